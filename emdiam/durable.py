@@ -15,6 +15,7 @@ from typing import BinaryIO
 from .errors import InputError
 
 _PARTIAL = ".partial"
+_PIECE_BYTES = 1 << 20
 
 
 def sync_path(path: Path) -> None:
@@ -74,6 +75,18 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
         partial.unlink(missing_ok=True)
         raise
     sync_path(target.parent)
+
+
+def read_at_most(path: str | Path, limit: int) -> bytes | None:
+    """The content of a file of at most `limit` bytes; None of a larger one. Memory is taken for what there is. Raises
+    OSError."""
+    data = bytearray()
+    with open(path, "rb") as file:
+        while piece := file.read(_PIECE_BYTES):
+            data += piece
+            if len(data) > limit:
+                return None
+    return bytes(data)
 
 
 def write_whole(path: str | Path, data: str | bytes) -> None:

@@ -34,6 +34,8 @@ ATTRIBUTE = "emdiam_all_pairs"
 FORMAT_VERSION = 1
 # Rows and columns of a chunk where nothing else asks for others: 4 or 8 MiB.
 CHUNK = 1024
+# Of ids that are strings, a vertex on average.
+_MOST_ID_BYTES = 1 << 16
 _AGAIN = "make it again with: emdiam apsp STORE --out FILE"
 _Span = tuple[int, int]
 
@@ -188,13 +190,13 @@ def open_matrix(path: str | Path) -> DistanceMatrix:
         raise StoreError("there is no matrix of distances", path=place, remedy=_AGAIN) from None
     record = _record_of(attributes, place)
     try:
-        matrix = DistanceMatrix(str(path), record, zarr.open_group(str(place), mode="r"))
-        fault = _fault(matrix)
+        group = zarr.open_group(str(place), mode="r")
+        fault = _fault(place, record, group)
+        if not fault:
+            return DistanceMatrix(str(path), record, group)
     except (KeyError, ValueError, TypeError, OSError) as error:
         fault = f"{error!s:.200}"
-    if fault:
-        raise StoreError(f"the matrix is damaged ({fault})", path=place, remedy=_AGAIN)
-    return matrix
+    raise StoreError(f"the matrix is damaged ({fault})", path=place, remedy=_AGAIN)
 
 
 def _record_of(attributes: Any, place: Path) -> MatrixRecord:
@@ -216,11 +218,21 @@ def _record_of(attributes: Any, place: Path) -> MatrixRecord:
     return record
 
 
-def _fault(matrix: DistanceMatrix) -> str | None:
-    """What does not fit the record, None if all does."""
-    n, array, record = matrix.record.n_vertices, matrix.distances, matrix.record
-    if array.shape != (n, n) or str(array.dtype) != record.dtype or len(matrix.ids) != n:
-        return f"{array.shape} of {array.dtype} and {len(matrix.ids)} ids, the record says {n} of {record.dtype}"
-    if array.nchunks_initialized != array.nchunks:
-        return f"{array.nchunks - array.nchunks_initialized} of {array.nchunks} chunks are missing"
+def _fault(place: Path, record: MatrixRecord, group: Any) -> str | None:
+    """What does not fit the record, None if all does. Nothing is read that could be larger than what is on disk
+    allows."""
+    n, array = record.n_vertices, group["distances"]
+    n_ids = group["vertex_id"].shape[0] if "vertex_id" in group else group["vertex_id_offsets"].shape[0] - 1
+    if array.shape != (n, n) or str(array.dtype) != record.dtype or n_ids != n:
+        return f"{array.shape} of {array.dtype} and {n_ids} ids, the record says {n} of {record.dtype}"
+    # Chunks are not compressed, so that their bytes say how many distances there can be.
+    needed = -(-n // array.chunks[0]) * -(-n // array.chunks[1])
+    sizes = [(Path(folder) / name).stat().st_size for folder, _, names in os.walk(place / "distances" / "c")
+             for name in names]
+    if len(sizes) != needed:
+        return f"{needed - len(sizes)} of {needed} chunks are missing"
+    if sizes and min(sizes) < array.chunks[0] * array.chunks[1] * array.dtype.itemsize:
+        return f"chunks of {array.chunks} {array.dtype} have {min(sizes)} bytes"
+    if "vertex_id_bytes" in group and group["vertex_id_bytes"].shape[0] > n * _MOST_ID_BYTES:
+        return f"the ids have {group['vertex_id_bytes'].shape[0]} bytes"
     return None

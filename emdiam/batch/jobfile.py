@@ -12,12 +12,14 @@ from typing import Any
 
 import click
 
+from ..durable import read_at_most
 from ..errors import InputError
 from . import commands
 from .job import Job, Problem, link
 from .settings import OUT, BatchOptions, Settings, TableLines, expand, find_lines, folder_of, parsed, read_settings
 
 _COMMON = ("name", "command", "options", "time_limit", "memory", "needs")
+_MOST_BYTES = 16 << 20
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 _SYNTAX = re.compile(r"^(.*) \(at line (\d+), column (\d+)\)$")
 
@@ -74,12 +76,17 @@ def read_job_file(path: str | Path, group: click.Group, options: BatchOptions,
 
 def _parsed_toml(place: Path, shown: str) -> tuple[str, dict[str, Any]]:
     try:
-        text = place.read_bytes().decode("utf-8")
+        data = read_at_most(place, _MOST_BYTES)
+        if data is None:
+            raise InputError(f"a jobs file has at most {_MOST_BYTES:,} bytes", path=shown)
+        text = data.decode("utf-8")
         return text, tomllib.loads(text)
     except FileNotFoundError:
         raise InputError("there is no such file", path=shown) from None
     except UnicodeDecodeError as error:
         raise InputError("a jobs file is UTF-8", path=shown, byte=error.start) from None
+    except RecursionError:
+        raise InputError("its values are nested too deep", path=shown) from None
     except tomllib.TOMLDecodeError as error:
         match = _SYNTAX.match(str(error))
         what, line = (match.group(1), int(match.group(2))) if match else (str(error), None)

@@ -18,6 +18,8 @@ import json
 import os
 import re
 import shutil
+import stat
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -55,8 +57,31 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
         os.listdir(path)
     except OSError as error:
-        raise InputError(f"the checkpoint cannot be kept here ({error.strerror})", path=path,
-                         remedy="give --checkpoint another folder") from None
+        raise _no_place(path, error) from None
+
+
+def _no_place(path: Path, error: OSError) -> InputError:
+    return InputError(f"the checkpoint cannot be kept here ({error.strerror})", path=path,
+                      remedy="give --checkpoint another folder")
+
+
+def check_owner(path: Path) -> None:
+    """Raises InputError for a folder of another user, with a file of one, or in which any user may write: what a
+    checkpoint says is believed; and where no file can be made."""
+    try:
+        with tempfile.TemporaryFile(dir=path) as file:
+            # As the file system has it, which may call all users of another machine the same.
+            own = os.fstat(file.fileno()).st_uid
+        owners = {path: path.stat().st_uid, **{place: place.lstat().st_uid for place in path.iterdir()}}
+    except OSError as error:
+        raise _no_place(path, error) from None
+    for place, owner in owners.items():
+        if owner != own:
+            raise InputError("this belongs to another user, and what a checkpoint says is believed", path=place,
+                             remedy="give --checkpoint a folder of your own")
+    if path.stat().st_mode & stat.S_IWOTH:
+        raise InputError("any user may write here, and what a checkpoint says is believed", path=path,
+                         remedy="take that right away (chmod o-w), or give --checkpoint another folder")
 
 
 def check_names(path: Path, belongs: Callable[[str], object]) -> None:
@@ -98,8 +123,8 @@ class Folder:
     owner : bytes with which journal and states begin.
     damage : clauses about what was damaged.
 
-    Raises InputError if it cannot be made, is in use, holds other files, or the checkpoint of another run or of another
-    version, one that is damaged, or one that is not to be gone on from.
+    Raises InputError if it cannot be made, is in use, is another user's, holds other files, or the checkpoint of
+    another run or of another version, one that is damaged, or one that is not to be gone on from.
     """
 
     def __init__(
@@ -115,6 +140,7 @@ class Folder:
         self._handle: int | None = lock_folder(self.path, "another run keeps its checkpoint here now",
                                                "wait for it or give --checkpoint another folder")
         try:
+            check_owner(self.path)
             self._read_manifest()
         except BaseException:
             self.close()

@@ -39,6 +39,8 @@ _PAYLOAD_BYTES = 1 << 22
 _LEVEL = 1
 _ARRAY, _REST = "__array__", "rest"
 _HEADER = struct.Struct("<III")
+# Of a packed piece: four bytes, its size unpacked, four more, its size packed. And the kinds of its dtype.
+_BLOSC, _BLOSC_BYTES, _KINDS = struct.Struct("<4xI4xI"), 16, "biuf"
 _HEAD_BYTES = len(MAGIC) + OWNER_BYTES + 4
 
 
@@ -115,6 +117,10 @@ class FrameFile:
                 return
             at = Mark(offset + length, crc)
             yield Frame(kind, offset, length, at)
+
+    def beginning(self, frame: Frame, size: int) -> bytes:
+        """The first `size` bytes of the payload of a frame."""
+        return self._read(frame.offset, min(size, frame.length))
 
     def payload(self, frame: Frame) -> bytes:
         """The payload of a frame that `frames` gave."""
@@ -259,14 +265,41 @@ def records(file: FrameFile) -> Iterator[Record]:
         if frame.kind == _DATA:
             waiting.append(frame)
             continue
-        content = json.loads(file.payload(frame))
+        record = _record(file, frame, waiting)
+        if record is None:
+            return
+        yield record
+        waiting = []
+
+
+def _record(file: FrameFile, last: Frame, waiting: list[Frame]) -> Record | None:
+    """The record of which `last` is the RECORD frame and `waiting` are those before it. None where it is none: arrays
+    of what no writer has, or with other pieces than their frames hold, whatever the checksums say."""
+    try:
+        content = json.loads(file.payload(last))
+        head, arrays = content["head"], content["arrays"]
         frames: dict[str, list[tuple[Frame, int]]] = {}
         used = 0
-        for name, (_, lengths) in content["arrays"].items():
+        for name, (dtype, lengths) in arrays.items():
+            if np.dtype(dtype).kind not in _KINDS or type(dtype) is not str or type(lengths) is not list:
+                return None
             frames[name] = list(zip(waiting[used : used + len(lengths)], lengths, strict=True))
+            if not all(_holds(file, frame, items, np.dtype(dtype).itemsize) for frame, items in frames[name]):
+                return None
             used += len(lengths)
-        yield Record(content["head"], frame.after, file, frames, {n: d for n, (d, _) in content["arrays"].items()})
-        waiting = []
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        return None
+    if not isinstance(head, dict):
+        return None
+    return Record(head, last.after, file, frames, {name: dtype for name, (dtype, _) in arrays.items()})
+
+
+def _holds(file: FrameFile, frame: Frame, items: Any, item_bytes: int) -> bool:
+    """Whether the frame holds a packed piece of so many items; blosc itself trusts the header of the piece."""
+    if type(items) is not int or not 0 < items * item_bytes <= PIECE_BYTES or frame.length < _BLOSC_BYTES:
+        return False
+    size, packed = _BLOSC.unpack(file.beginning(frame, _BLOSC_BYTES))
+    return bool(size == items * item_bytes and packed == frame.length)
 
 
 def arrays_of(state: State) -> dict[str, np.ndarray]:

@@ -15,10 +15,11 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ..durable import write_whole
+from ..durable import read_at_most, write_whole
 from ..errors import InputError
 
 REMEDY = "make a new one, or get an intact copy"
+_MOST_BYTES = 1 << 30
 _SEAL = '"00000000000000000000000000000000"}\n'
 
 Id = int | str
@@ -39,9 +40,12 @@ def read_sealed(path: str | Path, keys: Mapping[str, tuple[str, ...]], version: 
     edited, none of ours or of a version above `version`. Nothing that it says has been proved then.
     """
     try:
-        data = Path(path).read_bytes()
+        data = read_at_most(path, _MOST_BYTES)
     except OSError as error:
         raise InputError(f"the certificate cannot be read ({error.strerror})", path=path) from None
+    if data is None:
+        raise InputError(f"this has more than the {_MOST_BYTES:,} bytes of the largest certificate", path=path,
+                         remedy=REMEDY)
     document = _parsed(data, path)
     if not isinstance(document, dict) or document.get("format") not in list(keys):
         raise InputError("this is not a certificate of emdiam", path=path,

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..durable import read_at_most
 from ..errors import StoreError
 from .layout import FORMAT_VERSION, MOST_SHARD_CHUNKS, NATURAL, PARTIAL_SUFFIX, REVERSE, StoreRecord, id_dtype
 from .shards import file_fault
@@ -23,25 +24,26 @@ _DTYPES = {**{str(dtype): dtype for dtype in (*_IDS, np.dtype(np.uint32), np.dty
 OPTIONAL_ARRAYS = ("vertex_id", "vertex_id_offsets", "vertex_id_bytes", "natural_id", "data", f"{REVERSE}/indptr",
                    f"{REVERSE}/indices", f"{REVERSE}/data")
 # Of one file of metadata; ours have a few KiB, and more with many source files.
-_MOST_BYTES = 16 << 20
+MOST_BYTES = 16 << 20
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """The JSON object in the file at `path`. Raises StoreError, FileNotFoundError."""
     try:
-        with open(path, "rb") as file:
-            text = file.read(_MOST_BYTES + 1)
+        text = read_at_most(path, MOST_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(path) from None
     except OSError as error:
         raise file_fault("the metadata cannot be read", error, path) from None
+    if text is None:
+        raise _damaged("metadata", f"more than {MOST_BYTES:,} bytes", path)
     return as_object(text, path)
 
 
 def as_object(text: bytes, path: str | Path) -> dict[str, Any]:
     """The JSON object in `text`, which was read from `path`. Raises StoreError."""
-    if len(text) > _MOST_BYTES:
-        raise _damaged("metadata", f"more than {_MOST_BYTES:,} bytes", path)
+    if len(text) > MOST_BYTES:
+        raise _damaged("metadata", f"more than {MOST_BYTES:,} bytes", path)
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:  # no JSON, not UTF-8, too many digits, too deep

@@ -28,6 +28,7 @@ from urllib.parse import unquote, urlsplit
 
 from ..addresses import redacted
 from ..errors import InputError, StoreError
+from .metadata import MOST_BYTES
 
 TIMEOUT = "EMDIAM_REMOTE_TIMEOUT"
 # Seconds of silence after which a request is given up, and seconds for one at all, however slowly it comes.
@@ -111,7 +112,11 @@ class ServedObjects(Objects):
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 answer = get(self._store, key, options=options)
-                data, meta = memoryview(answer.bytes()), answer.meta
+                meta = answer.meta
+                if wanted is None and meta["size"] > MOST_BYTES:
+                    raise StoreError(f"the object has {meta['size']:,} bytes, where one of metadata has at most"
+                                     f" {MOST_BYTES:,}", path=self.name(key), remedy=_COPY)
+                data = memoryview(answer.bytes())
                 return data, Version(meta["size"], meta["e_tag"], meta["last_modified"].timestamp())
             except (BaseError, OSError) as error:
                 if attempt == _ATTEMPTS or not broke_off(error):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import tempfile
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 
 from emdiam.checkpoint.folder import DamagedError, Folder
 from emdiam.checkpoint.options import CheckpointOptions
-from emdiam.checkpoint.records import FrameFile, RecordWriter, arrays_of, state_of
+from emdiam.checkpoint.records import FrameFile, RecordWriter, arrays_of, pack, records, state_of
 from emdiam.errors import BudgetError, InputError
 
 
@@ -167,3 +169,64 @@ def test_a_file_that_cannot_be_begun_is_closed(
     with pytest.raises(OSError, match="Input/output error"):
         FrameFile(tmp_path / "frames")
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_folders_and_files_of_others_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a checkpoint says is believed. (Only root can give files away, so the others are made of owners seen.)"""
+    saved(tmp_path / "kept", {"run": 1}, {"at": 1})
+    real, foreign = Path.lstat, tmp_path / "kept" / "state-1"
+
+    def seen(path: Path) -> Any:
+        facts = real(path)
+        return os.stat_result([*facts[:4], facts.st_uid + 1, *facts[5:10]]) if path == foreign else facts
+
+    with monkeypatch.context() as patch, pytest.raises(InputError, match="state-1: this belongs to another user, and"):
+        patch.setattr(Path, "lstat", seen)
+        Folder(tmp_path / "kept", {"run": 1})
+    (tmp_path / "kept").chmod(0o777)
+    with pytest.raises(InputError, match="kept: any user may write here.*chmod o-w"):
+        Folder(tmp_path / "kept", {"run": 1})
+    (tmp_path / "kept").chmod(0o775)
+    assert state_in(tmp_path / "kept", {"run": 1}) == {"at": 1}
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("name", ["", "manifest.json", "state-1"])
+def test_folders_and_files_that_were_given_away(tmp_path: Path, name: str) -> None:
+    saved(tmp_path / "kept", {"run": 1}, {"at": 1})
+    os.chown(tmp_path / "kept" / name, 12345, -1)
+    with pytest.raises(InputError, match="belongs to another user"):
+        Folder(tmp_path / "kept", {"run": 1})
+
+
+@pytest.mark.parametrize(("arrays", "items"), [
+    ({"a": ["<i8", [1 << 57]]}, None), ({"a": ["<i8", [-9]]}, None), ({"a": ["<i8", [True]]}, None),
+    ({"a": ["|O", [9]]}, None), ({"a": ["<M8[s]", [9]]}, None), ({"a": ["<i8", [8]]}, None), ({"a": [7, [9]]}, None),
+    ({"a": ["<i8", 9]}, None), ({"a": ["<i8", [9, 9]]}, None), ({"a": ["<i4", [9]]}, None), ([], None), ({}, 1 << 40),
+    ({"a": ["<i8", [9]]}, (1 << 31) - 1),
+])
+def test_sizes_are_checked_before_memory_is_taken(
+    tmp_path: Path, arrays: Any, items: int | None
+) -> None:
+    """Of frames with the right checksums, which anybody can make."""
+    piece = pack(np.arange(9))
+    if items is not None:
+        piece = piece[:4] + (items & 0xFFFFFFFF).to_bytes(4, "little") + piece[8:]
+    with FrameFile(tmp_path / "frames") as file:
+        file.append(1, piece)
+        file.append(2, json.dumps({"head": {}, "arrays": arrays or {"a": ["<i8", [9]]}}
+                                  if arrays != [] else {"head": {}, "arrays": []}).encode())
+    tracemalloc.start()
+    with FrameFile(tmp_path / "frames") as file:
+        assert list(records(file)) == []
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 20
+
+
+@pytest.mark.parametrize("content", [b"{}", b"[]", b"7", b"{", b"[" * 100_000, b'{"head": 1, "arrays": {}}'])
+def test_a_record_of_something_else_is_none(tmp_path: Path, content: bytes) -> None:
+    with FrameFile(tmp_path / "frames") as file:
+        file.append(2, content)
+    with FrameFile(tmp_path / "frames") as file:
+        assert list(records(file)) == []
