@@ -15,6 +15,7 @@ from emdiam.gpu.registry import all_entries
 
 from .setting import NO_TIME, Row, Setting, describe
 
+CELL = "compile"
 Build = tuple[str, str, dict[str, Any]]
 
 
@@ -28,14 +29,18 @@ def builds() -> list[Build]:
 
 
 def run(setting: Setting, chosen: list[Build] | None = None) -> Iterator[Row]:
-    """A row for each build that fails, and one for all of them."""
+    """A row for each build that fails, and one for all of them that there was time for; none if an earlier process has
+    ended in it."""
+    if CELL in setting.done:
+        return
     chosen = builds() if chosen is None else chosen
-    threads, start = len(os.sched_getaffinity(0)), time.perf_counter()
+    threads, start, late = len(os.sched_getaffinity(0)), time.perf_counter(), list[Build]()
 
     def compile_one(build: Build) -> Row | None:
         file, entry, defines = build
         if setting.left() <= 0:
-            return {"what": f"{file} {defines}", "skipped": NO_TIME}
+            late.append(build)
+            return None
         if setting.cuda is not None:
             setting.cuda.use()
         try:
@@ -44,7 +49,8 @@ def run(setting: Setting, chosen: list[Build] | None = None) -> Iterator[Row]:
             return {"what": f"{file} {defines}", "failure": describe(error)}
         return None
 
-    setting.begin("compile", None)
+    setting.begin(CELL, None)
     with ThreadPoolExecutor(threads) as pool:
         yield from (row for row in pool.map(compile_one, chosen) if row is not None)
-    yield {"what": "all builds", "builds": len(chosen), "threads": threads, "seconds": time.perf_counter() - start}
+    yield {"what": "all builds", "builds": len(chosen) - len(late), "threads": threads,
+           "seconds": time.perf_counter() - start, **({"skipped": NO_TIME} if late else {})}

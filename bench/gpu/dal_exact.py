@@ -153,13 +153,13 @@ def interpolated(counts: np.ndarray) -> float:
 
 def run(setting: Setting, names: Sequence[str] = (), variants: Sequence[str] = DAL) -> Iterator[Row]:
     """Rows by class and variant; a figure of the points in the folder for files, where matplotlib is installed."""
-    rows: list[Row] = []
+    rows = list(setting.earlier)
     for name in names or tuple(setting.sizes.dal_exact):
         lazy = Lazy(partial(Case, setting, name))
         for variant in variants:
-            cells = list(setting.cell({"class": name, "variant": variant}, partial(_measure, lazy, variant)))
-            rows += cells
-            yield from cells
+            for row in setting.cell({"class": name, "variant": variant}, partial(_measure, lazy, variant)):
+                rows.append(row)
+                yield row
     yield from setting.cell({"drawing": "Figure 7"}, lambda: figure_7.draw(setting.out, rows))
 
 

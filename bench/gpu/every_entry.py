@@ -9,11 +9,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from emdiam.gpu.cupy_device import CupyDevice, find_device
 from emdiam.gpu.device import Device
 from emdiam.gpu.registry import all_entries
 
 from . import verify
+from .opening import opened
 from .setting import Row, Setting
 from .sizes import SIZES
 from .watch import Watched
@@ -32,11 +32,8 @@ def run_every(device: Device, classes: Sequence[str] = CLASSES) -> tuple[list[Ro
 
 def main(arguments: Sequence[str]) -> int:
     """Run on the device that is named (default: gpu); 0, or 1 with what is wrong."""
-    device = find_device(arguments[0] if arguments else "gpu")
-    if isinstance(device, CupyDevice):
-        from .cuda import Cuda
-
-        Cuda().without_pool()
+    device, cuda = opened(arguments[0] if arguments else "gpu")
+    cuda.without_pool()
     bad, missing = run_every(device)
     for line in [*map(str, bad), *(f"{name} did not run" for name in missing)]:
         print(line)

@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from emdiam.gpu.cupy_device import CupyDevice
 from emdiam.gpu.device import DeviceArray, blocks_for
 
 from ..machine import facts as machine_facts
-from .setting import Row, Setting
+from .setting import NOT_CUDA, Row, Setting
 from .timing import median_seconds, wall_seconds
 
 HERE = Path(__file__).resolve().parent
@@ -206,6 +207,8 @@ def _children(setting: Setting) -> dict[str, Any]:
     nvcc = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
     if nvcc is None:
         return {"skipped": "nvcc, which links the device's run-time library, is not on this machine"}
+    if not isinstance(setting.device, CupyDevice):
+        return {"skipped": NOT_CUDA}
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "child_launch"
         _finish([nvcc, "-rdc=true", "-arch=native", "-std=c++17", CHILDREN, "-lcudadevrt", "-o", program],

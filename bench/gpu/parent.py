@@ -2,7 +2,8 @@
 
 A process that is stopped by its time, or ends by itself, leaves its rows in a file of the folder for files; one that
 ends before its part does is started anew, as long as each begins some cell, and goes on behind the cell that it
-ended in, without its subject. A run that was ended goes on from the same folder (`resume`).
+ended in, without its subject. A run that was ended takes its process with it, and goes on from the same folder
+(`resume`).
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .parts import PARTS
 from .report import bad_rows, markdown
-from .rows import ended, lines_of, mended, rows_of, write_line
+from .rows import cell_under_way, deaths, ended, lines_of, mended, rows_of, write_line
 from .sanitize import ROOT
 
 RESTARTS = 60
@@ -52,7 +54,7 @@ def launcher(device: str, scale: str, out: Path) -> Launch:
 
     def launch(part: str, seconds: float, rows: Path) -> Ended:
         command = [sys.executable, "-m", "bench.gpu.child", part, "--device", device, "--scale", scale, "--seconds",
-                   str(seconds), "--rows", str(rows), "--out", str(out)]
+                   str(seconds), "--rows", str(rows), "--out", str(out), "--parent", str(os.getpid())]
         return run_limited(command, seconds + GRACE, rows, PARTS[part].stall)
 
     return launch
@@ -68,9 +70,10 @@ def run_limited(command: Sequence[str], seconds: float, rows: Path | None = None
         except BaseException:
             os.killpg(child.pid, signal.SIGKILL)
             raise
-        if code is None:
+        # Its time is over, or something that it has started goes on without it.
+        with suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
+        child.wait()
         printed.seek(0)
         return Ended(code, printed.read()[-TAIL:].decode(errors="replace"), stalled)
 
@@ -98,8 +101,8 @@ def run_part(name: str, seconds: float, launch: Launch, folder: Path) -> dict[st
     file = folder / f"{name}.jsonl"
     file.touch()
     if (took := ended(file)) is not None:
-        return {"rows": rows_of(file), "seconds": took, "failure": ""}
-    start, failures = time.monotonic(), []
+        return _kept(file, took)
+    start, failures = time.monotonic(), list[str]()
     for _ in range(1 + RESTARTS):
         mended(file)
         before = len(lines_of(file))
@@ -109,21 +112,22 @@ def run_part(name: str, seconds: float, launch: Launch, folder: Path) -> dict[st
             break
         how = ("said nothing any more and was stopped" if end.stalled else
                "was stopped by its time" if end.code is None else f"left with {end.code}")
-        failures.append(f"the process {how} in the cell: {_unfinished(file)}. {end.tail}".strip())
         timed_out = end.code is None and not end.stalled
-        if timed_out:
+        cell = cell_under_way(file)
+        if timed_out or cell is None:
+            failures.append(f"the process {how} in the cell: {cell or 'none'}. {end.tail}".strip())
+        if timed_out or cell is not None:
             with file.open("a", encoding="utf-8") as lines:
-                write_line(lines, {"stopped": True})
+                write_line(lines, {"stopped": True} if timed_out else {"died": how, "said": end.tail})
         # Without a cell begun it would end in the same way again.
         if timed_out or time.monotonic() - start > seconds or len(lines_of(file)) == before:
             break
-    return {"rows": rows_of(file), "seconds": time.monotonic() - start, "failure": "\n".join(failures)}
+    return _kept(file, time.monotonic() - start, failures)
 
 
-def _unfinished(file: Path) -> str:
-    """The cell that was begun last, if nothing came of it."""
-    lines = lines_of(file)
-    return str(lines[-1]["begun"]) if lines and "begun" in lines[-1] else "none"
+def _kept(file: Path, seconds: float, failures: Sequence[str] = ()) -> dict[str, Any]:
+    """A part as the report has it. failures : beside the cells that ended their process."""
+    return {"rows": rows_of(file), "seconds": seconds, "failure": "\n".join([*deaths(file), *failures])}
 
 
 def rows_folder(out: Path, names: Sequence[str], resume: bool) -> Path:
@@ -159,17 +163,25 @@ def run_all(names: Sequence[str], seconds: float, launch: Launch, out: Path, abo
     folder = rows_folder(out, names, resume)
     kept: dict[str, Any] = {**about, "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "parts": {}}
     for name in (name for name in PARTS if resume and name not in names):
-        if rows := rows_of(file := folder / f"{name}.jsonl"):
-            kept["parts"][name] = {"rows": rows, "seconds": ended(file) or 0.0, "failure": ""}
+        if lines_of(file := folder / f"{name}.jsonl"):
+            kept["parts"][name] = _kept(file, ended(file) or 0.0)
     end = time.monotonic() + seconds
     order = [name for name in PARTS if name in names]
     for place, name in enumerate(order):
-        weights = [PARTS[later].weight for later in order[place:]]
+        file = folder / f"{name}.jsonl"
+        weights = [PARTS[later].weight for later in order[place:] if ended(folder / f"{later}.jsonl") is None]
         left = end - time.monotonic()
-        share = left * weights[0] / sum(weights)
         why = "no time was left" if left <= 1 else what_smokes(kept["parts"][SMOKE]) if SMOKE in kept["parts"] else ""
-        kept["parts"][name] = ({"rows": [], "seconds": 0.0, "failure": f"not started: {why}"} if why else
+        share = left * PARTS[name].weight / max(1, sum(weights))
+        kept["parts"][name] = (_kept(file, 0.0, [f"not started: {why}"]) if why and ended(file) is None else
                                run_part(name, share, launch, folder))
-        (out / "gpu.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-        (out / "gpu.md").write_text(markdown(kept), encoding="utf-8")
+        _write(out / "gpu.json", json.dumps(kept, indent=1) + "\n")
+        _write(out / "gpu.md", markdown(kept))
     return kept
+
+
+def _write(path: Path, text: str) -> None:
+    """Put a whole file in its place, so that a run that is ended leaves none that was cut short."""
+    fresh = path.with_name(f"{path.name}.new")
+    fresh.write_text(text, encoding="utf-8")
+    fresh.replace(path)

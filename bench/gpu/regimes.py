@@ -75,13 +75,13 @@ def run(setting: Setting, names: Sequence[str] = tuple(REGIMES)) -> Iterator[Row
         made = Lazy(partial(_made, setting, name))
         for mapping in MAPPINGS:
             yield from setting.cell({"class": name, "mapping": mapping}, partial(_regime, setting, made, mapping))
-    measured: list[Row] = []
+    measured = [row for row in setting.earlier if "arcs" in row]
     for rows in setting.sizes.frontier_rows:
         for arcs in setting.sizes.frontier_arcs:
             if rows * arcs <= setting.sizes.frontier_most:
-                found = _frontier_cells(setting, rows, arcs)
-                measured += found
-                yield from found
+                for row in _frontier_cells(setting, rows, arcs):
+                    measured.append(row)
+                    yield row
     yield from setting.cell({"table": "directions"}, partial(tables.write, setting, measured))
 
 
@@ -102,14 +102,12 @@ def _regime(setting: Setting, lazy: Lazy[inputs.Input], mapping: str) -> dict[st
             "mean_degree": float(made.degrees.mean()), "deviation": float(made.degrees.std())}
 
 
-def _frontier_cells(setting: Setting, rows: int, arcs: int) -> list[Row]:
+def _frontier_cells(setting: Setting, rows: int, arcs: int) -> Iterator[Row]:
     """One synthetic frontier by all mappings."""
     graph = Lazy(partial(_frontier, setting, rows, arcs))
-    found: list[Row] = []
     for mapping in MAPPINGS:
-        found += setting.cell({"rows": rows, "arcs": arcs, "mapping": mapping},
-                              partial(_expand, setting, graph, rows, mapping))
-    return found
+        yield from setting.cell({"rows": rows, "arcs": arcs, "mapping": mapping},
+                                partial(_expand, setting, graph, rows, mapping))
 
 
 def _frontier(setting: Setting, rows: int, arcs: int) -> DeviceGraph:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .races import races
-from .setting import Row, Setting
+from .setting import NO_TIME, Row, Setting, Skipped
 
 TOOLS = ("memcheck", "synccheck", "initcheck", "racecheck")
 PLACES = ("compute-sanitizer", "/usr/local/cuda/bin/compute-sanitizer")
@@ -30,19 +30,19 @@ def find_sanitizer() -> str | None:
     return next((found for place in PLACES if (found := shutil.which(place))), None)
 
 
-def run(setting: Setting, device: str = "gpu") -> Iterator[Row]:
+def run(setting: Setting) -> Iterator[Row]:
     """A row for each tool of compute-sanitizer over every entry of the registry."""
     for place, tool in enumerate(TOOLS):
-        yield from setting.cell({"tool": tool}, partial(_sanitize, setting, tool, device, len(TOOLS) - place))
+        yield from setting.cell({"tool": tool}, partial(_sanitize, setting, tool, len(TOOLS) - place))
 
 
-def _sanitize(setting: Setting, tool: str, device: str, left: int) -> dict[str, Any]:
+def _sanitize(setting: Setting, tool: str, left: int) -> dict[str, Any]:
     """What one tool finds. left : tools that share the time. Races that kernels have on purpose are no errors."""
     program = find_sanitizer()
     if program is None:
         return {"skipped": "compute-sanitizer is not on this machine"}
     done = _run([program, "--tool", tool, "--print-limit", "10000", sys.executable, "-m", "bench.gpu.every_entry",
-                 device], setting.left() / left)
+                 setting.named], setting.left() / left)
     summary = SUMMARY.search(done)
     if tool != "racecheck" or summary is None:
         return {"errors": int(summary[1]) if summary else None, "tail": done[-TAIL:]}
@@ -67,12 +67,15 @@ def _tests(setting: Setting) -> dict[str, Any]:
 
 
 def _run(command: list[str], seconds: float) -> str:
-    """What a program prints, both streams; what it has printed if its time is over."""
+    """What a program prints, both streams. Raises Skipped, so that a run that goes on tries again, if its time is
+    over before it has said what it found."""
     try:
         done = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               timeout=max(1.0, seconds))
     except subprocess.TimeoutExpired as late:
         printed = late.stdout or b""
         text = printed.decode(errors="replace") if isinstance(printed, bytes) else printed
+        if SUMMARY.search(text) is None:
+            raise Skipped(NO_TIME) from late
         return f"{text}\nstopped after {seconds:.0f} s"
     return done.stdout

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -33,6 +33,7 @@ class BrokenDevice(Exception):
 # A variant or a driver, and its mapping ("" for none).
 Subject = tuple[str, str]
 NO_TIME = "no time was left"
+NOT_CUDA = "the device is not CUDA's"
 # So many subjects of a mapping have to have ended a process for all of them to be passed over.
 DEADLY = 2
 
@@ -46,7 +47,8 @@ class Setting:
     """device : to measure. xp : numpy, or cupy to make inputs on the GPU. cuda : what only CUDA can tell
     (cuda.Cuda), or None with the reason in `no_cuda`. seconds : left for this part from now on. out : folder
     for files beside the report, or None. done : cells that were begun in an earlier attempt, which are passed
-    over. dead : subjects that have ended a process. begin : is told the name of each cell before it runs, and its
+    over. earlier : rows of such attempts. dead : subjects that have ended a process. named : the device, as programs of
+    this folder are told it. begin : is told the name of each cell before it runs, and its
     subject.
     """
 
@@ -54,11 +56,13 @@ class Setting:
     sizes: Sizes = field(default_factory=lambda: SIZES["full"])
     xp: ModuleType = np
     cuda: Any = None
-    no_cuda: str = "the device is not CUDA's"
+    no_cuda: str = NOT_CUDA
     seconds: float = 540.0
     out: Path | None = None
-    done: frozenset[str] = frozenset()
+    done: Container[str] = frozenset()
+    earlier: Sequence[Row] = ()
     dead: frozenset[Subject] = frozenset()
+    named: str = "gpu"
     begin: Callable[[str, Subject | None], None] = _nothing
     started: float = field(default_factory=time.monotonic)
 
@@ -80,9 +84,10 @@ class Setting:
              subject: Subject | None = None) -> Iterator[Row]:
         """The row of one cell: its key, and what `work` found, or why there is nothing.
 
-        "skipped": no time was left, the machine lacks something, or the subject is dead. "slow": stopped by its
-        limit. "failure": the error; if the device is lost with it, BrokenDevice is raised after the row. No row for
-        a cell that is `done`. subject : of the cell, if it is to be passed over once it has ended a process.
+        "skipped": no time was left, before it or for it, the machine lacks something, or the subject is dead. "slow":
+        stopped by its limit. "failure": the error; if the device is lost with it, BrokenDevice is raised after the
+        row. No row for a cell that is `done`. subject : of the cell, if it is to be passed over once it has ended a
+        process.
         """
         name = " ".join(map(str, key.values()))
         if name in self.done:

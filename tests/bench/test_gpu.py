@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from bench.gpu import compiling, dal, drivers_weighted, facts, floor, inputs, regimes, sanitize, times, twins, verify
+from bench.gpu.opening import PretendedCuda
 from bench.gpu.report import markdown, n_wrong
 from emdiam.gpu.bfs_auto import LevelRecord
 from emdiam.gpu.direction_table import PERSISTENT, read_table
@@ -18,7 +19,7 @@ from emdiam.gpu.registry import all_entries
 from emdiam.gpu.variants.bfs_frontier import bfs_frontier
 from emdiam.gpu.variants.registry import VARIANTS
 from tests.helpers import naive
-from tests.helpers.bench_gpu_toy import TOY, FakeCuda, few_variants, kept_of, toy
+from tests.helpers.bench_gpu_toy import TOY, few_variants, kept_of, toy
 from tests.simt.devices import open_device
 
 
@@ -90,7 +91,7 @@ def test_a_barrier_costs_what_the_launch_takes_longer_with_it(
 def test_facts_of_cuda_are_measured_by_what_is_injected(monkeypatch: pytest.MonkeyPatch) -> None:
     device = open_device("shim-0")
     monkeypatch.setattr(facts.shutil, "which", lambda name: None)
-    rows = {row["what"]: row for row in facts.run(toy(device=device, cuda=FakeCuda(device)))}
+    rows = {row["what"]: row for row in facts.run(toy(device=device, cuda=PretendedCuda(device)))}
     assert rows["device"]["value"]["runtime"] == 13000
     for what in ("pinned host to device", "device to pinned host", "read of mapped host memory"):
         assert rows[what]["value"] > 0 and rows[what]["unit"] == "GB/s"
@@ -98,7 +99,7 @@ def test_facts_of_cuda_are_measured_by_what_is_injected(monkeypatch: pytest.Monk
 
 
 def test_a_read_that_returns_something_else_is_a_failure() -> None:
-    class Twos(FakeCuda):
+    class Twos(PretendedCuda):
         def mapped(self, n: int) -> Any:
             return self.device.array(np.full(n, 2, np.uint64))
 

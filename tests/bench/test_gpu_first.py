@@ -6,13 +6,12 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from bench.gpu import __main__ as command
-from bench.gpu import child, parent, races, rows, sanitize, smoke, verify
+from bench.gpu import child, opening, parent, races, rows, sanitize, smoke, verify
 from bench.gpu.parent import Ended, run_all
 from bench.gpu.parts import PARTS, Part
 from bench.gpu.report import markdown, n_wrong
@@ -70,8 +69,7 @@ def test_a_child_without_a_gpu_says_one_sentence(
     def fail(text: str) -> Any:
         raise DeviceUnfitError("the device gpu:0 cannot run these kernels", remedy="install something")
 
-    monkeypatch.setitem(child.sys.modules, "bench.gpu.cuda", SimpleNamespace(Cuda=None))
-    monkeypatch.setattr(child, "find_device", fail)
+    monkeypatch.setattr(opening, "find_device", fail)
     assert child.main(["smoke", "--rows", str(tmp_path / "smoke.jsonl")]) == 2
     assert capsys.readouterr().out == "the device gpu:0 cannot run these kernels; install something\n"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from bench.gpu import times
@@ -25,31 +24,6 @@ def kept_of(**rows: list[Row]) -> dict[str, Any]:
     """What a run keeps, with these rows of parts."""
     return {"device": "gpu:0", "scale": "toy", "started": "now",
             "parts": {name: {"rows": some, "seconds": 1.0, "failure": ""} for name, some in rows.items()}}
-
-
-class FakeCuda:
-    """Stands for what only CUDA has."""
-
-    def __init__(self, device: Any) -> None:
-        self.device = device
-
-    def versions(self) -> dict[str, Any]:
-        return {"runtime": 13000}
-
-    def pinned(self, n: int) -> np.ndarray:
-        return np.ones(n, np.uint64)
-
-    def to_pinned(self, array: Any, host: np.ndarray) -> None:
-        host[:] = self.device.to_host(array)
-
-    def mapped(self, n: int) -> Any:
-        return self.device.array(np.ones(n, np.uint64))
-
-    def forget(self) -> None:
-        """Nothing is kept for reuse."""
-
-    def use(self) -> None:
-        """There is one device."""
 
 
 def few_variants(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
