@@ -10,6 +10,8 @@ import numpy as np
 
 from emdiam.gpu.mappings import MAPPINGS
 from emdiam.gpu.multi_source import MultiSource
+from emdiam.gpu.multi_source_whole import WholeBatch
+from emdiam.gpu.multi_source_wide import WideBatch
 from emdiam.gpu.spread import Spreader
 from emdiam.gpu.spread_whole import WholeSpread
 from emdiam.gpu.variants.bounds_dal import DeviceBounds, diameter_by_bounds
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 UNREACHED = twins.UNREACHED
 # A batch of more than one word of sources.
 BATCH = 70
+# Of wide batches of all widths.
+WIDE = (500, 1000, 2000)
 # Largest graphs whose lists are put into a matrix, and whose diameter is found by a BFS from every vertex.
 MOST_MATRIX, MOST_DIAMETER = 1 << 24, 400
 
@@ -69,16 +73,33 @@ def _diameter(subject: Subject, mapping: str) -> Iterator[bool]:
 
 
 def _multi_source(subject: Subject, mapping: str) -> Iterator[bool]:
-    """Eccentricities and distances of a batch with repeats."""
+    """Eccentricities and distances of a batch with repeats, a launch a level."""
+    yield from _batch(subject, MultiSource(subject.setting.device, subject.graph, mapping))
+
+
+def _whole(subject: Subject, mapping: str) -> Iterator[bool]:
+    """The same in one launch."""
+    yield from _batch(subject, WholeBatch(subject.setting.device, subject.graph))
+
+
+def _batch(subject: Subject, search: MultiSource | WholeBatch) -> Iterator[bool]:
     device, n = subject.setting.device, subject.graph.n_vertices
     drawn = np.random.default_rng(1).choice(subject.sources, BATCH).astype(np.int64)
     columns = device.empty(n * BATCH, np.uint32)
     device.fill(columns, UNREACHED)
-    reach = MultiSource(device, subject.graph, mapping).run(drawn, None, columns)
+    reach = search.run(drawn, None, columns)
     found = device.to_host(columns).reshape(BATCH, n)
     for i, source in enumerate(drawn):
         expected = subject.expected[int(source)]
         yield int(reach[i]) == twins.eccentricity(expected) and np.array_equal(found[i], expected)
+
+
+def _wide(subject: Subject, mapping: str) -> Iterator[bool]:
+    """Eccentricities of wide batches, of every width."""
+    for k in WIDE:
+        drawn = np.random.default_rng(k).choice(subject.sources, k).astype(np.int64)
+        reach = WideBatch(subject.setting.device, subject.graph).run(drawn)
+        yield [*map(int, reach)] == [twins.eccentricity(subject.expected[int(source)]) for source in drawn]
 
 
 def _spread(subject: Subject, mapping: str) -> Iterator[bool]:
@@ -110,6 +131,7 @@ DRIVERS: Mapping[str, tuple[tuple[str, ...], Check]] = {
     "BFS-4K, forced": (_NONE, drivers_forced.four_k), "auto, forced": (tuple(MAPPINGS), drivers_forced.auto),
     "luo, forced": (tuple(MAPPINGS), drivers_forced.luo),
     "multi-source": (tuple(MAPPINGS), _multi_source), "spread": (tuple(MAPPINGS), _spread),
+    "whole batches": (_NONE, _whole), "wide batches": (_NONE, _wide),
     "labels": (_NONE, drivers_paged.labels), "paging rates": (_NONE, drivers_paged.rates),
     "paged": (tuple(MAPPINGS), drivers_paged.paged),
     "searches": (_NONE, drivers_weighted.searches), "sweep": (tuple(MAPPINGS), drivers_weighted.sweep),

@@ -87,6 +87,14 @@ def web(xp: ModuleType, n: int) -> Edges:
     return n, xp.concatenate((ids, ids)), xp.concatenate((xp.minimum(near, last), xp.minimum(popular, last)))
 
 
+def regular(xp: ModuleType, n: int) -> Edges:
+    """Two random circles through all vertices: nearly each has 4 neighbours, and few are settled by any other."""
+    rng, ids = xp.random.default_rng(SEED), xp.arange(n, dtype=np.int64)
+    orders = [xp.argsort(rng.random(n, dtype=np.float32)).astype(np.int64) for _ in range(2)]
+    return (n, xp.concatenate([order[ids] for order in orders]),
+            xp.concatenate([order[(ids + 1) % n] for order in orders]))
+
+
 def circuit(xp: ModuleType, side: int) -> Edges:
     """A circuit-like graph: a grid, and 8 rails that one half of the vertices are joined to, the first rail to
     the most (rows of 10**5 and more neighbours in a graph of low degree)."""
@@ -102,6 +110,7 @@ Make = Callable[[Setting], Edges]
 # Class -> a function of numpy or CuPy, and of the size: log2 of the vertices, a side, or vertices.
 SIZED: Mapping[str, Callable[[ModuleType, int], Edges]] = {
     "kronecker": kronecker, "web": web, "circuit": circuit, "triangulation": triangulation, "grid": grid,
+    "regular": regular,
 }
 # The graphs that are timed.
 TIMED: Mapping[str, Make] = {

@@ -37,7 +37,8 @@ class Facts:
     in_ram : whether all blocks are. columns_on_disk : whether columns, and the state of batches, take no memory.
     together : so many eccentricities with columns take about the reading of one, of an engine that has SharedScans
     (0: none do).
-    wide_bits : sources of one wide batch, of an engine that has WideBatches (else 0).
+    wide_bits : sources of one wide batch, of an engine that has WideBatches (else 0); wide_rate : bytes of rows a
+    second that one is expected to read before the first (0: what the threads do).
     """
 
     n_vertices: int
@@ -53,6 +54,7 @@ class Facts:
     columns_on_disk: bool = False
     together: int = 0
     wide_bits: int = 0
+    wide_rate: float = 0.0
 
 
 # -- What verbs give, as far as algorithms may use it; each engine has classes of its own for these --

@@ -23,6 +23,7 @@ from ..stream.pager import Tick
 from ..traverse.bfs import Traversal
 from ..traverse.clusters import grow_clusters
 from ..traverse.columns import Column
+from ..traverse.domination import dominating
 from ..traverse.pivot_bounds import PivotBounds
 from .bfs_auto import AutoBfs
 from .bfs_whole import Found, WholeBfs
@@ -32,6 +33,7 @@ from .failures import at_the_end
 from .graph import DeviceGraph, Search
 from .kernel_file import UNREACHED
 from .labels import grow_labels, growth_bytes
+from .multi_source_wide import MOST_WIDE_BITS, WIDE_RATE
 from .paged import PagedBfs, PagedGraph
 from .replicas import Replicas
 from .rows import count_steep, path_pieces
@@ -64,7 +66,9 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         pool = min(engine.facts.pool_bytes, vram.pool_bytes)
         words = vram.pool_bytes // (24 * max(1, self.facts.n_vertices))
         bits = 64 * max(1, min(8, 1 << max(0, words.bit_length() - 1)))
-        self.facts = replace(engine.facts, pool_bytes=pool, room_bytes=pool, batch_bits=bits, wide_bits=0)
+        wide = {"in_ram": True, "wide_bits": MOST_WIDE_BITS, "wide_rate": WIDE_RATE} if vram.resident else {
+            "wide_bits": 0}
+        self.facts = replace(engine.facts, pool_bytes=pool, room_bytes=pool, batch_bits=bits, **wide)
         try:
             self._search = open_search(self.graph, setting)
             self._replicas = Replicas([(device, self.graph), *(
@@ -145,6 +149,20 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         self.reporter.end("multi-source", sources=len(result),
                           eccentricity=None if targets is not None else int(result.max(initial=0)))
         return result
+
+    def wide_eccentricities(self, sources: np.ndarray, bits: int) -> np.ndarray:
+        """See WideBatches."""
+        self.reporter.begin()
+        result = self._replicas.wide_eccentricities(np.asarray(sources, np.int64), bits, self._count)
+        self.reporter.end("multi-source", sources=len(result), eccentricity=int(result.max(initial=0)))
+        return result
+
+    def dominating(self, vertices: np.ndarray, hops: int, bound: Column, limit: int,
+                   most: int) -> tuple[np.ndarray, np.ndarray]:
+        """See WideBatches; of the bounds one bit a vertex comes to the host."""
+        bits = DeviceVector(self.device, on_device(bound)).above_bitmap(limit).view(np.uint8)
+        is_open = np.unpackbits(bits, count=self.facts.n_vertices, bitorder="little")
+        return dominating(self.core, vertices, hops, (is_open, 0), most)
 
     def _fetch_reached(self) -> None:
         """Let the workspace know what the last BFS reached."""

@@ -45,6 +45,13 @@ class DeviceGraph:
         first, second = (self.shared(device, f"queue-{i}", self.n_vertices, self.id_dtype) for i in range(2))
         return first, second
 
+    def planes(self, device: Device, count: int, words: int) -> list[DeviceArray]:
+        """So many shared vectors of `words` words of 64 bits a vertex, in one piece of memory for batches of all
+        widths."""
+        size = self.n_vertices * words
+        held = self.shared(device, "planes", count * size, np.uint64)
+        return [held[i * size : (i + 1) * size] for i in range(count)]
+
     @property
     def n_vertices(self) -> int:
         """Number of vertices."""

@@ -29,15 +29,15 @@ Columns = Sequence[DeviceArray] | DeviceArray | None
 
 
 def words_for(k: int) -> int:
-    """Words of 64 bits a vertex for k sources: 1, 2, 4 or 8."""
+    """Words of 64 bits a vertex for k sources: 1, 2, 4 and so on."""
     return 1 << (max(1, -(-k // WORD_BITS)) - 1).bit_length()
 
 
-def check_batch(graph: DeviceGraph, sources: np.ndarray, targets: np.ndarray | None) -> None:
-    """Raise ValueError for sources or targets that MultiSource.run does not take."""
+def check_batch(graph: DeviceGraph, sources: np.ndarray, targets: np.ndarray | None, most: int = MOST_BITS) -> None:
+    """Raise ValueError for sources or targets that MultiSource.run does not take. most : sources of a batch."""
     n, k = graph.n_vertices, len(sources)
-    if not 0 < k <= MOST_BITS:
-        raise ValueError(f"{k} sources in a batch (1 to {MOST_BITS})")
+    if not 0 < k <= most:
+        raise ValueError(f"{k} sources in a batch (1 to {most})")
     if int(np.min(sources)) < 0 or int(np.max(sources)) >= n:
         raise ValueError(f"a source is no vertex (0 to {n - 1})")
     if targets is not None and (len(targets) != -(-n // 64) or targets.dtype != np.uint64):
@@ -74,8 +74,7 @@ class MultiSource:
 
     def planes(self, words: int) -> list[DeviceArray]:
         """Three vectors of zeros, uint64[n * words]: front, next, seen."""
-        size = self.graph.n_vertices * words
-        planes = [self.graph.shared(self.device, f"plane-{i}", size, np.uint64) for i in range(3)]
+        planes = self.graph.planes(self.device, 3, words)
         for plane in planes:
             self.device.fill(plane, 0)
         return planes

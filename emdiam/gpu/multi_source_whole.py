@@ -54,7 +54,7 @@ class WholeBatch:
             n, graph.n_arcs, given[:k], k,
             counts if targets is None else device.array(targets), np.uint32(targets is not None), missing,
             np.float64(self._push_cost), *graph.queues(device),
-            *(graph.shared(device, f"plane-{i}", n * words, np.uint64) for i in range(3)), self._marks,
+            *graph.planes(device, 3, words), self._marks,
             np.uint32(self._epoch), self._wide, self._wide_row, given[-k:], np.uint32(columns is not None), counts,
             reach, self._barrier)
         levels, *found = device.to_host(reach).tolist()

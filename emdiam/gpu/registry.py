@@ -54,6 +54,8 @@ def combinations(**values: tuple[Define, ...]) -> tuple[Defines, ...]:
 VERTICES = combinations(VERTEX=IDS)
 _COUNTING = combinations(VERTEX=IDS, COUNT_ARCS=(0, 1))
 _WORDS = combinations(VERTEX=IDS, WORDS=(1, 2, 4, 8))
+# Of 512, 1,024 and 2,048 sources.
+_WIDE = combinations(VERTEX=IDS, WORDS=(8, 16, 32))
 
 
 def mapping_builds(names: Sequence[str], others: Sequence[Defines] = VERTICES) -> tuple[Defines, ...]:
@@ -96,6 +98,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("multi_source_levels.cu", "pull_bits", registers=48, builds=_WORDS),
     Entry("multi_source_levels.cu", "settle_bits", registers=40, builds=_WORDS),
     Entry("multi_source_whole.cu", "whole_batch", registers=64, builds=_WORDS, cooperative=True),
+    Entry("multi_source_wide.cu", "wide_batch", registers=64, builds=_WIDE, cooperative=True),
     *mapped("spread.cu", "spread_level"),
     Entry("spread_whole.cu", "whole_spread", registers=64, builds=VERTICES, cooperative=True),
     Entry("labels.cu", "grow_labels", registers=40, builds=mapping_builds([LABEL_MAPPING])),

@@ -21,6 +21,7 @@ from .device import Device, DeviceArray
 from .graph import DeviceGraph
 from .multi_source import UNREACHED, WORD_BITS, MultiSource
 from .multi_source_whole import WholeBatch
+from .multi_source_wide import WideBatch
 
 _PIECE = 1 << 20
 # Called after each batch with its levels, and when it began (time.perf_counter).
@@ -31,12 +32,14 @@ Columns = Sequence[DeviceArray] | None
 class Replicas:
     """One graph on some devices. graphs : each device with its graph, the first one's first; all are the same.
 
-    Buffers are made on a device with its first batch, of a WholeBatch, or of a MultiSource where arcs are paged.
+    Buffers are made on a device with its first batch, of a WholeBatch, of a MultiSource where arcs are paged, or of a
+    WideBatch.
     """
 
     def __init__(self, graphs: Sequence[tuple[Device, DeviceGraph]]) -> None:
         self._graphs = list(graphs)
         self._searches: list[MultiSource | WholeBatch | None] = [None] * len(self._graphs)
+        self._wide: list[WideBatch | None] = [None] * len(self._graphs)
 
     def __len__(self) -> int:
         return len(self._graphs)
@@ -49,7 +52,14 @@ class Replicas:
         first device, one uint32[n] a source. ended : called in this thread, in the order of batches. Raises as
         MultiSource.run does, and BudgetError if a device has no room; errors end the work of all devices.
         """
-        job = _Job(self, sources, targets, columns, batch)
+        return self._share(_Job(self, sources, targets, columns, batch), ended)
+
+    def wide_eccentricities(self, sources: np.ndarray, bits: int, ended: Ended) -> np.ndarray:
+        """The same by wide batches of at most `bits` sources, of a graph that is resident."""
+        return self._share(_Job(self, sources, None, None, bits, wide=True), ended)
+
+    def _share(self, job: _Job, ended: Ended) -> np.ndarray:
+        """Do a job on all devices."""
         if len(self) == 1:
             job.work(0, ended)
             return job.result
@@ -60,6 +70,13 @@ class Replicas:
                 other.result()
         job.count(ended)
         return job.result
+
+    def run_wide_on(self, place: int, sources: np.ndarray) -> np.ndarray:
+        """One wide batch on the device of that place; for one thread a device."""
+        search = self._wide[place]
+        if search is None:
+            search = self._wide[place] = WideBatch(*self._graphs[place])
+        return search.run(sources)
 
     def run_on(self, place: int, sources: np.ndarray, targets: np.ndarray | None, columns: Columns) -> np.ndarray:
         """One batch on the device of that place; for one thread a device."""
@@ -83,8 +100,9 @@ class _Job:
     """One call: which parts of the sources are taken, and which batches are done."""
 
     def __init__(self, replicas: Replicas, sources: np.ndarray, targets: np.ndarray | None, columns: Columns,
-                 batch: int) -> None:
+                 batch: int, wide: bool = False) -> None:
         self._replicas, self._sources, self._targets, self._columns = replicas, sources, targets, columns
+        self._is_wide = wide
         self.result = np.empty(len(sources), np.int32)
         self._batches = [slice(at, min(at + batch, len(sources))) for at in range(0, len(sources), batch)]
         size = batch
@@ -107,8 +125,7 @@ class _Job:
         try:
             while (taken := self._take()) is not None:
                 number, part = taken
-                columns = None if self._columns is None else self._columns[part]
-                self.result[part] = self._replicas.run_on(place, self._sources[part], self._targets, columns)
+                self.result[part] = self._run(place, part)
                 with self._lock:
                     self._open[number] -= 1
                 if ended is not None:
@@ -116,6 +133,13 @@ class _Job:
         except BaseException:
             self._stopped = True
             raise
+
+    def _run(self, place: int, part: slice) -> np.ndarray:
+        """One part on the device of that place."""
+        if self._is_wide:
+            return self._replicas.run_wide_on(place, self._sources[part])
+        columns = None if self._columns is None else self._columns[part]
+        return self._replicas.run_on(place, self._sources[part], self._targets, columns)
 
     def _take(self) -> tuple[int, slice] | None:
         with self._lock:

@@ -74,14 +74,23 @@ class DeviceVector:
 
     def reached_bits(self) -> DeviceArray:
         """Bitmap of the reached vertices on the device, uint64[ceil(n/64)], at least 1."""
+        return self._bits("!=", UNREACHED)
+
+    def _bits(self, predicate: str, value: int) -> DeviceArray:
+        """Bitmap of the vertices that compare so with a uint32."""
         n = self.array.size
         bits = self.device.empty(max(1, -(-n // 64)), np.uint64)
-        self._kernels.launch("column_bits", -(-n // 64) * self.device.warp, self.array, n, bits)
+        self._kernels.launch("column_bits", -(-n // 64) * self.device.warp, self.array, n,
+                             np.uint32(_CODES[predicate]), np.uint32(value), bits)
         return bits
 
     def open_bitmap(self) -> np.ndarray:
         """Bitmap of the reached vertices on the host, uint64[ceil(n/64)]."""
         return self.device.to_host(self.reached_bits()) if self.array.size else np.empty(0, np.uint64)
+
+    def above_bitmap(self, limit: int) -> np.ndarray:
+        """Bitmap of the reached vertices of a value above `limit`, a uint32, on the host, uint64[ceil(n/64)]."""
+        return self.device.to_host(self._bits(REACHED_ABOVE, limit))[: -(-self.array.size // 64)]
 
     def count(self, value: int) -> int:
         """How many vertices have exactly this value."""

@@ -52,8 +52,10 @@ def faults(known: list[Entry], used: dict[str, Usage]) -> list[str]:
 
 # Macros in the build that a run mostly takes.
 USUAL: Mapping[str, Define] = {
-    "VERTEX": "u32", "DISTANCE": "u32", "WORDS": 1, "MATRIX": 0, "COUNT_ARCS": "0", "WEIGHT": "u32", "PAIRS": 0,
+    "VERTEX": "u32", "DISTANCE": "u32", "MATRIX": 0, "COUNT_ARCS": "0", "WEIGHT": "u32", "PAIRS": 0,
     "LAYOUT": "LAYOUT_ROWS", "PACKED_LABELS": 1, "CELL": "i32", "TILE": 64, "LAZY": 1}
+# Words of a wide batch of 2,048 sources; other batches mostly have one.
+WIDEST = 32
 # The load balancing that a run mostly takes, and that of the most registers; a file has so many of the others.
 MOSTLY, LARGEST, OTHERS = "MAPPING_TWO_PHASE", "MAPPING_MULTI_PHASE", 3
 
@@ -66,6 +68,7 @@ def quick_builds() -> list[tuple[str, Mapping[str, Define]]]:
     for file, defines in builds():
         mapping = str(defines.get("MAPPING", MOSTLY))
         usual = all(str(defines.get(name, value)) == str(value) for name, value in USUAL.items())
+        usual &= defines.get("WORDS", 1) in (1, WIDEST)
         if is_largest(defines) or (usual and (mapping == MOSTLY or mapping in others(file, mapped))):
             found.append((file, defines))
     return found

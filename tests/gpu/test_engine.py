@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,6 +17,7 @@ from emdiam.errors import BudgetError, InputError
 from emdiam.gpu.paging_model import TYPICAL
 from emdiam.gpu.setting import OnDevice, Selection, select_device
 from emdiam.gpu.variants.registry import VARIANTS
+from emdiam.methods.exact import strategy
 from emdiam.methods.exact.bounding import bounding
 from emdiam.methods.exact.certificate import claims_of, write_certificate
 from emdiam.methods.exact.fdiam import fdiam
@@ -135,3 +137,39 @@ def test_certificates_of_a_device_are_verified_by_the_cpu(tmp_path: Path, name: 
         write_certificate(tmp_path / "c.json", result.proof, claims_of(result), store, threads=1)
     report = verify(tmp_path / "c.json", path, memory_bytes=2 << 30)
     assert report.verified
+
+
+# -- wide batches -------------------------------------------------------------------------------------------
+def test_wide_batches_on_the_device_prove_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A graph that needs covering, by wide batches wherever they may be, on the CPU and on devices."""
+    monkeypatch.setattr(strategy, "WIDE_FROM", 10)
+    monkeypatch.setattr(strategy.Costs, "_wide_seconds", lambda self, sources: 0.0)
+    graph = naive.graph_of(700, nx.random_regular_graph(3, 700, 4).edges)
+    diameter = max(max(naive.distances(graph, v)) for v in range(len(graph)))
+    for devices in ([], ["shim-1"], ["shim-0", "shim-2"]):
+        opened = [open_device(name) for name in devices]
+        on_device = OnDevice(opened[0], others=tuple(opened[1:])) if opened else None
+        with engine_on(write_store(tmp_path / f"{len(devices)}.zarr", graph), device=on_device) as engine:
+            real, asked = engine.wide_eccentricities, list[int]()
+
+            def counted(sources: np.ndarray, bits: int, asked: list[int] = asked, real: Any = real) -> np.ndarray:
+                asked.append(bits)
+                found: np.ndarray = real(sources, bits)
+                return found
+
+            monkeypatch.setattr(engine, "wide_eccentricities", counted)
+            result = pivots(engine)
+            assert asked and result.exact and result.diameter == diameter
+
+
+@pytest.mark.parametrize("limit", [0, 3, 5, 40])
+def test_sources_that_dominate_are_those_of_the_cpu(tmp_path: Path, limit: int) -> None:
+    graph = naive.graph_of(300, [*nx.random_regular_graph(4, 260, 1).edges, *((260 + v, 261 + v) for v in range(9))])
+    store, vertices = write_store(tmp_path / "g.zarr", graph), np.random.default_rng(2).permutation(300)
+    found = []
+    for device in (None, OnDevice(open_device("shim-0"))):
+        with engine_on(store, device=device) as engine:
+            bound = engine.new_column(299)
+            assert engine.bfs(7, into=bound).n_reached == 260
+            found.append([part.tolist() for part in engine.dominating(vertices, 1, bound, limit, 20)])
+    assert found[0] == found[1]

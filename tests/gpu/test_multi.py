@@ -15,6 +15,7 @@ from emdiam.gpu.device import Device, DeviceArray
 from emdiam.gpu.mappings import MAPPINGS
 from emdiam.gpu.multi_source import UNREACHED, MultiSource, words_for
 from emdiam.gpu.multi_source_whole import WholeBatch
+from emdiam.gpu.multi_source_wide import WideBatch
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_distances
@@ -249,3 +250,50 @@ def test_what_cannot_be_is_refused() -> None:
             multi.run(np.array([0]), columns=columns)
     with pytest.raises(InputError, match="no such load balancing"):
         MultiSource(device, graph, "nothing")
+
+
+# -- wide batches -------------------------------------------------------------------------------------------
+def check_wide(device: Device, graph: naive.Graph, sources: list[int], dtype: type = np.uint32, *,
+               block: int | None = 64, wide_row: int = 1024) -> None:
+    batch = WideBatch(device, device_graph(device, graph, dtype), block, wide_row)
+    known = {v: max(naive.distances(graph, v)) for v in set(sources)}
+    for some_of_them in (sources, sources[:1], sources):  # the second leaves nothing behind for the third
+        found = batch.run(np.array(some_of_them))
+        assert found.dtype == np.int32 and found.tolist() == [known[v] for v in some_of_them]
+
+
+@pytest.mark.parametrize("name", DEVICES)
+@pytest.mark.parametrize("wide_row", [2, 1024])
+def test_wide_batches_of_odd_graphs(name: str, wide_row: int) -> None:
+    rng = random.Random(7)
+    for graph in (*SMALL, LONG, MULTIGRAPH):
+        check_wide(open_device(name), graph, some(rng, graph, rng.randint(2, 90)), wide_row=wide_row)
+
+
+@settings(max_examples=20, deadline=None)
+@given(graphs(most=60), st.sampled_from(SHIMS), st.sampled_from([1, 3, 1024]), st.integers(1, 2048),
+       st.sampled_from([32, 96, 256]), st.sampled_from([np.uint32, np.uint64]), st.integers(0, 1 << 32))
+def test_wide_batches_of_random_graphs(graph: naive.Graph, name: str, wide_row: int, k: int, block: int, dtype: type,
+                                       seed: int) -> None:
+    check_wide(open_device(name), graph, some(random.Random(seed), graph, k), dtype, block=block, wide_row=wide_row)
+
+
+@pytest.mark.parametrize("k", [512, 513, 1024, 1025, 2048])
+def test_wide_batches_of_a_random_regular_graph(k: int) -> None:
+    """Every width, full and not, over several blocks; also a component that the others do not meet."""
+    shape = nx.random_regular_graph(4, 96, 3)
+    graph = naive.graph_of(110, [*shape.edges, *((100 + v, 101 + v) for v in range(7))])
+    check_wide(open_device("shim-3"), graph, [(7 * v) % 110 for v in range(k)])
+
+
+def test_a_wide_batch_is_one_launch() -> None:
+    device = open_device("shim-0")
+    batch = WideBatch(device, device_graph(device, LONG))
+    before = device.launches  # type: ignore[attr-defined]
+    batch.run(np.arange(len(LONG)))
+    assert device.launches == before + 1  # type: ignore[attr-defined]
+    for sources in ([], [0] * 2049):
+        with pytest.raises(ValueError, match=r"sources in a batch \(1 to 2048\)"):
+            batch.run(np.array(sources, np.int64))
+    with pytest.raises(ValueError, match="a source is no vertex"):
+        batch.run(np.array([len(LONG)]))

@@ -34,12 +34,12 @@ DEVICE bool is_one_of(u32 value, const u32* old, u64 n_old) {
     return false;
 }
 
-// bits: u64[ceil(n / 64)], gets bit v where vertex v is reached. A warp a word, any grid.
-ENTRY(256) column_bits(const u32* values, u64 n, u64* bits) {
+// bits: u64[ceil(n / 64)], gets bit v where the value of vertex v compares so with `other`. A warp a word, any grid.
+ENTRY(256) column_bits(const u32* values, u64 n, u32 comparison, u32 other, u64* bits) {
     for (u64 word = first_item() / WARP; word * 64 < n; word += item_stride() / WARP) {
         const u64 low = word * 64 + lane_id(), high = low + WARP;
-        const u32 first = __ballot_sync(FULL_WARP, low < n && values[low] != UNREACHED);
-        const u32 second = __ballot_sync(FULL_WARP, high < n && values[high] != UNREACHED);
+        const u32 first = __ballot_sync(FULL_WARP, low < n && compares(values[low], comparison, other));
+        const u32 second = __ballot_sync(FULL_WARP, high < n && compares(values[high], comparison, other));
         if (lane_id() == 0) bits[word] = static_cast<u64>(second) << 32 | first;
     }
 }

@@ -1,5 +1,6 @@
-// BFS from many sources at once: what a vertex has of words and lanes, and how its bits are pulled and its distances
-// written; multi_source_levels.cu does a level a launch, multi_source_whole.cu all levels in one.
+// BFS from many sources at once: what a vertex has of words and lanes, how its bits are pulled, a level is ended and its
+// distances are written; multi_source_levels.cu does a level a launch, multi_source_whole.cu all levels in one, and
+// multi_source_wide.cu balls of more sources, without frontiers.
 //
 // Each vertex has WORDS words of 64 bits, one bit a source, side by side. So a vertex is worked on by WORDS
 // neighbouring lanes, one word each, and what they read of a neighbour is one piece of memory. Bits are read by plain
@@ -13,6 +14,14 @@
 #ifndef WORDS
 #define WORDS 1
 #endif
+// Places in the counts of a level: vertices that got a bit, their arcs, arcs of those that have all bits now, bits that came
+// to targets; then WORDS words, the bits that came to anything.
+#define CAME 0
+#define ARCS 1
+#define CLOSED 2
+#define MET 3
+#define BITS 4
+#define COUNTS (BITS + WORDS)
 // Lanes of a warp that have the same word of different vertices.
 #define VERTICES_OF_WARP (WARP / WORDS)
 // Rows of at least this many arcs are pulled by a warp.
@@ -24,7 +33,12 @@
 DEVICE u32 word_of_lane() { return lane_id() % WORDS; }
 DEVICE u32 group_of_lane() { return lane_id() - word_of_lane(); }
 // The lanes of the vertex whose first lane this is.
-DEVICE u32 group_mask(u32 group) { return ((1u << WORDS) - 1u) << group; }
+DEVICE u32 group_mask(u32 group) { return (FULL_WARP >> (WARP - WORDS)) << group; }
+// The bits of k sources in the word of this lane.
+DEVICE u64 bits_of_sources(u64 k) {
+    const u64 from = word_of_lane() * 64;
+    return k >= from + 64 ? ~0ull : k <= from ? 0ull : (1ull << (k - from)) - 1;
+}
 
 // OR over the lanes with the same word; all lanes must call it.
 DEVICE u64 or_over_vertices(u64 bits) {
@@ -89,6 +103,37 @@ DEVICE void pull_all(const u64* offsets, const VERTEX* neighbours, u64 n, u64 ev
         const u64 place = warp_reserve(first_lane, n_following);
         if (first_lane) following[place] = static_cast<VERTEX>(v);
     }
+}
+
+// Ends a level: what came in it becomes a part of what was seen. following: VERTEX[size], the vertices with bits in `next`.
+// every: the bits of all sources in the word of the lane. targets: bitmap u64[ceil(n / 64)], or null. counts: all but CAME
+// are raised. All threads of the grid call it, WORDS for a vertex.
+DEVICE void settle(const u64* offsets, const VERTEX* following, u64 size, const u64* next, u64* seen, u64 every,
+                   const u64* targets, u64* counts) {
+    u64 arcs = 0, closed = 0, met = 0, came = 0;
+    for (u64 base = first_item() - lane_id(); base < size * WORDS; base += item_stride()) {
+        const bool valid = base + lane_id() < size * WORDS;
+        u64 v = 0, after = every;
+        if (valid) {
+            v = following[(base + lane_id()) / WORDS];
+            const u64 gained = next[v * WORDS + word_of_lane()];
+            after = seen[v * WORDS + word_of_lane()] | gained;
+            seen[v * WORDS + word_of_lane()] = after;
+            came |= gained;
+            if (targets != nullptr && (targets[v / 64] >> (v % 64) & 1ull) != 0) met += static_cast<u64>(__popcll(gained));
+        }
+        const u32 lacking = __ballot_sync(FULL_WARP, (every & ~after) != 0);
+        if (!valid || word_of_lane() != 0) continue;
+        const u64 degree = __ldg(offsets + v + 1) - __ldg(offsets + v);
+        arcs += degree;
+        // A vertex of the queue gained a bit, so it lacked one before.
+        if ((lacking & group_mask(group_of_lane())) == 0) closed += degree;
+    }
+    warp_add(arcs, counts + ARCS);
+    warp_add(closed, counts + CLOSED);
+    warp_add(met, counts + MET);
+    came = or_over_vertices(came);
+    if (lane_id() < WORDS && (came & ~load_fresh(counts + BITS + lane_id())) != 0) atomicOr(counts + BITS + lane_id(), came);
 }
 
 // Writes the distance `level` to column i of every vertex of the queue that gained bit i. next: u64[n * WORDS]. All threads

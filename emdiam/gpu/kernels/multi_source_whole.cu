@@ -8,15 +8,9 @@
 #include "multi_source.cuh"
 #include "queue_rows.cuh"
 
-// Places in the counts of a level: vertices that got a bit, wide rows put aside, arcs of these vertices, arcs of those that
-// have all bits now, bits that came to targets; then WORDS words, the bits that came to anything.
-#define CAME 0
-#define WIDE 1
-#define ARCS 2
-#define CLOSED 3
-#define MET 4
-#define BITS 5
-#define LEVEL_COUNTS (BITS + WORDS)
+// The place of wide rows put aside, behind the other counts of a level.
+#define WIDE COUNTS
+#define LEVEL_COUNTS (COUNTS + 1)
 
 // What levels work on. front, next, seen: u64[n * WORDS], the bits of the frontier, of what comes after it, and all so far.
 // marks: u32[n], `epoch` where a vertex is in `following` already. counts: of the level that comes.
@@ -63,36 +57,6 @@ DEVICE void push_arc(const Batch& at, bool valid, u64 arc, VERTEX v) {
     enqueue(at, fresh, w);
 }
 
-// What came in a level becomes a part of what was seen. following: VERTEX[size]. every: the bits of all sources in the word
-// of the lane. targets: bitmap u64[ceil(n / 64)], or null. WORDS threads a vertex.
-DEVICE void settle(const u64* offsets, const VERTEX* following, u64 size, const u64* next, u64* seen, u64 every,
-                   const u64* targets, u64* counts) {
-    u64 arcs = 0, closed = 0, met = 0, came = 0;
-    for (u64 base = first_item() - lane_id(); base < size * WORDS; base += item_stride()) {
-        const bool valid = base + lane_id() < size * WORDS;
-        u64 v = 0, after = every;
-        if (valid) {
-            v = following[(base + lane_id()) / WORDS];
-            const u64 gained = next[v * WORDS + word_of_lane()];
-            after = seen[v * WORDS + word_of_lane()] | gained;
-            seen[v * WORDS + word_of_lane()] = after;
-            came |= gained;
-            if (targets != nullptr && (targets[v / 64] >> (v % 64) & 1ull) != 0) met += static_cast<u64>(__popcll(gained));
-        }
-        const u32 lacking = __ballot_sync(FULL_WARP, (every & ~after) != 0);
-        if (!valid || word_of_lane() != 0) continue;
-        const u64 degree = __ldg(offsets + v + 1) - __ldg(offsets + v);
-        arcs += degree;
-        // A vertex of the queue gained a bit, so it lacked one before.
-        if ((lacking & group_mask(group_of_lane())) == 0) closed += degree;
-    }
-    warp_add(arcs, counts + ARCS);
-    warp_add(closed, counts + CLOSED);
-    warp_add(met, counts + MET);
-    came = or_over_vertices(came);
-    if (lane_id() < WORDS && (came & ~load_fresh(counts + BITS + lane_id())) != 0) atomicOr(counts + BITS + lane_id(), came);
-}
-
 // offsets: u64[n + 1], neighbours: VERTEX[m]. sources: u64[k], repeats allowed, k <= 64 * WORDS. targets: bitmap
 // u64[ceil(n / 64)] if has_targets: stop when `missing` bits have come to targets. push_cost: how many pulled arcs one
 // pushed arc is worth. first, second: VERTEX[n], plane_a, plane_b, seen: u64[n * WORDS], wide: VERTEX[m / wide_row + 1],
@@ -105,8 +69,7 @@ ENTRY(256, 4) whole_batch(const u64* offsets, const VERTEX* neighbours, u64 n, u
                           u64* plane_a, u64* plane_b, u64* seen, u32* marks, u32 epoch, VERTEX* wide, u64 wide_row,
                           const u64* addresses, u32 has_columns, u64* counts, u64* reach, u32* barrier) {
     __shared__ Place now;
-    const u64 from = word_of_lane() * 64;
-    const u64 every = k >= from + 64 ? ~0ull : k <= from ? 0ull : (1ull << (k - from)) - 1;
+    const u64 every = bits_of_sources(k);
     for (u64 item = first_item(); item < n * WORDS; item += item_stride()) plane_a[item] = plane_b[item] = seen[item] = 0;
     if (first_item() < 3 * LEVEL_COUNTS) counts[first_item()] = 0;
     for (u64 i = first_item(); i < 1 + 64 * WORDS; i += item_stride()) reach[i] = 0;

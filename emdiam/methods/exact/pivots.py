@@ -148,7 +148,7 @@ class _ComponentRun:
         self.pivots: list[int] = []
         self.sources: list[int] = []
         self.longest = (0, component.hub, component.hub)
-        self.costs = Costs(self.engine.facts.threads, self.engine.facts.n_arcs)
+        self.costs = Costs(self.engine.facts.threads, self.engine.facts.n_arcs, self.engine.facts.wide_rate)
         self.covering = Covering(self.engine, method.options.seed)
 
     def proof(self) -> ComponentProof:

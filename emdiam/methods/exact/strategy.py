@@ -43,10 +43,12 @@ _MEMORY = 3
 
 
 class Costs:
-    """Seconds of what was done, and what the rounds left open. threads : for kernels. n_arcs : of the graph."""
+    """Seconds of what was done, and what the rounds left open. threads : for kernels. n_arcs : of the graph.
+    wide_rate : bytes of rows a second of wide batches before one is measured (0: what the threads do)."""
 
-    def __init__(self, threads: int, n_arcs: int = 0) -> None:
+    def __init__(self, threads: int, n_arcs: int = 0, wide_rate: float = 0.0) -> None:
         self._threads, self._n_arcs = threads, n_arcs
+        self._wide_rate = wide_rate or WIDE_BYTES_A_SECOND * threads
         self._most_wide, self._limit = 0, 0
         self._wide: float | None = None
         self._single = self._certify = self._waited = 0.0
@@ -111,7 +113,7 @@ class Costs:
         """Seconds of wide batches of so many sources together; infinite where there are none."""
         if self._most_wide == 0:
             return math.inf
-        level = self._n_arcs * self._most_wide / 8 / WIDE_BYTES_A_SECOND / self._threads
+        level = self._n_arcs * self._most_wide / 8 / self._wide_rate
         return math.ceil(sources / self._most_wide) * (self._limit / 2 * level if self._wide is None else self._wide)
 
     def _narrow_seconds(self, sources: float) -> float:

@@ -79,6 +79,15 @@ def test_wide_batches_come_for_very_many_sources_and_stay_while_they_are_cheaper
     assert made.wide_bits(500_000, 2.0) == 0
 
 
+@pytest.mark.parametrize(("rate", "bits"), [(0.0, 0), (1e12, 2048)])
+def test_wide_batches_of_a_device_come_by_its_own_rate(rate: float, bits: int) -> None:
+    made = Costs(threads=2, n_arcs=1_500_000, wide_rate=rate)
+    made.single(1e-4, Counters(), BLOCKS, 22)
+    made.allow_wide(2048, 22)
+    made.covered(5e-3, 64)
+    assert made.wide_bits(4_000, 2.0) == bits
+
+
 def test_wide_batches_do_not_come_where_levels_are_many() -> None:
     road = Costs(threads=2, n_arcs=50_000_000)
     road.single(1.0, Counters(), BLOCKS, 5_000)

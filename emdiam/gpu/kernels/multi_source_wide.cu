@@ -1,0 +1,113 @@
+// Eccentricities of up to 2,048 sources, all levels in one launch, for graphs whose balls soon meet every row.
+//
+// Bit i of a row is set once the ball of source i holds the vertex. A level is one pull over all rows that lack a bit,
+// from one plane into the other: the bits of the row and of all its neighbours. There are no queues, no frontier and no
+// marks of what is new. WORDS lanes do a row, a word each (a warp for 2,048 sources), so that what is read of a neighbour
+// is one piece of memory. A row that is full in both planes is left alone. A ball that has not grown grows no more.
+// Rows of more than wide_row arcs are done by the whole grid: bits are added to what the plane had two levels before,
+// which the row has too, so that nobody has to begin them.
+// Source: Then et al., PVLDB 2014 (MS-BFS), section 3; without frontiers as on the CPU (emdiam/traverse/wide_rows.py).
+// Work: O(m) words a level. The graph is undirected.
+#include "multi_source.cuh"
+
+// Arcs that a lane has on their way at a time.
+#define AT_ONCE 4u
+
+// The bits of heads of arcs begin to end - 1, of the word of the lane; stops when all of `every` are there.
+DEVICE u64 ball_of_arcs(const VERTEX* neighbours, const u64* here, u64 begin, u64 end, u64 every, u64 bits) {
+    u64 arc = begin;
+    for (; arc + AT_ONCE <= end && bits != every; arc += AT_ONCE) {
+        u64 came = 0;
+#pragma unroll
+        for (u32 i = 0; i < AT_ONCE; ++i)
+            came |= here[static_cast<u64>(__ldg(neighbours + arc + i)) * WORDS + word_of_lane()];
+        bits |= came;
+    }
+    for (; arc < end && bits != every; ++arc)
+        bits |= here[static_cast<u64>(__ldg(neighbours + arc)) * WORDS + word_of_lane()];
+    return bits;
+}
+
+// One level of all rows but wide ones; the bits of the word of the lane that came to any row. full: bitmap u32[ceil(n / 32)]
+// of the rows that have all bits in both planes.
+DEVICE u64 pull_rows(const u64* offsets, const VERTEX* neighbours, u64 n, u64 every, u64 wide_row, const u64* here,
+                     u64* there, u32* full) {
+    u64 gained = 0;
+    for (u64 base = first_item() - lane_id(); base < n * WORDS; base += item_stride()) {
+        const u64 item = base + lane_id(), v = item / WORDS;
+        const bool is_open = v < n && (load_fresh(full + v / 32) >> (v % 32) & 1u) == 0;
+        const u64 own = is_open ? here[item] : every;
+        const u32 lacking = __ballot_sync(FULL_WARP, own != every);
+        if (!is_open) continue;
+        if ((lacking & group_mask(group_of_lane())) == 0) {
+            there[item] = every;
+            if (word_of_lane() == 0) atomicOr(full + v / 32, 1u << (v % 32));
+            continue;
+        }
+        const u64 begin = __ldg(offsets + v), end = __ldg(offsets + v + 1);
+        if (end - begin > wide_row) continue;
+        const u64 bits = ball_of_arcs(neighbours, here, begin, end, every, own);
+        there[item] = bits;
+        gained |= bits & ~own;
+    }
+    return gained;
+}
+
+// The same of wide rows, each in as many pieces as there are groups of lanes. wide: VERTEX[n_wide].
+DEVICE u64 pull_wide_rows(const u64* offsets, const VERTEX* neighbours, u64 every, const VERTEX* wide, u64 n_wide,
+                          const u64* here, u64* there) {
+    const u64 groups = item_stride() / WORDS, group = first_item() / WORDS;
+    u64 gained = 0;
+    for (u64 row = 0; row < n_wide; ++row) {
+        const u64 v = load_fresh(wide + row), item = v * WORDS + word_of_lane();
+        const u64 first = __ldg(offsets + v), size = __ldg(offsets + v + 1) - first;
+        const u64 piece = (size + groups - 1) / groups, begin = first + min(size, group * piece);
+        const u64 own = here[item];
+        const u64 bits = ball_of_arcs(neighbours, here, begin, first + min(size, (group + 1) * piece), every, own);
+        if ((bits & ~load_fresh(there + item)) != 0) atomicOr(there + item, bits);
+        gained |= bits & ~own;
+    }
+    return gained;
+}
+
+// offsets: u64[n + 1], neighbours: VERTEX[m]. sources: u64[k], repeats allowed, k <= 64 * WORDS. plane_a, plane_b: u64[n *
+// WORDS], full: u32[ceil(n / 32)], wide: VERTEX[m / wide_row + 1], counts: u64[1 + 3 * WORDS], any content. reach: u64[1 + 64 * WORDS],
+// gets the number of levels, and the eccentricity of each source in its component. barrier: u32[1], zero before its first
+// use. Any cooperative grid.
+ENTRY(256, 4) wide_batch(const u64* offsets, const VERTEX* neighbours, u64 n, const u64* sources, u64 k, u64* plane_a,
+                         u64* plane_b, u32* full, VERTEX* wide, u64 wide_row, u64* counts, u64* reach, u32* barrier) {
+    u64* const grown = counts + 1;
+    const u64 every = bits_of_sources(k);
+    for (u64 item = first_item(); item < n * WORDS; item += item_stride()) plane_a[item] = plane_b[item] = 0;
+    for (u64 word = first_item(); word * 32 < n; word += item_stride()) full[word] = 0;
+    if (first_item() < 1 + 3 * WORDS) counts[first_item()] = 0;
+    for (u64 i = first_item(); i < 1 + 64 * WORDS; i += item_stride()) reach[i] = 0;
+    grid_barrier(barrier);
+    for (u64 i = first_item(); i < k; i += item_stride())
+        atomicOr(plane_a + static_cast<u64>(sources[i]) * WORDS + i / 64, 1ull << (i % 64));
+    for (u64 v = first_item(); v < n; v += item_stride()) {
+        if (__ldg(offsets + v + 1) - __ldg(offsets + v) > wide_row)
+            wide[atomicAdd(counts, 1ull)] = static_cast<VERTEX>(v);
+    }
+    grid_barrier(barrier);
+    const u64 n_wide = load_fresh(counts);
+    for (u64 level = 1;; ++level) {
+        const u64* const here = level % 2 == 1 ? plane_a : plane_b;
+        u64* const there = level % 2 == 1 ? plane_b : plane_a;
+        u64* const of_level = grown + level % 3 * WORDS;
+        // Those of the next level were last read before the last barrier.
+        if (first_item() < WORDS) store_fresh(grown + (level + 1) % 3 * WORDS + first_item(), u64(0));
+        u64 gained = pull_rows(offsets, neighbours, n, every, wide_row, here, there, full);
+        gained |= pull_wide_rows(offsets, neighbours, every, wide, n_wide, here, there);
+        gained = or_over_vertices(gained);
+        if (lane_id() < WORDS && (gained & ~load_fresh(of_level + lane_id())) != 0) atomicOr(of_level + lane_id(), gained);
+        grid_barrier(barrier);
+        if (!__any_sync(FULL_WARP, load_fresh(of_level + word_of_lane()) != 0)) break;
+        if (blockIdx.x == 0) {
+            for (u32 bit = threadIdx.x; bit < 64 * WORDS; bit += blockDim.x) {
+                if ((load_fresh(of_level + bit / 64) >> (bit % 64) & 1ull) != 0) reach[1 + bit] = level;
+            }
+            if (threadIdx.x == 0) reach[0] = level;
+        }
+    }
+}
