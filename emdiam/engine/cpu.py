@@ -83,6 +83,20 @@ class LocalEngine:
         """What a result tells of the engine beside its counters, for Result.details."""
         return {}
 
+    @property
+    def reached(self) -> Any:
+        """What the last BFS reached; see Traversal.reached."""
+        return self.core.work.visited
+
+    def reached_words(self, start: int, stop: int) -> np.ndarray:
+        """Words start..stop-1 of the bitmap of what the last BFS reached, uint64[k]."""
+        return self.core.work.visited[start:stop]
+
+    def set_reached_words(self, start: int, words: np.ndarray) -> None:
+        """Take words over from `start` on, as reached_words gave them, in their order: for components and
+        Traversal.reached."""
+        self.core.work.visited[start : start + len(words)] = words
+
     def components(self, reached: int) -> Components | None:
         """See Engine.components."""
         return find_components(self.core, reached, self.reporter.heartbeat)

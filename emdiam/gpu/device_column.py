@@ -51,6 +51,10 @@ class DeviceColumn(DeviceVector, Column):
         """See Column.part; a copy."""
         return self.device.to_host(self.array[start:stop])
 
+    def set_part(self, start: int, values: np.ndarray) -> None:
+        """Overwrite the values from `start` on with uint32[k]."""
+        self.device.copy(np.ascontiguousarray(values), self.array[start : start + len(values)])
+
     def raw(self) -> np.ndarray:
         """A copy in RAM, which cannot be written to: changes of it would be lost."""
         values = self.device.to_host(self.array)

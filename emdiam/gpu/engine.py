@@ -77,8 +77,9 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
             with at_the_end(self.graph.close):
                 raise error
         self._spreader: Spreader | WholeSpread | None = None
-        self._reached: DeviceArray | None = None  # bitmap of the last BFS
-        self._reached_all = False
+        # Bitmap of the last BFS; whether it has all vertices with an edge, and whether the workspace has it.
+        self._reached: DeviceArray | None = None
+        self._reached_all = self._reached_here = False
 
     def details(self) -> dict[str, Any]:
         """See CpuEngine.details: the plan of the device's memory and its measured peak, and how edges came."""
@@ -115,9 +116,8 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
             values if distances or into is not None else None, values.histogram(levels).tolist() if profile else [])
         run.reached = found.reached
         # Whether components have to look at what was reached: not where that is all that has an edge.
-        whole = levels > 0 and found.n_reached + self.facts.n_isolated == self.facts.n_vertices
-        self._reached = None if whole else found.reached
-        self._reached_all = whole
+        self._reached, self._reached_here = found.reached, False
+        self._reached_all = levels > 0 and found.n_reached + self.facts.n_isolated == self.facts.n_vertices
         self._count(levels + 1, begin)
         self.reporter.end("bfs", source=int(source), eccentricity=run.eccentricity, reached=run.n_reached,
                           profile=partial(_profile, values, levels))
@@ -166,11 +166,29 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
 
     def _fetch_reached(self) -> None:
         """Let the workspace know what the last BFS reached."""
-        if self._reached is not None:
+        if not self._reached_here and self._reached is not None:
             words = self.core.work.visited
             words[:] = self.device.to_host(self._reached)[: len(words)]
             words |= self.core.table.isolated
-            self._reached = None
+            self._reached_here = True
+
+    @property
+    def reached(self) -> Any:
+        """See LocalEngine.reached."""
+        return self._reached
+
+    def reached_words(self, start: int, stop: int) -> np.ndarray:
+        """See LocalEngine.reached_words."""
+        assert self._reached is not None, "there was a BFS"
+        return self.device.to_host(self._reached[start:stop])
+
+    def set_reached_words(self, start: int, words: np.ndarray) -> None:
+        """See LocalEngine.set_reached_words."""
+        if start == 0:
+            self._reached = self.device.empty(len(self.core.work.visited), np.uint64)
+            self._reached_all = self._reached_here = False
+        assert self._reached is not None, "words come in their order"
+        self.device.copy(np.ascontiguousarray(words), self._reached[start : start + len(words)])
 
     def components(self, reached: int) -> Components | None:
         """See Engine.components."""

@@ -126,7 +126,8 @@ class VertexState(ABC):
 
 
 class RamState(VertexState):
-    """That of the CPU engine, in RAM and streamed alike."""
+    """That of an engine of this process: in RAM, streamed, or on a device, whose columns come to the host to be
+    written."""
 
     keeps_labels = True
     engine: LocalEngine
@@ -138,10 +139,10 @@ class RamState(VertexState):
         self.engine.core.bias, self.engine.core.thin = facts
 
     def words(self, start: int, stop: int) -> np.ndarray:
-        return self.reached()[start:stop]
+        return self.engine.reached_words(start, stop)
 
     def set_words(self, start: int, words: np.ndarray) -> None:
-        self.reached()[start : start + len(words)] = words
+        self.engine.set_reached_words(start, words)
 
     def digests(self, column: Column) -> Digests:
         return {(0, i): digest for i, digest in enumerate(digests(column.raw()))}
@@ -149,8 +150,8 @@ class RamState(VertexState):
     def engine_of_trees(self) -> LocalEngine:
         return self.engine
 
-    def reached(self) -> np.ndarray:
-        return self.engine.core.work.visited
+    def reached(self) -> Any:
+        return self.engine.reached
 
     def components(self, words: np.ndarray, entries: np.ndarray, reached: int) -> Components:
         return HiddenComponents(self.engine.core, words, entries, reached)

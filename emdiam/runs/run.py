@@ -277,14 +277,13 @@ def _checkpoint(store: Store, run: Run, selected: Selection) -> Iterator[Checkpo
     if run.checkpoint is None:
         yield None
         return
-    if selected.device is not None:
-        raise InputError("traversals on a GPU leave no checkpoint",
-                         remedy="leave the options of checkpoints out, or compute with --device cpu")
     from ..journal.run import checkpointed, run_identity
 
     limits = run.options.limits
     asked = {"gap": limits.gap, "bounds_only": limits.bounds_only} if entry_of(run.method).family == "exact" else {}
-    identity = run_identity(store, run.method, run.options, asked)
+    # Values of columns on a device are wider, so that neither goes on with what the other has left.
+    where = {} if selected.device is None else {"device": "gpu"}
+    identity = run_identity(store, run.method, run.options, {**asked, **where})
     with checkpointed(store, identity, run.checkpoint, run.options.scratch) as checkpoint:
         yield checkpoint
 
