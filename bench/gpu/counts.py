@@ -59,13 +59,15 @@ def graph_named(text: str) -> HostGraph:
 
 
 @contextmanager
-def counted_engine(graph: HostGraph, device: Device) -> Iterator[tuple[GpuEngine, CountingDevice]]:
-    """A GpuEngine over the graph, resident on `device`, and what counts."""
+def counted_engine(graph: HostGraph, device: Device,
+                   method: str = "pivots") -> Iterator[tuple[GpuEngine, CountingDevice]]:
+    """A GpuEngine for the method over the graph, resident on `device`, and what counts from here on."""
     counting: Any = CountingDevice(device)
     with memory_engine(graph) as cpu:
         setting = OnDevice(counting)
-        plan = plan_vram(cpu.store, setting, entry_of("pivots").definition().device)
+        plan = plan_vram(cpu.store, setting, entry_of(method).definition().device)
         with engine_on_device(cpu, setting, plan) as engine:
+            counting.counts = Counts()
             yield engine, counting
 
 
@@ -110,6 +112,15 @@ def _spread(engine: GpuEngine, hub: int) -> int:
     engine.spread(seeds, np.zeros(FEW, np.int64), SPREAD_LEVELS, bound)
     engine.core.counters.add(levels=SPREAD_LEVELS)
     return 1
+
+
+def count_method(graph: HostGraph, method: str) -> Counts:
+    """What a whole exact method asks of a device that holds the graph, over the machine of fibres."""
+    from tests.simt.devices import open_device  # a development tool: the machine of fibres comes with the tests
+
+    with counted_engine(graph, open_device("shim-0", total=1 << 32, step_limit=1 << 40), method) as (engine, counting):
+        method_of(method)(engine)
+        return counting.counts.copy()
 
 
 def _exact(engine: GpuEngine, hub: int) -> int:

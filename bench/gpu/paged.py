@@ -2,9 +2,9 @@
 
 Limit: an eighth of the bytes of the ids; where the vertices alone take more than that (grids), what they and the
 smallest ring take, and an eighth of the ids beside. Ways: each alone, where the rule of MOST_WASTE lets it (else
-copy), and the model's choice. Arcs come from an arena that holds the whole graph, and, on the class STORED, from
-a store on disk through an arena of a quarter of it. `rate` is bytes that came / seconds; `share` that by the
-measured rate of copies from locked memory. A level is dense if at least half of all bytes came in it.
+copy), and the model's choice, which may go up. Arcs come from an arena that holds the whole graph, and, on the class
+STORED, from a store on disk through an arena of a quarter of it. `rate` is bytes that came / seconds; `share` that by
+the measured rate of copies from locked memory. A level is dense if at least half of all bytes came in it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ ALONE = ("copy", "gather", "in-place")
 DENSE = 0.5
 MOST_LEVELS = 200
 LEAST_SLOTS = 4
-BYTES = ("bytes_copied", "bytes_gathered", "bytes_in_place")
+UP = "up"
+BYTES = ("bytes_copied", "bytes_gathered", "bytes_in_place", "bytes_up")
 
 
 class Case:
@@ -81,7 +82,7 @@ class Case:
         device = self.setting.device
         with opened() as paged:
             found, levels = Levels(device, paged, self.setting.sizes.paged_seconds).run(self.source)
-            return levels, paged.model.model, self._wrong(found)
+            return levels, paged.model, self._wrong(found)
 
     def _whole(self, opened: Callable[[], Any]) -> tuple[float, int]:
         """Seconds of a BFS that is not stopped after its levels, as an engine does it, and 1 if it is wrong."""
@@ -139,7 +140,7 @@ def _cells(setting: Setting, name: str, source: str, opened: Callable[[], Any]) 
         for way in (AUTO, *ALONE):
             key = {"class": name, "from": source, "way": way}
             yield from setting.cell(key, lambda way=way: {  # type: ignore[misc]
-                **lazy.get().graph.key, **lazy.get().measure(ALONE if way == AUTO else (way,))})
+                **lazy.get().graph.key, **lazy.get().measure((*ALONE, UP) if way == AUTO else (way,))})
     finally:
         for manager in stack:
             manager.__exit__(None, None, None)

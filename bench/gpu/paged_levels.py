@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from emdiam.gpu.device import Device, DeviceArray
-from emdiam.gpu.paging_model import TYPICAL, PageNeed, PagingModel
+from emdiam.gpu.paging_model import TYPICAL, PagingModel
 
 from .setting import Skipped
 from .twins import UNREACHED
@@ -19,7 +19,6 @@ from .twins import UNREACHED
 if TYPE_CHECKING:
     from emdiam.gpu.paged import PagedGraph
 
-WORD = 32
 PAGE_BYTES = 8 << 20
 RING = 3
 # Offsets and distances; three bitmaps of the search and its launcher.
@@ -67,42 +66,28 @@ def ring_bytes(n_blocks: int, block_items: int, id_bytes: int, shift: int) -> in
     return min(RING, n_pages) * items * id_bytes + 2 * items * id_bytes + 8 * (items + 1) + 8 * (n_blocks + 2 * n_pages)
 
 
-class Noted:
-    """A PagingModel that notes the seconds it predicts for what it chooses."""
-
-    def __init__(self, model: PagingModel) -> None:
-        self.model, self.predicted = model, 0.0
-
-    def cheapest(self, page: PageNeed, ways: tuple[str, ...], before: str) -> str:
-        """See PagingModel.cheapest."""
-        way = self.model.cheapest(page, ways, before)
-        self.predicted += self.model.seconds(way, page, way == before)
-        return way
-
-
 @contextmanager
 def opened_pages(device: Device, core: Any, page_shift: int, kept: int, ways: tuple[str, ...],
                  model: PagingModel | None = None) -> Iterator[PagedGraph]:
-    """The graph of an engine's core in pages. model : None to measure one (a Noted comes with either).
+    """The graph of an engine's core in pages. model : None to measure one.
 
     Raises Skipped where the arena cannot be read in place and no other way is allowed, BudgetError for lack of room.
     """
     from emdiam.gpu.page_cache import PageCache, measure
     from emdiam.gpu.paged import PagedGraph
-    from emdiam.gpu.paging_model import IN_PLACE
+    from emdiam.gpu.paging_model import IN_PLACE, UP
     from emdiam.gpu.upload import upload_offsets
 
     pages = PageCache(device, core, page_shift, kept)
     try:
-        allowed = tuple(way for way in ways if way != IN_PLACE or pages.in_order)
+        allowed = tuple(way for way in ways if way not in (IN_PLACE, UP) or pages.in_order)
         if not allowed:
             raise Skipped("blocks of an arena that is smaller than the graph move, so none is read in place")
         if model is None:
             measure(device, core, pages)  # the first compiles
             model = measure(device, core, pages)
-        noted: Any = Noted(model)
         yield PagedGraph(upload_offsets(device, core), device.empty(0, core.pager.arena.ids.dtype), core, pages,
-                         noted, allowed)
+                         model, allowed)
     finally:
         pages.close()
 
@@ -127,16 +112,13 @@ def pinned_rate(device: Device, nbytes: int, times: int = 3) -> float:
 
 
 class Levels:
-    """The loop of PagedBfs, stopped after each level to read clocks and counts."""
+    """A PagedBfs, stopped after each level to read clocks and counts."""
 
     def __init__(self, device: Device, graph: PagedGraph, seconds: float) -> None:
-        from emdiam.gpu.paged import PagedLauncher
+        from emdiam.gpu.paged import PagedBfs
 
         self._device, self._graph, self._seconds = device, graph, seconds
-        self._launcher = PagedLauncher(device, graph, MAPPING)
-        self._kernels = self._launcher.kernels("bfs_top_down.cu", "reach_words")
-        self._words = [device.empty(-(-graph.n_vertices // WORD), np.uint32) for _ in range(2)]
-        self._count, self._distances = device.empty(1, np.uint64), device.empty(graph.n_vertices, np.uint32)
+        self._search, self._distances = PagedBfs(device, graph, MAPPING), device.empty(graph.n_vertices, np.uint32)
 
     def run(self, source: int) -> tuple[DeviceArray, list[dict[str, Any]]]:
         """Distances, uint32[n] (the same vector at each call), and a row a level. Raises Skipped when the time of
@@ -144,31 +126,23 @@ class Levels:
         device, started, rows = self._device, time.monotonic(), list[dict[str, Any]]()
         device.fill(self._distances, UNREACHED)
         device.fill(self._distances[source : source + 1], 0)
-        here, there = self._words
-        device.fill(here, 0)
-        device.fill(here[source // WORD : source // WORD + 1], 1 << source % WORD)
-        n_front = 1
+        levels, n_front = self._search.levels(source, self._distances), 1
         while n_front:
-            found, row = self._level(len(rows) + 1, here, there)
+            found, row = self._level(levels)
             rows.append({"level": len(rows), "rows": n_front, "found": found, **row})
-            here, there, n_front = there, here, found
+            n_front = found
             if time.monotonic() - started > self._seconds:
                 raise Skipped(f"stopped after {len(rows)} levels and {self._seconds:g} s")
         return self._distances, rows
 
-    def _level(self, level: int, here: DeviceArray, there: DeviceArray) -> tuple[int, dict[str, Any]]:
+    def _level(self, levels: Iterator[int]) -> tuple[int, dict[str, Any]]:
         """Vertices reached, and what came."""
-        device, noted, counts = self._device, self._graph.model, self._graph.pages.counts
-        assert isinstance(noted, Noted)
-        before, predicted = counts.copy(), noted.predicted
-        device.synchronize()
+        counts, search = self._graph.pages.counts, self._search
+        before, predicted = counts.copy(), search.predicted
+        self._device.synchronize()
         begin = time.perf_counter()
-        device.fill(there, 0)
-        device.fill(self._count, 0)
-        self._launcher.launch_words(self._kernels, here, (self._distances, np.uint32(level), there, self._count))
-        found = int(device.to_host(self._count)[0])
+        found = next(levels)
         seconds = time.perf_counter() - begin
-        came = counts - before
-        # The counts of a frontier come to the host, and the number of those that it reached.
-        predicted = noted.predicted - predicted + 2 * noted.model.round_trip
-        return found, {"seconds": seconds, "predicted_seconds": predicted, **came.to_dict()}
+        # The number of those that it reached comes to the host beside what the prediction has.
+        predicted = search.predicted - predicted + self._graph.model.round_trip
+        return found, {"seconds": seconds, "predicted_seconds": predicted, **(counts - before).to_dict()}

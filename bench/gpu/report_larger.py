@@ -14,6 +14,8 @@ MOST_LEVELS, SHORT = 40, 60
 # Ways whose levels are shown; the JSON has all.
 SHOWN = ("model", "copy")
 MIB = 1 << 20
+# Ways that arcs come by, in predictions.
+BROUGHT = ("copy", "gather", "in-place", "up")
 
 
 def _scaled(row: Row, name: str, factor: float) -> str:
@@ -26,18 +28,18 @@ def paged(rows: Sequence[Row]) -> Iterator[Table]:
     """All ways, then the levels of some."""
     header = ("class", "from", "way", "limit MiB", "peak MiB", "ms", "CPU ms", "x (goal 3)", "pinned GB/s",
               "dense levels", "of pinned (goal 0.8)", "predicted / measured", "copied MiB", "gathered", "in place",
-              "note")
+              "up", "note")
     yield Table("", header, [
         (row["class"], row["from"], row["way"], _scaled(row, "limit_bytes", 1 / MIB),
          _scaled(row, "peak_bytes", 1 / MIB), _scaled(row, "seconds", 1e3),
          _scaled(row, "cpu_seconds", 1e3), *(figure(row.get(what)) for what in (
              "speedup", "pinned_gb_s", "dense_levels", "dense_share", "predicted_share")),
          *(_scaled(row, f"bytes_{way}", 1 / MIB) for way in (
-             "copied", "gathered", "in_place")), note(row)[:SHORT]) for row in rows])
+             "copied", "gathered", "in_place", "up")), note(row)[:SHORT]) for row in rows])
     for row in rows:
         if "levels" in row and row["way"] in SHOWN:
             yield Table(f"{row['class']} from {row['from']}, {row['way']}: levels (of {row['n_levels']})",
-                        ("level", "rows", "ms", "predicted ms", "MiB copied", "gathered", "in place", "GB/s",
+                        ("level", "rows", "ms", "predicted ms", "MiB copied", "gathered", "in place", "up", "GB/s",
                          "of pinned", "dense", "pages copied", "gathered", "in place", "kept", "skipped"),
                         [_level(level) for level in row["levels"][:MOST_LEVELS]])
 
@@ -45,7 +47,7 @@ def paged(rows: Sequence[Row]) -> Iterator[Table]:
 def _level(level: Row) -> tuple[str, ...]:
     return (figure(level["level"]), figure(level["rows"]), _scaled(level, "seconds", 1e3),
             _scaled(level, "predicted_seconds", 1e3), *(_scaled(level, f"bytes_{way}", 1 / MIB) for way in (
-                "copied", "gathered", "in_place")), figure(level["rate_gb_s"]), figure(level["share"]),
+                "copied", "gathered", "in_place", "up")), figure(level["rate_gb_s"]), figure(level["share"]),
             figure(level["dense"]), *(figure(level[f"pages_{what}"]) for what in (
                 "copied", "gathered", "in_place", "kept", "skipped")))
 
@@ -95,21 +97,23 @@ def predicted(kept: Mapping[str, Any]) -> Iterator[Table]:
     yield Table(
         f"Paged BFS, n = {figure(first['n'])}, {figure(first['arcs'])} arcs, {figure(first['limit_bytes'] / MIB)} MiB "
         f"of device memory ({figure(first['held_bytes'] / MIB)} MiB state and ring)",
-        ("way", "ms", "copied MiB", "gathered", "in place", "this CPU ms", "threads", "x"), [
+        ("way", "ms", "copied MiB", "gathered", "in place", "up", "this CPU ms", "threads", "x"), [
             (row["way"], figure(row["seconds"] * 1e3), *(
-                figure(sum(level[way] for level in row["levels"]) / MIB) for way in ("copy", "gather", "in-place")),
+                figure(sum(level[way] for level in row["levels"]) / MIB) for way in BROUGHT),
              figure(row["cpu_seconds"] * 1e3), figure(row["cpu_threads"]), figure(row["speedup"]))
             for row in kept["paged"]])
     yield Table("Levels, the way that the model chooses", (
-        "level", "rows", "ms", "copied MiB", "gathered", "in place", "GB/s"), [
+        "level", "rows", "ms", "copied MiB", "gathered", "in place", "up", "GB/s"), [
         (figure(level["level"]), figure(level["rows"]), figure(level["seconds"] * 1e3), *(
-            figure(level[way] / MIB) for way in ("copy", "gather", "in-place")),
-         figure(sum(level[way] for way in ("copy", "gather", "in-place")) / level["seconds"] / 1e9))
+            figure(level[way] / MIB) for way in BROUGHT),
+         figure(sum(level[way] for way in BROUGHT) / level["seconds"] / 1e9))
         for level in first["levels"]])
     size = f"n = {figure(kept['exact'][0]['n'])}, {figure(kept['exact'][0]['arcs'])} arcs"
     yield Table(f"Exact methods, resident, {size}", (
-        "method", "traversals", "levels", "arcs looked at", "at least ms", "this CPU ms", "threads", "x at most"), [
-        (row["method"], figure(row["traversals"]), figure(row["n_levels"]), figure(row["edges_scanned"]),
+        "method", "traversals", "levels", "launches and fills", "round trips", "MiB to and from host",
+        "arcs looked at", "at least ms", "this CPU ms", "threads", "x at most"), [
+        (row["method"], *(figure(row[name]) for name in ("traversals", "n_levels", "launches", "round_trips")),
+         figure(row["host_bytes"] / MIB), figure(row["edges_scanned"]),
          figure(row["floor_seconds"] * 1e3), figure(row["cpu_seconds"] * 1e3), figure(row["cpu_threads"]),
          figure(row["most_speedup"])) for row in kept["exact"]])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,10 +36,12 @@ class Held:
 
 
 class LevelBfs(ABC):
-    """BFS on one graph, a launch over its frontier a level, for any number of sources; a Search (graph.py)."""
+    """BFS on one graph, a launch over its frontier a level, for any number of sources; a Search (graph.py).
 
-    def __init__(self, device: Device, graph: DeviceGraph) -> None:
-        self._device, self._graph, self._count = device, graph, device.empty(1, np.uint64)
+    counts : words that a level counts, of which the first is the vertices that it has reached."""
+
+    def __init__(self, device: Device, graph: DeviceGraph, counts: int = 1) -> None:
+        self._device, self._graph, self._count = device, graph, device.empty(counts, np.uint64)
 
     @abstractmethod
     def _start(self, source: int) -> None:
@@ -47,8 +49,8 @@ class LevelBfs(ABC):
 
     @abstractmethod
     def _expand(self, distances: DeviceArray, level: np.uint32, count: DeviceArray) -> None:
-        """Give the neighbours of the frontier the distance `level` and make them the next one; count : uint64[1], 0
-        before, gets their number."""
+        """Give the neighbours of the frontier the distance `level` and make them the next one; count : uint64[], 0
+        before, gets their number first."""
 
     def run(self, source: int, radius: int | None = None) -> tuple[DeviceArray, int, bool]:
         """(distances, largest of them, whether that is the eccentricity) of a search from `source`.
@@ -57,18 +59,31 @@ class LevelBfs(ABC):
         this distance; the third is then False if a vertex lies there. The host reads one number a level. Work:
         O(n + m). Raises OverflowError for a distance that does not fit.
         """
-        device, last = self._device, UNREACHED if radius is None else radius
-        distances = start_distances(device, self._graph.n_vertices, source)
-        self._start(source)
+        last = UNREACHED if radius is None else radius
+        distances = start_distances(self._device, self._graph.n_vertices, source)
+        found = self.levels(source, distances)
         for level in range(1, UNREACHED):
             if level > last:
                 return distances, last, False
-            device.fill(self._count, 0)
-            self._expand(distances, np.uint32(level), self._count)
-            self.reached = int(device.to_host(self._count)[0])
-            if not self.reached:
+            if not next(found):
                 return distances, level - 1, True
         raise OverflowError(f"a distance above {UNREACHED - 1} does not fit uint32")
+
+    def levels(self, source: int, distances: DeviceArray) -> Iterator[int]:
+        """The vertices that each level reaches, as it is done, from the first on; distances : as start_distances has
+        them."""
+        self._start(source)
+        for level in range(1, UNREACHED):
+            self._device.fill(self._count, 0)
+            self._expand(distances, np.uint32(level), self._count)
+            self.counted = self._device.to_host(self._count)
+            self.reached = int(self.counted[0])
+            self._end_level()
+            yield self.reached
+
+    def _end_level(self) -> None:
+        """What is to be done once the counts of a level have come; here nothing."""
+        return
 
 
 class FrontierLauncher:

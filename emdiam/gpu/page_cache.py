@@ -43,11 +43,14 @@ _ROWS = 1 << 16
 @dataclass
 class PagingCounts(Tally):
     """bytes_copied, bytes_gathered, bytes_in_place : brought to the device by each way (in place: whole
-    sectors). pages_* : how often a page came that way, was there already (kept), or had no active arc."""
+    sectors). bytes_up : heads of arcs that levels up have looked at, levels_up : their number. pages_* : how often a
+    page came that way, was there already (kept), or had no active arc."""
 
     bytes_copied: int = 0
     bytes_gathered: int = 0
     bytes_in_place: int = 0
+    bytes_up: int = 0
+    levels_up: int = 0
     pages_copied: int = 0
     pages_gathered: int = 0
     pages_in_place: int = 0

@@ -2,7 +2,8 @@
 
 For each frontier, as a bitmap: how many arcs of each block it asks for (paging.cu), a way for each page by the cost
 model (paging_model.py), neighbouring pages that are not copied into one group, and for each group its rows and a
-launch. Kernels see the arcs that are at hand and leave others out (Frontier, mapping.cuh), so a row that spans
+launch; or, of a BFS, one launch in which every unreached vertex reads its row where it lies, until it meets the
+frontier. Kernels see the arcs that are at hand and leave others out (Frontier, mapping.cuh), so a row that spans
 pages is done in parts. Vertex state stays on the device. Work: that of FrontierLauncher, n / 32, and O(pages)
 on the host a frontier, which reads one small array for it.
 """
@@ -22,9 +23,11 @@ from .graph import DeviceGraph
 from .kernel_file import KernelFile
 from .pack_rows import pack_rows
 from .page_cache import PageCache
-from .paging_model import COPY, IN_PLACE, SECTOR_BYTES, PageNeed, PagingModel
+from .paging_model import COPY, IN_PLACE, SECTOR_BYTES, UP, LevelNeed, PageNeed, PagingModel
 
 WORD = 32
+# Of a level up: vertices, their arcs, arcs that were looked at (bfs_bitmaps.cu).
+_COUNTS = 3
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class PagedGraph(DeviceGraph):
     """A graph whose offsets are on the device and whose arcs come in pages.
 
     neighbours : an empty vector of the ids' type. core : of the engine that has the arcs. model : what ways
-    cost; ways : those that may be taken (of WAYS of paging_model.py).
+    cost; ways : those that may be taken (of ALL_WAYS of paging_model.py).
     """
 
     resident: ClassVar[bool] = False
@@ -76,6 +79,17 @@ class _Group:
     blocks: np.ndarray
 
 
+@dataclass(frozen=True)
+class _Plan:
+    """How what a frontier asks for is brought. arcs : that it asks for. seconds : predicted, once it is known.
+    sectors : of active rows in each page, int64[pages]."""
+
+    groups: list[_Group]
+    arcs: int
+    seconds: float
+    sectors: np.ndarray
+
+
 class PagedLauncher(FrontierLauncher):
     """A FrontierLauncher for a PagedGraph; parameters as there.
 
@@ -106,12 +120,22 @@ class PagedLauncher(FrontierLauncher):
 
     def launch_words(self, kernels: Sequence[Kernel], words: DeviceArray, arguments: Sequence[Any]) -> None:
         """The same for the vertices of a bitmap, uint32[ceil(n / 32)]."""
-        arcs, rows, sectors = self._ask(words)
-        for group in self._groups(arcs, rows, sectors):
+        self.launch_plan(self.plan(words), kernels, words, arguments)
+
+    def launch_plan(self, plan: _Plan, kernels: Sequence[Kernel], words: DeviceArray, arguments: Sequence[Any]) -> None:
+        """The same, as `plan` has made it of these words."""
+        self._pages.counts.pages_skipped += self._pages.n_pages - sum(one.last - one.first + 1 for one in plan.groups)
+        for group in plan.groups:
             queue = self._rows_of(group, words)
-            self.launch_held(kernels, queue, self._bring(group, queue, sectors), arguments)
+            self.launch_held(kernels, queue, self._bring(group, queue, plan.sectors), arguments)
             if group.way == COPY:
                 self._pages.used(group.first)
+
+    def plan(self, words: DeviceArray) -> _Plan:
+        """How to bring what the vertices of a bitmap, uint32[ceil(n / 32)], ask for."""
+        arcs, rows, sectors = self._ask(words)
+        groups, seconds = self._groups(arcs, rows, sectors)
+        return _Plan(groups, int(arcs.sum()), seconds, sectors)
 
     def _ask(self, words: DeviceArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Active arcs of each block, int64[blocks]; active rows and their sectors, int64[pages]."""
@@ -124,12 +148,10 @@ class PagedLauncher(FrontierLauncher):
         asked = self.device.to_host(self._activity).astype(np.int64)
         return asked[: cuts[1]], asked[cuts[1] : cuts[2]], asked[cuts[2] :]
 
-    def _groups(self, arcs: np.ndarray, rows: np.ndarray, sectors: np.ndarray) -> list[_Group]:
-        """What is brought together, and how, in the order of pages."""
-        active = np.flatnonzero(rows)
-        self._pages.counts.pages_skipped += len(rows) - len(active)
-        groups = list[_Group]()
-        for page in active.tolist():
+    def _groups(self, arcs: np.ndarray, rows: np.ndarray, sectors: np.ndarray) -> tuple[list[_Group], float]:
+        """What is brought together, and how, in the order of pages; the seconds predicted for that."""
+        groups, seconds = list[_Group](), 0.0
+        for page in np.flatnonzero(rows).tolist():
             part = self._pages.blocks_of(page)
             blocks = np.flatnonzero(arcs[part]) + part.start
             last, of_page = groups[-1] if groups else None, int(arcs[part].sum())
@@ -137,11 +159,12 @@ class PagedLauncher(FrontierLauncher):
             missing = self._pages.bytes_of(self._pages.missing(blocks))
             need = PageNeed(missing, of_page * self._packed.itemsize, int(sectors[page]))
             way = self._paged.model.cheapest(need, self._paged.ways, last.way if last is not None and joins else COPY)
+            seconds += self._paged.model.seconds(way, need, last is not None and joins and way == last.way)
             if last is None or last.way != way or way == COPY or not joins:
                 groups.append(_Group(way, page, page, int(rows[page]), of_page, blocks))
             else:
                 groups[-1] = replace(last, last=page, rows=last.rows + int(rows[page]), arcs=last.arcs + of_page)
-        return groups
+        return groups, seconds
 
     def _rows_of(self, group: _Group, words: DeviceArray) -> DeviceArray:
         """The vertices of the frontier with an arc in the group, in any order."""
@@ -175,24 +198,63 @@ class PagedLauncher(FrontierLauncher):
 class PagedBfs(LevelBfs):
     """BFS on a PagedGraph without queues, for any number of sources; bitmaps are made once.
 
-    mapping, tuning : of all levels. Device memory beside the graph's and the launcher's: 4 bytes a vertex for
-    the distances, and n / 4. Raises InputError for a mapping or a tuning that there cannot be.
+    mapping, tuning : of all levels that go down. predicted : seconds that the model has predicted for the levels so
+    far. Device memory beside the graph's and the launcher's: 4 bytes a vertex for the distances, and n / 4. Raises
+    InputError for a mapping or a tuning that there cannot be.
     """
 
     def __init__(self, device: Device, graph: PagedGraph, mapping: str, tuning: Mapping[str, int] | None = None,
                  block: int = MOST_THREADS) -> None:
-        super().__init__(device, graph)
+        super().__init__(device, graph, _COUNTS)
+        self._paged, self.predicted = graph, 0.0
         self._launcher = PagedLauncher(device, graph, mapping, block, tuning)
         self._kernels = self._launcher.kernels("bfs_top_down.cu", "reach_words")
-        self._words = [device.empty(-(-graph.n_vertices // WORD), np.uint32) for _ in range(2)]
+        self._bits = KernelFile(device, "bfs_bitmaps.cu", {**graph.macros, "COUNT_ARCS": 1}, block)
+        self._n_words = -(-graph.n_vertices // WORD)
+        self._words = [device.empty(self._n_words, np.uint32) for _ in range(2)]
+        # The launcher's, which it fills for frontiers that come as queues.
+        self._visited = graph.shared(device, "words", self._n_words, np.uint32)
+        self._with_arcs = graph.n_vertices - graph.core.n_isolated
 
     def _start(self, source: int) -> None:
         here, _ = self._words
         self._device.fill(here, 0)
         self._device.fill(here[source // WORD : source // WORD + 1], 1 << source % WORD)
+        self.reached, self._up = 1, False
+        self._left_rows, self._left_arcs = self._with_arcs, self._graph.n_arcs
 
     def _expand(self, distances: DeviceArray, level: np.uint32, count: DeviceArray) -> None:
         here, there = self._words
-        self._device.fill(there, 0)
-        self._launcher.launch_words(self._kernels, here, (distances, level, there, count))
+        self._left_rows = max(0, self._left_rows - self.reached)
+        if self._left_rows == 0:  # all that have an arc are reached, so the frontier need not be brought
+            return
+        plan = self._launcher.plan(here)
+        self._left_arcs -= plan.arcs
+        model, item = self._paged.model, self._graph.id_dtype.itemsize
+        need = LevelNeed(self._left_rows, self._left_arcs, plan.arcs / max(1, self._graph.n_arcs), item)
+        self._up = UP in self._paged.ways and model.seconds_up(need) < plan.seconds
+        self.predicted += model.round_trip + (model.seconds_up(need) if self._up else plan.seconds)
+        if self._up:
+            self._go_up(distances, level, count)
+        else:
+            self._device.fill(there, 0)
+            self._launcher.launch_plan(plan, self._kernels, here, (distances, level, there, count))
         self._words.reverse()
+
+    def _go_up(self, distances: DeviceArray, level: np.uint32, count: DeviceArray) -> None:
+        """A level in which unreached vertices look for the frontier."""
+        (here, there), n = self._words, self._graph.n_vertices
+        # For the kernel what lies behind the last vertex is visited; vertices without arcs find nothing.
+        self._device.fill(there, 0)
+        if n % WORD:
+            self._device.fill(there[self._n_words - 1 :], (1 << WORD) - (1 << n % WORD))
+        self._bits.launch("visited_words", n, distances, n, self._n_words, there, self._visited)
+        self._bits.launch("bottom_up_words", n, self._graph.offsets, self._paged.pages.in_place(0, self._graph.n_arcs),
+                          self._n_words, self._visited, here, there, distances, level, count)
+
+    def _end_level(self) -> None:
+        """Count what the level has looked at, if it went up."""
+        if self._up:
+            self._paged.pages.counts.bytes_up += int(self.counted[2]) * self._graph.id_dtype.itemsize
+            self._paged.pages.counts.levels_up += 1
+            self._up = False

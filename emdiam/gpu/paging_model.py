@@ -14,7 +14,15 @@ the first.
 The three rates and the round trip are measured when a graph is opened (page_cache.py); the call is TYPICAL's.
 Gathering and reading in place move at most MOST_WASTE times the bytes of the active rows, by rule and not by
 estimate.
-Sources: HyTGraph (a cost model for each partition), EMOGI (reading in place), Subway (gathering).
+
+A level of a BFS may also go *up*: every unreached vertex reads its row in place until an arc leads into the frontier.
+With a share s of all arcs in the frontier, it is expected to look at 1 / s of them, and at its whole row at most:
+
+    up        call + rows * (32 + min(arcs / rows, 1 / s) * id_bytes) / place_rate
+
+for so many unreached rows with so many arcs.
+Sources: HyTGraph (a cost model for each partition), EMOGI (reading in place), Subway (gathering); Beamer, Asanovic and
+Patterson, SC 2012 (going up).
 """
 
 from __future__ import annotations
@@ -23,6 +31,9 @@ from dataclasses import dataclass
 
 SKIP, COPY, GATHER, IN_PLACE = "skip", "copy", "gather", "in-place"
 WAYS = (COPY, GATHER, IN_PLACE)
+# Of whole levels of a BFS, beside those of pages.
+UP = "up"
+ALL_WAYS = (*WAYS, UP)
 SECTOR_BYTES = 32
 MOST_WASTE = 2
 # Buffers that pages come through.
@@ -37,6 +48,24 @@ class PageNeed:
     block_bytes: int
     row_bytes: int
     sectors: int
+
+
+@dataclass(frozen=True)
+class LevelNeed:
+    """What a level up asks of the host's memory. rows, arcs : of vertices that are not reached yet and have arcs.
+    share : of all arcs that the frontier has. id_bytes : of a head."""
+
+    rows: int
+    arcs: int
+    share: float
+    id_bytes: int
+
+    @property
+    def bytes_up(self) -> float:
+        """Bytes that are expected to come, in whole sectors."""
+        if self.rows == 0 or self.share == 0:
+            return float(self.arcs * self.id_bytes)
+        return self.rows * (SECTOR_BYTES + min(self.arcs / self.rows, 1 / self.share) * self.id_bytes)
 
 
 @dataclass(frozen=True)
@@ -61,10 +90,15 @@ class PagingModel:
             return call + waits + page.row_bytes * (1 / self.gather_rate + 1 / self.copy_rate)
         return call + page.sectors * SECTOR_BYTES / self.place_rate
 
+    def seconds_up(self, need: LevelNeed) -> float:
+        """Predicted seconds of a level that goes up."""
+        return self.call + need.bytes_up / self.place_rate
+
     def cheapest(self, page: PageNeed, ways: tuple[str, ...] = WAYS, before: str = COPY) -> str:
         """The way of fewest seconds; COPY if no other may be taken. ways : those that there are. before : the way of
         the page before, whose launch this one could share."""
-        allowed = [way for way in ways if way != IN_PLACE or page.sectors * SECTOR_BYTES <= MOST_WASTE * page.row_bytes]
+        allowed = [way for way in ways if way in WAYS
+                   and (way != IN_PLACE or page.sectors * SECTOR_BYTES <= MOST_WASTE * page.row_bytes)]
         return min(allowed or [COPY], key=lambda way: self.seconds(way, page, way == before))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..errors import DeviceError, InputError
 from .device import Device
 from .failures import DEVICE_FAULTS as DEVICE_FAULTS
-from .paging_model import WAYS, PagingModel
+from .paging_model import ALL_WAYS, PagingModel
 
 CPU, AUTO = "cpu", "auto"
 
@@ -19,7 +19,8 @@ class OnDevice:
     variant that takes one, a name of gpu.mappings and its macros (None: the variant's own choice).
     vram_bytes : device memory to use at most (None: what is free). others : further devices, which get copies of the
     graph and share the work of many sources. model : what ways of paging cost (None: measured when a graph is
-    opened); ways : those that may be taken, where edges do not fit; paged : page them even where they would."""
+    opened); ways : those that may be taken, of ALL_WAYS, where edges do not fit; paged : page them even where they
+    would."""
 
     device: Device
     bfs: str = AUTO
@@ -28,7 +29,7 @@ class OnDevice:
     vram_bytes: int | None = None
     others: tuple[Device, ...] = ()
     model: PagingModel | None = None
-    ways: tuple[str, ...] = WAYS
+    ways: tuple[str, ...] = ALL_WAYS
     paged: bool = False
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,18 @@ from emdiam.gpu import vram
 from emdiam.gpu.mappings import MAPPINGS
 from emdiam.gpu.page_cache import PageCache
 from emdiam.gpu.paged import PagedBfs, PagedGraph
-from emdiam.gpu.paging_model import COPY, GATHER, IN_PLACE, TYPICAL, WAYS, PageNeed, PagingModel
+from emdiam.gpu.paging_model import (
+    ALL_WAYS,
+    COPY,
+    GATHER,
+    IN_PLACE,
+    TYPICAL,
+    UP,
+    WAYS,
+    LevelNeed,
+    PageNeed,
+    PagingModel,
+)
 from emdiam.gpu.setting import OnDevice
 from emdiam.gpu.upload import upload_offsets
 from emdiam.gpu.variants.bfs_frontier import FrontierBfs
@@ -62,7 +75,7 @@ def paged(folder: Path, graph: naive.Graph, kind: str, device: Any, ways: tuple[
         try:
             offsets = upload_offsets(device, core)
             yield PagedGraph(offsets, device.empty(0, store_dtype(core)), core, pages, TYPICAL,
-                             tuple(way for way in ways if way != IN_PLACE or pages.in_order))
+                             tuple(way for way in ways if way not in (IN_PLACE, UP) or pages.in_order))
         finally:
             pages.close()
 
@@ -101,7 +114,7 @@ def test_every_mapping(tmp_path: Path, mapping: str) -> None:
        kept=st.integers(0, 3))
 def test_random_graphs(tmp_path: Path, graph: naive.Graph, seed: int, late: int, shift: int, kept: int) -> None:
     rng = random.Random(seed)
-    ways, kind = tuple(rng.sample(WAYS, rng.randint(1, 3))), rng.choice(["in-ram", "streamed"])
+    ways, kind = tuple(rng.sample(ALL_WAYS, rng.randint(1, 4))), rng.choice(["in-ram", "streamed"])
     device = open_device(f"shim-{seed % 4}", late=late)
     with paged(tmp_path, graph, kind, device, ways, shift, kept) as there:
         mapping = rng.choice(list(MAPPINGS))
@@ -111,6 +124,63 @@ def test_random_graphs(tmp_path: Path, graph: naive.Graph, seed: int, late: int,
             distances, _, _ = search.run(source, radius)
             want = [d if radius is None or d <= radius else -1 for d in naive.distances(graph, source)]
             assert plain_distances(device.to_host(distances)) == want
+
+
+@pytest.mark.parametrize("late", [0, 3])
+@pytest.mark.parametrize("model", ["always", "usual", "to-and-fro"])
+def test_levels_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, late: int) -> None:
+    """Wherever the model says so; always; and every other level."""
+    turns = itertools.count()
+    if model != "usual":
+        monkeypatch.setattr(PagingModel, "seconds_up", lambda self, need: -1.0 if model == "always" or (
+            next(turns) // 2 % 2) else 1e9)
+    for name in (*SHAPES, "word-and-one", "isolated-first"):
+        graph = ODD.get(name, naive.graph_of(33, [(v, (v + 1) % 33) for v in range(33)]))
+        device = open_device(f"shim-{late}", late=late)
+        with paged(tmp_path, graph, "in-ram", device, (COPY, UP), kept=late % 2) as there:
+            search = PagedBfs(device, there, "cta-warp-scan", block=64)
+            for source in {0, len(graph) // 2, len(graph) - 1}:
+                for radius in (None, 2):
+                    want = naive.distances(graph, source)
+                    found = plain_distances(device.to_host(search.run(source, radius)[0]))
+                    assert found == [d if radius is None or d <= radius else -1 for d in want]
+            if model == "always" and len(graph) > 1 and there.n_arcs:
+                assert there.pages.counts.levels_up and not there.pages.counts.bytes_copied
+
+
+def test_the_last_level_is_not_brought(tmp_path: Path) -> None:
+    """Once all vertices with an arc are reached."""
+    for name, copied in (("clique", 1), ("path-and-star", 0)):
+        device = open_device("shim-0")
+        with paged(tmp_path, ODD[name], "in-ram", device, (COPY,), page_shift=6) as graph:
+            distances, levels, complete = PagedBfs(device, graph, "threads").run(0)
+            assert plain_distances(device.to_host(distances)) == naive.distances(ODD[name], 0) and complete
+            assert (graph.pages.counts.pages_copied == levels) == bool(copied)
+
+
+def test_a_dense_level_goes_up_and_reads_less(tmp_path: Path) -> None:
+    """A random graph of mean degree 60: most of its arcs are in one level, from which hardly a vertex is not near."""
+    rng = np.random.default_rng(4)
+    graph = naive.graph_of(3000, rng.integers(0, 3000, (90_000, 2)).tolist())
+    quick = PagingModel(copy_rate=1e9, place_rate=1e9, gather_rate=1e9, call=1e-9, round_trip=1e-9)
+    came = {}
+    for ways in (WAYS, ALL_WAYS):
+        device = open_device("shim-0")
+        with paged(tmp_path, graph, "in-ram", device, ways, page_shift=6) as there:
+            there = replace(there, model=quick)
+            distances, levels, _ = PagedBfs(device, there, "cta-warp-scan").run(0)
+            assert plain_distances(device.to_host(distances)) == naive.distances(graph, 0) and levels == 3
+            counts = there.pages.counts
+            came[ways] = counts.bytes_copied + counts.bytes_gathered + counts.bytes_in_place + 8 * counts.bytes_up
+            assert counts.levels_up == (ways == ALL_WAYS)
+    assert came[ALL_WAYS] < came[WAYS] / 2
+
+
+def test_what_a_level_up_is_expected_to_read() -> None:
+    model = PagingModel(copy_rate=10.0, place_rate=4.0, gather_rate=2.0, call=3.0, round_trip=1.0)
+    assert model.seconds_up(LevelNeed(10, 1000, 0.5, 4)) == 3 + 10 * (32 + 2 * 4) / 4
+    assert model.seconds_up(LevelNeed(10, 1000, 1e-3, 8)) == 3 + 10 * (32 + 100 * 8) / 4  # whole rows
+    assert LevelNeed(0, 0, 0.1, 4).bytes_up == 0 and model.cheapest(PageNeed(125, 20, 9), ALL_WAYS) == COPY
 
 
 def setting(device: Any, **more: Any) -> OnDevice:
@@ -180,7 +250,7 @@ def test_bytes_of_dense_and_sparse_levels(tmp_path: Path) -> None:
 def test_pages_that_stay_are_copied_once(tmp_path: Path) -> None:
     device = open_device("shim-1")
     with paged(tmp_path, ODD["clique"], "in-ram", device, (COPY,), kept=99) as graph:
-        search = PagedBfs(device, graph, "threads")
+        search = FrontierBfs(device, graph, "threads")
         for source in (0, 5, 9):
             search.run(source)
         assert graph.pages.counts.bytes_copied == 4 * graph.n_arcs and graph.pages.counts.pages_kept > 0

@@ -29,16 +29,14 @@ DEVICE u64 ball_of_arcs(const VERTEX* neighbours, const u64* here, u64 begin, u6
     return bits;
 }
 
-// Whether a row has had all bits. full: bitmap u32[ceil(n / 32)].
-DEVICE bool is_full(const u32* full, u64 v) { return (load_fresh(full + v / 32) >> (v % 32) & 1u) != 0; }
-
-// One level of all rows but wide ones; the bits of the word of the lane that came to any row.
+// One level of all rows but wide ones; the bits of the word of the lane that came to any row. full: bitmap u32[ceil(n / 32)]
+// of the rows that have had all bits.
 DEVICE u64 pull_rows(const u64* offsets, const VERTEX* neighbours, u64 n, u64 every, u64 wide_row, const u64* here,
                      u64* there, u32* full) {
     u64 gained = 0;
     for (u64 base = first_item() - lane_id(); base < n * WORDS; base += item_stride()) {
         const u64 item = base + lane_id(), v = item / WORDS;
-        const bool is_open = v < n && !is_full(full, v);
+        const bool is_open = v < n && (load_fresh(full + v / 32) >> (v % 32) & 1u) == 0;
         const u64 own = is_open ? here[item] : every;
         const u32 lacking = __ballot_sync(FULL_WARP, own != every);
         if (!is_open) continue;
@@ -57,12 +55,11 @@ DEVICE u64 pull_rows(const u64* offsets, const VERTEX* neighbours, u64 n, u64 ev
 
 // The same of wide rows, each in as many pieces as there are groups of lanes. wide: VERTEX[n_wide].
 DEVICE u64 pull_wide_rows(const u64* offsets, const VERTEX* neighbours, u64 every, const VERTEX* wide, u64 n_wide,
-                          const u64* here, u64* there, const u32* full) {
+                          const u64* here, u64* there) {
     const u64 groups = item_stride() / WORDS, group = first_item() / WORDS;
     u64 gained = 0;
     for (u64 row = 0; row < n_wide; ++row) {
         const u64 v = load_fresh(wide + row), item = v * WORDS + word_of_lane();
-        if (is_full(full, v)) continue;
         const u64 first = __ldg(offsets + v), size = __ldg(offsets + v + 1) - first;
         const u64 piece = (size + groups - 1) / groups, begin = first + min(size, group * piece);
         const u64 own = here[item];
@@ -101,7 +98,7 @@ ENTRY(256, 4) wide_batch(const u64* offsets, const VERTEX* neighbours, u64 n, co
         // Those of the next level were last read before the last barrier.
         if (first_item() < WORDS) store_fresh(grown + (level + 1) % 3 * WORDS + first_item(), u64(0));
         u64 gained = pull_rows(offsets, neighbours, n, every, wide_row, here, there, full);
-        gained |= pull_wide_rows(offsets, neighbours, every, wide, n_wide, here, there, full);
+        gained |= pull_wide_rows(offsets, neighbours, every, wide, n_wide, here, there);
         gained = or_over_vertices(gained);
         if (lane_id() < WORDS && (gained & ~load_fresh(of_level + lane_id())) != 0) atomicOr(of_level + lane_id(), gained);
         grid_barrier(barrier);
