@@ -19,8 +19,10 @@ from .paging_model import RING
 from .setting import OnDevice
 
 # A page is this many bytes, or the largest power of two blocks below it: large enough that a launch and a copy
-# call cost little beside it, small enough that a ring of them does.
-PAGE_BYTES = 8 << 20
+# call cost little beside it, small enough that a ring of them does. It is up to 2^LARGER times as large, 32 MiB, of
+# which a call is a fortieth at the typical rate, where its ring takes at most 1 / LARGER_SHARE of what there is for
+# pages.
+PAGE_BYTES, LARGER, LARGER_SHARE = 8 << 20, 2, 8
 _OFFSET_BYTES = 8
 # Distances of the search at hand, four bitmaps and that of what is reached.
 _SEARCH_BYTES = 4.625
@@ -108,8 +110,12 @@ def _plan_one(store: Store, setting: OnDevice, held: DeviceState) -> VramPlan:
     if pool >= 0 and not setting.paged:
         resident = _resident_state(store, held)
         return VramPlan(limit, offsets, resident, edges, 0, 0, pool, _least(store, held), True, 0, 0)
-    state, (shift, page, n_pages, ring) = state_bytes(n, item, held, paged=True), _ring(store)
-    left, least = limit - offsets - state - ring, _least(store, held, setting.paged)
+    state, shift = state_bytes(n, item, held, paged=True), page_shift(store)
+    for_pages, least = limit - offsets - state, _least(store, held, setting.paged)
+    while shift < page_shift(store) + LARGER and LARGER_SHARE * _ring(store, shift + 1)[2] <= for_pages:
+        shift += 1
+    page, n_pages, ring = _ring(store, shift)
+    left = for_pages - ring
     if left < 0:
         raise DeviceRoomError(
             f"{format_size(limit)} of {device.name} is too small: the least is {format_size(least)} ="
@@ -120,22 +126,22 @@ def _plan_one(store: Store, setting: OnDevice, held: DeviceState) -> VramPlan:
 
 
 def page_shift(store: Store) -> int:
-    """log2 of the blocks of a page."""
+    """log2 of the blocks of the smallest page."""
     block = store.indices.chunk_items * store.id_dtype.itemsize
     return max(0, (PAGE_BYTES // block).bit_length() - 1)
 
 
-def _ring(store: Store) -> tuple[int, int, int, int]:
-    """log2 of blocks a page, bytes of a page, pages, and bytes of the ring with what stands beside it: the rows of
-    a page, arcs that were packed, sums of degrees, and what a frontier asks of each block."""
-    item, blocks, shift = store.id_dtype.itemsize, store.indices.n_chunks, page_shift(store)
+def _ring(store: Store, shift: int) -> tuple[int, int, int]:
+    """Bytes of a page of 2^shift blocks, pages, and bytes of the ring with what stands beside it: the rows of a page,
+    arcs that were packed, sums of degrees, and what a frontier asks of each block."""
+    item, blocks = store.id_dtype.itemsize, store.indices.n_chunks
     items, n_pages = store.indices.chunk_items << shift, -(-blocks >> shift)
     beside = 2 * items * item + 8 * (items + 1) + 8 * (blocks + 2 * n_pages)
-    return shift, items * item, n_pages, min(RING, max(1, n_pages)) * items * item + beside
+    return items * item, n_pages, min(RING, max(1, n_pages)) * items * item + beside
 
 
 def _least(store: Store, held: DeviceState, paged: bool = False) -> int:
     """The smallest budget: of a resident graph, or of a paged one if that is less or asked for."""
     n, item = store.n_vertices, store.id_dtype.itemsize
-    of_pages = _OFFSET_BYTES * (n + 1) + state_bytes(n, item, held, True) + _ring(store)[3]
+    of_pages = _OFFSET_BYTES * (n + 1) + state_bytes(n, item, held, True) + _ring(store, page_shift(store))[2]
     return of_pages if paged else min(of_pages, resident_bytes(store, held))

@@ -52,6 +52,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("kind", KINDS)
 def test_method(store: Path, kind: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vram, "PAGE_BYTES", 16 * CHUNK)
+    monkeypatch.setattr(vram, "LARGER", 0)
     with open_kind(store, kind, method) as engine:
         result = METHODS[method].definition().solve(engine, method_options(method, SWITCHES.get(method, {})))
     assert result.method == method and result.n_components == 17

@@ -173,6 +173,7 @@ def test_clusters_of_paged_graphs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, ways: tuple[str, ...],
 ) -> None:
     monkeypatch.setattr("emdiam.gpu.vram.PAGE_BYTES", 1 << 9)
+    monkeypatch.setattr("emdiam.gpu.vram.LARGER", 0)
     graph, masters = GRAPHS[name], [2, 9]
     store, kind = write_store(tmp_path / "g.zarr", graph), "in-ram" if ways == (IN_PLACE,) else "streamed"
     device = open_device("shim-3", late=3)

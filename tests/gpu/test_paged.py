@@ -62,6 +62,7 @@ METHODS = {"pivots": pivots, "fdiam": fdiam, "bounding": bounding, "korf": korf}
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """PageCache of four blocks of CHUNK arcs."""
     monkeypatch.setattr(vram, "PAGE_BYTES", 16 * CHUNK)
+    monkeypatch.setattr(vram, "LARGER", 0)
 
 
 @contextmanager
@@ -284,3 +285,23 @@ def test_several_devices_hold_the_whole_graph_each(tmp_path: Path) -> None:
         assert plan_vram(opened, OnDevice(devices[0], others=(devices[1],)), FDIAM).resident
         with pytest.raises(BudgetError, match=message):
             plan_vram(opened, setting(devices[0], others=(devices[1],)), FDIAM)
+
+
+@pytest.mark.parametrize(("room", "shift"), [(0, 2), (7, 2), (8, 3), (16, 4), (1000, 4)])
+def test_pages_are_larger_where_there_is_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int,
+                                              shift: int) -> None:
+    """By a factor of four at most, and while the ring takes an eighth of what there is for pages; what is planned is
+    kept to."""
+    monkeypatch.setattr(vram, "PAGE_BYTES", 16 * CHUNK)
+    graph = naive.graph_of(400, [(v, (v * 7 + k) % 400) for v in range(400) for k in range(1, 60)])
+    store = write_store(tmp_path / "g.zarr", graph, chunk=CHUNK)
+    device = open_device("shim-0")
+    with open_store(store) as opened:
+        least = plan_vram(opened, setting(device), FDIAM).least_bytes
+        least_ring, ring = (vram._ring(opened, one)[2] for one in (2, shift))
+        given = setting(device, vram_bytes=least - least_ring + (room * ring or least_ring))
+        plan = plan_vram(opened, given, FDIAM)
+        assert plan.page_shift == shift and plan.planned_bytes <= given.vram_bytes and plan.least_bytes == least
+    with engine_on(store, device=given, method="fdiam") as engine:
+        assert engine.bfs(0).distances.gather(np.arange(400)).tolist() == naive.distances(graph, 0)
+    assert device.peak <= plan.planned_bytes
