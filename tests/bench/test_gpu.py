@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -258,7 +259,8 @@ def test_what_a_sanitizer_finds_counts(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_tests_on_the_device_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    def said(command: list[str], seconds: float) -> str:
+    def said(command: list[str], seconds: float, environment: Mapping[str, str]) -> str:
+        assert environment == {"EMDIAM_ONLY_GPU": "1"}
         assert any((sanitize.ROOT / command[-1]).glob("test_*.py"))
         return "...\n2 failed, 30 passed, 5 deselected in 3s\n"
 

@@ -22,6 +22,7 @@ from bench.gpu.setting import NO_TIME, Skipped
 from tests.conftest import ROOT
 from tests.helpers.bench_gpu_toy import toy
 from tests.helpers.waiting import PATIENCE, wait_until
+from tests.simt.devices import open_device
 
 SMALL = "persistent"
 
@@ -143,6 +144,26 @@ def test_a_tool_that_is_not_done_in_its_time_is_tried_again() -> None:
         sanitize._run(["sh", "-c", "echo on; exec sleep 3600"], 1.0)
     said = sanitize._run(["sh", "-c", "echo 'ERROR SUMMARY: 2 errors'; exec sleep 3600"], 1.0)
     assert "ERROR SUMMARY: 2" in said and said.endswith("stopped after 1 s")
+
+
+def test_tools_have_all_the_time_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not done in it is left to a run that goes on; one that shared the time would never come to an end."""
+    given: list[float] = []
+
+    def slow(command: list[str], seconds: float) -> str:
+        given.append(seconds)
+        raise Skipped(NO_TIME)
+
+    monkeypatch.setattr(sanitize, "_run", slow)
+    monkeypatch.setattr(sanitize, "find_sanitizer", lambda: "tool")
+    rows = list(sanitize.run(toy(seconds=100.0)))
+    assert [row["skipped"] for row in rows] == [NO_TIME] * 4 and min(given) > 90
+
+
+def test_only_the_cases_of_a_gpu_are_run_where_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(sanitize.ONLY_GPU, "1")
+    with pytest.raises(pytest.skip.Exception, match="only the cases of a GPU"):
+        open_device("shim-0")
 
 
 def test_tables_and_figures_have_rows_of_earlier_attempts(monkeypatch: pytest.MonkeyPatch) -> None:

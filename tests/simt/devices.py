@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from typing import Any
 
@@ -29,7 +30,10 @@ def _gpu() -> Device | None:
 
 
 def open_device(name: str, **options: Any) -> Device:
-    """The device of that name: "shim-SEED" (options go to ShimDevice) or "gpu"; skips the test if it is not here."""
+    """The device of that name: "shim-SEED" (options go to ShimDevice) or "gpu"; skips the test if it is not here, or is
+    a shim where only a GPU's cases are asked for."""
+    if name != "gpu" and os.environ.get("EMDIAM_ONLY_GPU"):
+        pytest.skip("only the cases of a GPU are asked for")
     if name == "gpu":
         device = _gpu()
         if device is None:
