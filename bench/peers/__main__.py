@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given.json.parent.mkdir(parents=True, exist_ok=True)
         given.json.write_text(json.dumps({"run": run, "sessions": kept.sessions, "rows": rows}, indent=1) + "\n")
     command = "python -m bench.peers" + (" --quick" if given.quick else "")
-    for file in write(with_facts(page(setting, rows), command, given.threads, kept), given.out):
+    for file in write(with_facts(page(setting, rows, len(graphs)), command, given.threads, kept), given.out):
         print(file)
     wrong = [f"{row['graph']}: {row['wrong']}" for row in rows if row["wrong"]]
     for line in wrong:

@@ -28,10 +28,11 @@ _ANSWER = ("All answer the same question, over all components; the answers were 
            " Winnow, Graph-Diameter's those that it counts, this package's BFS and batches of sources.")
 
 
-def page(setting: Setting, rows: list[Row]) -> Page:
-    """The page of the rows that __main__.measured gives."""
+def page(setting: Setting, rows: list[Row], total: int) -> Page:
+    """The page of the rows that __main__.measured gives. total : graphs that there are."""
     return Page("peers", "Beside other programs and libraries", [_INTRO, _verdict(rows)], [
-        ("limit of a command", f"{setting.seconds:g} s"), *((name, ": ".join(absent(name))) for name in NOT_MEASURED)],
+        ("limit of a command", f"{setting.seconds:g} s"), ("graphs", f"{len(rows)} of {total}"),
+        *((name, ": ".join(absent(name))) for name in NOT_MEASURED)],
                 [
         Section("Diameter: seconds to solve, traversals", [_solve(rows), _bars(rows, "solve", "seconds to solve")],
                 [_SOLVE, _ANSWER]),
@@ -64,6 +65,7 @@ def faster(rows: list[Row]) -> list[tuple[str, str, float, float]]:
 
 def _verdict(rows: list[Row]) -> str:
     slower = faster(rows)
+    rows = [row for row in rows if "solve" in row["diameter"]["emdiam"]]
     limit = f"{FACTOR} times its seconds to solve and {SLACK} s"
     if not slower:
         return f"On none of the {len(rows)} graphs does this package take more than {limit} of any of them."
@@ -73,7 +75,7 @@ def _verdict(rows: list[Row]) -> str:
 
 def _cell(found: dict[str, Any], name: str) -> str:
     value = found.get(name)
-    return str(found.get("failure", "-")) if value is None else seconds(value)
+    return str(found.get("failure", found.get("stopped", "-"))) if value is None else seconds(value)
 
 
 def _solve(rows: list[Row]) -> Table:
@@ -105,12 +107,14 @@ def _means(rows: list[Row], name: str, what: str) -> list[str]:
     """Geometric means of each tool's seconds over ours, where both have ended."""
     notes = []
     for tool in TOOLS:
-        pairs = [(found[name], mine) for row in rows if (found := row["diameter"][tool]) and "failure" not in found
+        pairs = [(found[name], mine) for row in rows
+                 if name in (found := row["diameter"][tool]) and "failure" not in found
                  and (mine := row["diameter"]["emdiam"].get(name))]
         stopped = sum(str(row["diameter"][tool].get("failure", "")).startswith(">") for row in rows)
         if pairs:
             mean = math.exp(statistics.fmean(math.log(max(a, 1e-6) / b) for a, b in pairs))
-            notes.append(f"{tool} / emdiam, seconds {what}: geometric mean {mean:.2f} over {len(pairs)} graphs"
+            notes.append(f"{tool} / emdiam, seconds {what}: geometric mean {mean:.2f} over {len(pairs)}"
+                         f" graph{'s' * (len(pairs) != 1)}"
                          + (f"; stopped by the limit on {stopped} more." if stopped else "."))
     return notes
 
@@ -132,7 +136,7 @@ def _memory(rows: list[Row]) -> Table:
         for tool in tools:
             found = row["diameter"][tool]
             line.append(f"{found['peak_bytes'] / 2**20:,.0f}" if "peak_bytes" in found and "failure" not in found
-                        else str(found.get("failure", "-")))
+                        else str(found.get("failure", found.get("stopped", "-"))))
         cells.append(line)
     return Table("Peak resident memory, MiB", ["graph", "arcs as int32", *tools], cells, [
         "emdiam without --memory takes what makes it fast, here the whole graph; the interpreter with its libraries is"

@@ -36,16 +36,16 @@ def row(own: float, **others: float) -> dict[str, Any]:
 def test_the_verdict_names_what_is_faster(tmp_path: Path) -> None:
     rows = [row(0.10, networkit=0.09), row(0.2, **{"F-Diam": 0.1})]
     assert faster(rows) == [("g", "F-Diam", 0.1, 0.2)]
-    made = page(setting(tmp_path), rows)
+    made = page(setting(tmp_path), rows, 2)
     assert "in 1 cases: g: F-Diam 0.100 s, here 0.200 s" in made.intro[1]
-    assert "On none of the 1 graphs" in page(setting(tmp_path), rows[:1]).intro[1]
+    assert "On none of the 1 graphs" in page(setting(tmp_path), rows[:1], 2).intro[1]
 
 
 def test_the_page_has_every_tool_and_what_is_absent(tmp_path: Path) -> None:
-    made = page(setting(tmp_path), [row(0.10, networkit=0.2)])
+    made = page(setting(tmp_path), [row(0.10, networkit=0.2)], 24)
     text = markdown(made, "peers-figures.html")
     assert "| g | 10 | 18 | 9 | 0.100 | 5 | > 20 s | - | > 20 s | - | 0.200 | > 20 s | 2.00 |" in text
-    assert "networkit / emdiam, seconds to solve: geometric mean 2.00 over 1 graphs." in text
+    assert "networkit / emdiam, seconds to solve: geometric mean 2.00 over 1 graph." in text
     assert "webgraph" in text and "lagraph" in text and "<svg" in html(made)
     for name, why in measure.NOT_MEASURED.items():
         assert measure.absent(name)[1] == why
