@@ -34,6 +34,8 @@ class InputError(EmdiamError):
     """
 
     exit_code = 2
+    lines = False
+    """Whether the message may have several lines."""
 
     def __init__(self, what: str, *, path: str | Path | None = None, line: int | None = None, byte: int | None = None,
                  text: str | None = None, remedy: str | None = None) -> None:
@@ -50,7 +52,7 @@ class InputError(EmdiamError):
             message += f": {shown!r}"
         if remedy:
             message += f"; {remedy}"
-        super().__init__(redacted(one_line(message)))
+        super().__init__(redacted(message if self.lines else one_line(message)))
 
 
 def one_line(text: str) -> str:

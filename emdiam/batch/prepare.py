@@ -32,6 +32,8 @@ from .settings import BatchOptions
 class InvalidJobs(InputError):
     """A jobs file with something wrong; `problems` has it all, and the message a line for each."""
 
+    lines = True
+
     def __init__(self, shown: str, problems: list[Problem], *, wholly: bool) -> None:
         self.problems = problems
         lines = [f"  {problem.sentence(shown)}" for problem in problems]

@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 
 from ..addresses import redacted
+from ..checkpoint.folder import check_owner
 from ..durable import check_folder, locked
 from ..errors import NotWritten, StoppedEarly
 from ..progress import OUTCOME, SECONDS, Event, Listener, silent
@@ -36,7 +37,8 @@ def batch(path: str | Path, group: click.Group, options: BatchOptions | None = N
     A job that fails does not stop the others; those that need it are skipped. Jobs that an earlier run in the
     same folder has finished are not run again.
 
-    Raises InputError (InvalidJobs, before anything is started; another batch in the folder; NotWritten with `result`
+    Raises InputError (InvalidJobs, before anything is started; another batch in the folder, or the folder of another
+    user; NotWritten with `result`
     where the folder takes no more files), and StoppedEarly with `result` on Ctrl-C; the jobs that were under way have
     then ended with what they had proved.
     """
@@ -46,6 +48,7 @@ def batch(path: str | Path, group: click.Group, options: BatchOptions | None = N
     check_folder(settings.out)
     with locked(settings.out, "another batch is being run in this folder now",
                 "wait for it, or choose another folder with --out"):
+        check_owner(settings.out, "the folder of a batch", "--out")
         result = Batch(str(prepared.file.path), str(settings.out), settings.memory, settings.parallel,
                        len(prepared.jobs))
         left = end_leftovers(settings.out)

@@ -57,31 +57,28 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
         os.listdir(path)
     except OSError as error:
-        raise _no_place(path, error) from None
+        raise InputError(f"the checkpoint cannot be kept here ({error.strerror})", path=path,
+                         remedy="give --checkpoint another folder") from None
 
 
-def _no_place(path: Path, error: OSError) -> InputError:
-    return InputError(f"the checkpoint cannot be kept here ({error.strerror})", path=path,
-                      remedy="give --checkpoint another folder")
-
-
-def check_owner(path: Path) -> None:
-    """Raises InputError for a folder of another user, with a file of one, or in which any user may write: what a
-    checkpoint says is believed; and where no file can be made."""
+def check_owner(path: Path, what: str = "a checkpoint", option: str = "--checkpoint") -> None:
+    """Raises InputError for a folder of another user, with a file of one, or in which any user may write, and where no
+    file can be made. what : lies there and is believed. option : names another folder."""
     try:
         with tempfile.TemporaryFile(dir=path) as file:
             # As the file system has it, which may call all users of another machine the same.
             own = os.fstat(file.fileno()).st_uid
         owners = {path: path.stat().st_uid, **{place: place.lstat().st_uid for place in path.iterdir()}}
     except OSError as error:
-        raise _no_place(path, error) from None
+        raise InputError(f"{what} cannot be kept here ({error.strerror})", path=path,
+                         remedy=f"give {option} another folder") from None
     for place, owner in owners.items():
         if owner != own:
-            raise InputError("this belongs to another user, and what a checkpoint says is believed", path=place,
-                             remedy="give --checkpoint a folder of your own")
+            raise InputError(f"this belongs to another user, and what {what} says is believed", path=place,
+                             remedy=f"give {option} a folder of your own")
     if path.stat().st_mode & stat.S_IWOTH:
-        raise InputError("any user may write here, and what a checkpoint says is believed", path=path,
-                         remedy="take that right away (chmod o-w), or give --checkpoint another folder")
+        raise InputError(f"any user may write here, and what {what} says is believed", path=path,
+                         remedy=f"take that right away (chmod o-w), or give {option} another folder")
 
 
 def check_names(path: Path, belongs: Callable[[str], object]) -> None:

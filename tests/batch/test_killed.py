@@ -59,6 +59,16 @@ def test_killed_at_many_random_moments(night: Night, seed: int):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("n_jobs", "kills"), [(50, 8), (260, 40)])
+def test_a_night_in_fast_motion(night: Night, n_jobs: int, kills: int):
+    """Many jobs, of which each takes a moment, and a kill every few of them."""
+    stores = [f"s{number}" for number in range(n_jobs)]
+    night.behave(**{name: {"sleep": 0.01} for name in stores})
+    night.write(*stores, *(f"x{number}:s{number}" for number in range(0, n_jobs, 5)))
+    kill_and_go_on(night, kills=kills, seconds=3.0, seed=23)
+
+
+@pytest.mark.slow
 def test_jobs_end_with_their_batch(night: Night):
     """The one that hears SIGTERM by itself; the deaf one when the next batch begins."""
     night.behave(s={"sleep": 3600}, t={"sleep": 3600, "deaf": True})

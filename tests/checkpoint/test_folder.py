@@ -64,7 +64,7 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b and type(a) is type(b))
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])  # of inputs, on a machine that is busy
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # of inputs, on a machine that is busy
 @given(st.dictionaries(st.text(), VALUES), st.data())
 def test_a_state_comes_back_and_any_damage_is_noticed(state: dict[str, Any], data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as name:

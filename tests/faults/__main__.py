@@ -20,6 +20,8 @@ from tests.fuzz.outcome import BAD, HANG, REFUSED, RIGHT, WRONG
 
 ALL = (*FAULTS, POWER)
 COUNT, BATCH_COUNT = 200, 12
+# Seconds without a word: commands in the background of a busy machine are to be told from those that hang.
+PATIENCE = 600.0
 # Commands that write nothing have no power to lose.
 _READING = ("verify",)
 
@@ -62,7 +64,7 @@ def main() -> int:
             if not count:
                 continue
             tally = campaign(f"{KIND}/{fault}/{command}", count, seed=options.seed, first=options.first,
-                             jobs=options.jobs)
+                             jobs=options.jobs, patience=PATIENCE)
             rows[fault, command] = tally.counts
             print(f"{fault} under {command}: {dict(tally.counts)}", file=sys.stderr, flush=True)
             for number, outcome in tally.told:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import selectors
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -97,7 +99,8 @@ def _of_one_child(
         try:
             for line in _lines(child.stdout, patience):
                 if line is None:
-                    yield (begin if number is None else number), Outcome(HANG, f"no word for {patience:.0f} s")
+                    yield (begin if number is None else number), Outcome(
+                        HANG, f"no word for {patience:.0f} s: {_where(child, complaint)}")
                     return
                 if line.startswith("{"):
                     assert number is not None
@@ -114,6 +117,15 @@ def _of_one_child(
                 yield number, Outcome(CRASH, f"left with {code}: {said}")
         finally:
             child.kill()
+
+
+def _where(child: subprocess.Popen[bytes], complaint: IO[bytes]) -> str:
+    """Where the threads of a child are that says nothing, as faulthandler tells it; the child ends."""
+    child.send_signal(signal.SIGABRT)
+    with suppress(subprocess.TimeoutExpired):
+        child.wait(10)
+    complaint.seek(0)
+    return complaint.read().decode(errors="replace")[-3000:]
 
 
 def _lines(stream: IO[bytes], patience: float) -> Iterator[str | None]:
