@@ -19,7 +19,8 @@ from tests.helpers.stores import engine_on, write_store
 from tests.journal.test_journal import same_answer, tangle
 from tests.simt.devices import open_device
 
-pytestmark = pytest.mark.thin(6)
+# Most verbs, and spreads, and labels; the others are slow.
+QUICK = ("fdiam", "clusters-auto")
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +37,7 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield opened
 
 
-@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("run", [run if run in QUICK else pytest.param(run, marks=pytest.mark.slow) for run in RUNS])
 def test_a_run_that_stops_at_any_verb_goes_on_to_the_same_result(engine: Any, run: str, tmp_path: Path) -> None:
     kept = Kept(engine, tmp_path / "whole", run)
     whole, total = kept.run(), kept.journal.written
