@@ -17,7 +17,7 @@ from emdiam.gpu.spread_whole import WholeSpread
 from emdiam.gpu.variants.bounds_dal import DeviceBounds, diameter_by_bounds
 from emdiam.gpu.variants.layouts import list_matrix, padded_lists
 
-from . import drivers_columns, drivers_forced, drivers_paged, drivers_weighted, twins
+from . import drivers_columns, drivers_forced, drivers_paged, drivers_rows, drivers_weighted, twins
 
 if TYPE_CHECKING:
     from .verify import Subject
@@ -132,6 +132,7 @@ DRIVERS: Mapping[str, tuple[tuple[str, ...], Check]] = {
     "luo, forced": (tuple(MAPPINGS), drivers_forced.luo),
     "multi-source": (tuple(MAPPINGS), _multi_source), "spread": (tuple(MAPPINGS), _spread),
     "whole batches": (_NONE, _whole), "wide batches": (_NONE, _wide),
+    "rows": (_NONE, drivers_rows.rows), "boxes": (_NONE, drivers_rows.boxes),
     "labels": (_NONE, drivers_paged.labels), "paging rates": (_NONE, drivers_paged.rates),
     "paged": (tuple(MAPPINGS), drivers_paged.paged),
     "searches": (_NONE, drivers_weighted.searches), "sweep": (tuple(MAPPINGS), drivers_weighted.sweep),

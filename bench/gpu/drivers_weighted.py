@@ -46,6 +46,7 @@ def searches(subject: Subject, mapping: str) -> Iterator[bool]:
     for dtype in DTYPES:
         rows = _rows(subject, dtype)
         from emdiam.gpu.paths.registry import SEARCHES, device_paths
+        from emdiam.sssp.paths import SearchOptions
 
         source = subject.sources[0]
         want = twins.lengths(rows.offsets, subject.rows[1], rows.weights, source)
@@ -55,6 +56,9 @@ def searches(subject: Subject, mapping: str) -> Iterator[bool]:
             large = {"harish-matrix": degrees.size, "harish-list-matrix": int(degrees.max()) + 32}.get(name, 0)
             if degrees.size * large <= MOST_CELLS and not ("pair" in name and wide):
                 yield _right(device_paths(rows, source, subject.setting.device, name).distances, want)
+        # With so narrow buckets that some lie beyond those that there are.
+        narrow = SearchOptions(delta=1)
+        yield _right(device_paths(rows, source, subject.setting.device, "delta-stepping", narrow).distances, want)
 
 
 def sweep(subject: Subject, mapping: str) -> Iterator[bool]:

@@ -1,0 +1,53 @@
+"""Checks of what looks at rows and at columns together: steep arcs, the walk down a path, and boxes of candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from emdiam.gpu.box_table import DeviceBoxTable
+from emdiam.gpu.rows import count_steep, path_pieces
+from emdiam.gpu.vector import DeviceVector
+
+from . import twins
+from .twins import UNREACHED
+
+if TYPE_CHECKING:
+    from .verify import Subject
+
+SLOTS = 1 << 10
+
+
+def rows(subject: Subject, mapping: str) -> Iterator[bool]:
+    """No arc of distances is steep, all of one vertex that is wrong are; a path goes down by one each step."""
+    device, graph, source = subject.setting.device, subject.graph, subject.sources[0]
+    distances, (offsets, neighbours) = subject.expected[source], subject.rows
+    yield count_steep(device, graph, device.array(distances)) == 0
+    far = int(np.argmax(np.where(distances == UNREACHED, 0, distances)))
+    reached, first = DeviceVector(device, device.array(distances)).reached_and_first(int(distances[far]))
+    yield (reached, first) == (int(np.count_nonzero(distances != UNREACHED)), far)
+    wrong = distances.copy()
+    wrong[far] += 9
+    yield count_steep(device, graph, device.array(wrong)) == 2 * int(offsets[far + 1] - offsets[far])
+    path = np.concatenate(list(path_pieces(device, graph, device.array(distances), far, 5)))
+    yield distances[path].tolist() == list(range(int(distances[far]), -1, -1))
+    yield all(b in neighbours[offsets[a] : offsets[a + 1]] for a, b in zip(path, path[1:], strict=False))
+
+
+def boxes(subject: Subject, mapping: str) -> Iterator[bool]:
+    """All candidates are in boxes of their distances, and those of open boxes are listed."""
+    device, source = subject.setting.device, subject.sources[0]
+    distances = subject.expected[source]
+    top = twins.eccentricity(distances)
+    upper = np.where(distances == UNREACHED, UNREACHED, top + distances).astype(np.uint32)
+    candidates = np.flatnonzero((upper > top) & (upper != UNREACHED))
+    column = device.array(distances)
+    table = DeviceBoxTable(device, device.array(upper), [column], top, np.array([1]), SLOTS)
+    yield table.fill() == (2 * np.unique(distances[candidates] >> 1).size <= SLOTS)
+    largest, sizes = table.left()
+    far = candidates[distances[candidates] + int(distances[candidates].max(initial=0)) > top]
+    yield int(sizes.sum()) >= far.size and len(largest) == len(sizes)
+    members = table.members(np.ones(len(sizes), bool), upper.size)
+    yield members is not None and set(far.tolist()) <= set(members.tolist()) <= set(candidates.tolist())
