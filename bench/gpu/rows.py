@@ -38,9 +38,14 @@ def rows_of(file: Path) -> list[Row]:
 
 
 def names_begun(file: Path) -> frozenset[str]:
-    """The cells that are not to be begun again: all that were begun, but one that was stopped from outside."""
-    return frozenset(line["begun"] for line, after in pairwise([*lines_of(file), {}])
-                     if "begun" in line and "stopped" not in after)
+    """The cells that are not to be begun again: all that were begun, but one that was stopped from outside, and those
+    that were passed over for good."""
+    lines = lines_of(file)
+    begun = {line["begun"] for line, after in pairwise([*lines, {}]) if "begun" in line and "stopped" not in after}
+    passed = {" ".join(str(value) for name, value in row.items() if name != "skipped")
+              for before, row in pairwise([{}, *lines])
+              if "begun" not in before and "skipped" in row and not _is_late(row)}
+    return frozenset(begun | passed)
 
 
 def cell_under_way(file: Path) -> str | None:

@@ -23,7 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SUMMARY = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)")
 COUNTS = re.compile(r"(\d+) (passed|failed|skipped|deselected|errors?)")
 # The compile test needs no device; what names a shim needs none either.
-TESTS = ("-q", "-k", "not shim", "--ignore=tests/gpu/test_compile.py", "-p", "no:cacheprovider", "tests/gpu")
+# One -q stands in setup.cfg; with another pytest would not say how many passed.
+TESTS = ("-k", "not shim", "--ignore=tests/gpu/test_compile.py", "-p", "no:cacheprovider", "tests/gpu")
 # Set, it has the tests pass over what runs on the machine of fibres (tests/simt/devices.py).
 ONLY_GPU = "EMDIAM_ONLY_GPU"
 TAIL = 1500

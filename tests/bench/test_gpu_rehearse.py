@@ -124,7 +124,7 @@ def test_deaths_are_told_by_every_later_report(tmp_path: Path) -> None:
     file = tmp_path / "x.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in WHOLE), encoding="utf-8")
     assert rows.deaths(file) == ["the process left with -9 in the cell: b 2."]
-    assert rows.names_begun(file) == {"a 1", "b 2"} and rows.dead_subjects(tmp_path) == frozenset()
+    assert rows.names_begun(file) == {"a 1", "b 2", "c 3"} and rows.dead_subjects(tmp_path) == frozenset()
     assert rows.cell_under_way(file) is None
 
 
