@@ -3,10 +3,13 @@ through a power failure."""
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +19,8 @@ from .errors import InputError
 
 _PARTIAL = ".partial"
 _PIECE_BYTES = 1 << 20
+# How often a removal begins again while others write, and seconds in between.
+_REMOVALS, _BETWEEN = 40, 0.05
 
 
 def sync_path(path: Path) -> None:
@@ -41,6 +46,25 @@ def lock_folder(folder: Path, complaint: str, remedy: str) -> int:
             raise
         raise InputError(complaint, path=folder, remedy=remedy) from None
     return handle
+
+
+def remove_folder(folder: Path, last: str) -> None:
+    """Remove a folder and what is in it: the file `last` after all else, so that what is left of a removal that was
+    interrupted is known for what it was. What other threads still write goes too. Raises OSError if something stays."""
+    for turn in range(_REMOVALS):
+        try:
+            for entry in folder.iterdir():
+                if entry.is_dir() and not entry.is_symlink():
+                    shutil.rmtree(entry)
+                elif entry.name != last:
+                    entry.unlink(missing_ok=True)
+            (folder / last).unlink(missing_ok=True)
+            folder.rmdir()
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.ENOENT) or turn == _REMOVALS - 1:
+                raise
+        time.sleep(_BETWEEN)
 
 
 @contextmanager

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from emdiam.durable import check_file, check_folder, check_name, whole_file, write_whole
+from emdiam.durable import check_file, check_folder, check_name, remove_folder, whole_file, write_whole
 from emdiam.errors import InputError
+from emdiam.store.writer import remove_stale
 
 
 @pytest.fixture
@@ -78,3 +80,43 @@ def test_a_file_that_is_not_ended_is_not_there(place: Path):
         assert (place / "file").read_text() == "old"
         raise KeyboardInterrupt
     assert (place / "file").read_text() == "old" and not (place / "file.partial").exists()
+
+
+def test_a_folder_goes_with_what_others_write_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that appears after a folder was listed, twice."""
+    folder = tmp_path / "g.partial"
+    (folder / "c").mkdir(parents=True)
+    (folder / "zarr.json").touch()
+    removed, late = shutil.rmtree, ["a", "b"]
+
+    def rmtree(path: Path) -> None:
+        if late:
+            (path / late.pop()).touch()
+            path.rmdir()  # as rmtree ends where a file has come
+        removed(path)
+
+    monkeypatch.setattr(shutil, "rmtree", rmtree)
+    remove_folder(folder, "zarr.json")
+    assert not folder.exists() and not late
+
+
+def test_what_a_removal_leaves_is_known_for_what_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "g.partial"
+    (folder / "c").mkdir(parents=True)
+    (folder / "zarr.json").touch()
+
+    def stopped(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            remove_folder(folder, "zarr.json")
+    assert (folder / "zarr.json").exists()
+    remove_stale(folder)
+    assert not folder.exists()
+
+
+def test_what_cannot_be_removed_is_an_error() -> None:
+    with pytest.raises(NotADirectoryError):
+        remove_folder(Path("/dev/null"), "zarr.json")

@@ -15,14 +15,14 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..durable import sync_path
+from ..durable import remove_folder, sync_path
 from ..errors import InputError, StoreError
 from ..shown import Shown
 from ..store.layout import PARTIAL_SUFFIX
@@ -137,7 +137,8 @@ class MatrixWriter:
     def abort(self) -> None:
         """Remove what there is, unless it is finished."""
         if self._claim is not None:
-            shutil.rmtree(self._partial, ignore_errors=True)
+            with suppress(OSError):
+                remove_folder(self._partial, "zarr.json")
         self._let_go()
 
     def _let_go(self) -> None:

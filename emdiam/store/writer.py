@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..checkpoint.records import State
-from ..durable import check_name, lock_folder, sync_path, write_whole
+from ..durable import check_name, lock_folder, remove_folder, sync_path, write_whole
 from ..errors import InputError, StoreError
 from .array_writer import ArrayWriter
 from .codec import ChunkCodec
@@ -80,7 +80,7 @@ def remove_stale(partial: Path, ours: Callable[[Path], bool] = is_unfinished_sto
                          remedy="move it away or choose another name for the store")
     handle = claim(partial)
     try:
-        shutil.rmtree(partial)
+        remove_folder(partial, "zarr.json")
     finally:
         os.close(handle)
 
@@ -419,7 +419,7 @@ class StoreWriter:
                 array.abort()
             self._pool.shutdown(wait=True, cancel_futures=True)
             if remove and self._claim is not None and self.partial.exists():
-                shutil.rmtree(self.partial)
+                remove_folder(self.partial, "zarr.json")
         finally:
             self._let_go()
 
