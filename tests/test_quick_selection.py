@@ -32,7 +32,7 @@ NAMES = set().union(*KINDS.values())
 # engine/test_methods.py has all of them on small graphs.
 SLOW = {("dask/test_checkpoint.py", "run"), ("dask/test_command.py", "method"), ("dask/test_values.py", "method"),
         ("runs/test_forecast.py", "method"), ("runs/test_cold.py", "method"),
-        ("external/test_allocations.py", "method")}
+        ("external/test_allocations.py", "method"), ("journal/test_device.py", "run")}
 
 # A file and the parameters of one of its tests; a file, a parameter, and one of its values as text.
 Test = tuple[str, dict[str, Any]]

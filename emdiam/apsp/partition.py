@@ -10,18 +10,65 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..hashing import draw
 from ..jit import kernel
 from ..sssp.rows import WeightedRows
 
 
 def undirected(rows: WeightedRows) -> tuple[np.ndarray, np.ndarray]:
-    """(offsets, heads) of the arcs and their reverse, int64; an edge that has both is there twice."""
-    tails = np.repeat(np.arange(rows.n_vertices), np.diff(rows.offsets))
-    both = np.concatenate([tails, rows.heads.astype(np.int64)])
-    other = np.concatenate([rows.heads.astype(np.int64), tails])
+    """(offsets int64[n + 1], heads) of the arcs and their reverse; an edge that has both is there twice. The rows
+    themselves where every arc has its reverse, or so it seems by a hash: then nothing else is met."""
+    if both_ways(rows.offsets, rows.heads):
+        return rows.offsets, rows.heads
     offsets = np.zeros(rows.n_vertices + 1, np.int64)
-    np.cumsum(np.bincount(both, minlength=rows.n_vertices), out=offsets[1:])
-    return offsets, other[np.argsort(both, kind="stable")]
+    heads = np.empty(2 * rows.n_arcs, rows.heads.dtype)
+    fill_both(rows.offsets, rows.heads, offsets, heads)
+    return offsets, heads
+
+
+def undirected_bytes(rows: WeightedRows) -> int:
+    """What `undirected` takes beside the rows."""
+    if both_ways(rows.offsets, rows.heads):
+        return 0
+    return 8 * (rows.n_vertices + 1) + 2 * rows.n_arcs * rows.heads.dtype.itemsize
+
+
+@kernel
+def both_ways(offsets, heads):  # type: ignore[no-untyped-def]
+    """Whether the sum of a hash of all arcs is that of their reverse."""
+    there = back = np.uint64(0)
+    for v in range(len(offsets) - 1):
+        own = draw(np.uint64(1), np.uint64(v))
+        for p in range(offsets[v], offsets[v + 1]):
+            w = np.uint64(heads[p])
+            there += draw(own, w)
+            back += draw(draw(np.uint64(1), w), np.uint64(v))
+    return there == back
+
+
+@kernel
+def fill_both(offsets, heads, both, other):  # type: ignore[no-untyped-def]
+    """both : int64[n + 1], zeros, becomes the offsets of arcs and their reverse, `other` their heads."""
+    n = len(offsets) - 1
+    for v in range(n):
+        both[v + 1] += offsets[v + 1] - offsets[v]
+        for p in range(offsets[v], offsets[v + 1]):
+            both[np.int64(heads[p]) + 1] += 1
+    for v in range(n):
+        both[v + 1] += both[v]
+    # Rows are filled from their first entry on, which is moved; in the end it is that of the next row.
+    for v in range(n):
+        for p in range(offsets[v], offsets[v + 1]):
+            other[both[v]] = heads[p]
+            both[v] += 1
+    for v in range(n):
+        for p in range(offsets[v], offsets[v + 1]):
+            w = np.int64(heads[p])
+            other[both[w]] = v
+            both[w] += 1
+    for v in range(n - 1, -1, -1):
+        both[v + 1] = both[v]
+    both[0] = 0
 
 
 def parts_of(rows: WeightedRows, size: int) -> np.ndarray:

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import MoreMemoryError
+from ..jit import kernel
 from ..sssp.rows import WeightedRows
 from ..stream.threads import Threads
 from ..units import format_size
-from .arcs import RowArcs, fill_tile
 from .blocked import blocked
 from .lengths import Lengths
-from .partition import parts_of
+from .partition import parts_of, undirected_bytes
 from .product import Product, all_tiles, padded, tile_edge
 from .tiles import RamTiles, Tick
 
@@ -56,12 +56,13 @@ class Separators:
     def __init__(self, rows: WeightedRows, lengths: Lengths, threads: Threads, tick: Tick, room_bytes: int,
                  size: int | None = None) -> None:
         self._lengths, self._threads, self._tick, self._rows = lengths, threads, tick, rows
+        need = undirected_bytes(rows)
+        if need > room_bytes:
+            raise MoreMemoryError(f"separators need {format_size(need)} to find parts, and {format_size(room_bytes)}"
+                                  " are left", need - room_bytes)
         self._part_of = parts_of(rows, part_size(rows.n_vertices) if size is None else size)
-        tails = np.repeat(np.arange(rows.n_vertices), np.diff(rows.offsets))
-        self._between = np.flatnonzero(self._part_of[tails] != self._part_of[rows.heads])
-        self._tails = tails[self._between]
         on_boundary = np.zeros(rows.n_vertices, np.bool_)
-        on_boundary[self._tails] = on_boundary[rows.heads[self._between]] = True
+        mark_boundary(rows.offsets, rows.heads, self._part_of, on_boundary)
         self.n_boundary = int(on_boundary.sum())
         self._check_room(room_bytes)
         self._number = np.full(rows.n_vertices, -1, np.int64)
@@ -103,14 +104,10 @@ class Separators:
 
     def _arcs_within(self, vertices: np.ndarray, local: np.ndarray) -> np.ndarray:
         """The padded matrix of the arcs inside a part. local : the number of each of its vertices."""
-        offsets, heads, costs = self._rows.offsets, self._rows.heads, self._rows.costs
-        degrees = offsets[vertices + 1] - offsets[vertices]
-        arcs = np.repeat(offsets[vertices] - np.cumsum(degrees) + degrees, degrees) + np.arange(degrees.sum())
-        tails = np.repeat(np.arange(len(vertices)), degrees)
-        inside = self._part_of[heads[arcs]] == self._part_of[vertices[0]]
-        kept = np.zeros(len(vertices) + 1, np.int64)
-        np.cumsum(np.bincount(tails[inside], minlength=len(vertices)), out=kept[1:])
-        return _matrix(WeightedRows(kept, local[heads[arcs[inside]]], costs[arcs[inside]]), self._lengths)
+        matrix = np.full((padded(len(vertices)),) * 2, self._lengths.infinity, self._lengths.dtype)
+        rows = self._rows
+        put_within(matrix, vertices, local, rows.offsets, rows.heads, rows.costs, self._part_of)
+        return matrix
 
     def _closed_boundary(self) -> np.ndarray:
         """Step 2: distances between all boundary vertices, in the numbers of `_number`."""
@@ -118,8 +115,8 @@ class Separators:
         for part in self._parts:
             span = slice(part.first, part.first + len(part.places))
             across[span, span] = part.within[np.ix_(part.places, part.places)]
-        ends = self._number[self._tails], self._number[self._rows.heads[self._between]]
-        np.minimum.at(across, ends, self._rows.costs[self._between].astype(across.dtype))
+        rows = self._rows
+        put_between(across, rows.offsets, rows.heads, rows.costs, self._part_of, self._number)
         return self._closed(across)
 
     def fill(self, first: int, strip: np.ndarray) -> None:
@@ -156,9 +153,34 @@ class Separators:
         return out[: len(left), : right.shape[1]]
 
 
-def _matrix(rows: WeightedRows, lengths: Lengths) -> np.ndarray:
-    """The padded matrix of arcs."""
-    n = rows.n_vertices
-    matrix = np.empty((padded(n), padded(n)), lengths.dtype)
-    fill_tile(matrix, RowArcs(rows), lengths, (0, n), (0, n))
-    return matrix
+@kernel
+def mark_boundary(offsets, heads, part_of, on_boundary):  # type: ignore[no-untyped-def]
+    """on_boundary[v] = True for both ends of every arc between two parts."""
+    for v in range(len(offsets) - 1):
+        for p in range(offsets[v], offsets[v + 1]):
+            w = np.int64(heads[p])
+            if part_of[v] != part_of[w]:
+                on_boundary[v] = on_boundary[w] = True
+
+
+@kernel
+def put_within(matrix, vertices, local, offsets, heads, costs, part_of):  # type: ignore[no-untyped-def]
+    """matrix[i, local[w]] = weight of the arc from vertices[i] to w, if both are of one part; 0 on the diagonal."""
+    for i in range(len(vertices)):
+        v = vertices[i]
+        for p in range(offsets[v], offsets[v + 1]):
+            w = np.int64(heads[p])
+            if part_of[v] == part_of[w] and costs[p] < matrix[i, local[w]]:
+                matrix[i, local[w]] = costs[p]
+        matrix[i, i] = 0
+
+
+@kernel
+def put_between(across, offsets, heads, costs, part_of, number):  # type: ignore[no-untyped-def]
+    """across[number[v], number[w]] = weight of the arc (v, w), if it is between two parts and less than what is
+    there."""
+    for v in range(len(offsets) - 1):
+        for p in range(offsets[v], offsets[v + 1]):
+            w = np.int64(heads[p])
+            if part_of[v] != part_of[w] and costs[p] < across[number[v], number[w]]:
+                across[number[v], number[w]] = costs[p]

@@ -68,6 +68,7 @@ def test_cells_that_did_not_end_and_wrong_ones_are_told(row: dict[str, Any]):
     assert "- WRONG" in text and "exact, in RAM" not in text
 
 
+@pytest.mark.slow
 def test_one_method_alone(cache: Cache):
     (row,) = approx.run(Setting(cache, quick=True, names=("worst-case",), effort=QUICK_EFFORT,
                                 approximations=("spanning",)))

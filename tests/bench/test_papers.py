@@ -245,7 +245,8 @@ def test_programs_are_run_where_they_are_built(tmp_path: Path) -> None:
 
 
 # -- tiny runs ---------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("paper", [paper if paper == "003" else pytest.param(paper, marks=pytest.mark.slow)
+                                   for paper in PAPERS])
 def test_a_tiny_run_of_each_paper(paper: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],
                                   monkeypatch: pytest.MonkeyPatch) -> None:
     words = [paper, "--scale", "tiny", "--threads", "2", "--resume", str(tmp_path / "cells"), "--out",

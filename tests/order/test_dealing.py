@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from emdiam.conversion.convert import ConvertOptions, write_graph
+from emdiam.errors import InputError
 from emdiam.formats.source import SourceInfo
 from emdiam.order import dealing, ranges
 from emdiam.order.ranges import Ranges, ranges_of
@@ -137,6 +138,6 @@ def test_a_damaged_scratch_file_is_seen(tmp_path: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(dealing._Laid, "part", noted)
     monkeypatch.setattr(os, "preadv", flipped)
-    with pytest.raises(OSError, match="wrong checksum"):
+    with pytest.raises(InputError, match="wrong checksum"):
         reorder(tmp_path / "g", tmp_path / "a", "degree", options=ConvertOptions(plan=TINY, memory_bytes=2 << 30))
     assert not (tmp_path / "a").exists()

@@ -143,9 +143,9 @@ def test_a_damaged_scratch_file_is_noticed(scratch: Scratch) -> None:
 def test_a_scratch_file_refuses_to_read_or_write_beyond_its_end(scratch: Scratch) -> None:
     file = scratch.file()
     file.append(b"abc")
-    with pytest.raises(OSError, match="1 bytes are missing"):
+    with pytest.raises(InputError, match="1 bytes are missing"):
         file.read(1, 3)
-    with pytest.raises(OSError, match="5 bytes are missing"):
+    with pytest.raises(InputError, match="5 bytes are missing"):
         file.read_array(0, np.empty(8, np.uint8))
     with pytest.raises(ValueError, match="beyond the end"):
         file.overwrite(np.zeros(2, np.uint8), 2)

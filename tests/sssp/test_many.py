@@ -99,6 +99,7 @@ def many_streamed(numbers: Sequence[int], folder: Path) -> None:
         check_streamed(graph, source, folder, threads, blocks)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tiny_blocks")
 def test_a_graph_of_two_kinds(tmp_path: Path) -> None:
     many_in_ram(TWO_KINDS)
