@@ -46,8 +46,9 @@ def svg(figure: Figure) -> str:
 def _bars(axes: Axes, figure: Figure, categories: list[str]) -> None:
     """Bars to the right, a group a category, the first one on top."""
     place = {name: number for number, name in enumerate(categories)}
-    width = 0.82 / len(figure.series)
-    for number, series in enumerate(figure.series):
+    drawn = [series for series in figure.series if any(series.y)]  # the legend gives others a colour that is not theirs
+    width = 0.82 / max(1, len(drawn))
+    for number, series in enumerate(drawn):
         shown = [(place[str(x)] + (number + 0.5) * width - 0.41, y)
                  for x, y in zip(series.x, series.y, strict=True) if y]
         axes.barh([at for at, _ in shown], [y for _, y in shown], width, label=series.name,
