@@ -46,6 +46,7 @@ def many(numbers: Sequence[int], folder: Path, every_way: bool = False) -> None:
             assert np.array_equal(one, want) if whole else np.allclose(one, want, rtol=1e-12, atol=1e-9), number
 
 
+@pytest.mark.slow
 def test_a_graph_of_two_kinds(tmp_path: Path) -> None:
     pytest.importorskip("igraph")
     many(TWO_KINDS, tmp_path, every_way=True)

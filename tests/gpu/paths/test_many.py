@@ -67,6 +67,7 @@ def check_pairs(graph: Drawn, number: int) -> None:
             assert right(device_all_pairs(rows, device, name, tile=tile).distances, want), (name, number)
 
 
+@pytest.mark.slow
 def test_searches_of_a_graph_of_every_kind() -> None:
     """Each kind of weights, with directions and without."""
     for number in EVERY_KIND:

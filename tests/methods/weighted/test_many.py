@@ -55,6 +55,7 @@ def many(numbers: range, folder: Path) -> None:
                 on_disk.close()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tiny_blocks")
 def test_a_graph_of_every_kind(tmp_path: Path) -> None:
     """Each kind of weights."""
