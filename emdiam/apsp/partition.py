@@ -10,40 +10,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..hashing import draw
+from ..errors import MoreMemoryError
 from ..jit import kernel
 from ..sssp.rows import WeightedRows
+from ..stream.rows import check_rows
+from ..units import format_size
 
 
-def undirected(rows: WeightedRows) -> tuple[np.ndarray, np.ndarray]:
+def undirected(rows: WeightedRows, room_bytes: int) -> tuple[np.ndarray, np.ndarray]:
     """(offsets int64[n + 1], heads) of the arcs and their reverse; an edge that has both is there twice. The rows
-    themselves where every arc has its reverse, or so it seems by a hash: then nothing else is met."""
-    if both_ways(rows.offsets, rows.heads):
+    themselves where every arc has its reverse, or so it seems by a hash: then nothing else is met. Raises
+    MoreMemoryError where others do not fit `room_bytes`."""
+    unsorted, balance = check_rows(rows.heads, 0, rows.offsets)
+    if unsorted < 0 and balance == 0:
         return rows.offsets, rows.heads
+    need = 8 * (rows.n_vertices + 1) + 2 * rows.n_arcs * rows.heads.dtype.itemsize
+    if need > room_bytes:
+        raise MoreMemoryError(f"separators need {format_size(need)} to find parts, and {format_size(room_bytes)}"
+                              " are left", need - room_bytes)
     offsets = np.zeros(rows.n_vertices + 1, np.int64)
     heads = np.empty(2 * rows.n_arcs, rows.heads.dtype)
     fill_both(rows.offsets, rows.heads, offsets, heads)
     return offsets, heads
-
-
-def undirected_bytes(rows: WeightedRows) -> int:
-    """What `undirected` takes beside the rows."""
-    if both_ways(rows.offsets, rows.heads):
-        return 0
-    return 8 * (rows.n_vertices + 1) + 2 * rows.n_arcs * rows.heads.dtype.itemsize
-
-
-@kernel
-def both_ways(offsets, heads):  # type: ignore[no-untyped-def]
-    """Whether the sum of a hash of all arcs is that of their reverse."""
-    there = back = np.uint64(0)
-    for v in range(len(offsets) - 1):
-        own = draw(np.uint64(1), np.uint64(v))
-        for p in range(offsets[v], offsets[v + 1]):
-            w = np.uint64(heads[p])
-            there += draw(own, w)
-            back += draw(draw(np.uint64(1), w), np.uint64(v))
-    return there == back
 
 
 @kernel
@@ -71,10 +59,11 @@ def fill_both(offsets, heads, both, other):  # type: ignore[no-untyped-def]
     both[0] = 0
 
 
-def parts_of(rows: WeightedRows, size: int) -> np.ndarray:
-    """The part of every vertex, int64[n], numbered from 0; parts have at most `size` vertices."""
+def parts_of(rows: WeightedRows, size: int, room_bytes: int) -> np.ndarray:
+    """The part of every vertex, int64[n], numbered from 0; parts have at most `size` vertices. room_bytes : see
+    `undirected`. Raises MoreMemoryError."""
     n = rows.n_vertices
-    offsets, heads = undirected(rows)
+    offsets, heads = undirected(rows, room_bytes)
     part, n_parts = np.zeros(n, np.int64), 1
     order, seen = np.empty(n, np.int64), np.empty(n, np.bool_)
     waiting = [0]

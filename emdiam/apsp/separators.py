@@ -25,7 +25,7 @@ from ..stream.threads import Threads
 from ..units import format_size
 from .blocked import blocked
 from .lengths import Lengths
-from .partition import parts_of, undirected_bytes
+from .partition import parts_of
 from .product import Product, all_tiles, padded, tile_edge
 from .tiles import RamTiles, Tick
 
@@ -56,11 +56,7 @@ class Separators:
     def __init__(self, rows: WeightedRows, lengths: Lengths, threads: Threads, tick: Tick, room_bytes: int,
                  size: int | None = None) -> None:
         self._lengths, self._threads, self._tick, self._rows = lengths, threads, tick, rows
-        need = undirected_bytes(rows)
-        if need > room_bytes:
-            raise MoreMemoryError(f"separators need {format_size(need)} to find parts, and {format_size(room_bytes)}"
-                                  " are left", need - room_bytes)
-        self._part_of = parts_of(rows, part_size(rows.n_vertices) if size is None else size)
+        self._part_of = parts_of(rows, part_size(rows.n_vertices) if size is None else size, room_bytes)
         on_boundary = np.zeros(rows.n_vertices, np.bool_)
         mark_boundary(rows.offsets, rows.heads, self._part_of, on_boundary)
         self.n_boundary = int(on_boundary.sum())

@@ -269,7 +269,7 @@ class BfsRun:
         bearable = 0 if core.thin else core.pager.arena.n_slots // 2
         if self._read_again > bearable and self._to_windows():
             return
-        if not core.load_missed(count):
+        if not core.load_blocks(blocks):
             if not self._to_windows():
                 self._to_dense()
         elif len(blocks) <= _FEW:

@@ -233,12 +233,15 @@ class Core:
         return parts[0] if len(parts) == 1 else np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
 
     def load_missed(self, count: int) -> bool:
-        """Bring the blocks of the `count` rows that a sparse kernel put aside, and wait for what was on its way.
+        """Bring the blocks of the `count` rows that a sparse kernel put aside; see load_blocks."""
+        return self.load_blocks(self.missed_blocks(count))
+
+    def load_blocks(self, blocks: np.ndarray) -> bool:
+        """Bring `blocks`, int64[k] ascending, for a sparse level, and wait for what was on its way.
 
         False, and nothing is loaded, if they would throw most of the arena out: such a level, few
         rows in many blocks, is one for a sweep.
         """
-        blocks = self.missed_blocks(count)
         if len(blocks) > max(self.most_loaded, self.pager.arena.n_slots // 4 if self.most_loaded else 0):
             return False
         self.pager.settle()

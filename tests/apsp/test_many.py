@@ -14,7 +14,7 @@ import pytest
 from emdiam.apsp.methods import METHODS
 from emdiam.apsp.potentials import potentials
 from emdiam.sssp.bellman_ford import NegativeCycle
-from tests.helpers.many_graphs import EVERY_KIND, TWO_KINDS, by_igraph, by_networkx, by_scipy, campaign, drawn
+from tests.helpers.many_graphs import EVERY_KIND, by_igraph, by_networkx, by_scipy, campaign, drawn
 from tests.helpers.pairs_ways import WAYS, pairs
 
 # Every so many graphs networkx, which takes long, looks too.
@@ -44,12 +44,6 @@ def many(numbers: Sequence[int], folder: Path, every_way: bool = False) -> None:
                  if rows.least_weight >= 0 or METHODS[method].negative]
         for one in (*others, *found):
             assert np.array_equal(one, want) if whole else np.allclose(one, want, rtol=1e-12, atol=1e-9), number
-
-
-@pytest.mark.slow
-def test_a_graph_of_two_kinds(tmp_path: Path) -> None:
-    pytest.importorskip("igraph")
-    many(TWO_KINDS, tmp_path, every_way=True)
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from emdiam.apsp.lengths import lengths_for
-from emdiam.apsp.partition import undirected, undirected_bytes
+from emdiam.apsp.partition import undirected
 from emdiam.apsp.separators import Separators
 from emdiam.errors import MoreMemoryError
 from emdiam.sssp.rows import WeightedRows
@@ -19,14 +19,19 @@ from tests.helpers.many_graphs import EVERY_KIND, drawn
 @pytest.mark.parametrize("number", EVERY_KIND)
 def test_arcs_and_their_reverse(number: int) -> None:
     rows = drawn(number).rows
-    offsets, heads = undirected(rows)
+    offsets, heads = undirected(rows, 1 << 30)
     arcs = [(v, int(w)) for v in range(rows.n_vertices) for w in rows.heads[rows.offsets[v] : rows.offsets[v + 1]]]
     both = sorted([*arcs, *((w, v) for v, w in arcs)])
     symmetric = set(arcs) == {(w, v) for v, w in arcs}
     found = [(v, int(w)) for v in range(rows.n_vertices) for w in heads[offsets[v] : offsets[v + 1]]]
     assert sorted(found) == (arcs if symmetric else both)
-    assert undirected_bytes(rows) == (0 if symmetric else offsets.nbytes + heads.nbytes)
     assert (heads is rows.heads) == symmetric
+    need = 0 if symmetric else offsets.nbytes + heads.nbytes
+    assert np.array_equal(undirected(rows, need)[1], heads)
+    if not symmetric:
+        with pytest.raises(MoreMemoryError) as error:
+            undirected(rows, need - 1)
+        assert error.value.missing_bytes == 1
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -26,8 +26,6 @@ WEIGHTS = {"unit": None, "uint8": "uint8", "uint16": "uint16", "uint32": "uint32
 MANY = int(os.environ.get("EMDIAM_MANY", "1000"))
 # One of each kind of weights, with directions and without, that no campaign has.
 EVERY_KIND = range(1_000_000, 1_000_000 + 2 * len(WEIGHTS))
-# Of these bytes without directions, and negative floats with directions, where every kind takes a compiler too long.
-TWO_KINDS = EVERY_KIND[1], EVERY_KIND[18]
 # Vertices of a graph, if nobody says.
 _MOST = 130
 

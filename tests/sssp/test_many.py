@@ -19,7 +19,7 @@ from emdiam.sssp.paths import Paths, SearchOptions
 from emdiam.sssp.rows import WeightedRows
 from emdiam.sssp.streamed import StreamedSearch
 from emdiam.store.store import open_store
-from tests.helpers.many_graphs import EVERY_KIND, TWO_KINDS, Drawn, by_scipy, campaign, drawn
+from tests.helpers.many_graphs import EVERY_KIND, Drawn, by_scipy, campaign, drawn
 from tests.helpers.weighted_stores import TINY, arena_bytes, write_rows
 
 # What h-bf has no room for.
@@ -97,13 +97,6 @@ def many_streamed(numbers: Sequence[int], folder: Path) -> None:
         source, threads, blocks = (int(random.integers(*ends)) for ends in (
             (0, graph.rows.n_vertices), (1, 4), (2, 6)))
         check_streamed(graph, source, folder, threads, blocks)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("tiny_blocks")
-def test_a_graph_of_two_kinds(tmp_path: Path) -> None:
-    many_in_ram(TWO_KINDS)
-    many_streamed(TWO_KINDS, tmp_path)
 
 
 @pytest.mark.slow

@@ -29,18 +29,18 @@ def test_distances_and_blocks(local: bool, tmp_path: Path, monkeypatch: pytest.M
     names = np.arange(len(LADDER)) if local else np.random.default_rng(1).permutation(len(LADDER))
     graph = graph_of(names)
     calls = {"missed": 0, "ahead": 0}
-    missed, ahead = Core.load_missed, Pager.read_ahead
+    missed, ahead = Core.load_blocks, Pager.read_ahead
 
-    def load_missed(core: Core, count: int) -> bool:
+    def load_blocks(core: Core, blocks: np.ndarray) -> bool:
         calls["missed"] += 1
-        return missed(core, count)
+        return missed(core, blocks)
 
     def read_ahead(pager: Pager, blocks: np.ndarray) -> int:
         count = ahead(pager, blocks)
         calls["ahead"] += count
         return count
 
-    monkeypatch.setattr(Core, "load_missed", load_missed)
+    monkeypatch.setattr(Core, "load_blocks", load_blocks)
     monkeypatch.setattr(Pager, "read_ahead", read_ahead)
     path = write_store(tmp_path / "ladder.zarr", graph, CHUNK)
     with open_store(path) as store, open_engine(store, arena_bytes=SLOTS * CHUNK * 4, threads=2) as engine:
