@@ -222,7 +222,7 @@ class BfsRun:
         core, work, state = self._core, self._core.work, self._core.work.state
         arcs, most, reason = int(state[NEXT_ARCS]), min(core.dense_arcs, work.capacity), SLICE
         self._thick, self._pace = self._thick + 1, min(self._pace, max(pace, 1e-12))
-        if self._alone or not core.shares:  # the arena may have given up blocks since the run began
+        if self._alone or not core.shares:
             self._most_alone = core.dense_arcs
         elif self._thick >= _TRIED:
             self._most_alone = max(core.shared_arcs, int(_WORTH_SHARING / self._pace))
@@ -232,6 +232,8 @@ class BfsRun:
             if self._most_alone < arcs <= most:
                 limits = np.array([limit, core.slice_arcs, most, self._most_alone // 2, arcs])
                 reason = share_levels(core, self._dist, limits)
+                if reason == MISSING:  # before the end of a level
+                    return reason
                 arcs = int(state[NEXT_ARCS])
         state[NEXT_ARCS] = 0
         if reason in (THIN, DENSE, SLICE):

@@ -118,13 +118,10 @@ class Core:
         """Resident ids, slot of each block, shift."""
         return self.pager.arena.ids, self.pager.arena.slot_of, self.table.shift
 
-    @cached_property
+    @property
     def shares(self) -> bool:
-        """Whether several threads may share sparse levels: every block is in the slot of its number, and stays, unless
-        the reserve takes slots."""
-        slots = self.pager.arena.slot_of
-        return (self.threads.compute > 1 and self.shared_arcs < self.dense_arcs and self.pager.everything_resident
-                and bool((slots == np.arange(len(slots))).all()))
+        """Whether several threads may share sparse levels."""
+        return self.threads.compute > 1 and self.shared_arcs < self.dense_arcs
 
     @cached_property
     def longest_row(self) -> int:
@@ -213,13 +210,11 @@ class Core:
         """Columns have entries of so many bytes from now on. Raises MoreMemoryError."""
         if self.reserve is not None:
             self.reserve.widen(item)
-            self.__dict__.pop("shares", None)
 
     def hold(self, what: str, n_bytes: int) -> None:
         """`what`, a noun in the plural, take so much of the reserve from now on. Raises MoreMemoryError."""
         if self.reserve is not None:
             self.reserve.hold(what, n_bytes)
-            self.__dict__.pop("shares", None)
 
     def count_sweep(self, n_blocks: int, arcs: int, levels: int = 1) -> None:
         """Count a sweep over so many blocks, of one level, or of as many as took it together."""

@@ -1,4 +1,4 @@
-"""Sparse levels on all threads: many levels in one call, on queues, while all blocks are in memory.
+"""Sparse levels on all threads: many levels in one call, on queues, over the blocks that are resident.
 
 A graph of sqrt(n) levels has thousands of them, of tens of thousands of arcs each: too thin for bitmaps, whose words
 are all looked at in every level, and enough for several threads. The first thread that comes leads: it opens a level by
@@ -7,7 +7,8 @@ they come; no level waits for a thread that has taken nothing, so one that the m
 
 A ticket is (number of the level << 32) + vertices of the queue that nobody took: a part is taken by lowering it. Bits
 of the visited set are set atomically, and who sets one adds the vertex to the next queue: its order depends on
-the threads, what it holds does not, nor do distances, nor the smallest vertex of the last level.
+the threads, what it holds does not, nor do distances, nor the smallest vertex of the last level. Rows on missing blocks
+are put aside, and one thread finishes their level (sparse.py) once Python has brought the blocks.
 Work: as sparse.py. Bytes: a buffer of 512 ids a thread.
 """
 
@@ -21,17 +22,36 @@ from ..jit import inlined, kernel
 from ..stream.offsets import row_length, row_span
 from .atomics import atomic_count, atomic_or, atomic_put, atomic_replace, yield_core
 from .profile import count_level
-from .sparse import ARCS, COUNT, CURRENT, DENSE, DONE, FARTHEST, LEVEL, LIMIT, NEXT_ARCS, PROFILE, REACHED, SLICE
+from .sparse import (
+    ARCS,
+    COUNT,
+    CURRENT,
+    DENSE,
+    DONE,
+    FARTHEST,
+    HEAD,
+    LEVEL,
+    LIMIT,
+    MISSED,
+    MISSING,
+    NEXT,
+    NEXT_ARCS,
+    PROFILE,
+    REACHED,
+    SLICE,
+    in_arena,
+    put_row_aside,
+)
 
 if TYPE_CHECKING:
     from .core import Core
 
 # Why a call returned, beside the reasons of sparse.py: the next level is thin.
 THIN = 6
-# Slots of `shared` (uint64[56]), each in a cache line of its own: the ticket; vertices done; entries of the next
-# queue; arcs of their rows; arcs scanned; threads that have come; whether the call is over.
-_TICKET, _DONE, _NEXT, _NEXT_ARCS, _ARCS, _CAME, _OVER = 0, 8, 16, 24, 32, 40, 48
-_SHARED = 56
+# Slots of `shared` (uint64[64]), each in a cache line of its own: the ticket; vertices done; entries of the next
+# queue; arcs of their rows; arcs scanned; rows put aside; threads that have come; whether the call is over.
+_TICKET, _DONE, _NEXT, _NEXT_ARCS, _ARCS, _MISSED, _CAME, _OVER = 0, 8, 16, 24, 32, 40, 48, 56
+_SHARED = 64
 _BUFFER = 512
 _LEAST_PART, _PARTS = 32, 8
 
@@ -45,33 +65,41 @@ def _hand_over(buffer, count, there, shared):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _expand(ids, offsets, visited, dist, here, there, level, part, buffer, shared):  # type: ignore[no-untyped-def]
+def _expand(graph, found, here, there, missed, level, part, buffer, shared):  # type: ignore[no-untyped-def]
     """Visit the neighbours of here[part[0]:part[1]], vertices of the level before `level`."""
+    (ids, slot_of, shift), offsets = graph
+    visited, dist = found
     group, row, hub = offsets
     count = arcs = next_arcs = 0
     for i in range(part[0], part[1]):
         v = np.int64(here[i])
-        begin, end = row_span(group, row, hub, v)
-        arcs += end - begin
-        for p in range(begin, end):
-            w = np.int64(ids[p])
-            bit = np.uint64(1) << np.uint64(w & 63)
-            if not visited[w >> 6] & bit and not atomic_or(visited, w >> 6, bit) & bit:
-                if len(dist):
-                    dist[w] = level
-                next_arcs += row_length(offsets, w)
-                buffer[count] = w
-                count += 1
-                if count == len(buffer):
-                    _hand_over(buffer, count, there, shared)
-                    count = 0
+        p, end = row_span(group, row, hub, v)
+        while p < end:
+            base, stop = in_arena(slot_of, shift, p, end)
+            if base < 0:
+                put_row_aside(missed, np.int64(atomic_count(shared, _MISSED, np.uint64(1))), v, p)
+                break
+            for q in range(base, base + stop - p):
+                w = np.int64(ids[q])
+                bit = np.uint64(1) << np.uint64(w & 63)
+                if not visited[w >> 6] & bit and not atomic_or(visited, w >> 6, bit) & bit:
+                    if len(dist):
+                        dist[w] = level
+                    next_arcs += row_length(offsets, w)
+                    buffer[count] = w
+                    count += 1
+                    if count == len(buffer):
+                        _hand_over(buffer, count, there, shared)
+                        count = 0
+            arcs += stop - p
+            p = stop
     _hand_over(buffer, count, there, shared)
     atomic_count(shared, _NEXT_ARCS, np.uint64(next_arcs))
     atomic_count(shared, _ARCS, np.uint64(arcs))
 
 
 @inlined
-def _help(ids, offsets, visited, dist, queues, buffer, shared, state, n_threads):  # type: ignore[no-untyped-def]
+def _help(graph, found, queues, missed, buffer, shared, state, n_threads):  # type: ignore[no-untyped-def]
     """Take one part of the open level and do it; False if none is left."""
     ticket = shared[_TICKET]
     left = np.int64(ticket & np.uint64(0xFFFFFFFF))
@@ -80,46 +108,52 @@ def _help(ids, offsets, visited, dist, queues, buffer, shared, state, n_threads)
     part = min(left, max(_LEAST_PART, left // (_PARTS * n_threads)))
     if atomic_replace(shared, _TICKET, ticket, ticket - np.uint64(part)) == ticket:
         current = state[CURRENT]
-        _expand(ids, offsets, visited, dist, queues[current], queues[1 - current], state[LEVEL] + 1,
-                (left - part, left), buffer, shared)
+        _expand(graph, found, queues[current], queues[1 - current], missed, state[LEVEL] + 1, (left - part, left),
+                buffer, shared)
         atomic_count(shared, _DONE, np.uint64(part))
     return True
 
 
 @inlined
 def _close(queues, shared, state, scanned):  # type: ignore[no-untyped-def]
-    """The next level from what all threads have done; True if it is empty."""
-    tail = np.int64(shared[_NEXT])
+    """The next level from what all threads have done; why this was the last one, or -1."""
+    tail, missed = np.int64(shared[_NEXT]), np.int64(shared[_MISSED])
     state[ARCS] += np.int64(shared[_ARCS]) - scanned
+    if missed:
+        state[HEAD] = state[COUNT]
+        state[NEXT] = tail
+        state[MISSED] = missed
+        return MISSING
     if tail == 0:
         smallest = np.int64(queues[state[CURRENT], 0])
         for i in range(1, state[COUNT]):
             smallest = min(smallest, np.int64(queues[state[CURRENT], i]))
         state[FARTHEST] = smallest
-        return True
+        return DONE
     state[REACHED] += tail
     state[LEVEL] += 1
     count_level(state, PROFILE, state[LEVEL], tail)
     state[CURRENT] = 1 - state[CURRENT]
     state[COUNT] = tail
-    return False
+    return -1
 
 
 @kernel(allocates=False)
-def shared_levels(ids, offsets, visited, dist, queues, buffers, shared, state, limits):  # type: ignore[no-untyped-def]
+def shared_levels(graph, found, queues, missed, buffers, shared, state, limits):  # type: ignore[no-untyped-def]
     """Run BFS levels on every thread that calls it with the same `shared`; all but one return -1, that one why it
-    stopped (DONE, DENSE, LIMIT, SLICE, THIN), between two levels, with the arcs of the queue in state[NEXT_ARCS].
+    stopped (DONE, DENSE, LIMIT, SLICE, THIN: between two levels; MISSING: before the end of one), with the arcs of the
+    next queue in state[NEXT_ARCS].
 
-    ids : resident ids, each block in the slot of its number. offsets, visited, dist, queues, state : see sparse_bfs.
-    buffers : id[threads, k]. shared : uint64[56], zeros. limits : int64[5] = radius, arcs of this
-    slice, arcs of a queue that count as dense (at most the capacity of a queue), arcs below which a level is thin, and
-    arcs of the current queue.
+    graph : paging, offsets; found : visited, dist; these, queues, missed, state : see sparse_bfs.
+    buffers : id[threads, k]. shared : uint64[64], zeros. limits : int64[5] = radius, arcs of this slice, arcs of a
+    queue that count as dense (at most the capacity of a queue), arcs below which a level is thin, and arcs of the
+    current queue.
     """
     me = np.int64(atomic_count(shared, _CAME, np.uint64(1)))
     buffer, n_threads = buffers[me], len(buffers)
     if me:
         while not shared[_OVER]:
-            if not _help(ids, offsets, visited, dist, queues, buffer, shared, state, n_threads):
+            if not _help(graph, found, queues, missed, buffer, shared, state, n_threads):
                 yield_core()
         return -1
     reason, stop_arcs, next_arcs, number = -1, state[ARCS] + limits[1], limits[4], np.uint64(0)
@@ -139,13 +173,12 @@ def shared_levels(ids, offsets, visited, dist, queues, buffers, shared, state, l
             shared[_NEXT_ARCS] = 0
             number += np.uint64(1)
             atomic_put(shared, _TICKET, (number << np.uint64(32)) + np.uint64(state[COUNT]))
-            while _help(ids, offsets, visited, dist, queues, buffer, shared, state, n_threads):
+            while _help(graph, found, queues, missed, buffer, shared, state, n_threads):
                 pass
             while np.int64(atomic_count(shared, _DONE, np.uint64(0))) < state[COUNT]:
                 yield_core()
             next_arcs = np.int64(shared[_NEXT_ARCS])
-            if _close(queues, shared, state, scanned):
-                reason = DONE
+            reason = _close(queues, shared, state, scanned)
     state[NEXT_ARCS] = next_arcs
     atomic_put(shared, _OVER, np.uint64(1))
     return reason
@@ -154,7 +187,7 @@ def shared_levels(ids, offsets, visited, dist, queues, buffers, shared, state, l
 def share_levels(core: Core, dist: np.ndarray, limits: np.ndarray) -> int:
     """Run levels on all threads from the current queue of core.work; why they stopped. dist, limits : see
     shared_levels."""
-    work = core.work
+    work, graph = core.work, (core.paging, core.offsets)
     buffers, shared = np.empty((core.threads.compute, _BUFFER), work.queues.dtype), np.zeros(_SHARED, np.uint64)
     return max(core.everywhere(lambda: int(shared_levels(
-        core.pager.arena.ids, core.offsets, work.visited, dist, work.queues, buffers, shared, work.state, limits))))
+        graph, (work.visited, dist), work.queues, work.missed, buffers, shared, work.state, limits))))

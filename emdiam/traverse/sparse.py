@@ -61,7 +61,7 @@ def _next_row(here, head, missed, resumed, pending, offsets, near):  # type: ign
 
 
 @inlined
-def _in_arena(slot_of, shift, p, end):  # type: ignore[no-untyped-def]
+def in_arena(slot_of, shift, p, end):  # type: ignore[no-untyped-def]
     """(place of arc p in the arena, end of what is of its row in its block); the place is -1 where the block is not
     there."""
     block = p >> shift
@@ -73,7 +73,7 @@ def _in_arena(slot_of, shift, p, end):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _put_aside(missed, count, v, p):  # type: ignore[no-untyped-def]
+def put_row_aside(missed, count, v, p):  # type: ignore[no-untyped-def]
     """Put the row of v aside, from arc p on, as entry `count`; how many there are then."""
     missed_v, missed_p = missed
     missed_v[count] = v
@@ -86,7 +86,7 @@ def _keep(missed, count, resumed, pending):  # type: ignore[no-untyped-def]
     """Put aside again what was not resumed; how many rows there are then."""
     missed_v, missed_p = missed
     for i in range(resumed, pending):
-        count = _put_aside(missed, count, missed_v[i], missed_p[i])
+        count = put_row_aside(missed, count, missed_v[i], missed_p[i])
     return count
 
 
@@ -123,9 +123,9 @@ def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
             if more:
                 following = _next_row(here, head, missed, resumed, pending, offsets, near)
             while p < end:
-                base, stop = _in_arena(slot_of, shift, p, end)
+                base, stop = in_arena(slot_of, shift, p, end)
                 if base < 0:
-                    put_aside = _put_aside(missed, put_aside, v, p)
+                    put_aside = put_row_aside(missed, put_aside, v, p)
                     break
                 for q in range(base, base + stop - p):
                     tail, added = visit(args, v, np.int64(ids[q]), there, tail)
