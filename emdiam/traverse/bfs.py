@@ -125,6 +125,7 @@ class BfsRun:
         self._windows: LevelWindows | None = None
         self._was_read, self._read_again = np.zeros(core.table.n_blocks, bool), 0
         self._brought = 0  # blocks by sparse levels, those read ahead among them
+        self._stops, self._shared = 0, False  # for missing blocks; whether several threads took a level
         self._left: LeftRows | None = None
         self._lent, core.left_rows = lent or Lent(core.reverse.pager.arena), None
         self._rows, self._looked = core, 0  # those of the last sweep; arcs that it has looked at among rows put aside
@@ -231,7 +232,7 @@ class BfsRun:
             core.alone_arcs = self._most_alone
             if self._most_alone < arcs <= most:
                 limits = np.array([limit, core.slice_arcs, most, self._most_alone // 2, arcs])
-                reason = share_levels(core, self._dist, limits)
+                reason, self._shared = share_levels(core, self._dist, limits), True
                 if reason == MISSING:  # before the end of a level
                     return reason
                 arcs = int(state[NEXT_ARCS])
@@ -266,10 +267,12 @@ class BfsRun:
         """
         core = self._core
         blocks = core.missed_blocks(count)
+        self._stops += 1
         self._read_again += int(np.count_nonzero(self._was_read[blocks]))
         self._was_read[blocks] = True
-        bearable = 0 if core.thin else core.pager.arena.n_slots // 2
-        if self._read_again > bearable and self._to_windows():
+        n_slots = core.pager.arena.n_slots
+        bearable = min(n_slots, core.table.n_blocks - n_slots) // 2
+        if (core.thin or self._read_again > bearable) and self._to_windows():
             return
         if not core.load_blocks(blocks):
             if not self._to_windows():
@@ -454,12 +457,14 @@ class BfsRun:
             self._windows = LevelWindows(self._core, self._dist, self.level)
 
     def _learn_of_windows(self) -> None:
-        """Tell the next BFS whether this one went in windows, and how wide they are to be."""
+        """Tell the next BFS whether it is to go in windows, as this one did or should have, since one thread waited
+        for the blocks one after another, and how wide they are to be."""
         core, windowed = self._core, self._windowed and not self._swept
+        waited = 2 * self._stops > core.table.n_blocks and not (self._swept or self._shared)
         if windowed and core.thin:
             again = int(core.work.state[ARCS]) / core.table.n_arcs - 1
             core.window_share = next_share(core.window_share, again)
-        core.thin = self.level if windowed else 0
+        core.thin = self.level if windowed or waited else 0
 
     def result(self) -> Traversal:
         """The traversal; call it after `step` has returned True."""

@@ -100,6 +100,7 @@ def test_levels_go_on_once_the_arena_has_given_up_blocks(tmp_path: Path, calls: 
     """Distances that widen take blocks in the middle of a BFS."""
     graph = levelled(4, 300, 2)
     with engine_on(write_store(tmp_path / "g.zarr", graph), threads=2, **SHARED) as engine:
+        engine.core.thin_share = 0.0  # no windows
         source = int(np.argmax([max(naive.distances(graph, v)) for v in range(0, 1200, 100)])) * 100
         distances = naive.distances(graph, source)
         assert max(distances) > 254

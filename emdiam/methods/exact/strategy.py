@@ -34,6 +34,9 @@ THICK_BATCH = 2.0
 TOGETHER = 1.5
 # Stores that a traversal reads, at least, where it is worth sharing: else there is little to share.
 LEAST_READ = 0.25
+# Sweeps to come, at least: what a traversal from the middle does not settle is seldom settled by the next two (R-MAT of
+# 2^21 vertices: of 6 vertices one at a time).
+LEAST_SWEEPS = 3.0
 # More sources than so many are expected before the first wide batch is tried. Until it is measured, its levels are
 # taken to be half of the limit, and to read the row of every arc at so many bytes a second and thread.
 WIDE_FROM, WIDE_BYTES_A_SECOND = 1024, 8e9
@@ -154,18 +157,19 @@ class Costs:
 
     def together(self, k: int) -> bool:
         """Whether k traversals that settle all that is open and share their sweeps are expected to take less than those
-        to come if they do not: a round of two, one after the other, or as many as the last sweep lets expect."""
+        to come if they do not, as many as the last sweep lets expect."""
         if not self._thick or LEAST_READ * self._singles > self._stores:
             return False
         busy = (TOGETHER * self._fetch + k * self._kernel) / self._singles / self._threads
         return max(TOGETHER * self._one(), busy) < self._sweeps_left(k) * self._one()
 
     def _sweeps_left(self, k: int) -> float:
-        """Sweeps until k vertices are settled, at the fall of the last one; 2 to k."""
+        """Sweeps until k vertices are settled, at the fall of the last one; LEAST_SWEEPS to k, and 2 at least."""
+        least = max(2.0, min(k, LEAST_SWEEPS))
         if len(self._swept) < 2:
-            return 2.0
+            return least
         fall = math.log((self._swept[-2] + 1) / (self._swept[-1] + 1))
-        return max(2.0, float(k) if fall <= 0 else min(k, math.log(k + 1) / fall))
+        return max(least, float(k) if fall <= 0 else min(k, math.log(k + 1) / fall))
 
     @property
     def _thick(self) -> bool:
