@@ -28,11 +28,14 @@ KINDS = {"engines": {*ENGINES, *EXTERNAL},
          "ways of a level": set(direction_table.WAYS),
          "ways to page": {repr((way,)) for way in WAYS}, "exact methods": EXACT, "approximations": APPROXIMATE}
 NAMES = set().union(*KINDS.values())
-# Parameters of which the quick tests have a sample or none, since each value takes seconds and processes of its own;
-# engine/test_methods.py has all of them on small graphs.
+# Parameters of which the quick tests have a sample or none, since each value takes seconds and processes of its own, or
+# a build of kernels; engine/test_methods.py has all of them on small graphs, gpu/test_mapping.py all mappings.
 SLOW = {("dask/test_checkpoint.py", "run"), ("dask/test_command.py", "method"), ("dask/test_values.py", "method"),
         ("runs/test_forecast.py", "method"), ("runs/test_cold.py", "method"),
-        ("external/test_allocations.py", "method"), ("journal/test_device.py", "run")}
+        ("external/test_allocations.py", "method"), ("journal/test_device.py", "run"),
+        ("gpu/test_engine.py", "kind"), ("gpu/test_mapping.py", "entry"),
+        *((f"gpu/{file}", "mapping") for file in ("test_multi.py", "test_spread.py", "test_busato.py", "test_paged.py",
+                                                 "paths/test_searches.py"))}
 
 # A file and the parameters of one of its tests; a file, a parameter, and one of its values as text.
 Test = tuple[str, dict[str, Any]]

@@ -13,7 +13,11 @@ from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_distances
 
+pytestmark = pytest.mark.thin(8)
+
 ODD = odd_graphs()
+# Types of ids and of distances, each with a build.
+TYPES = ((np.uint32, np.uint32), (np.uint32, np.uint16), (np.uint64, np.uint8))
 
 
 def check(device: Device, graph: naive.Graph, source: int, dtype: type = np.uint32, ids: type = np.uint32,
@@ -33,11 +37,11 @@ def test_odd_graphs(shape: str, name: str) -> None:
         check(open_device(name), graph, source)
 
 
-@settings(max_examples=60, deadline=None)
-@given(graphs(most=128), st.sampled_from(SEEDS), st.sampled_from([np.uint32, np.uint64]),
-       st.sampled_from([np.uint8, np.uint16, np.uint32]), st.sampled_from([32, 64, 256]), st.data())
-def test_random_graphs(graph: naive.Graph, seed: int, ids: type, dtype: type, block: int, data: st.DataObject) -> None:
-    source = data.draw(st.integers(0, len(graph) - 1))
+@settings(max_examples=25, deadline=None)
+@given(graphs(most=128), st.sampled_from(SEEDS), st.sampled_from(TYPES), st.sampled_from([32, 64, 256]), st.data())
+def test_random_graphs(graph: naive.Graph, seed: int, types: tuple[type, type], block: int,
+                       data: st.DataObject) -> None:
+    source, (ids, dtype) = data.draw(st.integers(0, len(graph) - 1)), types
     check(open_device(f"shim-{seed}"), graph, source, dtype, ids, block)
 
 

@@ -86,7 +86,7 @@ def test_odd_graphs(name: str) -> None:
 
 
 @needs_shim
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(graphs(most=80), st.sampled_from(SEEDS), st.sampled_from([32, 64, 256]),
        st.sampled_from([np.uint8, np.uint16, np.uint32]), st.data())
 def test_random_graphs(graph: naive.Graph, seed: int, block: int, dtype: type, data: st.DataObject) -> None:
@@ -133,7 +133,7 @@ def test_diameters_of_odd_graphs(name: str, upper: bool) -> None:
 
 
 @needs_shim
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(graphs(most=60), st.sampled_from(SEEDS), st.booleans())
 def test_diameters_of_random_graphs(graph: naive.Graph, seed: int, upper: bool) -> None:
     device = open_device(f"shim-{seed}")

@@ -35,7 +35,7 @@ def both(device: Device, upper: np.ndarray, columns: np.ndarray, limit: int, roo
     return found, want
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.sampled_from(SEEDS), st.integers(1, 5), st.integers(1, 300), st.integers(1, 60), st.integers(0, 1 << 32))
 def test_random_columns(seed: int, k: int, n: int, largest: int, random: int) -> None:
     """The same vertices as in RAM, ascending, and all ends of open pairs among them."""

@@ -120,7 +120,7 @@ def test_the_verbs_of_columns(name: str, kind: str) -> None:
     check_changing(device, values)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.sampled_from(SHIMS), st.lists(st.sampled_from([0, 1, 3, 5, 200, 65535, U - 1, U]), min_size=1, max_size=150))
 def test_random_columns(name: str, listed: list[int]) -> None:
     device, values = open_device(name), np.array(listed, np.uint32)

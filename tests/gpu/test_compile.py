@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from emdiam.gpu.cubins import ARCHITECTURES
+from emdiam.gpu.registry import ENTRIES as OF_AUTO
 from emdiam.gpu.registry import Entry, all_entries, combinations, find_entry
 from emdiam.gpu.source import KERNELS, Define
 from tests.simt import runner
@@ -56,35 +56,19 @@ USUAL: Mapping[str, Define] = {
     "LAYOUT": "LAYOUT_ROWS", "PACKED_LABELS": 1, "CELL": "i32", "TILE": 64, "LAZY": 1}
 # Words of a wide batch of 2,048 sources; other batches mostly have one.
 WIDEST = 32
-# The load balancing that a run mostly takes, and that of the most registers; a file has so many of the others.
-MOSTLY, LARGEST, OTHERS = "MAPPING_TWO_PHASE", "MAPPING_MULTI_PHASE", 3
+# The load balancing that a run mostly takes.
+MOSTLY = "MAPPING_TWO_PHASE"
 
 
-def quick_builds() -> list[tuple[str, Mapping[str, Define]]]:
-    """Of each file the builds of the usual macros, and that which takes the most registers: wide ids and weights by
-    multi-phase search. Files that are built with every mapping have the usual ones and a few others, of which each is
-    met in several files."""
-    found, mapped = [], sorted({file for file, defines in builds() if "MAPPING" in defines})
-    for file, defines in builds():
-        mapping = str(defines.get("MAPPING", MOSTLY))
-        usual = all(str(defines.get(name, value)) == str(value) for name, value in USUAL.items())
-        usual &= defines.get("WORDS", 1) in (1, WIDEST)
-        if is_largest(defines) or (usual and (mapping == MOSTLY or mapping in others(file, mapped))):
-            found.append((file, defines))
-    return found
+def usual_builds() -> list[tuple[str, Mapping[str, Define]]]:
+    """Of each file the builds of the usual macros."""
+    return [(file, defines) for file, defines in builds() if is_usual(defines)]
 
 
-def others(file: str, mapped: list[str]) -> list[str]:
-    """Mappings of a file beside those two, in turns: each file begins where the one before it ended."""
-    names = dict.fromkeys(str(defines["MAPPING"]) for one, defines in builds() if one == file)
-    left, first = [name for name in names if name not in (MOSTLY, LARGEST)], OTHERS * mapped.index(file)
-    return [left[(first + i) % len(left)] for i in range(OTHERS)] if len(left) > OTHERS else left
-
-
-def is_largest(defines: Mapping[str, Define]) -> bool:
-    """Whether a build takes the most registers of its file."""
-    return (defines.get("MAPPING") == LARGEST and defines.get("WORDS", 8) == 8
-            and defines.get("WEIGHT", "double") == "double")
+def is_usual(defines: Mapping[str, Define]) -> bool:
+    """Whether a build has the usual macros alone."""
+    return (all(str(defines.get(name, value)) == str(value) for name, value in {**USUAL, "MAPPING": MOSTLY}.items())
+            and defines.get("WORDS", 1) in (1, WIDEST))
 
 
 def check(all_builds: list[tuple[str, Mapping[str, Define]]], architecture: int = 90) -> None:
@@ -97,13 +81,16 @@ def check(all_builds: list[tuple[str, Mapping[str, Define]]], architecture: int 
 
 
 @needs_nvcc
-def test_every_entry_compiles_within_its_budget() -> None:
-    chosen = quick_builds()
-    assert all(any((entry.file, defines) in chosen for defines in entry.builds) for entry in ENTRIES)
-    files = Counter(str(defines["MAPPING"]) for _, defines in chosen if "MAPPING" in defines)
-    assert files.keys() == {str(defines["MAPPING"]) for _, defines in builds() if "MAPPING" in defines}
-    assert min(files.values()) >= 2
+def test_resident_kernels_compile_within_their_budget() -> None:
+    """Whose registers say how many blocks are resident, as a run mostly takes them. All other builds are slow."""
+    resident = {entry.file for entry in OF_AUTO if entry.cooperative}
+    chosen = [(file, defines) for file, defines in usual_builds() if file in resident]
+    assert len(chosen) == len(resident) == 5
     check(chosen)
+
+
+def test_every_entry_has_a_usual_build() -> None:
+    assert all(any((entry.file, defines) in usual_builds() for defines in entry.builds) for entry in ENTRIES)
 
 
 @needs_nvcc
@@ -147,6 +134,7 @@ def test_every_difference_is_noticed() -> None:
 
 
 @needs_nvcc
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["primitives.cu", "planted.cu"])
 def test_the_words_of_the_shim_are_those_of_cuda(name: str) -> None:
     """What the shim compiles, nvcc compiles: same names, same overloads."""

@@ -88,7 +88,7 @@ def test_the_script_makes_what_a_device_finds(
 ) -> None:
     """For each architecture, once; what no kernel is made of any more is deleted."""
     made, old = script("make_cubins"), put(tmp_path, 80, "// gone")
-    everything = made.builds(True)
+    everything = [build for build in made.builds(True) if build[0] in ("boxes.cu", "rows.cu")]
     monkeypatch.setattr(made, "builds", lambda all_of_them: everything if all_of_them else [("boxes.cu", ())])
     assert made.main(["-o", str(tmp_path)]) == 0 and capsys.readouterr().out.startswith("3 cubins, ")
     paths = [find_cubin((architecture // 10, 0), kernel_source("boxes.cu"), (), tmp_path)
@@ -104,7 +104,7 @@ def test_the_script_makes_what_a_device_finds(
     assert [path.stat().st_mtime_ns for path in paths if path is not None] == times
 
 
-@pytest.mark.parametrize("name", ["kronecker:8", "grid:12"])
+@pytest.mark.parametrize("name", ["kronecker:6", "grid:12"])
 def test_a_run_by_itself_asks_only_for_usual_builds(name: str) -> None:
     """So that it needs no compiler where there are cubins of these."""
     asked = set[tuple[str, tuple[str, ...]]]()

@@ -82,7 +82,7 @@ def test_more_vertices_than_threads(variant: str, seed: int) -> None:
 
 
 @needs_shim
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(graphs(most=128), st.sampled_from(DAL), st.sampled_from(SEEDS), st.sampled_from(list(LAYOUTS)),
        st.sampled_from([32, 64, 256]), st.data())
 def test_random_graphs(graph: naive.Graph, variant: str, seed: int, layout: str, block: int,

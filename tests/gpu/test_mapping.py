@@ -67,6 +67,7 @@ def check_visits(device: Device, degrees: Sequence[int], queue: Sequence[int], l
         assert device.to_host(rows).tolist() == want.tolist()
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("name", DEVICES)
 @pytest.mark.parametrize(("mapping", "small"), TUNINGS)
 def test_each_arc_once_on_skewed_frontiers(mapping: str, small: bool, name: str) -> None:
@@ -77,7 +78,7 @@ def test_each_arc_once_on_skewed_frontiers(mapping: str, small: bool, name: str)
         check_visits(device, degrees, range(len(degrees)), launcher)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.sampled_from(TUNINGS), st.sampled_from(SHIMS), st.sampled_from([32, 64, 96, 256]), st.data())
 def test_each_arc_once_on_random_frontiers(tuning: tuple[str, bool], name: str, block: int,
                                            data: st.DataObject) -> None:
@@ -92,6 +93,7 @@ def test_each_arc_once_on_random_frontiers(tuning: tuple[str, bool], name: str, 
     check_visits(device, degrees, queue, launcher)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("mapping", MAPPINGS)
 def test_wide_ids(mapping: str) -> None:
     device, degrees = open_device("shim-2"), SKEWED["hub-between"]
@@ -121,6 +123,7 @@ def shapes() -> dict[str, naive.Graph]:
 FEW = ("one", "no-edges", "star", "path", "clique", "clique-and-path", "hub")
 
 
+@pytest.mark.thin(6)
 @pytest.mark.parametrize("name", DEVICES)
 @pytest.mark.parametrize("mapping", MAPPINGS)
 def test_bfs_on_odd_graphs(mapping: str, name: str) -> None:
@@ -139,13 +142,14 @@ def test_bfs_in_full(mapping: str, small: bool, name: str) -> None:
             check_bfs(device, graph, source, mapping, 96, SMALL[mapping] if small else None, ids)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(graphs(most=100), st.sampled_from(sorted(MAPPINGS)), st.sampled_from(SHIMS), st.sampled_from([32, 64, 256]),
        st.data())
 def test_bfs_on_random_graphs(graph: naive.Graph, mapping: str, name: str, block: int, data: st.DataObject) -> None:
     check_bfs(open_device(name), graph, data.draw(st.integers(0, len(graph) - 1)), mapping, block)
 
 
+@pytest.mark.thin(3, sampled=("lanes",))
 @pytest.mark.parametrize("lanes", [2, 4, 8, 16, 32])
 def test_every_virtual_warp(lanes: int) -> None:
     device, degrees = open_device("shim-1"), SKEWED["hub-between"]
@@ -154,6 +158,7 @@ def test_every_virtual_warp(lanes: int) -> None:
 
 
 @needs_nvcc
+@pytest.mark.slow
 @pytest.mark.parametrize(("file", "entry"), [
     ("variants/bfs_frontier.cu", "expand_frontier"), ("variants/bfs_luo.cu", "luo_level"),
     ("variants/bfs_merrill.cu", "merrill_expand_contract")])

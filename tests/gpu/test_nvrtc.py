@@ -11,7 +11,7 @@ import pytest
 
 from emdiam.gpu.registry import all_entries
 from emdiam.gpu.source import Define
-from tests.gpu.test_compile import builds, quick_builds
+from tests.gpu.test_compile import builds, usual_builds
 from tests.simt import nvrtc
 
 needs_nvrtc = pytest.mark.skipif(bool(nvrtc.missing()), reason=nvrtc.missing())
@@ -51,7 +51,7 @@ def test_every_build() -> None:
 @pytest.mark.parametrize("arch", [75, 120])
 def test_usual_builds_for_other_gpus(arch: int) -> None:
     """The oldest that CUDA 13 knows, and a newer one."""
-    check(quick_builds(), arch)
+    check(usual_builds(), arch)
 
 
 @needs_nvrtc

@@ -100,6 +100,7 @@ def test_bfs(tmp_path: Path, kind: str, ways: tuple[str, ...], late: int) -> Non
                 assert (levels, complete) == (max(want), True)
 
 
+@pytest.mark.thin(9, sampled=("mapping",))
 @pytest.mark.parametrize("mapping", MAPPINGS)
 def test_every_mapping(tmp_path: Path, mapping: str) -> None:
     graph = ODD["path-and-star"]
@@ -118,7 +119,7 @@ def test_random_graphs(tmp_path: Path, graph: naive.Graph, seed: int, late: int,
     ways, kind = tuple(rng.sample(ALL_WAYS, rng.randint(1, 4))), rng.choice(["in-ram", "streamed"])
     device = open_device(f"shim-{seed % 4}", late=late)
     with paged(tmp_path, graph, kind, device, ways, shift, kept) as there:
-        mapping = rng.choice(list(MAPPINGS))
+        mapping = rng.choice(["threads", "cta-warp-scan"])
         search = rng.choice([PagedBfs(device, there, mapping, block=64), FrontierBfs(device, there, mapping, 64)])
         for _ in range(3):
             source, radius = rng.randrange(len(graph)), rng.choice([None, rng.randint(0, 5)])
@@ -188,6 +189,7 @@ def setting(device: Any, **more: Any) -> OnDevice:
     return OnDevice(device, model=TYPICAL, paged=True, **more)
 
 
+@pytest.mark.thin(6, sampled=("name",))
 @pytest.mark.parametrize("ways", [(COPY,), (GATHER,), (IN_PLACE,), WAYS], ids="-".join)
 @pytest.mark.parametrize("name", ["clique-and-path", "path-and-star", "torus"])
 def test_the_engine_protocol(tmp_path: Path, small_pages: None, name: str, ways: tuple[str, ...]) -> None:

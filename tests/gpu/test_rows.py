@@ -12,7 +12,7 @@ from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device
 
-pytestmark = pytest.mark.thin(8)
+pytestmark = pytest.mark.thin(16)
 
 TOP = 0xFFFFFFFF
 STAR = naive.graph_of(1500, [(0, v) for v in range(1, 1490)] + [(1489, 1490), (1490, 1491)])
@@ -39,8 +39,8 @@ def walked(graph: naive.Graph, distances: np.ndarray, target: int) -> list[int]:
 @pytest.mark.parametrize("name", DEVICES)
 @pytest.mark.parametrize("shape", [*odd_graphs(), "large"])
 def test_shapes(name: str, shape: str) -> None:
-    graph = {**odd_graphs(), "large": STAR}[shape]
     device = open_device(name)
+    graph = {**odd_graphs(), "large": STAR}[shape]
     on_device, source = device_graph(device, graph, np.uint64 if len(graph) % 2 else np.uint32), len(graph) // 2
     distances = column(graph, source)
     values = device.array(distances)
@@ -52,7 +52,7 @@ def test_shapes(name: str, shape: str) -> None:
             assert all(len(part) <= max(1, piece) for part in pieces)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(graphs(most=90), st.sampled_from(SEEDS), st.data())
 def test_any_values(graph: naive.Graph, seed: int, data: st.DataObject) -> None:
     values = data.draw(st.lists(st.sampled_from([0, 1, 2, 5, TOP - 1, TOP]), min_size=len(graph), max_size=len(graph)))

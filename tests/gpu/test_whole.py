@@ -80,7 +80,7 @@ def test_shapes(name: str, way: str, shape: str) -> None:
     check(open_device(name), graph, sorted(sources), block=64, **WAYS[way])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(graphs(most=128), st.sampled_from(sorted(WAYS)), st.sampled_from(SEEDS), st.sampled_from([np.uint32, np.uint64]),
        st.sampled_from([32, 96, 512]), st.sampled_from([None, 0, 1, 2, 7]), st.data())
 def test_random_graphs(graph: naive.Graph, way: str, seed: int, dtype: type, block: int, radius: int | None,

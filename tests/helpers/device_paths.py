@@ -114,8 +114,8 @@ def odd_rows(dtype: type | None = np.uint32) -> dict[str, WeightedRows]:
 
 @st.composite
 def drawn_rows(draw: st.DrawFn, dtypes: Sequence[type | None] = (None, np.uint8, np.uint32, np.float32, np.float64),
-               negative: bool = False) -> WeightedRows:
-    """Random arcs, loops and parallel ones among them, directed or not, with weights of some dtype."""
+               negative: bool = False, ids: Sequence[type] = (np.uint32, np.uint32, np.uint64)) -> WeightedRows:
+    """Random arcs, loops and parallel ones among them, directed or not, with weights and ids of some dtype."""
     dtype, n = draw(st.sampled_from(dtypes)), draw(st.integers(1, 40))
     kind = np.dtype(dtype or np.uint8).kind
     least = -3 if negative else 0
@@ -126,4 +126,4 @@ def drawn_rows(draw: st.DrawFn, dtypes: Sequence[type | None] = (None, np.uint8,
     arcs = draw(st.lists(st.tuples(ends, ends, numbers), max_size=4 * n))
     if draw(st.booleans()) and not negative:
         arcs = arcs + [(b, a, w) for a, b, w in arcs]
-    return rows_of_arcs(n, arcs, dtype, draw(st.sampled_from([np.uint32, np.uint32, np.uint64])))
+    return rows_of_arcs(n, arcs, dtype, draw(st.sampled_from(ids)))

@@ -6,7 +6,8 @@ each time the one that meets the largest number of values that no quick case of 
 one whose pairs of values, and then whose values, were met least often; then by a checksum of the case's name, which is
 the same in every process. That is a Latin square where a function has two parameters, and another one for each function
 with the same parameters. In the end further cases are taken until no value is left out, but for parameters named in
-thin(k, sampled=...): those have so many values, or so slow ones, that a sample must do.
+thin(k, sampled=...): those have so many values, or so slow ones, that a sample must do. Cases for a GPU are skipped
+where there is none, so they take no part.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import pytest
 
 Case = Mapping[str, Hashable]
 """The value of each parameter of a case."""
+ON_GPU = repr("gpu")
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,9 @@ def _name(item: tuple[str, Hashable]) -> str:
 
 def unselected(items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
     """Of the tests, in the order of collection, those of functions marked thin that are not selected. Tests that are
-    marked slow take no part."""
-    quick = [item for item in items if item.get_closest_marker("slow") is None]
+    marked slow, and those on a GPU, take no part."""
+    quick = [item for item in items
+             if item.get_closest_marker("slow") is None and ON_GPU not in parameters(item).values()]
     for _, tests in groupby(quick, key=lambda item: item.path):
         functions: dict[str, list[pytest.Item]] = {}
         others = []

@@ -18,7 +18,7 @@ static bool ordered(const Access& before, const Fibre& now) {
 }
 
 void synchronised(Block* block, unsigned warp, unsigned mask) {
-    if (block->shadow.empty()) return;
+    if (!launch->shared_bytes()) return;
     Fibre* lanes = &block->fibres[size_t(warp) * LANES];
     uint32_t joint[LANES] = {};
     for (unsigned lane = 0; lane < LANES; ++lane)
@@ -80,15 +80,17 @@ static void check(Shadow& shadow, Touch how, char* address, size_t bytes, const 
     (how == Touch::write ? shadow.write : shadow.atomic) = mine;
 }
 
+static void touch_shared(const Region& region, char* at, size_t bytes, Touch how, const void* site) {
+    settle();
+    for (size_t i = 0; i < bytes && at + i < region.low + region.bytes; ++i)
+        check(self()->block->shadow[region.shadow + size_t(at + i - region.low)], how, at, bytes, site);
+}
+
 void touch(const void* address, size_t bytes, Touch how, const void* site) {
     char* at = static_cast<char*>(const_cast<void*>(address));
-    for (const Region& region : {section, dynamic}) {
-        if (size_t(at - region.low) >= region.bytes) continue;
-        settle();
-        for (size_t i = 0; i < bytes && at + i < region.low + region.bytes; ++i)
-            check(self()->block->shadow[region.shadow + size_t(at + i - region.low)], how, at, bytes, site);
-    }
-    if (launch) check_bounds(at, bytes, how != Touch::read, site);
+    if (size_t(at - section.low) < section.bytes) return touch_shared(section, at, bytes, how, site);
+    if (size_t(at - dynamic.low) < dynamic.bytes) touch_shared(dynamic, at, bytes, how, site);
+    if (launch && !self()->stack.holds(at)) check_bounds(at, bytes, how != Touch::read, site);
 }
 
 void enter_shared(Block* block) {

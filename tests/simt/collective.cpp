@@ -9,7 +9,8 @@ namespace simt {
 
 static bool same_call(const Fibre& a, const Fibre& b) {
     return a.state == State::waiting && a.wait == b.wait && a.op == b.op && a.mask == b.mask &&
-           a.place.line == b.place.line && std::strcmp(a.place.file, b.place.file) == 0;
+           a.place.line == b.place.line &&
+           (a.place.file == b.place.file || std::strcmp(a.place.file, b.place.file) == 0);
 }
 
 static Fibre* arrive(Wait wait, int op, SimtPlace place) {
@@ -107,22 +108,23 @@ static unsigned long long shuffled_value(const Fibre* lanes, const Fibre& me, un
                            std::to_string(me.place.line));
 }
 
-static unsigned long long warp_result(const Fibre* lanes, const Fibre& me, unsigned present) {
-    unsigned votes = 0, equal = 0;
-    for (unsigned lane = 0; lane < LANES; ++lane) {
-        if (!(present >> lane & 1)) continue;
-        votes |= unsigned(lanes[lane].value != 0) << lane;
-        equal |= unsigned(lanes[lane].value == me.value) << lane;
+static unsigned lanes_with(const Fibre* lanes, unsigned long long value, unsigned present) {
+    unsigned equal = 0;
+    for (unsigned left = present; left; left &= left - 1) {
+        const int lane = __builtin_ctz(left);
+        equal |= unsigned(lanes[lane].value == value) << lane;
     }
+    return equal;
+}
+
+// What all lanes get alike; those of MATCH_ANY and of shuffles get a value each.
+static unsigned long long joint_result(const Fibre* lanes, const Fibre& me, unsigned present) {
     switch (me.op) {
         case SIMT_SYNCWARP: return 0;
-        case SIMT_BALLOT: return votes;
-        case SIMT_ALL: return votes == present;
-        case SIMT_ANY: return votes != 0;
-        case SIMT_MATCH_ANY: return equal;
+        case SIMT_BALLOT: return present & ~lanes_with(lanes, 0, present);
+        case SIMT_ALL: return lanes_with(lanes, 0, present) == 0;
+        case SIMT_ANY: return lanes_with(lanes, 0, present) != present;
         case SIMT_ACTIVE: return present;
-        case SIMT_SHFL: case SIMT_SHFL_UP: case SIMT_SHFL_DOWN: case SIMT_SHFL_XOR:
-            return shuffled_value(lanes, me, present);
         default: return across(lanes, me, present);
     }
 }
@@ -132,11 +134,15 @@ static void release_warp(Fibre* lanes, Block& block, unsigned present) {
     size_t n = 0;
     for (unsigned lane = 0; lane < LANES; ++lane)
         if (present >> lane & 1) group[n++] = &lanes[lane];
-    unsigned long long results[LANES];
-    for (size_t i = 0; i < n; ++i) results[i] = warp_result(lanes, *group[i], present);
-    for (size_t i = 0; i < n; ++i) group[i]->result = results[i];
+    const int op = group[0]->op;
+    const bool shuffle = op == SIMT_SHFL || op == SIMT_SHFL_UP || op == SIMT_SHFL_DOWN || op == SIMT_SHFL_XOR;
+    const bool apart = shuffle || op == SIMT_MATCH_ANY;
+    const unsigned long long joint = apart ? 0 : joint_result(lanes, *group[0], present);
+    for (size_t i = 0; i < n; ++i)
+        group[i]->result = shuffle ? shuffled_value(lanes, *group[i], present)
+                           : apart ? lanes_with(lanes, group[i]->value, present) : joint;
     const unsigned warp = group[0]->warp();
-    if (group[0]->op != SIMT_ACTIVE) synchronised(&block, warp, present);
+    if (op != SIMT_ACTIVE) synchronised(&block, warp, present);
     block.n_at_warp[warp] -= unsigned(n);
     make_all_ready([&](size_t i) { return group[i]; }, n);
 }

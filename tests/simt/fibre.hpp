@@ -24,6 +24,7 @@ constexpr size_t PAGE = 4096, STACK_BYTES = 64 << 10;
 struct Stack {
     char* low;
     char* top() const { return low + STACK_BYTES; }
+    bool holds(const char* address) const { return size_t(address - low) < STACK_BYTES; }
     bool guards(const char* address) const { return address >= low - PAGE && address < low; }
 };
 

@@ -17,9 +17,10 @@ namespace simt {
 struct Array { char *map, *base; size_t map_bytes, bytes; };
 constexpr size_t BEFORE = 16 * PAGE, BEHIND = size_t(36) << 30;
 
+// The array that was met last in each stretch of 32 GiB: arrays are further apart, so each has one of its own.
 struct Recent { const char* base = nullptr; size_t bytes = 0; };
-static Recent recent[4];
-static unsigned next_recent = 0;
+static Recent recent[64];
+static Recent& recent_at(const char* address) { return recent[(reinterpret_cast<uintptr_t>(address) >> 35) % 64]; }
 
 static std::map<const char*, Array>& arrays() {  // by the first byte of the mapping
     static std::map<const char*, Array> all;
@@ -94,12 +95,12 @@ static std::string place_of(const char* address) {
 
 // Reports an access that begins or ends outside of an array but near it. Recent arrays are kept at hand.
 void check_bounds(const char* address, size_t bytes, bool write, const void* site) {
-    for (const Recent& array : recent)
-        if (address >= array.base && address + bytes <= array.base + array.bytes) return;
+    Recent& known = recent_at(address);
+    if (address >= known.base && address + bytes <= known.base + known.bytes) return;
     const Array* array = array_around(address);
     if (!array) return;  // on the stack, shared, or constant
     if (address >= array->base && address + bytes <= array->base + array->bytes) {
-        recent[next_recent++ % (sizeof recent / sizeof *recent)] = {array->base, array->bytes};
+        known = {array->base, array->bytes};
         return;
     }
     out_of_bounds(address, write ? "writes " : "reads ", site);

@@ -25,7 +25,7 @@ from emdiam.gpu.source import Define, define_options, kernel_source
 
 HERE = Path(__file__).parent
 CXX = os.environ.get("CXX", "g++")
-RUNTIME_FLAGS = ("-std=c++17", "-O2", "-g", "-fPIC", "-shared")
+RUNTIME_FLAGS = ("-std=c++17", "-O2", "-g1", "-fPIC", "-shared", f"-I{HERE}")
 # Casts between types of words are allowed, as nvcc allows them. The sanitizers' functions are in checks.cpp.
 KERNEL_FLAGS = (
     "-std=c++17", "-O1", "-g1", "-fPIC", "-fvisibility=hidden", "-fno-gnu-unique", "-fno-strict-aliasing",
@@ -109,6 +109,12 @@ def cache_folder() -> Path:
 
 
 @cache
+def _libgcc() -> str:
+    """The compiler's own functions, such as that which counts bits."""
+    return subprocess.run([CXX, "-print-libgcc-file-name"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+@cache
 def _compiler_version() -> str:
     return subprocess.run([CXX, "--version"], capture_output=True, text=True, check=True).stdout
 
@@ -143,7 +149,9 @@ def runtime() -> ctypes.CDLL:
     flags = (*RUNTIME_FLAGS, *os.environ.get("EMDIAM_SIMT_FLAGS", "").split())
     digest = _digest(*flags, *(path.read_text(encoding="utf-8") for path in (*sources, *headers)))
     target = cache_folder() / f"runtime-{digest}.so"
-    compile_once(target, [[CXX, *flags, *sources, "-o", "OUTPUT", "-ldl"]])
+    # All files as one, since what they include takes longer than they do.
+    text = "".join(f'#include "{path.name}"\n' for path in sources)
+    compile_once(target, [[CXX, *flags, "-x", "c++", "-", "-o", "OUTPUT", "-ldl"]], text)
     library = ctypes.CDLL(str(target), mode=ctypes.RTLD_GLOBAL)
     library.simt_allocate.restype = ctypes.c_void_p
     library.simt_allocate.argtypes = [ctypes.c_uint64, ctypes.c_int]
@@ -163,9 +171,10 @@ def _load(file: str | Path, defines: tuple[str, ...]) -> Module:
     digest = _digest(source, *options, STUB, ENTRY_STUB, *headers)
     runtime()
     text = _with_stubs(source, options, digest)
-    # Linked apart, since the options of the sanitizers would link their libraries.
+    # Linked apart, since the options of the sanitizers would link their libraries; g++ takes as long as the linker.
     target = compile_once(cache_folder() / f"{Path(file).stem}-{digest}.so", [
-        [CXX, *options, "-x", "c++", "-c", "-", "-o", "UNIT"], [CXX, "-shared", "UNIT", "-o", "OUTPUT"]], text)
+        [CXX, *options, "-x", "c++", "-c", "-", "-o", "UNIT"],
+        ["ld", "-shared", "UNIT", _libgcc(), "-o", "OUTPUT"]], text)
     return Module(ctypes.CDLL(str(target)), ENTRY.findall(text))
 
 

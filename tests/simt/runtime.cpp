@@ -134,7 +134,7 @@ static Block* begin_block(unsigned index) {
         launch->kind = "launch";
         launch->report = "no address space for " + std::to_string(request.shared) + " bytes of shared memory";
     }
-    block->shadow.resize(std::max(block->shadow.size(), launch->section_bytes() + size_t(request.shared)));
+    block->shadow.resize(std::max(block->shadow.size(), launch->shared_bytes()));
     for (unsigned rank = 0; rank < request.block; ++rank) {
         Fibre& fibre = block->fibres[rank];
         fibre.thread = {rank, 0, 0};

@@ -78,6 +78,7 @@ struct Launch {
     long thread = 0;
     bool shuffled() const { return request->seed >= 2; }
     size_t section_bytes() const { return size_t(request->section_end - request->section); }
+    size_t shared_bytes() const { return section_bytes() + size_t(request->shared); }
 };
 
 extern Launch* launch;
