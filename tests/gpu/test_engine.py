@@ -36,6 +36,7 @@ FEW = ("one", "no-edges", "edge", "clique-and-path", "path-and-star", "grid", "i
 SETTINGS = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+@pytest.mark.thin(7, sampled=("name",))
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", FEW)
 def test_odd_graphs(tmp_path: Path, device: str, name: str) -> None:
@@ -84,6 +85,7 @@ def without_costs(result: dict[str, Any]) -> dict[str, Any]:
     return {**{name: value for name, value in result.items() if name not in costs}, "details": kept}
 
 
+@pytest.mark.thin(6, sampled=("name",))
 @pytest.mark.parametrize("solve", [pivots, fdiam, bounding])
 @pytest.mark.parametrize("name", ["grid", "clique-and-path", "caterpillar", "tree", "no-edges"])
 def test_exact_results_equal_those_of_the_cpu(tmp_path: Path, name: str, solve: Callable[..., Any]) -> None:
