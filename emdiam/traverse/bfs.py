@@ -223,9 +223,7 @@ class BfsRun:
         core, work, state = self._core, self._core.work, self._core.work.state
         arcs, most, reason = int(state[NEXT_ARCS]), min(core.dense_arcs, work.capacity), SLICE
         self._thick, self._pace = self._thick + 1, min(self._pace, max(pace, 1e-12))
-        if self._alone or not core.shares:
-            self._most_alone = core.dense_arcs
-        elif self._thick >= _TRIED:
+        if core.shares and not self._alone and self._thick >= _TRIED:
             self._most_alone = max(core.shared_arcs, int(_WORTH_SHARING / self._pace))
             if self._most_alone >= most:
                 self._most_alone = core.dense_arcs
