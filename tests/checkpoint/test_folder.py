@@ -19,6 +19,7 @@ from emdiam.checkpoint.folder import DamagedError, Folder
 from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.checkpoint.records import FrameFile, RecordWriter, arrays_of, pack, records, state_of
 from emdiam.errors import BudgetError, InputError
+from tests.helpers.open_files import open_files
 
 
 @pytest.fixture(autouse=True)
@@ -164,11 +165,11 @@ def test_a_file_that_cannot_be_begun_is_closed(
     def broken(*arguments: Any) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    before = len(os.listdir("/proc/self/fd"))
+    files = open_files()
     monkeypatch.setattr(os, call, broken)
     with pytest.raises(OSError, match="Input/output error"):
         FrameFile(tmp_path / "frames")
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert not open_files() - files
 
 
 def test_folders_and_files_of_others_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
