@@ -94,7 +94,7 @@ class BfsReads:
         if event.kind == "traversal":
             if facts.get("kind") == "bfs" and facts.get("eccentricity") is not None:
                 self._take(facts["bytes_read"], facts["seconds"], 1.0)
-        elif event.phase != "bfs":
+        elif "level" not in facts:  # nothing, or something else than a single BFS
             self._number = None
         elif "bytes_read" in facts:
             self._follow(facts["traversals"], facts["bytes_read"], event.done or 0)

@@ -155,6 +155,8 @@ class _Left:
     def _sweep(self, rows: Core, blocks: np.ndarray, *arguments: Any) -> int:
         amount = rows.sweep(blocks, *arguments, tick=self._tick)
         rows.count_sweep(len(blocks), 0)
+        if self._tick is not None:  # a sweep may be too short to tell of itself, and there may be very many
+            self._tick()
         return amount
 
 

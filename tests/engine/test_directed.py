@@ -99,6 +99,17 @@ def test_random_digraphs(tmp_path: Path, core: dict[str, Any]) -> None:
             assert len(set(zip(numbers.tolist(), twin, strict=True))) == len(set(twin))
 
 
+def test_components_by_sweeps_tell_of_every_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are short, and very many for a long path: what ends a run at its time limit hears of each."""
+    write_arcs([(v, v + 1) for v in range(699)], tmp_path / "g.zarr", 700)
+    with opened(tmp_path / "g.zarr", 8) as engine:
+        told: list[None] = []
+        monkeypatch.setattr(engine.reporter, "heartbeat", lambda: told.append(None))
+        numbers, n_strong = engine.strong
+        assert n_strong == 700 and (np.diff(numbers.astype(int)) == -1).all()
+        assert len(told) >= 699  # the height of one vertex more is known after each
+
+
 def larger(kind: str, n: int) -> list[tuple[int, int]]:
     """Digraphs of some dozen blocks of 64 ids."""
     rng = random.Random(kind)

@@ -16,7 +16,7 @@ import pytest
 import emdiam
 from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.cli.plan import _one, plan_text
-from emdiam.errors import BudgetError, InputError, StoppedEarly
+from emdiam.errors import BudgetError, InputError, MoreMemoryError, StoppedEarly
 from emdiam.methods.exact.method import ExactMethod
 from emdiam.methods.exact.result import Result
 from emdiam.order import reorder as order_room
@@ -151,11 +151,17 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Comparison, "pays", property(lambda comparison: True))
 
 
+@pytest.mark.parametrize("method", ["pivots", "clusters"])  # clusters: BFS for a lower bound
 def test_a_run_that_finds_its_ids_not_local_begins_again(
-    store: Path, eager: None, caplog: pytest.LogCaptureFixture
+    store: Path, eager: None, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
+    def no_room(*arguments: Any) -> None:
+        raise MoreMemoryError("arcs in the order of labels", 1)
+
+    monkeypatch.setattr("emdiam.engine.cpu.CpuEngine.restart", lambda *arguments: False)
+    monkeypatch.setattr("emdiam.methods.approx.cluster_bounds._in_order", no_room)
     with caplog.at_level("INFO", "emdiam"):
-        result = execute(store, always(reorder="auto"))
+        result = execute(store, always(method, reorder="auto"))
     told = result.details["reordered"]
     assert result.exact and told["locality"]["local"] is False and told["look_bytes"] > 0
     assert "ids are not local: one BFS" in caplog.text and "reordering first (about" in caplog.text
@@ -370,7 +376,8 @@ def test_a_plan_compares_both_ways(store: Path, eager: None, monkeypatch: pytest
 
 
 def heartbeat(arcs: int, n_bytes: int, number: int = 0, phase: str = "bfs") -> Event:
-    return Event(phase, arcs, None, "arcs", {"bytes_read": n_bytes, "traversals": number})
+    level = {"level": 1} if phase == "bfs" else {}
+    return Event(phase, arcs, None, "arcs", {"bytes_read": n_bytes, "traversals": number, **level})
 
 
 def test_what_a_bfs_reads_is_told_by_its_events(store: Path) -> None:

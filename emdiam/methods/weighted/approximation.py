@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ...errors import InputError, no_such
-from ...progress import Listener, timed
+from ...progress import Listener
 from ...store.store import Store
 from ...units import parse_length
 from ..approx.masters import AUTO, resolve_masters
 from ..approx.result import Approximation, Condensed
-from ..exact.method import stopping
 from .clusters import WeightedClusters
 from .growth import STATE_BYTES
 from .stages import RunOptions, Stages, given_fields, opened
@@ -91,14 +90,14 @@ def _solved(stages: Stages, asked: ApproximationOptions) -> WeightedApproximatio
 
 
 def _bounded(stages: Stages, search: WeightedSweep, asked: ApproximationOptions) -> WeightedApproximation:
-    stages.search, search.iterations = search, asked.iterations or 1
+    search.iterations = asked.iterations or 1
     if isinstance(search, WeightedClusters):
         n, item = stages.store.n_vertices, AUTO if asked.masters is None else asked.masters
         masters = min(_MOST, 1 + n // _SHARE) if item == AUTO else resolve_masters(item, n)
         search.masters, search.seed, search.room = masters, asked.seed or 0, stages.room
         search.or_fewer = item == AUTO
         stages.planned = stages.memory
-    with stopping(lambda: _answer(stages, search, asked)), timed(stages.seconds, "solve"):
+    with stages.solving(search, lambda: _answer(stages, search, asked)):
         search.solve()
     path = stages.checked(search)
     result = _answer(stages, search, asked)

@@ -18,7 +18,6 @@ from ...progress import Listener, timed
 from ...sssp.rows import unreached
 from ...store.store import Store
 from ...vertex_tables import PIECE, Piece, write_vertices, writing_bytes
-from ..exact.method import stopping
 from ..exact.witness import REPORT
 from .eccentricities import ALL, CENTER, RADIUS
 from .eccentricities import WeightedEccentricities as Search
@@ -77,8 +76,7 @@ def _solved(stages: Stages, asked: EccentricityOptions) -> WeightedEccentricitie
 
 
 def _settled(stages: Stages, search: Search, asked: EccentricityOptions) -> WeightedEccentricities:
-    stages.search = search
-    with stopping(lambda: _answer(stages, search, asked, whole=False)), timed(stages.seconds, "solve"):
+    with stages.solving(search, lambda: _answer(stages, search, asked, whole=False)):
         search.solve()
     path = stages.checked(search) if asked.what == ALL else None
     _check_radius(stages, search)

@@ -15,9 +15,8 @@ import numpy as np
 
 from ...durable import check_file
 from ...errors import InputError, no_such
-from ...progress import Listener, timed
+from ...progress import Listener
 from ...store.store import Store
-from ..exact.method import stopping
 from ..exact.witness import write_path
 from .bounding import WeightedBounding
 from .certificate import write_certificate
@@ -75,10 +74,9 @@ def _solved(stages: Stages, asked: WeightedOptions) -> WeightedResult:
 
 
 def _proved(stages: Stages, search: WeightedSearch, asked: WeightedOptions) -> WeightedResult:
-    stages.search = search
     if isinstance(search, WeightedPivots):
         search.room, stages.planned = stages.room, stages.memory
-    with stopping(lambda: _answer(stages, search)), timed(stages.seconds, "solve"):
+    with stages.solving(search, lambda: _answer(stages, search)):
         search.solve()
     path = stages.checked(search)
     result = _answer(stages, search)

@@ -25,7 +25,8 @@ from ...sssp.plan import plan_arcs
 from ...store.store import Store, open_store
 from ...stream.plan import BASE_JITTER, MARGIN, program_bytes, too_small
 from ...units import available_cores, default_memory_bytes, parse_duration, parse_size, peak_rss_bytes
-from ..exact.result import Traversals, Witness
+from ..exact.method import stopping
+from ..exact.result import Result, Traversals, Witness
 from ..exact.witness import LONGEST_KEPT_PATH
 from .search import STATE_BYTES, WeightedSearch
 from .units import units_of
@@ -88,7 +89,7 @@ class Stages:
                  least_room: int = 0, held_bytes: int = 0) -> None:
         self.store, self.threads, self._begin = store, asked.threads, time.perf_counter()
         deadline = None if asked.seconds is None else time.monotonic() + asked.seconds
-        self._loading, self._listener = progress or silent, until(deadline, progress) or silent
+        self._listener, self._limited = progress or silent, until(deadline, progress) or silent
         self.seconds: dict[str, float] = {}
         self.memory = default_memory_bytes() if asked.memory_bytes is None else asked.memory_bytes
         base = program_bytes() + MARGIN + store.ahead_bytes + BASE_JITTER + held_bytes
@@ -106,7 +107,7 @@ class Stages:
         """The arcs, in RAM or where they are. Raises InputError for weights below 0, OverflowError where distances may
         not fit 64 bits."""
         options = SearchOptions(self.threads, tick=self.tick)
-        meter = Meter(self._loading)
+        meter = Meter(self._listener)
         meter.begin("load", None, "arcs")
         with timed(self.seconds, "load"):
             if self._arena is None:
@@ -120,6 +121,18 @@ class Stages:
             yield self.arcs
         finally:
             self.arcs.close()
+
+    @contextmanager
+    def solving(self, search: WeightedSearch, answer: Callable[[], Result]) -> Iterator[None]:
+        """What the time limit and Ctrl-C end by StoppedEarly, with the answer so far; before and after it the limit
+        ends nothing."""
+        self.search, free = search, self._listener
+        self._listener = self._limited
+        try:
+            with stopping(answer), timed(self.seconds, "solve"):
+                yield
+        finally:
+            self._listener = free
 
     def tick(self) -> None:
         """An event with the bounds of the search at hand."""

@@ -6,6 +6,8 @@ import csv
 import json
 import random
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,9 @@ from emdiam.cli.main import group
 from emdiam.errors import InputError, StoppedEarly
 from emdiam.methods.sealed import sealed
 from emdiam.methods.weighted.eccentricity_result import MOST_RANGES, histogram
+from emdiam.methods.weighted.stages import Stages
 from emdiam.methods.weighted.units import Units
+from emdiam.progress import Listener, TimeOver
 from emdiam.sssp.plan import ArcsPlan
 from emdiam.sssp.rows import WeightedRows
 from emdiam.verification import weighted_sources
@@ -191,6 +195,33 @@ def test_what_is_refused(store: tuple[Path, int, Edges], tmp_path: Path) -> None
     assert (result.lower_bounds <= want).all() and (want <= result.upper_bounds).all()
     with file.open() as lines:
         assert next(csv.reader(lines)) == ["id", "lower", "upper", "component"]
+
+
+@pytest.mark.parametrize("run", [emdiam.exact, emdiam.approximate, emdiam.eccentricities])
+def test_a_time_that_is_over_after_the_last_search_ends_nothing(
+    store: tuple[Path, int, Edges], monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any]
+) -> None:
+    """What was found is still checked, and checks that take long tell of themselves."""
+    checked = Stages.checked
+    late: list[bool] = []
+
+    @contextmanager
+    def to_the_end(answer: object) -> Iterator[None]:
+        yield
+        late.append(True)
+
+    def limited(deadline: float | None, progress: Listener | None) -> Listener:
+        def listen(event: emdiam.Event) -> None:
+            if late:
+                raise TimeOver
+        return listen
+
+    monkeypatch.setattr(Stages, "checked", lambda self, search: (self.tick(), checked(self, search))[1])
+    monkeypatch.setattr("emdiam.methods.weighted.stages.stopping", to_the_end)
+    monkeypatch.setattr("emdiam.methods.weighted.stages.until", limited)
+    told: list[bool] = []
+    result = run(store[0], weighted=True, time_limit=60, progress=lambda event: told.append(bool(late)))
+    assert result.lower <= result.upper and any(told)
 
 
 def test_command(store: tuple[Path, int, Edges]) -> None:
