@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TypeVar
 
 from .addresses import redacted
+
+Error = TypeVar("Error", bound=BaseException)
 
 
 class EmdiamError(Exception):
@@ -84,6 +87,16 @@ def clause(message: str) -> str:
     """What click says of a command line, as a clause: its last sentences are in brackets or behind a semicolon."""
     text = " ".join(message.split()).rstrip(".").replace(". (Did you", " (did you").replace("'. Choose", "'; choose")
     return text[:1].lower() + text[1:]
+
+
+def without_frames(error: Error) -> Error:
+    """The error without the frames that it, and those that it came from, passed through: they hold what was in memory,
+    or on a device, which is needed for another attempt."""
+    cause: BaseException | None = error
+    while cause is not None:
+        cause.__traceback__ = None
+        cause = cause.__context__
+    return error
 
 
 class DisconnectedError(InputError):

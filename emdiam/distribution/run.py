@@ -12,7 +12,7 @@ from typing import Any
 from .._version import __version__
 from ..durable import check_file
 from ..engine.needs import DeviceState, Needs, traversal_phases
-from ..errors import BudgetError, InputError, MoreMemoryError, NotWritten, StoppedEarly
+from ..errors import BudgetError, InputError, MoreMemoryError, NotWritten, StoppedEarly, without_frames
 from ..gpu.setting import DEVICE_FAULTS, Selection
 from ..methods.definition import Limits, MethodOptions
 from ..progress import Listener, Meter, TimeOver, timed, until
@@ -57,7 +57,7 @@ def distances(store: Store | str | Path, options: Mapping[str, Any], progress: L
         except DEVICE_FAULTS as error:
             if not selected.or_cpu:
                 raise
-            fault = error.with_traceback(None)  # its frames hold what lies on the device
+            fault = without_frames(error)
         return _solve(opened, run, asked, selected.without_gpu(fault), deadline, progress)
 
 

@@ -84,7 +84,7 @@ class Search:
     bits : sources, at most BITS. found : gets all that is reached, level 0 included. counting : whether there are
     counts.
 
-    level : the last one that has a vertex. smallest : the smallest vertex there. counts : vertices of each level.
+    level : the last one that has a vertex. smallest : the smallest vertex there.
     reached : vertices with their levels so far; of several sources, one for each time that it was reached.
     complete : None until the end; then whether nothing is left. farthest : int64[bits], the last
     level of each source.
@@ -97,7 +97,7 @@ class Search:
         self._state = np.zeros(STATE, np.int64)
         self._state[[LEFT, RADIUS, REMAINING]] = -1, wanted.radius, wanted.remaining
         self.farthest = np.zeros(BITS, np.int64)
-        self.counts: list[int] = []
+        self._counts = np.zeros(0, np.int64)
         self.reached, self._told, self._counting = 0, -1, counting
         self.smallest = -1
         self.complete: bool | None = False if wanted.remaining == 0 else None
@@ -117,6 +117,11 @@ class Search:
         """The last level that has a vertex."""
         return int(self._state[LEVEL])
 
+    @property
+    def counts(self) -> list[int]:
+        """Vertices of each level, if they are counted."""
+        return list(self._counts[: self._told + 1].tolist()) if self._counting else []
+
     def _tell(self, vertices: np.ndarray, masks: np.ndarray, levels: np.ndarray) -> None:
         """These were reached, in order of levels."""
         if not len(vertices):
@@ -127,9 +132,11 @@ class Search:
             self.smallest, self._told = int(vertices[np.searchsorted(levels, last)]), last
         self.reached += len(vertices)
         if self._counting:
-            counts = np.bincount(levels, minlength=len(self.counts))
-            counts[: len(self.counts)] += np.array(self.counts, np.int64)
-            self.counts = counts.tolist()
+            first, counts = int(levels[0]), np.bincount(levels - levels[0])
+            end = first + len(counts)
+            if end > len(self._counts):  # there may be a level a vertex, and a call for each
+                self._counts = np.pad(self._counts, (0, max(end, 2 * len(self._counts)) - len(self._counts)))
+            self._counts[first:end] += counts
 
     def step(self, tick: Tick | None = None) -> bool:
         """One thick level, or a slice of thin ones; True when it is over."""

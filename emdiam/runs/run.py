@@ -27,8 +27,10 @@ from ..errors import (
     MoreMemoryError,
     NotWritten,
     StoppedEarly,
+    without_frames,
 )
 from ..gpu.setting import CPU, DEVICE_FAULTS, Selection
+from ..malloc import return_freed_memory
 from ..methods.definition import Limits, MethodOptions
 from ..methods.exact.result import Result, Traversals
 from ..progress import Listener, TimeOver, until
@@ -182,11 +184,11 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
                         try:
                             result = _solve(placed, run, selected, checkpoint, deadline)
                         except BudgetError as error:
-                            refused = error.with_traceback(None)  # its frames hold what was in memory
+                            refused = without_frames(error)
                             again = replace(placed, program=program)
                             result = _on_disk(refused, again, run, selected, deadline)
             except DEVICE_FAULTS as error:
-                fault = error.with_traceback(None)  # its frames hold what lies on the device
+                fault = without_frames(error)
                 result = _solve_again(fault, Placed(opened, progress), run, selected, deadline)
             _finish(placing.told(result), run, (opened, placing.store), progress)
         except StoppedEarly as stop:
@@ -207,6 +209,8 @@ def _on_disk(
     if state_of(run, selected) != AUTO:
         raise refused
     logging.getLogger("emdiam").info("%s: going on with vertex state on disk", refused.what)
+    gc.collect()
+    return_freed_memory()
     try:
         return _solve(placed, replace(run, vertex_state=DISK), selected, None, deadline)
     except BudgetError:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import weakref
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
 import pytest
 
 from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.cli.plan import plan_text
-from emdiam.errors import BudgetError, InputError, MoreMemoryError
+from emdiam.errors import BudgetError, InputError, MoreMemoryError, without_frames
 from emdiam.runs.plan import plan_run
 from emdiam.runs.run import execute, make_run
 from emdiam.store.store import open_store
@@ -83,3 +85,22 @@ def test_nothing_is_left_behind(store: Path, tmp_path: Path) -> None:
     scratch.mkdir()
     found = execute(store, make_run("fdiam", switches={"scratch": scratch}, memory_bytes=4 << 30, vertex_state="disk"))
     assert found.exact and found.details["scratch_bytes_written"] > 0 and list(scratch.iterdir()) == []
+
+
+def test_what_was_refused_is_let_go() -> None:
+    """Frames of an error, and of those that it came from, hold what was in memory."""
+    def failing() -> None:
+        held = np.zeros(9)
+        watched.append(weakref.ref(held))
+        try:
+            raise MoreMemoryError("columns", 1)
+        except MoreMemoryError:
+            raise BudgetError("too small") from None
+
+    watched: list[weakref.ref[np.ndarray]] = []
+    try:
+        failing()
+    except BudgetError as error:
+        assert watched[0]() is not None
+        refused = without_frames(error)
+    assert watched[0]() is None and str(refused) == "too small"
