@@ -13,16 +13,14 @@ from bench.memory.cells import (
     BUDGETS,
     DIRECTIONS,
     LEAST,
-    OF_SMALL_GRAPHS,
     OUT,
     ROUND,
     ROUND_BYTES,
     SUBJECTS,
     WEIGHTED,
-    Subject,
     impossible,
 )
-from bench.memory.graphs import SHAPES, SMALL, Shape, component_edges
+from bench.memory.graphs import SHAPES, SMALL, component_edges
 from bench.memory.process import Ended, call
 from bench.memory.table import ENDED, FAILED, NONE, REFUSED, STOPPED, Table
 from emdiam.apsp.methods import METHODS as PAIRS
@@ -53,13 +51,6 @@ def test_every_command_and_method_is_measured() -> None:
     assert len({subject.name for subject in SUBJECTS}) == len(SUBJECTS)
 
 
-def not_yet(shape: Shape, subject: Subject) -> bool:
-    """Whether it is to be measured with the next table."""
-    return shape.name not in ("grid", "clique", "star") and (
-        shape.name == "rmat-20" or bool(subject.setting) or subject.method == "eccentricities"
-        or subject.command in ("ecc", "distances", "sssp", "apsp") or subject.method in OF_SMALL_GRAPHS)
-
-
 def test_the_kept_table_is_whole_and_within_its_limits() -> None:
     newest = max((ROOT / "bench" / "results").glob("*-memory.json"))
     table = Table(newest, json.loads(newest.read_text(encoding="utf-8")))
@@ -68,9 +59,7 @@ def test_the_kept_table_is_whole_and_within_its_limits() -> None:
         for subject in SUBJECTS:
             for budget in BUDGETS:
                 cell = table.find(shape, subject, budget)
-                if cell is None:
-                    assert not_yet(shape, subject), (shape.name, subject.name, budget)
-                    continue
+                assert cell is not None, (shape.name, subject.name, budget)
                 if cell["status"] == NONE:
                     assert impossible(subject, shape) or subject.command == "verify" and subject.name != "verify"
                     continue
