@@ -7,8 +7,10 @@
 // and without queues n / 32 a level.
 #include "mapping.cuh"
 
-// The visitors hold more than those that the mappings with windows of sums had in mind: 48 registers for 40.
-#define TOP_DOWN_RESIDENT (MAPPING_RESIDENT == 6 ? 5 : MAPPING_RESIDENT)
+// The visitors hold more than those that the mappings with windows of sums had in mind: 48 registers for 40; with wide
+// ids 40 for 32, which sm_80 spills.
+#define TOP_DOWN_RESIDENT \
+    (MAPPING_RESIDENT == 6 ? 5 : sizeof(VERTEX) > 4 && MAPPING_RESIDENT > 6 ? 6 : MAPPING_RESIDENT)
 
 // The first parameters: see Frontier; the queue has the vertices at distance level - 1. visited: u32[(n + 31) / 32], a
 // bit for each vertex. distances: u32[n]. next: VERTEX[n]. counts: u64[3], zeros before, gets the number of reached

@@ -285,16 +285,24 @@ DEVICE void level_down(const Search& at, const VERTEX* queue, u64 size, const Gr
     block_add(arcs, scratch, tail.counts + ARCS);
 }
 
+// Blocks of 512 threads on a multiprocessor: two, but for sm_100, where 64 registers a thread are not enough and spill.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+#define WHOLE_RESIDENT 1
+#else
+#define WHOLE_RESIDENT 2
+#endif
+
 // A search from `source` to distance `last` at most. offsets: u64[n + 1], neighbours: VERTEX[m]. isolated: u32[words],
 // the vertices without arcs and the bits behind the last vertex; words is even. even, odd: VERTEX[n]. visited, here,
 // there: u32[words]. wide: VERTEX[m / wide_row + 1], takes rows of more than wide_row arcs. distances: u32[n], gets the distances, all bits set where unreached.
 // bits: u64[words / 2], gets the vertices that were reached. solo: largest frontier of block 0 alone. alpha, beta: of
 // turns_up; alpha 0: always down. counts: u64[3 * LEVEL_COUNTS + 1]. state: u64[8], see above. barrier: u32[1], zero
 // before its first use. What is not said to be given may have any content before. Any cooperative grid.
-ENTRY(512, 2) whole_search(const u64* offsets, const VERTEX* neighbours, u64 n, u64 m, u64 words, const u32* isolated,
-                           u64 source, u64 last, u64 solo, u64 alpha, u64 beta, VERTEX* even, VERTEX* odd, u32* visited,
-                           u32* here, u32* there, VERTEX* wide, u64 wide_row, u32* distances, u64* bits, u64* counts, u64* state,
-                           u32* barrier) {
+ENTRY(512, WHOLE_RESIDENT) whole_search(const u64* offsets, const VERTEX* neighbours, u64 n, u64 m, u64 words,
+                                        const u32* isolated, u64 source, u64 last, u64 solo, u64 alpha, u64 beta,
+                                        VERTEX* even, VERTEX* odd, u32* visited, u32* here, u32* there, VERTEX* wide,
+                                        u64 wide_row, u32* distances, u64* bits, u64* counts, u64* state,
+                                        u32* barrier) {
     __shared__ VERTEX slots[2 * SOLO_SLOTS];
     __shared__ u32 fill[6];
     __shared__ u64 scratch[33];

@@ -124,9 +124,9 @@ ENTRY(256) bfs4k_virtual_warps(const u64* offsets, const VERTEX* neighbours, con
 }
 
 // The same with a thread for an arc: a warp adds up the degrees of 32 vertices, and each lane searches the sums
-// for the vertex of its arc.
-ENTRY(256) bfs4k_edge_discover(const u64* offsets, const VERTEX* neighbours, const VERTEX* frontier, u64 size,
-                               u32* distances, u32 next, u64 hub_arcs, VERTEX* reached, VERTEX* hubs, u64* counts) {
+// for the vertex of its arc. Without a number of blocks nvcc spills for sm_100.
+ENTRY(256, 6) bfs4k_edge_discover(const u64* offsets, const VERTEX* neighbours, const VERTEX* frontier, u64 size,
+                                  u32* distances, u32 next, u64 hub_arcs, VERTEX* reached, VERTEX* hubs, u64* counts) {
     SEARCH(search, next, reached, counts);
     for (u64 base = first_item() - lane_id(); base < size; base += item_stride()) {
         const u64 i = base + lane_id();
