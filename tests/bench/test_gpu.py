@@ -13,6 +13,7 @@ import pytest
 from bench.gpu import compiling, dal, drivers_weighted, facts, floor, inputs, regimes, sanitize, times, twins, verify
 from bench.gpu.opening import PretendedCuda
 from bench.gpu.report import markdown, n_wrong
+from bench.gpu.watch import Watched
 from emdiam.gpu.bfs_auto import LevelRecord
 from emdiam.gpu.direction_table import PERSISTENT, read_table
 from emdiam.gpu.mappings import MAPPINGS
@@ -117,15 +118,18 @@ def test_compile_reports_each_build_that_fails() -> None:
 
 
 def test_variants_and_drivers_are_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And they launch every entry that there is; with all mappings a slow test (test_gpu_run.py)."""
+    device = Watched(open_device("shim-0"))
     monkeypatch.setattr(verify, "N_SOURCES", 2)
     monkeypatch.setattr("bench.gpu.catalogue.MAPPINGS", {"two-phase": MAPPINGS["two-phase"]})
     some = {name: (mappings[:1], check) for name, (mappings, check) in verify.DRIVERS.items()}
     monkeypatch.setattr(verify, "DRIVERS", some)
     monkeypatch.setattr(drivers_weighted, "DTYPES", (np.uint32,))
-    rows = list(verify.run(toy(), ("kronecker",), ("uint32",)))
+    rows = list(verify.run(toy(device=device), ("kronecker", "web"), ("uint32",)))
     assert [row for row in rows if row.get("wrong") != 0] == []
     assert {row["subject"] for row in rows} == {*VARIANTS, *verify.DRIVERS}
     assert all(row["checked"] > 0 for row in rows)
+    assert {(entry.file, entry.entry) for entry in all_entries()} - device.entries == set()
 
 
 def test_a_wrong_result_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
