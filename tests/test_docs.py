@@ -111,7 +111,7 @@ def test_blocks_of_the_python_interface_run_alone(tmp_path: Path, monkeypatch: p
             exec(compile(text, f"python-api.md, block {number}", "exec"), {"__name__": "__main__"})
 
 
-@pytest.mark.thin(10, sampled=("document",))
+@pytest.mark.thin(30, sampled=("document",))
 @pytest.mark.parametrize("document", with_examples(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_examples_run(document: Path, tmp_path: Path):
     run_examples(document, tmp_path)

@@ -36,6 +36,7 @@ def walked(graph: naive.Graph, distances: np.ndarray, target: int) -> list[int]:
     return path
 
 
+@pytest.mark.thin(12, sampled=("shape",))
 @pytest.mark.parametrize("name", DEVICES)
 @pytest.mark.parametrize("shape", [*odd_graphs(), "large"])
 def test_shapes(name: str, shape: str) -> None:

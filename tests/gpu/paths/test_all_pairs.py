@@ -38,7 +38,7 @@ def sized(n: int, dtype: type = np.uint32, seed: int = 0) -> WeightedRows:
     return rows_of_arcs(n, random_arcs(seed, n, 3 * n, weights), dtype)
 
 
-@pytest.mark.thin(6)
+@pytest.mark.thin(9)
 @pytest.mark.parametrize("name", FEW_DEVICES)
 @pytest.mark.parametrize("method", ALL_PAIRS)
 @pytest.mark.parametrize("dtype", [np.uint32, np.float32, np.float64])
