@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..units import SHORTEST_SHOWN, format_count, format_seconds, format_size
-from .phases import bounds_text, range_text
+from .phases import bounds_text, joined, range_text
 
 
 def diameter_lines(result: dict[str, Any], reason: str = "") -> list[str]:
@@ -89,10 +89,10 @@ def memory_lines(report: dict[str, Any], verbose: bool, more: str = "") -> list[
     planned = "".join(f", {word} {format_size(size)}" for word, size in (
         ("planned", report.get("planned_rss_bytes")), ("limit", limit)) if verbose and size is not None)
     lines = [f"memory: peak {format_size(peak)}{planned}{more}"]
-    if verbose and report.get("expected_rss_bytes"):
-        read = report.get("planned_bytes_read")
-        lines.append(f"predicted: peak {format_size(report['expected_rss_bytes'])}"
-                     + ("" if read is None else f", {format_size(read)} read"))
+    expected, read = report.get("expected_rss_bytes"), report.get("planned_bytes_read")
+    if verbose and (expected or read is not None):
+        lines.append("predicted: " + joined(f"peak {format_size(expected)}" if expected else "",
+                                            "" if read is None else f"{format_size(read)} read"))
     if report.get("memory_limit_exceeded"):
         lines.append(f"warning: the peak passed --memory ({format_size(limit)}) by {format_size(peak - limit)}: this is"
                      " a fault of emdiam, please report it with the command line and the store")

@@ -65,7 +65,8 @@ def _one(planned: Planned) -> dict[str, Any]:
     assert planned.plan is not None and planned.forecast is not None
     return {**planned.plan.to_dict(), "forecast": planned.forecast.to_dict(),
             "probe": None if planned.probe is None else planned.probe.to_dict(), **_locality(planned),
-            "comparison": None if planned.comparison is None else planned.comparison.to_dict()}
+            "comparison": None if planned.comparison is None else planned.comparison.to_dict(),
+            "vram": None if planned.vram is None else planned.vram.to_dict()}
 
 
 def _all(methods: list[Planned]) -> dict[str, Any]:
@@ -102,7 +103,7 @@ def plan_text(plan: dict[str, Any]) -> str:
         lines += [f"predicted peak: {format_size(forecast['predicted_rss_bytes'])}",
                   f"predicted to read: {_bytes(forecast)}, all edges {often}",
                   f"temporary files: {_scratch(forecast)}",
-                  f"memory of a GPU that holds the graph: {format_size(forecast['vram_bytes'])}"]
+                  f"memory of a GPU that holds the graph: {format_size(forecast['vram_bytes'])}", *_vram_lines(plan)]
     return "\n".join([
         *lines,
         *_limit_lines(plan),
@@ -137,8 +138,27 @@ def _limit_lines(plan: dict[str, Any], method: str = "") -> list[str]:
 def _row(method: dict[str, Any]) -> tuple[str, ...]:
     plan, forecast = method["plan"], method["forecast"]
     return (method["method"], format_size(plan["planned_rss_bytes"]), format_size(forecast["predicted_rss_bytes"]),
-            format_size(plan["minimum_bytes"]), format_size(forecast["vram_bytes"]),
+            format_size(plan["minimum_bytes"]), _vram(method),
             _scratch(forecast), _reads(forecast), _bytes(forecast))
+
+
+def _vram(method: dict[str, Any]) -> str:
+    """What a GPU that holds the graph holds; of one that is there and does not, that edges are paged."""
+    there = method["vram"]
+    paged = "" if there is None or there["resident"] else " (paged)"
+    return format_size(method["forecast"]["vram_bytes"]) + paged
+
+
+def _vram_lines(plan: dict[str, Any]) -> list[str]:
+    """What is planned of the memory of the GPU that the run has; none on the CPU."""
+    vram = plan.get("vram")
+    if vram is None:
+        return []
+    edges = ("edges stay there" if vram["resident"] else
+             f"edges come in pages, of which {vram['kept_pages']:,} stay; the least --vram is"
+             f" {format_size(vram['least_bytes'])}")
+    return [f"memory of this GPU: {format_size(vram['planned_bytes'] - vram['pool_bytes'])} and up to"
+            f" {format_size(vram['pool_bytes'])} for batches, of {format_size(vram['limit_bytes'])}; {edges}"]
 
 
 def _probe_lines(answer: dict[str, Any]) -> list[str]:

@@ -34,12 +34,15 @@ def upload(device: Device, core: Core, tick: Callable[[], None]) -> DeviceGraph:
     neighbours = device.empty(table.n_arcs, dtype)
     pager, items = core.pager, 1 << table.shift
     at_once = min(pager.arena.n_slots, _BLOCKS_AT_ONCE)
-    for first in range(0, table.n_blocks, at_once):
-        for block in pager.load(np.arange(first, min(first + at_once, table.n_blocks))).tolist():
-            start, stop = block * items, min((block + 1) * items, table.n_arcs)
-            row = pager.arena.row(int(pager.arena.slot_of[block]))
-            device.copy(row[: stop - start], neighbours[start:stop])
-        tick()
+    with pager.own_pass(table.n_blocks) as done:
+        for first in range(0, table.n_blocks, at_once):
+            blocks = pager.load(np.arange(first, min(first + at_once, table.n_blocks)))
+            for block in blocks.tolist():
+                start, stop = block * items, min((block + 1) * items, table.n_arcs)
+                row = pager.arena.row(int(pager.arena.slot_of[block]))
+                device.copy(row[: stop - start], neighbours[start:stop])
+            done(len(blocks))
+            tick()
     return DeviceGraph(offsets, neighbours)
 
 

@@ -154,10 +154,11 @@ class Forecast:
         return asdict(self)
 
 
-def make_forecast(inputs: CostInputs, model: CostModel, vram_bytes: int) -> Forecast:
-    """The forecast for a run. vram_bytes : of a GPU, as its own plan has it."""
+def make_forecast(inputs: CostInputs, model: CostModel, vram_bytes: int, on_gpu: bool = False) -> Forecast:
+    """The forecast for a run. vram_bytes : of a GPU that holds the graph. on_gpu : whether the run has such a one, to
+    which every block goes once."""
     plan, stored = inputs.plan, inputs.stored_bytes
-    reads, least = _reads(inputs, model)
+    reads, least = _reads(inputs, model, on_gpu)
     predicted = plan.base_bytes - UNUSED_BYTES + model.held(inputs) + plan.arena_bytes
     predicted += predicted // _CUSHION
     if plan.disk_bytes:
@@ -169,10 +170,10 @@ def make_forecast(inputs: CostInputs, model: CostModel, vram_bytes: int) -> Fore
                     certain=plan.in_ram, probed=inputs.probe is not None)
 
 
-def _reads(inputs: CostInputs, model: CostModel) -> tuple[float, float]:
+def _reads(inputs: CostInputs, model: CostModel, on_gpu: bool) -> tuple[float, float]:
     """How often all blocks are expected to be read, and at least."""
     first = 0.0 if inputs.plan.n_blocks == 0 else 1.0
-    if inputs.plan.in_ram:
+    if inputs.plan.in_ram or on_gpu:
         return first, first
     usual, least = (first + inputs.away * max(0.0, many - 1) for many in (model.usual_reads, model.least_reads))
     if inputs.probe is None:

@@ -16,6 +16,7 @@ from .registry import METHODS, entry_of, method_options
 from .run import Run, store_of
 
 if TYPE_CHECKING:
+    from ..gpu.vram import VramPlan
     from ..methods.approx.result import Approximation
     from ..methods.forecast import Forecast, Probe
     from ..stream.plan import MemoryPlan
@@ -27,12 +28,13 @@ FASTEST_READ = 5 << 28
 @dataclass(frozen=True, repr=False)
 class Planned(Shown):
     """A method and what it would take. plan, forecast : None where the budget cannot do; refused : why, and
-    what would do. probe : what a look at the graph found, the same for all methods; None where nobody looked, or it
-    was not over in time. locality : what a BFS of it reads, as far as it came; comparison : the run as the store is,
-    and with reordering first; None where edges are in memory, or nobody can say."""
+    what would do. vram : the plan of a GPU's memory, for a run on one. probe : what a look at the graph found, the same
+    for all methods; None where nobody looked, or it was not over in time. locality : what a BFS of it reads, as far as
+    it came; comparison : the run as the store is, and with reordering first; None where edges are in memory, or nobody
+    can say."""
 
     shown = ("method", "refused", "plan.minimum_bytes", "plan.planned_rss_bytes", "plan.in_ram",
-             "forecast.predicted_rss_bytes", "forecast.reads")
+             "vram.planned_bytes", "vram.resident", "forecast.predicted_rss_bytes", "forecast.reads")
 
     method: str
     plan: MemoryPlan | None
@@ -41,6 +43,7 @@ class Planned(Shown):
     probe: Probe | None = None
     locality: Locality | None = None
     comparison: Comparison | None = None
+    vram: VramPlan | None = None
 
     def to_dict(self) -> dict[str, Any]:
         kind = {"approx": "approximation", "ecc": "eccentricities"}
@@ -49,38 +52,44 @@ class Planned(Shown):
             "method": self.method, "kind": kind.get(family, family),
             "refused": self.refused, "plan": None if self.plan is None else self.plan.to_dict(),
             "forecast": None if self.forecast is None else self.forecast.to_dict(),
-            "comparison": None if self.comparison is None else self.comparison.to_dict()}
+            "comparison": None if self.comparison is None else self.comparison.to_dict(),
+            "vram": None if self.vram is None else self.vram.to_dict()}
 
 
 def plan_run(store: Store, run: Run) -> MemoryPlan:
     """The memory plan of the run in this process. Raises InputError (BudgetError with the numbers where memory, that
     of the GPU included, cannot do)."""
+    return _plans(store, run)[0]
+
+
+def _plans(store: Store, run: Run) -> tuple[MemoryPlan, VramPlan | None]:
+    """The memory plan of this process, and that of the GPU of a run that has one."""
     from .opening import device_of, needs_of, plan_here, selection, state_of
 
     selected = selection(run)
-    needs, device = needs_of(store, run), device_of(run, selected)
+    needs, device, vram = needs_of(store, run), device_of(run, selected), None
     if device is not None:
         from ..gpu.vram import plan_vram
 
         needs = needs.fixed()
         try:
-            plan_vram(store, device, needs.device)
+            vram = plan_vram(store, device, needs.device)
         except DEVICE_FAULTS:
             if not selected.or_cpu:
                 raise
     return plan_here(store, needs, state_of(run, selected), memory_bytes=run.memory_bytes, arena_bytes=run.arena_bytes,
-                     threads=run.threads)
+                     threads=run.threads), vram
 
 
-def forecast_of(store: Store, run: Run, plan: MemoryPlan, probe: Probe | None = None) -> Forecast:
+def forecast_of(store: Store, run: Run, plan: MemoryPlan, probe: Probe | None = None, on_gpu: bool = False) -> Forecast:
     """What the run with this plan will probably take. probe : what a look at the graph found (probe.py), if there was
-    one."""
+    one. on_gpu : whether the run has a GPU that holds the graph."""
     from ..gpu.vram import resident_bytes
     from ..methods.forecast import CostInputs, make_forecast
 
     method = entry_of(run.method).definition()
     return make_forecast(CostInputs(store, plan, probe), method.cost_model(store, run.options),
-                         resident_bytes(store, method.device))
+                         resident_bytes(store, method.device), on_gpu)
 
 
 def unmet_limit(store: Store, run: Run, plan: MemoryPlan, seconds: float) -> str | None:
@@ -104,16 +113,16 @@ def plan_one(store: Store | str | Path, run: Run, probe_seconds: float | None = 
     """The plan of a run on the store (opened, or a path), and the forecast. probe_seconds : look at the graph for at
     most so long (probe.py), at the arena of the plan; None: not at all. Raises InputError (StoreError, BudgetError)."""
     with store_of(store, run) as opened:
-        plan = plan_run(opened, run)
-        return _planned(opened, run, plan, _look(opened, run, probe_seconds))
+        plans = _plans(opened, run)
+        return _planned(opened, run, plans, _look(opened, run, probe_seconds))
 
 
 def plan_all(store: Store | str | Path, runs: Sequence[Run], probe_seconds: float | None = None) -> list[Planned]:
     """The same for several runs. A budget that cannot do for one of them is told of it, not raised. The probe has the
     plan of the run that needs the least. Raises InputError (StoreError)."""
     with store_of(store, runs[0]) as opened:
-        planned = [_plan_or_refusal(opened, run) for run in runs]
-        plans = [(plan, run) for plan, run in zip(planned, runs, strict=True) if not isinstance(plan, str)]
+        planned = [_plans_or_refusal(opened, run) for run in runs]
+        plans = [(plan[0], run) for plan, run in zip(planned, runs, strict=True) if not isinstance(plan, str)]
         # After the plans, since what it leaves in memory is no base of theirs.
         smallest = min(plans, key=lambda pair: pair[0].minimum_bytes, default=None)
         found = (None, None) if smallest is None else _look(opened, smallest[1], probe_seconds)
@@ -121,10 +130,12 @@ def plan_all(store: Store | str | Path, runs: Sequence[Run], probe_seconds: floa
                 for plan, run in zip(planned, runs, strict=True)]
 
 
-def _planned(store: Store, run: Run, plan: MemoryPlan, found: tuple[Probe | None, Locality | None]) -> Planned:
-    """A method that the memory is enough for. found : by `_look`."""
-    probe, locality = found
-    forecast, comparison = forecast_of(store, run, plan, probe), None
+def _planned(store: Store, run: Run, plans: tuple[MemoryPlan, VramPlan | None],
+             found: tuple[Probe | None, Locality | None]) -> Planned:
+    """A method that the memory is enough for. plans : by `_plans`; found : by `_look`."""
+    (plan, vram), (probe, locality) = plans, found
+    forecast = forecast_of(store, run, plan, probe, vram is not None and vram.resident)
+    comparison = None
     if plan.in_ram:
         locality = None
     if locality is not None and locality.local is not None:
@@ -133,7 +144,7 @@ def _planned(store: Store, run: Run, plan: MemoryPlan, found: tuple[Probe | None
         if store.record.ordering != ORDER:
             model = entry_of(run.method).definition().cost_model(store, run.options)
             comparison = compare(store, model, locality, None if probe is None else forecast.reads)
-    return Planned(run.method, plan, forecast, None, probe, locality, comparison)
+    return Planned(run.method, plan, forecast, None, probe, locality, comparison, vram)
 
 
 def exact_instead(store: Store, run: Run, result: Approximation) -> tuple[float, float] | None:
@@ -166,10 +177,10 @@ def exact_instead(store: Store, run: Run, result: Approximation) -> tuple[float,
     return (expected, done) if expected < done else None
 
 
-def _plan_or_refusal(store: Store, run: Run) -> MemoryPlan | str:
-    """The plan, or why memory cannot do."""
+def _plans_or_refusal(store: Store, run: Run) -> tuple[MemoryPlan, VramPlan | None] | str:
+    """The plans, or why memory cannot do."""
     try:
-        return plan_run(store, run)
+        return _plans(store, run)
     except BudgetError as error:
         return str(error)
 

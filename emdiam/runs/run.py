@@ -406,11 +406,13 @@ def _complete(result: Result, run: Run, engine: Any, kernels: tuple[float, float
     result.peak_rss_bytes = peak_rss_bytes()
     store = engine.store
     result.store_digest, result.store_path, result.store_name = store.digest, store.path, store.name
-    if selected.device is None and engine.plan.phases:
+    if engine.plan.phases:
         from .plan import forecast_of
 
-        expected = forecast_of(engine.store, run, engine.plan)
-        result.expected_rss_bytes = expected.predicted_rss_bytes
+        on_gpu = engine.details().get("vram", {}).get("resident", False)
+        expected = forecast_of(engine.store, run, engine.plan, on_gpu=on_gpu)
+        if selected.device is None:
+            result.expected_rss_bytes = expected.predicted_rss_bytes
         result.planned_bytes_read = expected.predicted_bytes_read
     result.details.update(engine.details())
 

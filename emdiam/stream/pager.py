@@ -15,6 +15,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -245,15 +246,28 @@ class Pager:
         """Fill the arena with the first blocks of the store, each in the slot of its number."""
         count = min(self.arena.n_slots, self._array.n_chunks)
         before = self.counters.snapshot().blocks_read
-        self._pass_blocks = count
+        with self.own_pass(count) as done:
+            counted = 0
 
-        def count_blocks() -> None:
-            self._pass_runs = [self.counters.snapshot().blocks_read - before]
-            if tick is not None:
-                tick()
+            def count_blocks() -> None:
+                nonlocal counted
+                now = self.counters.snapshot().blocks_read - before
+                done(now - counted)
+                counted = now
+                if tick is not None:
+                    tick()
 
-        self.load(np.arange(count), count_blocks)
-        self._pass_blocks, self._pass_runs = 0, []
+            self.load(np.arange(count), count_blocks)
+
+    @contextmanager
+    def own_pass(self, n_blocks: int) -> Iterator[Callable[[int], None]]:
+        """A pass over so many blocks that the caller makes: `position` tells what it says is done, so many more each
+        time."""
+        self._pass_blocks, self._pass_runs = n_blocks, []
+        try:
+            yield self._pass_runs.append
+        finally:
+            self._pass_blocks, self._pass_runs = 0, []
 
     def load(self, blocks: np.ndarray, tick: Tick | None = None) -> np.ndarray:
         """Make the lowest of `blocks` (int64[k], ascending) resident, as many as fit.

@@ -281,7 +281,8 @@ def test_plan_and_prediction_are_shown_where_they_are_asked_for():
     assert memory_lines(result, False) == ["memory: peak 200 B"]
     assert memory_lines(result, True) == [plan, "predicted: peak 210 B, 100 B read"]
     assert memory_lines({**result, "planned_bytes_read": None}, True) == [plan, "predicted: peak 210 B"]
-    assert memory_lines({**result, "expected_rss_bytes": None}, True) == [plan]
+    assert memory_lines({**result, "expected_rss_bytes": None}, True) == [plan, "predicted: 100 B read"]
+    assert memory_lines({**result, "expected_rss_bytes": None, "planned_bytes_read": None}, True) == [plan]
     assert memory_lines({"memory_limit_bytes": 400, "peak_rss_bytes": 200}, True) == [
         "memory: peak 200 B, limit 400 B"]
 

@@ -82,8 +82,8 @@ class Result(Shown, MemoryFigures):
     to be compiled or loaded, so that total - startup is the search alone. store_path : as given (an address without
     what lets somebody in), store_name : its last part without .zarr; empty for a graph that is no store. details : of
     the method. device : what traversals ran on. expected_rss_bytes, planned_bytes_read : the forecast
-    (methods/forecast.py), beside what was measured; None for a run on a GPU. not_written : a sentence for every file
-    that was asked for and could not be written.
+    (methods/forecast.py), beside what was measured; the first is None for a run on a GPU. not_written : a
+    sentence for every file that was asked for and could not be written.
     """
 
     shown: ClassVar[tuple[str, ...]] = (
