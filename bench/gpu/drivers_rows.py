@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from emdiam.gpu.box_table import DeviceBoxTable
+from emdiam.gpu.candidates import gathered, uncertified
 from emdiam.gpu.rows import count_steep, path_pieces
 from emdiam.gpu.vector import DeviceVector
 
@@ -51,3 +52,6 @@ def boxes(subject: Subject, mapping: str) -> Iterator[bool]:
     yield int(sizes.sum()) >= far.size and len(largest) == len(sizes)
     members = table.members(np.ones(len(sizes), bool), upper.size)
     yield members is not None and set(far.tolist()) <= set(members.tolist()) <= set(candidates.tolist())
+    left = uncertified(device, device.array(upper), [column], top)
+    yield set(far.tolist()) <= set(left.tolist()) <= set(candidates.tolist())
+    yield gathered(device, [column, column], left).tolist() == [[d, d] for d in distances[left].tolist()]

@@ -15,18 +15,23 @@ from ..traverse.columns import BoxTable, Column
 from ..traverse.pivot_bounds import Folded, PivotBounds
 from ..traverse.ram_column import first_labelled, fitted
 from .box_table import DeviceBoxTable
-from .device import Device
+from .candidates import gathered, uncertified
+from .device import Device, DeviceArray
 from .graph import DeviceGraph
 from .kernel_file import UNREACHED, KernelFile, zeros
 from .vector import REACHED_ABOVE, DeviceVector, on_device
 
 _PIECE, _OPEN_PIECE = 1 << 17, 1 << 20
+# Of a vertex while candidates are listed: a mark, and its number if it stays; and of what else that takes.
+_LISTED_BYTES, _MARGIN = 12, 1 << 16
 _ALL_BITS = 0xFFFFFFFFFFFFFFFF
 _MOST_VERTICES = 1 << 32
 
 
 class DeviceColumn(DeviceVector, Column):
     """A column on `device`. array : uint32[n_vertices], all bits set where unreached, that nobody else holds."""
+
+    many = 1 << 10  # a list goes to the host, and boxes stay
 
     @classmethod
     def new(cls, device: Device, n_vertices: int, value: int | None = None) -> DeviceColumn:
@@ -71,10 +76,23 @@ class DeviceColumn(DeviceVector, Column):
 
     def box_table(self, columns: Sequence[Any], limit: int, q: np.ndarray, slots: int) -> BoxTable | None:
         """See Column.box_table."""
-        arrays = [column.array for column in columns if isinstance(column, DeviceColumn)]
-        if len(arrays) < len(columns) or len(self) >= _MOST_VERTICES:
+        arrays = _arrays(columns)
+        if arrays is None or len(self) >= _MOST_VERTICES:
             return None
         return DeviceBoxTable(self.device, self.array, arrays, limit, q, slots)
+
+    def uncertified(self, columns: Sequence[Any], limit: int) -> np.ndarray | None:
+        """See Column.uncertified. None too where the device has no room for the list."""
+        arrays = _arrays(columns)
+        if arrays is None or self.device.memory().free < _LISTED_BYTES * len(self) + _MARGIN:
+            return None
+        return uncertified(self.device, self.array, arrays, limit)
+
+    @classmethod
+    def points(cls, columns: Sequence[Any], ids: np.ndarray) -> np.ndarray | None:
+        """See Column.points."""
+        arrays = _arrays(columns)
+        return None if arrays is None else gathered(columns[0].device, arrays, ids)
 
     def clear(self) -> None:
         """See Column.clear."""
@@ -166,6 +184,12 @@ class DeviceColumn(DeviceVector, Column):
         open_values.fill_where("==", UNREACHED, 0 if least else UNREACHED)
         ids = open_values.select(">=", least)
         yield (ids if least else ids[open_values.take(ids) != UNREACHED]) + start
+
+
+def _arrays(columns: Sequence[Any]) -> list[DeviceArray] | None:
+    """The vectors of columns that are all on a device, at least one; None for others."""
+    arrays = [column.array for column in columns if isinstance(column, DeviceColumn)]
+    return arrays if arrays and len(arrays) == len(columns) else None
 
 
 class DevicePivotBounds(PivotBounds):

@@ -108,7 +108,8 @@ ENTRIES: tuple[Entry, ...] = (
     *plain("columns.cu", "column_bits", "column_best", "column_first", "column_reached", "column_count",
            "column_histogram", "column_gather", "column_put", "column_fill_where", "column_recode",
            "column_recode_reached", "select_counts", "select_vertices", "scan_totals_of_parts", "scan_parts"),
-    *plain("boxes.cu", "fill_boxes", "box_extent", "left_boxes", "box_members"),
+    *plain("boxes.cu", "fill_boxes", "box_extent", "left_boxes", "box_members", "member_extent", "drop_members",
+           "gather_points"),
     *plain("bounds.cu", "open_where", "tighten_upper", "tighten_lower", "close_where", "close_known", "choose_pivots"),
     Entry("bounds.cu", "fold_pivot", registers=40),
 )

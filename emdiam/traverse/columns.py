@@ -58,9 +58,10 @@ class BoxTable(Protocol):
 
 
 class Column(ABC):
-    """A vector unsigned[n_vertices]. piece : entries that `part` is best asked for at a time."""
+    """A vector unsigned[n_vertices]. piece : entries that `part` is best asked for at a time. many : of more vertices
+    above a limit, boxes of them (box_table) cost less than a list."""
 
-    piece = 1 << 16
+    piece = many = 1 << 16
 
     # -- what it is -----------------------------------------------------------------------------
     @property
@@ -134,6 +135,16 @@ class Column(ABC):
     def box_table(self, columns: Sequence[Any], limit: int, q: np.ndarray, slots: int) -> BoxTable | None:
         """A table of the vertices with limit < value < unreached by `columns` divided by 2^q (int64[k]), of so many
         slots, where these columns are; None where they are in RAM or apart, and are looked at in pieces."""
+        return None
+
+    def uncertified(self, columns: Sequence[Any], limit: int) -> np.ndarray | None:
+        """Vertices with limit < value < unreached, ascending, int64[k], but for such whose distances in `columns`
+        certify them against all the others at once, where these columns are; None where they are in RAM or apart."""
+        return None
+
+    @classmethod
+    def points(cls, columns: Sequence[Any], ids: np.ndarray) -> np.ndarray | None:
+        """Values of vertices `ids` in all columns, unsigned[len(ids), k], where these are together; else None."""
         return None
 
     # -- changing values ------------------------------------------------------------------------

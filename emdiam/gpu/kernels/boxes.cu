@@ -106,3 +106,47 @@ ENTRY(256) box_members(const u32* upper, u64 n, u32 limit, const u64* columns, c
         if (marks[slot] == 0) members[v] = 0;
     }
 }
+
+// -- Candidates by themselves --
+// members: u32[n], 0 at candidates that are left, all bits set elsewhere. Source: methods/exact/candidates.py, near_all.
+
+// Makes members of all candidates if `begins` is not 0. extent: u32[k], zeros before, gets the largest distance of a member
+// in each column. One thread a vertex, any grid. Work: O(k n).
+ENTRY(256) member_extent(const u32* upper, u64 n, u32 limit, const u64* columns, u64 k, u32 begins, u32* members,
+                         u32* extent) {
+    const Table table = {columns, nullptr, k, nullptr, 0};
+    for (u64 base = first_item() - lane_id(); base < n; base += item_stride()) {
+        const u64 v = base + lane_id();
+        bool stays = v < n;
+        if (stays && begins != 0) members[v] = is_candidate(upper[v], limit) ? 0u : UNREACHED;
+        stays = stays && members[v] == 0;
+        if (!__any_sync(FULL_WARP, stays)) continue;
+        for (u64 i = 0; i < k; ++i) {
+            const u32 most = warp_max(stays ? table.distance(i, v) : 0u);
+            if (lane_id() == 0 && most > load_fresh(extent + i)) atomicMax(extent + i, most);
+        }
+    }
+}
+
+// Drops members that are certified against all others at once: distance + extent[i] <= limit for some i. counts: u64[2],
+// raised by those that stay, and by those that are dropped. One thread a vertex, any grid. Work: O(k n).
+ENTRY(256) drop_members(u64 n, u64 limit, const u64* columns, u64 k, const u32* extent, u32* members, u64* counts) {
+    const Table table = {columns, nullptr, k, nullptr, 0};
+    u64 left = 0, dropped = 0;
+    for (u64 v = first_item(); v < n; v += item_stride()) {
+        if (members[v] != 0) continue;
+        bool stays = true;
+        for (u64 i = 0; stays && i < k; ++i) stays = static_cast<u64>(table.distance(i, v)) + extent[i] > limit;
+        if (!stays) members[v] = UNREACHED;
+        left += stays;
+        dropped += !stays;
+    }
+    warp_add(left, counts);
+    warp_add(dropped, counts + 1);
+}
+
+// out: u32[m * k], the distances of vertices ids: u64[m], those of one vertex side by side. Any grid.
+ENTRY(256) gather_points(const u64* columns, u64 k, const u64* ids, u64 m, u32* out) {
+    const Table table = {columns, nullptr, k, nullptr, 0};
+    for (u64 item = first_item(); item < m * k; item += item_stride()) out[item] = table.distance(item % k, ids[item / k]);
+}

@@ -28,7 +28,7 @@ from ...traverse.stored_column import StoredColumn
 from .boxes import Boxes, Tick, build_boxes, disjoint_pairs, open_points, worst_pair
 
 # Of more candidates a tree of boxes, a pass a level, costs more than a table of boxes that leaves fewer of them.
-MANY_BOXED = 1 << 16
+MANY_BOXED = Column.many
 _MOST_SLOTS, _LEAST_SLOTS, _POINTS_A_SLOT = 1 << 20, 1 << 10, 8
 COARSEST = 12
 _ONE_BOX = 63  # a q of which all distances are in one
@@ -236,8 +236,10 @@ class Candidates:
         self.vertices, self._most_bytes, self._tick = vertices, most_bytes, tick
         self._k = len(columns)
         self._points = np.empty((len(vertices), width_for(self._k)), columns[0].dtype)
+        first = columns[0]
+        together = first.points(columns, vertices) if isinstance(first, Column) else None
         for i, column in enumerate(columns):
-            self._points[:, i] = column.take(vertices)
+            self._points[:, i] = column.take(vertices) if together is None else together[:, i]
 
     @property
     def points(self) -> np.ndarray:

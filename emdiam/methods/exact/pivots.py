@@ -31,7 +31,7 @@ from ...traverse.components import Component
 from ...traverse.pivot_bounds import Folded
 from ...traverse.workspace import workspace_bytes
 from ..definition import Method, MethodOptions
-from .candidates import MANY_BOXED, Candidates, Verdict, boxed_candidates
+from .candidates import Candidates, Verdict, boxed_candidates
 from .cost_model import PIVOTS
 from .covering import Covering
 from .method import Eccentricity, ExactMethod, path_middle, solver
@@ -266,12 +266,14 @@ class _ComponentRun:
     def _choose_candidates(self, unsettled: int) -> bool:
         """Candidates, with the distances that are stored; False while they are too many for the memory."""
         room, chosen = self.columns.candidates_limit(), None
-        if unsettled > min(room, MANY_BOXED):
+        if unsettled > min(room, self.bounds.upper.many):
             chosen = boxed_candidates(self.bounds.upper, self.columns.stored, self.limit, self.columns.room // 4,
                                       min(room, unsettled - unsettled // MANY), lambda: self.method.tick("certify"))
         if chosen is None:
             if unsettled > room:
                 return False
+            chosen = self.bounds.upper.uncertified(self.columns.stored, self.limit)
+        if chosen is None:
             chosen = self.bounds.unsettled(self.limit)
         self.candidates = Candidates(chosen, self.columns.stored, self.columns.candidates_bytes,
                                      lambda: self.method.tick("certify"))
