@@ -133,6 +133,7 @@ DRIVERS: Mapping[str, tuple[tuple[str, ...], Check]] = {
     "multi-source": (tuple(MAPPINGS), _multi_source), "spread": (tuple(MAPPINGS), _spread),
     "whole batches": (_NONE, _whole), "wide batches": (_NONE, _wide),
     "rows": (_NONE, drivers_rows.rows), "boxes": (_NONE, drivers_rows.boxes),
+    "components": (_NONE, drivers_rows.components),
     "labels": (_NONE, drivers_paged.labels), "paging rates": (_NONE, drivers_paged.rates),
     "paged": (tuple(MAPPINGS), drivers_paged.paged),
     "searches": (_NONE, drivers_weighted.searches), "sweep": (tuple(MAPPINGS), drivers_weighted.sweep),

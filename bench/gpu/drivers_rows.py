@@ -1,4 +1,5 @@
-"""Checks of what looks at rows and at columns together: steep arcs, the walk down a path, and boxes of candidates."""
+"""Checks of what looks at rows and at columns together: steep arcs, the walk down a path, components,
+and boxes of candidates."""
 
 from __future__ import annotations
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from emdiam.gpu.box_table import DeviceBoxTable
 from emdiam.gpu.candidates import gathered, uncertified
+from emdiam.gpu.components import DeviceComponents
+from emdiam.gpu.kernel_file import zeros
 from emdiam.gpu.rows import count_steep, path_pieces
 from emdiam.gpu.vector import DeviceVector
 
@@ -35,6 +38,21 @@ def rows(subject: Subject, mapping: str) -> Iterator[bool]:
     path = np.concatenate(list(path_pieces(device, graph, device.array(distances), far, 5)))
     yield distances[path].tolist() == list(range(int(distances[far]), -1, -1))
     yield all(b in neighbours[offsets[a] : offsets[a + 1]] for a, b in zip(path, path[1:], strict=False))
+
+
+def components(subject: Subject, mapping: str) -> Iterator[bool]:
+    """The component of a source, as if nothing had been reached."""
+    device, graph, distances = subject.setting.device, subject.graph, subject.expected[subject.sources[0]]
+    offsets, _ = subject.rows
+    members, n = np.flatnonzero(distances != UNREACHED), graph.n_vertices
+    found = DeviceComponents(device, graph, zeros(device, -(-n // 64), np.uint64), n)
+    yield np.array_equal(np.flatnonzero(found.labels[:] == members[0]), members) == (members.size > 1)
+    yield found.largest_size() >= members.size or members.size == 1
+    listed = {one.root: one for one in found.larger_than(1)}
+    mine = listed.get(int(members[0]))
+    degrees = offsets[members + 1] - offsets[members]
+    hub = int(members[int(degrees.argmax())])
+    yield members.size == 1 if mine is None else (mine.size, mine.last, mine.hub) == (members.size, members[-1], hub)
 
 
 def boxes(subject: Subject, mapping: str) -> Iterator[bool]:

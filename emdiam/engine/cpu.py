@@ -37,7 +37,7 @@ from ..traverse.degrees import highest_degrees, list_degree, max_degree_vertex
 from ..traverse.distance_table import DistanceTable
 from ..traverse.domination import dominating
 from ..traverse.euler import euler_masters
-from ..traverse.hidden import find_components
+from ..traverse.hidden import HiddenComponents, find_components
 from ..traverse.hyperball import BallSums, HyperBallRun
 from ..traverse.level_window_batch import MAX_WINDOW_SOURCES, LevelWindowBatch
 from ..traverse.multi import MOST_BITS, MultiRun, batch_for
@@ -99,6 +99,10 @@ class LocalEngine:
 
     def components(self, reached: int) -> Components | None:
         """See Engine.components."""
+        return self.components_here(reached)
+
+    def components_here(self, reached: int) -> HiddenComponents | None:
+        """The same in RAM, as checkpoints can hold them."""
         return find_components(self.core, reached, self.reporter.heartbeat)
 
     def _finish(self, run: BfsRun | MultiRun | WideRun | LevelWindowBatch | SharedSweeps | HyperBallRun) -> None:

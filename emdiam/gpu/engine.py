@@ -1,7 +1,7 @@
 """The GPU engine: the Engine interface with traversals and columns on a device.
 
-BFS, multi-source BFS, spreads, bounds and the growth of clusters run on the device; what looks at few rows (paths,
-chains, checks of edges), and scans are done on the CPU, over the same store and within the same memory plan.
+BFS, multi-source BFS, spreads, bounds, components and the growth of clusters run on the device; what looks at few rows
+(paths, chains, checks of edges), and scans are done on the CPU, over the same store and within the same memory plan.
 Device memory: see vram.py. Further devices of the setting hold the graph too, and share multi-source BFS.
 """
 
@@ -24,9 +24,11 @@ from ..traverse.bfs import Traversal
 from ..traverse.clusters import grow_clusters
 from ..traverse.columns import Column
 from ..traverse.domination import dominating
+from ..traverse.hidden import HiddenComponents
 from ..traverse.pivot_bounds import PivotBounds
 from .bfs_auto import AutoBfs
 from .bfs_whole import Found, WholeBfs
+from .components import DeviceComponents
 from .device import Device, DeviceArray
 from .device_column import DeviceColumn, DevicePivotBounds
 from .failures import at_the_end
@@ -194,8 +196,25 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         """See Engine.components."""
         if self._reached_all:
             return None
+        if self._reached is None or self._components_bytes() > self.vram.pool_bytes:
+            return self.components_here(reached)
+        found = DeviceComponents(self.device, self.graph, self._reached, reached)
+        return found if found.n_others else None
+
+    def _components_bytes(self) -> int:
+        """Device memory beyond the plan of the method for components, beside batches; more than there is where they
+        are for the CPU."""
+        n, item = self.facts.n_vertices, self.graph.id_dtype.itemsize
+        if not self.graph.resident or n >= UNREACHED:
+            return 1 << 62
+        return growth_bytes(self.graph) + (4 + item) * n + 24 * n * (self.facts.batch_bits // 64)
+
+    def components_here(self, reached: int) -> HiddenComponents | None:
+        """See LocalEngine.components_here."""
+        if self._reached_all:
+            return None
         self._fetch_reached()
-        return super().components(reached)
+        return super().components_here(reached)
 
     # -- rows -----------------------------------------------------------------------------------
     def path_pieces(self, distances: Column, target: int, *, by_rank: bool = False) -> Iterator[np.ndarray]:

@@ -103,6 +103,8 @@ ENTRIES: tuple[Entry, ...] = (
     *mapped("spread.cu", "spread_level"),
     Entry("spread_whole.cu", "whole_spread", registers=64, builds=VERTICES, cooperative=True),
     Entry("labels.cu", "grow_labels", registers=40, builds=mapping_builds([LABEL_MAPPING])),
+    *plain("components.cu", "begin_components", "join_arcs", "name_components", "count_components",
+           "describe_components", registers=40, builds=mapping_builds([LABEL_MAPPING])),
     *plain("rows.cu", "steep_arcs", "walk_down", builds=VERTICES),
     # Columns, and the bounds that the exact methods keep in them.
     *plain("columns.cu", "column_bits", "column_best", "column_first", "column_reached", "column_count",

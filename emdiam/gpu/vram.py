@@ -88,16 +88,20 @@ def _resident_state(store: Store, held: DeviceState) -> int:
 def plan_vram(store: Store, setting: OnDevice, held: DeviceState) -> VramPlan:
     """The plan of a method on `store` within what the setting allows of the first device, or what is free there.
 
-    Raises BudgetError with the numbers where that is too little, and where one of several devices cannot hold the
-    whole graph.
+    Of several devices batches get what all of them have room for. Raises BudgetError with the numbers where that is too
+    little, and where one of several devices cannot hold the whole graph.
     """
     plan = _plan_one(store, setting, held)
+    pools = [plan.pool_bytes]
     for other in setting.others:
-        if not (plan.resident and _plan_one(store, replace(setting, device=other), held).resident):
+        there = _plan_one(store, replace(setting, device=other), held)
+        pools.append(there.pool_bytes)
+        if not (plan.resident and there.resident):
             raise DeviceRoomError(f"each of several devices holds the whole graph, and it does not fit"
                                   f" {other.name if plan.resident else setting.device.name}",
                                   remedy="give one device, where edges that do not fit are paged")
-    return plan
+    # A batch may go to any of them.
+    return replace(plan, pool_bytes=min(pools))
 
 
 def _plan_one(store: Store, setting: OnDevice, held: DeviceState) -> VramPlan:

@@ -248,7 +248,7 @@ class JournalEngine:
                 return None
             return self._state.components(record.read("hidden"), record.read("entries"), reached)
 
-        live = partial(self.engine.components, reached)
+        live = partial(getattr(self.engine, "components_here", self.engine.components), reached)
         result: Components | None = self.answered("components", int(reached), live, write, read)
         return result
 

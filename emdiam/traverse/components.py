@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,6 +128,17 @@ def largest_sizes(sizes: np.ndarray, size: int, most: int) -> tuple[np.ndarray, 
     counts = sizes[places].astype(np.int64)
     order = np.lexsort((places, -counts))[:most]
     return places[order], counts[order]
+
+
+def keep_largest(pieces: Iterable[tuple[np.ndarray, np.ndarray]], most: int) -> tuple[np.ndarray, np.ndarray]:
+    """The `most` largest of (names ascending, sizes), which come in pieces, int64[k] each; names ascending."""
+    names, sizes = np.empty(0, np.int64), np.empty(0, np.int64)
+    for more, their in pieces:
+        names, sizes = np.concatenate((names, more)), np.concatenate((sizes, their))
+        if len(names) > most:
+            order = np.sort(np.lexsort((names, -sizes))[:most])
+            names, sizes = names[order], sizes[order]
+    return names, sizes
 
 
 def scan_unseen(

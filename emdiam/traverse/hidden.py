@@ -18,7 +18,7 @@ from ..jit import inlined, kernel
 from ..stream.offsets import row_length
 from ..stream.pager import Tick
 from .atomics import count_ones, count_trailing_zeros
-from .components import Components, pairs_within
+from .components import Components, keep_largest, pairs_within
 from .core import Core
 from .left_rows import neighbour_at, record_at
 from .rows import has_bit, row_walk
@@ -91,13 +91,8 @@ class HiddenComponents(Components):
         return sum(pairs_within(sizes) for _, sizes in self._sizes())
 
     def _largest(self, size: int, most: int) -> tuple[np.ndarray, np.ndarray]:
-        roots, sizes = np.empty(0, np.int64), np.empty(0, np.int64)
-        for more, their in self._sizes():
-            above = their > size
-            roots, sizes = np.concatenate((roots, more[above])), np.concatenate((sizes, their[above]))
-            if len(roots) > most:
-                order = np.sort(np.lexsort((roots, -sizes))[:most])
-                roots, sizes = roots[order], sizes[order]
+        pieces = ((roots[sizes > size], sizes[sizes > size]) for roots, sizes in self._sizes())
+        roots, sizes = keep_largest(pieces, most)
         return vertices_at(self.words, self._before, roots), sizes
 
     def _describe(self, roots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

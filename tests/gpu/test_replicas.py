@@ -153,6 +153,16 @@ def test_exact_results_are_those_of_one_device(tmp_path: Path, name: str) -> Non
     assert found[1] == found[0]
 
 
+def test_batches_are_as_wide_as_the_smallest_device_has_room_for(tmp_path: Path) -> None:
+    graph = GRAPHS["grid"]
+    store = write_store(tmp_path / "g.zarr", graph)
+    first, second = open_device("shim-0"), open_device("shim-1", total=(1 << 20) + 16_000)
+    with engine_on(store, device=OnDevice(first, others=(second,))) as engine:
+        assert engine.vram.resident and 0 < engine.vram.pool_bytes < 6_000 and engine.facts.batch_bits == 64
+        found = engine.eccentricities(np.arange(len(graph)))
+    assert found.tolist() == [max(naive.distances(graph, v)) for v in range(len(graph))]
+
+
 def test_names_of_several_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = shims(2)
     monkeypatch.setattr("emdiam.gpu.cupy_device.find_devices", lambda text: {"gpu:0,1": (first, second)}[text])

@@ -1,0 +1,106 @@
+"""Connected components of what a BFS has not reached, found and kept on a device: components.cu.
+
+The host gets counts, and what it asks for. Bytes a vertex on the device: a label and 4 for a size, as long as labels
+are held; while components are found, a queue, and the sums of the load balancing. Source: kernels/components.cu.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..traverse.components import Components, keep_largest
+from .device import Device, DeviceArray
+from .graph import DeviceGraph
+from .kernel_file import KernelFile, zeros
+from .registry import LABEL_MAPPING
+from .vector import DeviceVector
+
+FILE = "components.cu"
+_PIECE = 1 << 20
+
+
+class DeviceComponents(Components):
+    """Components of a graph of fewer than 2^32 vertices.
+
+    reached : bitmap of what a complete BFS has reached, uint64[ceil(n / 64)] on the device. reached_label : of all
+    vertices that are not hidden. Raises BudgetError where the device has no room. Work: O(n + m).
+    """
+
+    def __init__(self, device: Device, graph: DeviceGraph, reached: DeviceArray, reached_label: int) -> None:
+        self._device, self._graph, n = device, graph, graph.n_vertices
+        launcher = graph.launcher(device, LABEL_MAPPING)
+        self._kernels = KernelFile(device, FILE, launcher.defines)
+        parent = device.empty(n, graph.id_dtype)
+        self._sizes: DeviceArray | None = zeros(device, n, np.uint32)
+        queue, out = graph.queues(device)[0], zeros(device, 3, np.uint64)
+        self._kernels.launch("begin_components", n, graph.offsets, reached, n, parent, queue, out[:1])
+        hidden = int(device.to_host(out)[0])
+        if hidden:
+            launcher.launch(launcher.kernels(FILE, "join_arcs"), queue[:hidden], (parent,))
+        self._kernels.launch("name_components", n, n, parent, self._sizes)
+        self._kernels.launch("count_components", n, n, self._sizes, out[1:])
+        n_others, self._pairs = (int(count) for count in device.to_host(out)[1:])
+        self._parent = parent
+        super().__init__(DeviceLabels(device, parent, reached_label), reached_label, n_others)
+
+    def n_pairs(self) -> int:
+        """See Components.n_pairs."""
+        return self._pairs
+
+    @property
+    def label_bytes(self) -> int:
+        """See Components.label_bytes."""
+        return 0 if self._sizes is None else self._sizes.nbytes + self._parent.nbytes
+
+    def _above(self, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """(roots, sizes) of the components of more than `size` vertices, in pieces, int64[k] each."""
+        for start in range(0, 0 if self._sizes is None else self._sizes.size, _PIECE):
+            assert self._sizes is not None
+            part = DeviceVector(self._device, self._sizes[start : min(start + _PIECE, self._sizes.size)])
+            places = part.select(">", size)
+            yield places + start, part.take(places).astype(np.int64)
+
+    def _largest(self, size: int, most: int) -> tuple[np.ndarray, np.ndarray]:
+        return keep_largest(self._above(size), most)
+
+    def _describe(self, roots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        assert self._sizes is not None, "labels are held"
+        device, k, n = self._device, len(roots), self._graph.n_vertices
+        DeviceVector(device, self._sizes).put(roots, 0)
+        facts = zeros(device, 2 * k, np.uint64)
+        self._kernels.launch("describe_components", n, self._graph.offsets, n, self._parent,
+                             device.array(roots.astype(np.uint64)), k, facts[:k], facts[k:])
+        last, hubs = device.to_host(facts).reshape(2, k)
+        return last.astype(np.int64), (~hubs & np.uint64(0xFFFFFFFF)).astype(np.int64)
+
+    def _larger(self, size: int, most: int) -> int:
+        return 0 if self._sizes is None else DeviceVector(self._device, self._sizes).count_where(">", size)
+
+    def _largest_left(self) -> int:
+        return 0 if self._sizes is None else max(0, DeviceVector(self._device, self._sizes).best_value())
+
+    def release(self) -> None:
+        """See Components.release."""
+        super().release()
+        self._sizes, self._parent = None, self._parent[:0]
+
+
+class DeviceLabels:
+    """Labels of all vertices: labels[start:stop] is a copy on the host, id[k]."""
+
+    def __init__(self, device: Device, parent: DeviceArray, reached_label: int) -> None:
+        self._device, self._parent, self._reached_label = device, parent, reached_label
+        self.dtype = parent.dtype
+
+    def __len__(self) -> int:
+        return self._parent.size
+
+    def __getitem__(self, part: slice) -> np.ndarray:
+        start, stop, _ = part.indices(len(self))
+        if stop <= start:
+            return np.empty(0, self.dtype)
+        labels = self._device.to_host(self._parent[start:stop])
+        labels[labels == np.iinfo(self.dtype).max] = self._reached_label
+        return labels
