@@ -60,7 +60,9 @@ ENTRY(256, MAPPING_RESIDENT) name_components(u64 n, VERTEX* parent, u32* sizes) 
     for (u64 base = first_item() - lane_id(); base < n; base += item_stride()) {
         const u64 v = base + lane_id();
         const bool hidden = v < n && load_fresh(parent + v) != NO_PARENT;
-        const VERTEX root = hidden ? root_of(parent, static_cast<VERTEX>(v)) : NO_PARENT;
+        // Only the vertex itself gets another parent: who shortens the way of others may put back one that is no root.
+        VERTEX root = hidden ? static_cast<VERTEX>(v) : NO_PARENT;
+        for (VERTEX next = root; hidden && (next = load_fresh(parent + root)) != root;) root = next;
         if (hidden) store_fresh(parent + v, root);
         // Lanes that have the root of the first of them, as in a large component, count by one operation.
         const u32 lanes = __ballot_sync(FULL_WARP, hidden);
