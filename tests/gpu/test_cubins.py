@@ -98,7 +98,8 @@ def test_the_script_makes_what_a_device_finds(
     assert len(set(texts)) == 3
     for text in texts:
         entries = {name.decode() for name in SECTION.findall(text)}
-        assert entries == {"fill_boxes", "box_extent", "left_boxes", "box_members"}
+        assert entries == {"fill_boxes", "box_extent", "left_boxes", "box_members", "member_extent", "drop_members",
+                           "gather_points"}
     times = [path.stat().st_mtime_ns for path in paths if path is not None]
     made.main(["-o", str(tmp_path)])
     assert [path.stat().st_mtime_ns for path in paths if path is not None] == times
