@@ -53,15 +53,20 @@ def atomic_lower(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
     return array.dtype(array, types.intp, value), codegen
 
 
-@intrinsic
-def count_trailing_zeros(typingctx: Any, word: Any) -> Any:
-    """Index of the lowest set bit of a uint64 that is not zero, as int64."""
-    signature = types.int64(types.uint64)
+def _scan(operation: str) -> Any:
+    """f(word): how many zeros a uint64 that is not zero has below its lowest bit (cttz) or above its highest (ctlz), as
+    int64."""
+    @intrinsic
+    def scan(typingctx: Any, word: Any) -> Any:
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return getattr(builder, operation)(args[0], ir.Constant(ir.IntType(1), 1))
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+        return types.int64(types.uint64), codegen
 
-    return signature, codegen
+    return scan
+
+
+count_trailing_zeros, count_leading_zeros = _scan("cttz"), _scan("ctlz")
 
 
 @intrinsic

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..stream.offsets import row_span, row_start
-from .atomics import atomic_add, count_trailing_zeros
+from .atomics import atomic_add, count_leading_zeros, count_trailing_zeros
 
 Visitor = Callable[..., Any]
 ALL, NONE = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0)
@@ -94,21 +94,41 @@ def _index(bits):  # type: ignore[no-untyped-def]
     return count_trailing_zeros(bits | (np.uint64(1) << np.uint64(63)))
 
 
-def block_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits, again: bool = False) -> Visitor:
+@inlined
+def _highest_bit(bits):  # type: ignore[no-untyped-def]
+    """The highest bit that is set, alone; 0 if none is."""
+    return np.uint64(1) << np.uint64(63 - count_leading_zeros(bits)) if bits else NONE
+
+
+@inlined
+def _highest_index(bits):  # type: ignore[no-untyped-def]
+    """Index of the highest bit that is set; 0 if none is."""
+    return 63 - count_leading_zeros(bits | np.uint64(1))
+
+
+def block_walk(
+    select: Visitor, visit: Visitor, settle: Visitor = _no_hits, again: bool = False, back: bool = False
+) -> Visitor:
     """The walk with these visitors over one block: walk(piece, k, layout, state) goes over the rows of block k of the
-    piece and returns the sum of the amounts. piece, layout : see row_walk."""
+    piece and returns the sum of the amounts. piece, layout : see row_walk. back : from the last row to the first; not
+    together with `again`."""
+    assert not (again and back)
+    pick, index = (_highest_bit, _highest_index) if back else (lowest_bit, _index)
+
     @inlined
     def walk(piece, k, layout, state):  # type: ignore[no-untyped-def]
         low, high, base, first, last = _block_bounds(piece, k, layout)
         total = 0
-        for word in range(first >> 6, (last >> 6) + 1):
+        n_words = (last >> 6) + 1 - (first >> 6)
+        for step in range(n_words):
+            word = (last >> 6) - step if back else (first >> 6) + step
             mask = range_mask(word, first, last)
             bits = select(state, word) & mask
             hits = NONE
             bit, v, begin, until, whole = NONE, first, low, low, np.bool_(False)  # no row yet
             while True:
                 # Before the visit, unless that may select another row: see queue_walk.
-                following = _row_in_block(layout, low, high, base, (word << 6) + _index(bits))
+                following = _row_in_block(layout, low, high, base, (word << 6) + index(bits))
                 if bit:
                     amount, hit = visit(state, piece[4], v, begin, until, whole)
                     total += amount
@@ -117,12 +137,12 @@ def block_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits, agai
                     if again:
                         mask &= _bits_above(bit)
                         bits = select(state, word) & mask
-                        following = _row_in_block(layout, low, high, base, (word << 6) + _index(bits))
+                        following = _row_in_block(layout, low, high, base, (word << 6) + index(bits))
                 if not bits:
                     break
                 begin, until, whole = following
-                bit = lowest_bit(bits)
-                v = (word << 6) + _index(bits)
+                bit = pick(bits)
+                v = (word << 6) + index(bits)
                 bits ^= bit
             if hits:
                 settle(state, word, hits)
@@ -131,13 +151,14 @@ def block_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits, agai
     return walk
 
 
-def row_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits) -> Visitor:
+def row_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits, back: bool = False) -> Visitor:
     """The walk with these visitors over all blocks: walk(piece, layout, state) returns the sum of the amounts of this
-    thread; threads share `turn` and take `grain` blocks at a time.
+    thread; threads share `turn` and take `grain` blocks at a time. back : from the last block of a piece, and the last
+    row of a block, to the first.
 
     piece : (chunks int64[k], block numbers; position int64[k], where the ids of each begin in `ids`; turn int64[1];
     grain; ids), as Pager.sweep gives it. layout : of Core."""
-    one_block = block_walk(select, visit, settle)
+    one_block = block_walk(select, visit, settle, back=back)
 
     @inlined
     def walk(piece, layout, state):  # type: ignore[no-untyped-def]
@@ -148,7 +169,7 @@ def row_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits) -> Vis
             if begin >= len(chunks):
                 return total
             for k in range(begin, min(begin + grain, len(chunks))):
-                total += one_block(piece, k, layout, state)
+                total += one_block(piece, len(chunks) - 1 - k if back else k, layout, state)
 
     return walk
 

@@ -4,11 +4,11 @@ Strong, where all blocks are in memory: Tarjan's depth-first search, one arc aft
 reverse topological order: an arc between two components leads to the one of the smaller number.
 
 Strong, where blocks are streamed, depth first would read a block an arc. Then it is done by sweeps: vertices without an
-arc from or to another that is left are components of one; the vertices that a hub reaches and is reached from are one;
-and among the rest each vertex takes the largest vertex that reaches it as its colour, so that the vertices which reach
-the vertex of their colour within it are one component each time. At the end the height of a component, the most arcs
-between components on a path from it, puts them in a reverse topological order (ties: by a vertex of each). So numbers
-may differ from Tarjan's, as that order is not the only one.
+arc from or to another that is left are components of one, and taken out in place, so that long paths go at once; the
+vertices that a hub reaches and is reached from are one; and among the rest each vertex takes the largest vertex that
+reaches it as its colour, so that the vertices which reach the vertex of their colour within it are one component each
+time. At the end the height of a component, the most arcs between components on a path from it, puts them in a reverse
+topological order (ties: by a vertex of each). So numbers may differ from Tarjan's, as that order is not the only one.
 
 Bytes a vertex: Tarjan 6 ids and 8, by sweeps 4 ids. I/O: Tarjan none; sweeps: two BFS, then a few passes a round.
 Sources: Tarjan, Depth-first search and linear graph algorithms, SIAM J. Comput. 1972; Fleischer, Hendrickson, Pinar,
@@ -20,6 +20,7 @@ J. Parallel Distrib. Comput. 2005 (what is trimmed).
 from __future__ import annotations
 
 import threading
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -27,11 +28,10 @@ import numpy as np
 from ..jit import inlined, kernel
 from ..stream.offsets import row_span
 from ..stream.pager import Tick
-from .atomics import atomic_add, atomic_or
+from .atomics import atomic_add, atomic_and, atomic_or
 from .bfs import BfsRun
 from .components import _find, join
 from .core import Core
-from .dense import bottom_up
 from .rows import every_row, has_bit, row_walk
 from .workspace import bits_at
 
@@ -88,22 +88,21 @@ class _Left:
         self.active = np.full((n + 63) // 64, 0xFFFFFFFFFFFFFFFF, np.uint64)
         if n % 64:
             self.active[-1] >>= np.uint64(-n % 64)
-        self.roots, self._colours = np.full(n, n, dtype), np.empty(n, dtype)
+        self.active &= ~(core.table.isolated | core.reverse.table.isolated)  # whom no arc leads to, or from
+        self.roots, self._colours = np.arange(n, dtype=dtype), np.empty(n, dtype)
+        self.roots[self._listed(self.active)] = n
 
     @property
     def some(self) -> bool:
         return bool(self.active.any())
 
     def trim(self, most: int) -> None:
-        """Take out vertices without an arc from or to another one, as long as there are many, `most` times."""
+        """Take out vertices without an arc from or to another one that is left, as long as there are many, `most`
+        times: at once all of a path whose ids rise or fall along it."""
+        core, n = self._core, len(self.roots)
         for _ in range(most):
-            before = int(np.bitwise_count(self.active).sum())
-            for rows in (self._core, self._core.reverse):
-                known = ~self.active
-                self._sweep(rows, rows.blocks_with(known, True), bottom_up, self.active, known)
-                alone = np.flatnonzero(np.unpackbits((~known).view(np.uint8), bitorder="little"))
-                self._settle(~known, alone[alone < len(self.roots)])
-            if int(np.bitwise_count(self.active).sum()) > before - len(self.roots) // 64 - 1:
+            if sum(self._sweep(rows, rows.blocks_with(self.active), peel, self.active, self.roots)
+                   for rows in (core, core.reverse)) < n // 64 + 1:
                 return
 
     def take_hub(self) -> None:
@@ -126,7 +125,9 @@ class _Left:
                 pass
             run.result()
             both &= rows.work.visited
-        self._settle(both, hub, among=back.table.isolated | out.table.isolated)
+        both &= self.active
+        self.roots[self._listed(both)] = hub
+        self.active &= ~both
 
     def take_colours(self) -> None:
         """Take out the component of every vertex that is the largest which reaches it."""
@@ -140,17 +141,13 @@ class _Left:
         out = core.blocks_with(self.active)
         while self._sweep(core, out, reach_back, self.active, reached, colours):
             pass
-        where = np.unpackbits(reached.view(np.uint8), bitorder="little", count=n).view(bool)
+        where = self._listed(reached)
         self.roots[where] = colours[where]
         self.active &= ~reached
 
-    def _settle(self, bits: np.ndarray, root: Any, among: np.ndarray | None = None) -> None:
-        """The vertices of `bits` that are left are in the component of `root`, or of their own."""
-        here = self.active & bits
-        if among is not None:  # whom no arc leads to, or from, counts as visited by a BFS
-            here &= ~among
-        self.roots[np.unpackbits(here.view(np.uint8), bitorder="little", count=len(self.roots)).view(bool)] = root
-        self.active &= ~here
+    def _listed(self, bits: np.ndarray) -> np.ndarray:
+        """A bitmap as bool[n]."""
+        return np.unpackbits(bits.view(np.uint8), bitorder="little", count=len(self._colours)).view(bool)
 
     def _sweep(self, rows: Core, blocks: np.ndarray, *arguments: Any) -> int:
         amount = rows.sweep(blocks, *arguments, tick=self._tick)
@@ -170,7 +167,8 @@ def _by_sweeps(core: Core, tick: Tick | None) -> tuple[np.ndarray, int]:
         left.trim(1)
     roots, heights = left.roots, left._colours
     heights[:] = 0
-    while left._sweep(core, core.blocks, raise_heights, roots, heights):
+    turns = cycle((raise_heights_back, raise_heights))  # a path whose ids rise, or fall, takes one of either
+    while left._sweep(core, core.blocks, next(turns), roots, heights):
         pass
     found = np.flatnonzero(roots == np.arange(len(roots), dtype=roots.dtype))
     ranked = found[np.lexsort((found, heights[found]))]
@@ -253,6 +251,31 @@ def _active(state, word):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def _peel(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+    active, roots = state
+    for p in range(begin, end):
+        w = np.int64(ids[p])
+        if w != v and has_bit(active, w):
+            return 0, False
+    if not whole:  # the rest of the row is in another block; colours settle it
+        return 0, False
+    atomic_and(active, v >> 6, ~(np.uint64(1) << np.uint64(v & 63)))
+    roots[v] = v
+    return 1, False
+
+
+_walk_peel = row_walk(_active, _peel)
+
+
+@kernel
+def peel(piece, layout, active, roots):  # type: ignore[no-untyped-def]
+    """Take active vertices without an active end in their row out, one after another; how many.
+
+    Of a circle none is the first: the next one in it is active then. So threads may take out at the same time."""
+    return _walk_peel(piece, layout, (active, roots))
+
+
+@inlined
 def _raise_colour(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     active, colours = state
     mine = colours[v]
@@ -323,13 +346,19 @@ def _raise_height(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-
     return 0, False
 
 
-_walk_heights = row_walk(every_row, _raise_height)
+_walk_heights, _walk_heights_back = row_walk(every_row, _raise_height), row_walk(every_row, _raise_height, back=True)
 
 
 @kernel
 def raise_heights(piece, layout, roots, heights):  # type: ignore[no-untyped-def]
     """Raise the height of a component above those that its rows lead to; how often that was. As raise_colours."""
     return _walk_heights(piece, layout, (roots, heights))
+
+
+@kernel
+def raise_heights_back(piece, layout, roots, heights):  # type: ignore[no-untyped-def]
+    """As raise_heights, from the last row to the first."""
+    return _walk_heights_back(piece, layout, (roots, heights))
 
 
 @inlined

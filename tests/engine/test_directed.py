@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -100,14 +101,25 @@ def test_random_digraphs(tmp_path: Path, core: dict[str, Any]) -> None:
 
 
 def test_components_by_sweeps_tell_of_every_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are short, and very many for a long path: what ends a run at its time limit hears of each."""
-    write_arcs([(v, v + 1) for v in range(699)], tmp_path / "g.zarr", 700)
+    """They are short, and very many for a long path in bad order: what ends a run at its time limit hears of each."""
+    order = random.Random(7).sample(range(700), 700)
+    write_arcs(list(pairwise(order)), tmp_path / "g.zarr", 700)
     with opened(tmp_path / "g.zarr", 8) as engine:
         told: list[None] = []
         monkeypatch.setattr(engine.reporter, "heartbeat", lambda: told.append(None))
         numbers, n_strong = engine.strong
-        assert n_strong == 700 and (np.diff(numbers.astype(int)) == -1).all()
-        assert len(told) >= 699  # the height of one vertex more is known after each
+        assert n_strong == 700 and (numbers[order] == np.arange(699, -1, -1)).all()
+        assert len(told) >= engine.reporter.stats().passes > 100
+
+
+@pytest.mark.parametrize("step", [1, -1], ids=["rise", "fall"])
+def test_components_of_a_path_in_order_take_few_sweeps(tmp_path: Path, step: int) -> None:
+    ids = list(range(3000))[::step]
+    write_arcs(list(pairwise(ids)), tmp_path / "g.zarr", 3000)
+    with opened(tmp_path / "g.zarr", 8) as engine:
+        numbers, n_strong = engine.strong
+        assert n_strong == 3000 and (numbers[ids] == np.arange(2999, -1, -1)).all()
+        assert engine.reporter.stats().passes <= 60  # blocks of 64 vertices, at most one after another
 
 
 def larger(kind: str, n: int) -> list[tuple[int, int]]:
