@@ -10,7 +10,6 @@ import numpy as np
 
 from emdiam.gpu.box_table import DeviceBoxTable
 from emdiam.gpu.candidates import gathered, uncertified
-from emdiam.gpu.components import DeviceComponents
 from emdiam.gpu.kernel_file import zeros
 from emdiam.gpu.rows import count_steep, path_pieces
 from emdiam.gpu.vector import DeviceVector
@@ -42,6 +41,8 @@ def rows(subject: Subject, mapping: str) -> Iterator[bool]:
 
 def components(subject: Subject, mapping: str) -> Iterator[bool]:
     """The component of a source, as if nothing had been reached."""
+    from emdiam.gpu.components import DeviceComponents  # which brings numba
+
     device, graph, distances = subject.setting.device, subject.graph, subject.expected[subject.sources[0]]
     offsets, _ = subject.rows
     members, n = np.flatnonzero(distances != UNREACHED), graph.n_vertices
