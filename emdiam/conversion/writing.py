@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
@@ -263,9 +263,7 @@ class StoreWriting(ABC, Generic[Report]):
     def _end(self, report: Report) -> Report:
         """Remove the checkpoint, but for its last state if that is to stay."""
         checkpoint = self._context.safe.checkpoint
-        if checkpoint is not None:
-            checkpoint.finish(done_state(asdict(report)))
-        return report
+        return report if checkpoint is None else _finished(report, checkpoint, done_state(asdict(report)))
 
     def _figures(self) -> dict[str, Any]:
         """The fields of a WritingReport that are measured."""
@@ -326,6 +324,16 @@ def done_state(report: Mapping[str, Any]) -> State:
     return {DONE: rest.pop("record")["record_digest"], "memory": report["memory_limit_bytes"], "report": rest}
 
 
+def _finished(report: Report, checkpoint: Checkpoint, done: State) -> Report:
+    """The report, with the checkpoint removed, but for its last state if that is to stay. Where the disk does not let
+    that be done, a note says so: the store is whole and has its name, and nothing is left to go on with."""
+    try:
+        checkpoint.finish(done)
+    except (OSError, InputError) as error:
+        return replace(report, notes=(*report.notes, f"the store is complete, but its checkpoint stays: {error}"))
+    return report
+
+
 def resumable(
     report_type: type[Report], target: Path, options: ConvertOptions, identity: Callable[[], dict[str, Any]],
     write: Callable[[Checkpoint | None], Report],
@@ -343,9 +351,7 @@ def resumable(
         done = done_before(checkpoint, target)
         if done is None:
             return write(checkpoint)
-        report = report_type.of_done(done, target)
-        checkpoint.finish(done)
-        return report
+        return _finished(report_type.of_done(done, target), checkpoint, done)
     finally:
         checkpoint.release()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import shutil
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from emdiam.checkpoint.folder import Folder
 from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.conversion.convert import ConvertOptions, write_graph
 from emdiam.conversion.writing import DONE
@@ -58,6 +60,18 @@ def at_rest(tmp_path: Path) -> Iterator[None]:
     names = {thread.name.split("_")[0] for thread in threading.enumerate()}
     assert not names & {"sort", "merge", "join", "encode", "scan"}
     assert not open_files() - files
+
+
+def test_a_checkpoint_that_cannot_be_removed_does_not_fail_what_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(folder: Folder) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(Folder, "remove", broken)
+    report = attempt("declared", tmp_path)
+    assert report.notes[-1].startswith("the store is complete, but its checkpoint stays: ")
+    assert "Input/output error" in report.notes[-1] and (tmp_path / "g.zarr").exists()
 
 
 @pytest.mark.usefixtures("at_rest")
