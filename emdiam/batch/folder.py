@@ -156,8 +156,9 @@ class Results:
         line = (json.dumps(asdict(record), allow_nan=False) + "\n").encode()
         before = os.fstat(self._file).st_size
         try:
-            if os.write(self._file, line) != len(line):
-                raise OSError(28, "No space left on device", str(self.path))
+            left = memoryview(line)
+            while left:  # a write may take a part alone; one that finds no room raises
+                left = left[os.write(self._file, left):]
         except OSError:
             os.ftruncate(self._file, before)
             raise

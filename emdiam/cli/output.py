@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import json
 import os
 import sys
@@ -39,6 +40,18 @@ def check_stdout() -> None:
                      remedy="send it to a file, or to /dev/null")
 
 
+def _write(stream: TextIO, text: str) -> None:
+    """Write all of it, now. Under PYTHONUNBUFFERED a text stream drops what one write did not take."""
+    raw = getattr(stream, "buffer", None)
+    if not isinstance(raw, io.RawIOBase):
+        stream.write(text)
+        stream.flush()
+        return
+    left = memoryview(text.encode(stream.encoding, stream.errors or "strict"))
+    while left:
+        left = left[raw.write(left) or 0 :]
+
+
 def emit(text: str) -> None:
     """Print the answer on standard output, now.
 
@@ -47,8 +60,7 @@ def emit(text: str) -> None:
     """
     check_stdout()
     try:
-        sys.stdout.write(text + "\n")
-        sys.stdout.flush()
+        _write(sys.stdout, text + "\n")
     except BrokenPipeError:
         silence(sys.stdout)
     except OSError as error:

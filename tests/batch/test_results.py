@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import signal
 import subprocess
@@ -37,6 +38,13 @@ def test_records_come_back(tmp_path: Path):
     assert read_results(tmp_path / NAME) == ({"a": ONE, "b": TWO}, len(data), len(data))
     assert read_results(tmp_path / "none") == ({}, 0, 0)
     assert [read_record(line) for line in data.splitlines()] == [ONE, TWO]
+
+
+def test_a_write_that_takes_a_part_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:7]))
+    results_file(tmp_path)
+    assert read_results(tmp_path / NAME)[0] == {"a": ONE, "b": TWO}
 
 
 def test_a_line_torn_anywhere_is_cut_off(tmp_path: Path):

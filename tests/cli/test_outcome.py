@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import click
 import pytest
@@ -131,3 +133,21 @@ def test_warnings_of_other_packages_stay_off_the_terminal(environment: dict[str,
     done = subprocess.run([sys.executable, "-c", script], env={**os.environ, **environment},
                           capture_output=True, text=True, check=True)
     assert ("old codec" in done.stderr) == shown
+
+
+def test_an_answer_is_written_whole_where_nothing_buffers_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As under PYTHONUNBUFFERED, where a write may take a part alone."""
+    taken = bytearray()
+
+    class Few(io.RawIOBase):
+        def writable(self) -> bool:
+            return True
+
+        def write(self, data: Any) -> int:
+            taken.extend(bytes(data[:3]))
+            return min(3, len(data))
+
+    monkeypatch.setattr("emdiam.cli.output.check_stdout", lambda: None)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(Few(), "utf-8", write_through=True))  # type: ignore[type-var]
+    emit("größter Abstand: 31")
+    assert taken.decode() == "größter Abstand: 31\n"

@@ -39,13 +39,13 @@ def afterwards(place: Path, command: Command, first: Outcome, told: str) -> Outc
 
 
 def said(do: Callable[[], object]) -> Outcome:
-    """What the command line would say: right, a refusal in a sentence, or a fault. What `do` returns counts, if it is
+    """What the command line would say: right, a refusal in a sentence (or a list of them, for jobs), or a fault. What `do` returns counts, if it is
     an Outcome."""
     try:
         answer = do()
     except Exception as error:
         code, sentence = describe(error)
-        if code == _REFUSED and sentence and "\n" not in sentence:
+        if code == _REFUSED and sentence and ("\n" not in sentence or getattr(error, "lines", False)):
             return Outcome(REFUSED, sentence)
         return Outcome(FAULT, f"exit code {code}: {sentence}\n{traceback.format_exc()[-1800:]}")
     return answer if isinstance(answer, Outcome) else Outcome(RIGHT)
