@@ -199,8 +199,8 @@ class ArrayWriter:
     def _write_metadata(self) -> None:
         import zarr
 
-        # Of an attempt that stopped after this; the shards beside it are those of this one.
-        (self._folder / "zarr.json").unlink(missing_ok=True)
+        # Of an attempt that stopped just here, where zarr's own threads may have written it after that.
+        (self._group / self.name / "zarr.json").unlink(missing_ok=True)
         group = zarr.open_group(str(self._group), mode="r+", zarr_format=3)
         keywords: dict[str, Any] = self._codec.zarr_pipeline()
         with quiet_about_numcodecs():

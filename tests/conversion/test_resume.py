@@ -28,7 +28,6 @@ from emdiam.order.registry import ORDERS
 from emdiam.order.reorder import reorder
 from emdiam.progress import Event
 from emdiam.store import arc_runs
-from emdiam.store.array_writer import ArrayWriter
 from tests.conftest import ROOT
 from tests.helpers.convert_twin import TINY, ListSource
 from tests.helpers.open_files import open_files
@@ -94,26 +93,6 @@ def test_a_stop_after_every_single_state(
     pairs, _ = INPUTS[kind]
     assert report.pairs_read == len(pairs)
     assert report.record.loops_dropped == sum(a == b for a, b in pairs)
-
-
-@pytest.mark.usefixtures("at_rest")
-@pytest.mark.parametrize("turn", [1, 2])
-def test_a_stop_after_the_metadata_of_an_array(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, turn: int) -> None:
-    """They are written again."""
-    real, closed = ArrayWriter.close, []
-
-    def close(array: ArrayWriter) -> bytes:
-        digest = real(array)
-        closed.append(array.name)
-        if len(closed) == turn:
-            raise Stop
-        return digest
-
-    monkeypatch.setattr(ArrayWriter, "close", close)
-    with pytest.raises(Stop):
-        attempt("declared", tmp_path)
-    attempt("declared", tmp_path)
-    assert files_of(tmp_path / "g.zarr") == unbroken("declared")
 
 
 @pytest.mark.usefixtures("at_rest")

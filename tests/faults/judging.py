@@ -39,8 +39,8 @@ def afterwards(place: Path, command: Command, first: Outcome, told: str) -> Outc
 
 
 def said(do: Callable[[], object]) -> Outcome:
-    """What the command line would say: right, a refusal in a sentence (or a list of them, for jobs), or a fault. What `do` returns counts, if it is
-    an Outcome."""
+    """What the command line would say: right, a refusal in a sentence (of jobs, a list of them), or a fault. What `do`
+    returns counts, if it is an Outcome."""
     try:
         answer = do()
     except Exception as error:

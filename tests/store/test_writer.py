@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import zarr
 
 from emdiam.errors import InputError, StoreError
 from emdiam.store.array_writer import ArrayWriter
@@ -264,6 +265,17 @@ def test_a_whole_shard_of_another_store_is_not_gone_on_from(tmp_path: Path):
         writer().go_on_from(states[1])
         with pytest.raises(StoreError, match="a/c/0: a shard of the unfinished store is another one"):
             writer().go_on_from(states[0])
+
+
+def test_metadata_of_an_attempt_before_are_written_again(tmp_path: Path):
+    zarr.open_group(str(tmp_path), mode="w", zarr_format=3)
+    with ThreadPoolExecutor(1) as pool:
+        for length in (100, 200):
+            array = ArrayWriter(tmp_path, "a", ChunkCodec("none", np.dtype(np.int64)), chunk_items=64, shard_chunks=2,
+                                fill_value=0, pool=pool)
+            array.append(np.arange(length))
+            array.close()
+    assert np.array_equal(zarr.open_group(str(tmp_path), mode="r")["a"][:], np.arange(200))
 
 
 @pytest.mark.parametrize("n_shards", [1, 3])
