@@ -76,6 +76,7 @@ class Running:
             self._deadline = max(_GRACE_FACTOR * self._deadline, self._deadline + _GRACE_SECONDS)
         self._stopped_by: str | None = None
         self._peak: int | None = None
+        self._over = False
         self._began, self._began_at = datetime.now(UTC), time.monotonic()
         with open(folder.answer, "wb") as answer, open(folder.log, "a", encoding="utf-8") as log:
             log.write(f"# {self._began.isoformat(timespec='seconds')} attempt {attempt.number}: "
@@ -93,6 +94,7 @@ class Running:
             self._peak = max(self._peak or 0, peak_rss_bytes(self._process.pid))
         pid, status, usage = os.wait4(self._process.pid, os.WNOHANG)
         if pid:
+            self._over = True
             return self._ended(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024)
         now = time.monotonic()
         if self._stopped_by is not None:
@@ -119,8 +121,9 @@ class Running:
         return self.attempt.resume and record.exit_code == _REFUSED and record.stopped_by is None
 
     def _signal(self, number: signal.Signals) -> None:
-        # Its helpers too, as a terminal does. It has not been waited for, so the number is still its own.
-        os.killpg(self._process.pid, number)
+        # Its helpers too, as a terminal does. Once it has been waited for, the number may be another's.
+        if not self._over:
+            os.killpg(self._process.pid, number)
 
     def _ended(self, code: int, largest: int) -> Record:
         """The record. largest : bytes of the largest of its processes and of that from which it was forked."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -18,7 +19,7 @@ from emdiam.batch import Batch, BatchOptions, InvalidJobs, prepare
 from emdiam.batch.folder import NAME, read_results
 from emdiam.cli.listener import Heartbeat
 from emdiam.cli.main import group
-from emdiam.errors import InputError, StoppedEarly
+from emdiam.errors import InputError, NotWritten, StoppedEarly
 from emdiam.progress import Event
 from emdiam.units import format_seconds
 from tests.helpers.batch_night import Night, make_night
@@ -65,6 +66,21 @@ def test_one_that_fails_does_not_stop_the_others(night: Night):
     assert sentences == {"bad": "it is too large", "crash": "ended by SIGSEGV", "s": None, "y": None,
                          "x": "it needs bad, which failed: it is too large",
                          "z": "it needs x, which was skipped: it needs bad, which failed: it is too large"}
+
+
+def test_an_answer_that_cannot_be_read_ends_the_batch_in_a_sentence(night: Night, monkeypatch: pytest.MonkeyPatch):
+    """Its process has ended by then, and its number may be another's."""
+    read = Path.read_text
+
+    def fails(path: Path, *arguments: Any, **options: Any) -> str:
+        if path.name == "answer.json":
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), str(path))
+        return read(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "read_text", fails)
+    night.write("s")
+    with pytest.raises(NotWritten, match="the batch cannot go on .Too many open files"):
+        night.run()
 
 
 def test_failures_are_kept_until_they_are_retried(night: Night):
