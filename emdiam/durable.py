@@ -10,7 +10,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -111,6 +111,14 @@ def read_at_most(path: str | Path, limit: int) -> bytes | None:
             if len(data) > limit:
                 return None
     return bytes(data)
+
+
+def write_all(write: Callable[[memoryview], int | None], data: bytes) -> None:
+    """Call `write`, which may take a part alone and returns how much, until it has taken all. Raises what it does:
+    where there is no room left, the next call says so."""
+    left = memoryview(data)
+    while left:
+        left = left[write(left) or 0 :]
 
 
 def write_whole(path: str | Path, data: str | bytes) -> None:

@@ -12,11 +12,12 @@ import json
 import os
 import shutil
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from .._version import __version__
-from ..durable import sync_path, write_whole
+from ..durable import sync_path, write_all, write_whole
 from ..errors import InputError
 
 _STATE, _FORMAT = "state.json", 1
@@ -156,9 +157,7 @@ class Results:
         line = (json.dumps(asdict(record), allow_nan=False) + "\n").encode()
         before = os.fstat(self._file).st_size
         try:
-            left = memoryview(line)
-            while left:  # a write may take a part alone; one that finds no room raises
-                left = left[os.write(self._file, left):]
+            write_all(partial(os.write, self._file), line)
         except OSError:
             os.ftruncate(self._file, before)
             raise

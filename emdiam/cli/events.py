@@ -14,11 +14,13 @@ import sys
 import threading
 import time
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from .._version import __version__
 from ..addresses import plain
+from ..durable import write_all
 from ..errors import InputError
 from ..progress import Allowance, Event
 from .output import complain
@@ -78,9 +80,7 @@ class EventLog:
             line = (b"\n" if self._torn else b"") + _JSON.encode(data).encode() + b"\n"
             self._torn = False
             try:
-                written = os.write(self._file, line)
-                if written < len(line):  # the disk is full, and the next write says so
-                    os.write(self._file, line[written:])
+                write_all(partial(os.write, self._file), line)
             except OSError as error:
                 self._close()
                 complain(f"warning: no more events are written to {self._path} ({error.strerror})")

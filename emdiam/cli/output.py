@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 import click
 
+from ..durable import write_all
 from ..errors import InputError
 
 _NAME = "emdiam: "
@@ -47,9 +48,7 @@ def _write(stream: TextIO, text: str) -> None:
         stream.write(text)
         stream.flush()
         return
-    left = memoryview(text.encode(stream.encoding, stream.errors or "strict"))
-    while left:
-        left = left[raw.write(left) or 0 :]
+    write_all(raw.write, text.encode(stream.encoding, stream.errors or "strict"))
 
 
 def emit(text: str) -> None:
