@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
@@ -23,6 +24,7 @@ from .vertex_state import RamState, VertexState
 if TYPE_CHECKING:
     from ..dask.engine import DaskEngine
 
+_LOG = logging.getLogger("emdiam")
 # Options of methods that change no answer: a run may go on with others.
 _FREE = ("limits", "path_file", "scratch", "known_diameter", "out", "keep")
 # The pool of a plan differs a little from process to process, by what the program itself takes; the margin
@@ -147,16 +149,23 @@ class Checkpoint:
     def finish(self) -> None:
         """The run has ended well: remove the folder, unless it is to stay."""
         if not self._folder.options.keep:
-            self._folder.remove()
+            self._remove()
 
     def close(self) -> None:
         """Let go of it; one without a record is removed."""
         try:
             if self.path.exists() and not self._has_records():
-                self._folder.remove()
+                self._remove()
             self._journal.close()
         finally:
             self._folder.close()
+
+    def _remove(self) -> None:
+        """Remove the folder; where the disk does not let that be done, a warning says so: nobody needs it any more."""
+        try:
+            self._folder.remove()
+        except OSError as error:
+            _LOG.warning("the checkpoint is not needed any more, but stays: %s", error)
 
 
 @contextmanager

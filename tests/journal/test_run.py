@@ -74,6 +74,19 @@ def test_a_stopped_run_leaves_a_checkpoint_and_says_how_to_go_on(store: Path, tm
     assert not folder.exists()
 
 
+def test_a_checkpoint_that_cannot_be_removed_does_not_fail_what_is_done(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(folder: Folder) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(Folder, "remove", broken)
+    result = run_on(store, CheckpointOptions(tmp_path / "kept"))
+    assert result.exact and result.diameter == run_on(store, None).diameter
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "but stays: [Errno 5] Input/output error" in caplog.text and (tmp_path / "kept").exists()
+
+
 def test_what_does_not_belong_together_is_refused(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
