@@ -114,7 +114,8 @@ class Phase:
 
 class PhaseBook:
     """The phase that runs and what is known beside it. One phase follows another: an event of a
-    new phase ends the one before, with or without a last event of its own.
+    new phase ends the one before, with or without a last event of its own; a last event that comes after other phases
+    ends one that had them as its parts.
 
     latest : the phase of the last event, None before the first. seen : names of all phases.
     """
@@ -123,15 +124,20 @@ class PhaseBook:
         self.latest: Phase | None = None
         self.seen: set[str] = set()
         self._lasting: dict[str, Any] = {}
+        self._began: dict[str, float] = {}  # of those without a last event
 
     def take(self, event: Event, now: float) -> Phase:
         """Enter `event`; returns its phase. One about a traversal only brings lasting facts."""
         phase = self.latest
         if phase is None or ((phase.name != event.phase or phase.last.finished) and event.kind == "progress"):
-            phase = self.latest = Phase(event.phase, now)
+            phase = self.latest = Phase(event.phase, self._began.get(event.phase, now) if event.finished else now)
         if event.kind == "progress":
             phase.take(event, now)
             self.seen.add(event.phase)
+            if event.finished:
+                self._began.pop(event.phase, None)
+            else:
+                self._began[event.phase] = phase.began
         self._lasting.update({name: event.facts[name] for name in _LASTING if name in event.facts})
         return phase
 

@@ -46,7 +46,8 @@ from .thin import (
     thin_levels,
 )
 
-_SLICE_ARCS = 1 << 24
+# A slice of thin levels ends after so many arcs, or so many seconds where its blocks are read again and again.
+_SLICE_ARCS, _SLICE_SECONDS = 1 << 24, 0.25
 # Arcs a head of the list of a frontier at most; a thinner one is worth another try.
 _THINNER = 4
 BITS = 64
@@ -175,7 +176,7 @@ class Search:
         rows, state, lists = self._disk.rows, self._state, self._lists
         assert lists is not None
         begin, arcs = time.thread_time(), int(state[ARCS])
-        state[STOP_ARCS] = arcs + _SLICE_ARCS
+        end, state[STOP_ARCS] = time.monotonic() + _SLICE_SECONDS, arcs + _SLICE_ARCS
         while True:
             reason = thin_levels(*rows.paging, lists.work, lists.lists, lists.masks, lists.counts,
                                  (self._wanted.listed, self._wanted.words), lists.out, self.farthest, state)
@@ -183,7 +184,7 @@ class Search:
                 break
             pager = rows.offsets if reason == NO_OFFSETS else rows.arcs
             pager.load(np.unique(lists.work[2][: state[ASKED]]))
-            if state[ARCS] > arcs + _SLICE_ARCS:
+            if state[ARCS] > arcs + _SLICE_ARCS or time.monotonic() > end:
                 break
         rows.counters.add(kernel_cpu_seconds=time.thread_time() - begin, edges_scanned=int(state[ARCS]) - arcs)
         self._flush()

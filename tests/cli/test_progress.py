@@ -113,6 +113,13 @@ def test_a_new_phase_ends_the_one_before():
         == "bfs: done in 1 s"
 
 
+def test_a_phase_that_has_others_as_its_parts_counts_from_its_own_start() -> None:
+    order = [(0, Event("order")), (1, Event("condense")), (9, Event("order", finished=True))]
+    assert lines_of(order)[-1] == "order: done in 9 s"
+    again = [*order, (20, Event("order")), (22, Event("condense")), (40, Event("order", finished=True))]
+    assert lines_of(again)[-1] == "order: done in 20 s"
+
+
 def test_bounds_text():
     assert bounds_text(3, None) == "3 <= D"
     assert bounds_text(None, 9) == "D <= 9"
