@@ -27,7 +27,7 @@ ENTRY(256) count_arcs_in(const u64* offsets, const VERTEX* neighbours, u64 n, u3
     for (u64 v = first_item() / WARP; v < n; v += item_stride() / WARP) {
         const u64 end = offsets[v + 1];
         for (u64 arc = offsets[v] + lane_id(); arc < end; arc += WARP) {
-            const VERTEX head = arc_at(neighbours, nullptr, arc).head;
+            const VERTEX head = head_at(neighbours, arc);
             if (head != v) atomicAdd(arcs_in + head, 1u);
         }
     }
@@ -38,11 +38,11 @@ ENTRY(256) classify_arcs(const u64* offsets, const VERTEX* neighbours, u64 n, co
     for (u64 v = first_item() / WARP; v < n; v += item_stride() / WARP) {
         const u64 end = offsets[v + 1];
         for (u64 arc = offsets[v] + lane_id(); arc < end; arc += WARP) {
-            const VERTEX head = arc_at(neighbours, nullptr, arc).head;
+            const VERTEX head = head_at(neighbours, arc);
             const u64 first = offsets[head], left = offsets[head + 1] - first;
             bool ends = left == 0;
             if (left == 1) {
-                const VERTEX only = arc_at(neighbours, nullptr, first).head;
+                const VERTEX only = head_at(neighbours, first);
                 ends = only == head || only == v;
             }
             kinds[arc] = static_cast<u8>((head == v ? USELESS : 0u) | (arcs_in[head] == 1 ? ONLY_WAY_IN : 0u) |

@@ -81,4 +81,13 @@ DEVICE Arc arc_at(const VERTEX* neighbours, const WEIGHT* weights, u64 arc) {
 #endif
 }
 
+// The head of an arc, whose weight is not looked at.
+DEVICE VERTEX head_at(const VERTEX* neighbours, u64 arc) {
+#if PAIRS
+    return static_cast<VERTEX>(__ldg(reinterpret_cast<const u64*>(neighbours) + arc));
+#else
+    return __ldg(neighbours + arc);
+#endif
+}
+
 #endif
