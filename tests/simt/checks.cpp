@@ -86,11 +86,21 @@ static void touch_shared(const Region& region, char* at, size_t bytes, Touch how
         check(self()->block->shadow[region.shadow + size_t(at + i - region.low)], how, at, bytes, site);
 }
 
+// Reports an access to the region of arrays that is not within an array. What is not there is on the stack, shared, or
+// constant; or it is far from everything, and the page is missing.
+static void check_bounds(char* address, size_t bytes, Touch how, const void* site) {
+    const size_t offset = reinterpret_cast<size_t>(address) - region;
+    if (offset >= region_bytes) return;
+    const Slot& array = slots[offset / SLOT_BYTES];
+    if (address < array.base || address + bytes > array.base + array.bytes)
+        out_of_bounds(address, how == Touch::read ? "reads " : "writes ", site);
+}
+
 void touch(const void* address, size_t bytes, Touch how, const void* site) {
     char* at = static_cast<char*>(const_cast<void*>(address));
     if (size_t(at - section.low) < section.bytes) return touch_shared(section, at, bytes, how, site);
     if (size_t(at - dynamic.low) < dynamic.bytes) touch_shared(dynamic, at, bytes, how, site);
-    if (launch && !self()->stack.holds(at)) check_bounds(at, bytes, how != Touch::read, site);
+    check_bounds(at, bytes, how, site);
 }
 
 void enter_shared(Block* block) {

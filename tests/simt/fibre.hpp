@@ -23,7 +23,8 @@ constexpr size_t PAGE = 4096, STACK_BYTES = 64 << 10;
 // A stack of STACK_BYTES above one page that cannot be touched.
 struct Stack {
     char* low;
-    char* top() const { return low + STACK_BYTES; }
+    // Tops are spread over the sets of a cache: else those of all threads would be in the same few lines of it.
+    char* top() const { return low + STACK_BYTES - reinterpret_cast<uintptr_t>(low) / (STACK_BYTES + PAGE) % 16 * 256; }
     bool holds(const char* address) const { return size_t(address - low) < STACK_BYTES; }
     bool guards(const char* address) const { return address >= low - PAGE && address < low; }
 };

@@ -1,73 +1,88 @@
 // Device arrays with guards around them, and the signals that come when a kernel runs into one.
 //
-// An array lies alone between pages that cannot be touched, with 36 GiB of addresses behind it, so that
-// indices such as 2^32 - 1 run into nothing else. The instrumentation (checks.cpp) sees accesses between the
+// All arrays lie in one region of addresses, each in a slot of 36 GiB of its own, most of which cannot be touched, so
+// that indices such as 2^32 - 1 run into no other array. The instrumentation (checks.cpp) sees accesses between the
 // array and its guards; the guards see all others, atomics' and copies' too.
 #include "runtime.hpp"
 
 #include <signal.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 
 namespace simt {
 
-struct Array { char *map, *base; size_t map_bytes, bytes; };
-constexpr size_t BEFORE = 16 * PAGE, BEHIND = size_t(36) << 30;
+constexpr size_t BEFORE = 16 * PAGE, MOST_SLOTS = 2560, MOST_BYTES = size_t(3) << 30;
+// Pages of small arrays stay when the array ends, for the next one of as many: system calls cost more than a launch.
+constexpr size_t KEPT_PAGES = 16;
 
-// The array that was met last in each stretch of 32 GiB: arrays are further apart, so each has one of its own.
-struct Recent { const char* base = nullptr; size_t bytes = 0; };
-static Recent recent[64];
-static Recent& recent_at(const char* address) { return recent[(reinterpret_cast<uintptr_t>(address) >> 35) % 64]; }
+size_t region = 0, region_bytes = 0;
+Slot slots[MOST_SLOTS];
+static size_t n_begun = 0;                                // slots that had an array at some time are those below
+static std::vector<size_t> kept[KEPT_PAGES + 1], empty;   // free ones by the pages that they have; without any
 
-static std::map<const char*, Array>& arrays() {  // by the first byte of the mapping
-    static std::map<const char*, Array> all;
-    return all;
+// Address space for as many slots as there is room for.
+static void reserve() {
+    for (size_t n = MOST_SLOTS; n && !region_bytes; n /= 2) {
+        void* memory = mmap(nullptr, n * SLOT_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) continue;
+        region = reinterpret_cast<size_t>(memory);
+        region_bytes = n * SLOT_BYTES;
+    }
+}
+
+static char* pages_of(size_t number) { return reinterpret_cast<char*>(region + number * SLOT_BYTES + BEFORE); }
+
+static bool take_slot(std::vector<size_t>& from, size_t& number) {
+    if (from.empty()) return false;
+    number = from.back();
+    from.pop_back();
+    return true;
 }
 
 char* allocate(size_t bytes) {
-    const size_t page_bytes = (bytes + PAGE - 1) / PAGE * PAGE;
-    const size_t map_bytes = BEFORE + page_bytes + BEHIND;
-    void* memory = mmap(nullptr, map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) return nullptr;
-    char* map = static_cast<char*>(memory);
-    char* first = map + BEFORE;
-    if (page_bytes && mprotect(first, page_bytes, PROT_READ | PROT_WRITE) != 0) {
-        munmap(memory, map_bytes);
-        return nullptr;
+    if (!region_bytes) reserve();
+    const size_t n_pages = (bytes + PAGE - 1) / PAGE;
+    size_t number = n_begun;
+    if (bytes > MOST_BYTES) return nullptr;
+    if (n_pages > KEPT_PAGES || !take_slot(kept[n_pages], number)) {
+        if (!take_slot(empty, number) && n_begun++ * SLOT_BYTES >= region_bytes) return --n_begun, nullptr;
+        if (n_pages && mprotect(pages_of(number), n_pages * PAGE, PROT_READ | PROT_WRITE) != 0) {
+            empty.push_back(number);
+            return nullptr;
+        }
     }
     // At the end of its last page, but for an alignment of 16 bytes, which kernels that load vectors need.
-    char* base = first + page_bytes - (bytes + 15) / 16 * 16;
-    arrays()[map] = {map, base, map_bytes, bytes};
+    char* base = pages_of(number) + n_pages * PAGE - (bytes + 15) / 16 * 16;
+    slots[number] = {base, bytes};
     return base;
 }
 
-static const Array* array_around(const char* address) {
-    auto next = arrays().upper_bound(address);
-    if (next == arrays().begin()) return nullptr;
-    const Array& array = std::prev(next)->second;
-    return address < array.map + array.map_bytes ? &array : nullptr;
+static const Slot* slot_around(const char* address) {
+    const size_t offset = reinterpret_cast<size_t>(address) - region;
+    return offset < region_bytes ? &slots[offset / SLOT_BYTES] : nullptr;
 }
 
 void release(char* base) {
-    if (const Array* array = array_around(base)) {
-        for (Recent& known : recent)
-            if (known.base == base) known = {};
-        char* map = array->map;
-        munmap(map, array->map_bytes);
-        arrays().erase(map);
-    }
+    if (!base) return;
+    const size_t number = (reinterpret_cast<size_t>(base) - region) / SLOT_BYTES;
+    const size_t n_pages = (slots[number].bytes + PAGE - 1) / PAGE;
+    slots[number].bytes = 0;
+    if (n_pages <= KEPT_PAGES) return kept[n_pages].push_back(number);
+    mmap(pages_of(number), n_pages * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    empty.push_back(number);
 }
 
 // "argument 2 (40 bytes)" if the launch was given that array, else what is known of it.
-static std::string array_name(const Array& array) {
+static std::string array_name(const Slot& array) {
     const SimtRequest& request = *launch->request;
     unsigned number = 0;
     for (const char* code = request.signature; *code; ++number) {
         if (*code == '*') {
-            const char* pointer = *static_cast<char**>(request.arguments[number]);
+            const char* pointer = reinterpret_cast<const char*>(request.arguments[number]);
             if (pointer >= array.base && pointer <= array.base + array.bytes)
                 return "argument " + std::to_string(number) + " (" + std::to_string(array.bytes) + " bytes)";
         }
@@ -82,28 +97,15 @@ static std::string array_name(const Array& array) {
 }
 
 static std::string place_of(const char* address) {
-    if (const Array* array = array_around(address))
-        return "byte " + std::to_string(address - array->base) + " of " + array_name(*array);
+    const Slot* array = slot_around(address);
+    if (array && array->base) return "byte " + std::to_string(address - array->base) + " of " + array_name(*array);
     char text[64];
     std::snprintf(text, sizeof text, "address %p, far from every array", static_cast<const void*>(address));
     return text;
 }
 
-[[noreturn]] static void out_of_bounds(const char* address, const std::string& verb, const void* site) {
+void out_of_bounds(const char* address, const std::string& verb, const void* site) {
     fault("out-of-bounds", thread_name(self()) + " " + verb + place_of(address) + ", at " + site_name(site));
-}
-
-// Reports an access that begins or ends outside of an array but near it. Recent arrays are kept at hand.
-void check_bounds(const char* address, size_t bytes, bool write, const void* site) {
-    Recent& known = recent_at(address);
-    if (address >= known.base && address + bytes <= known.base + known.bytes) return;
-    const Array* array = array_around(address);
-    if (!array) return;  // on the stack, shared, or constant
-    if (address >= array->base && address + bytes <= array->base + array->bytes) {
-        known = {array->base, array->bytes};
-        return;
-    }
-    out_of_bounds(address, write ? "writes " : "reads ", site);
 }
 
 // ---- signals ---------------------------------------------------------------------------------------
@@ -111,7 +113,7 @@ static struct sigaction old_segv, old_bus;
 static stack_t old_stack;
 
 static void on_signal(int number, siginfo_t* info, void* context) {
-    if (!launch || !launch->in_fibre) {  // not a kernel: whoever was in charge before decides
+    if (!launch || !launch->in_fibre || launch->thread != syscall(SYS_gettid)) {  // not a kernel: whoever was in charge before decides
         restore_signals();
         return;
     }

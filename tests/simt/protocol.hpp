@@ -40,8 +40,8 @@ struct SimtRequest {
     unsigned long long step_limit;  // basic blocks of code, over all threads
     unsigned long long poison;      // byte that shared memory starts with
     const char* name;
-    void (*call)(void**);
-    void** arguments;
+    void (*call)(const unsigned long long*);
+    const unsigned long long* arguments;  // a word for each, whose first bytes are the argument
     char *section, *section_end;    // static shared variables of the module
     const char* signature;
     unsigned long long steps, switches;  // out: basic blocks run, fibres resumed

@@ -25,10 +25,12 @@ from emdiam.gpu.source import Define, define_options, kernel_source
 
 HERE = Path(__file__).parent
 CXX = os.environ.get("CXX", "g++")
-RUNTIME_FLAGS = ("-std=c++17", "-O2", "-g1", "-fPIC", "-shared", f"-I{HERE}")
+# Its own calls need not go by the table of what others may replace.
+RUNTIME_FLAGS = ("-std=c++17", "-O2", "-g1", "-fPIC", "-fno-semantic-interposition", "-shared", "-Wl,-Bsymbolic",
+                 f"-I{HERE}")
 # Casts between types of words are allowed, as nvcc allows them. The sanitizers' functions are in checks.cpp.
 KERNEL_FLAGS = (
-    "-std=c++17", "-O1", "-g1", "-fPIC", "-fvisibility=hidden", "-fno-gnu-unique", "-fno-strict-aliasing",
+    "-std=c++17", "-Og", "-g1", "-fPIC", "-fvisibility=hidden", "-fno-gnu-unique", "-fno-strict-aliasing",
     "-fno-exceptions", "-fno-rtti", "-fno-ipa-reference", "-ffp-contract=off", "-Wall", "-Wno-unknown-pragmas",
     "-fsanitize-coverage=trace-pc", "-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0",
     "--param=tsan-distinguish-volatile=1",
@@ -42,7 +44,7 @@ extern "C" char __start_simt_shared[] __attribute__((weak, visibility("hidden"))
 extern "C" char __stop_simt_shared[] __attribute__((weak, visibility("hidden")));
 """
 ENTRY_STUB = """
-static void simt_call_{0}(void** arguments) {{ simt_apply(&{0}, arguments); }}
+static void simt_call_{0}(const unsigned long long* arguments) {{ simt_apply(&{0}, arguments); }}
 extern "C" __attribute__((visibility("default"))) void simt_signature_{0}(char* to) {{ simt_describe(&{0}, to); }}
 extern "C" __attribute__((visibility("default"))) int simt_launch_{0}(SimtRequest* request) {{
     request->name = "{0}";
@@ -74,18 +76,19 @@ class Request(ctypes.Structure):
         ("grid", ctypes.c_uint), ("block", ctypes.c_uint), ("shared", ctypes.c_uint64),
         ("cooperative", ctypes.c_uint64), ("seed", ctypes.c_uint64), ("step_limit", ctypes.c_uint64),
         ("poison", ctypes.c_uint64), ("name", ctypes.c_char_p), ("call", ctypes.c_void_p),
-        ("arguments", ctypes.c_void_p), ("section", ctypes.c_void_p), ("section_end", ctypes.c_void_p),
+        ("arguments", ctypes.c_char_p), ("section", ctypes.c_void_p), ("section_end", ctypes.c_void_p),
         ("signature", ctypes.c_char_p), ("steps", ctypes.c_uint64), ("switches", ctypes.c_uint64),
         ("kind", ctypes.c_char * 32), ("report", ctypes.c_char * 8192),
     ]
 
 
 class Module:
-    """A kernel file as a loaded library: its entries and the types of their parameters, e.g. "*u8 u4"."""
+    """A kernel file as a loaded library: of each entry the types of its parameters, e.g. "*u8 u4 ", and the function
+    that launches it."""
 
     def __init__(self, library: ctypes.CDLL, entries: Sequence[str]) -> None:
-        self.library = library
         self.signatures: dict[str, str] = {}
+        self.launches = {entry: library[f"simt_launch_{entry}"] for entry in entries}
         for entry in entries:
             text = ctypes.create_string_buffer(4096)
             library[f"simt_signature_{entry}"](text)
@@ -186,23 +189,29 @@ def _with_stubs(source: str, options: Sequence[str], digest: str) -> str:
     return text + STUB + "".join(ENTRY_STUB.format(entry) for entry in ENTRY.findall(text))
 
 
-def check_arguments(signature: str, args: Sequence[tuple[str, np.dtype | None]]) -> None:
-    """Raise TypeError unless (kind, dtype) of each argument, "*" for arrays, is what the signature wants."""
+@cache
+def code_of(dtype: np.dtype, star: str = "") -> str:
+    """A type as signatures have it, with a blank behind; star : "*" for arrays."""
+    return f"{star}{dtype.kind}{dtype.itemsize} "
+
+
+def check_arguments(signature: str, given: Sequence[str]) -> None:
+    """Raise TypeError unless the codes of the arguments are what the signature wants."""
+    if "".join(given) == signature:
+        return
     wanted = signature.split()
-    if len(wanted) != len(args):
-        raise TypeError(f"the kernel has {len(wanted)} parameters, {len(args)} arguments are given")
-    for position, (want, (star, dtype)) in enumerate(zip(wanted, args, strict=True)):
-        code = "" if dtype is None else f"{dtype.kind}{dtype.itemsize}"
-        if want != star + code and want != f"{star}v":
-            raise TypeError(f"argument {position} is {star}{code}, the kernel wants {want}")
+    if len(wanted) != len(given):
+        raise TypeError(f"the kernel has {len(wanted)} parameters, {len(given)} arguments are given")
+    for position, (want, code) in enumerate(zip(wanted, map(str.rstrip, given), strict=True)):
+        if want != code and want != f"{'*' * code.startswith('*')}v":
+            raise TypeError(f"argument {position} is {code}, the kernel wants {want}")
 
 
-def launch(module: Module, entry: str, request: Request, arguments: ctypes.Array[ctypes.c_void_p]) -> Request:
-    """Run an entry; `arguments` are pointers to its arguments. Raises SimtError with the shim's report."""
+def launch(module: Module, entry: str, request: Request) -> Request:
+    """Run an entry; a request has its arguments, 8 bytes each. Raises SimtError with the shim's report."""
     request.signature = module.signatures[entry].encode()
-    request.arguments = ctypes.addressof(arguments)
     with one_at_a_time:
-        failed = module.library[f"simt_launch_{entry}"](ctypes.byref(request))
+        failed = module.launches[entry](ctypes.byref(request))
     if failed:
         raise SimtError(request.kind.decode(), f"{entry}: {_name_sites(request.report.decode())}")
     return request

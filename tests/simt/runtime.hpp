@@ -72,6 +72,7 @@ struct Launch {
     Block* inside = nullptr;            // whose shared variables are in the section
     Context scheduler;
     unsigned n_at_grid = 0, n_blocks_ended = 0;
+    uint64_t turns = 0;                 // how often a thread of this block may still go on before another block does
     bool failed = false, leave_block = false, in_fibre = false;
     std::string kind, report;
     const void* site = nullptr;         // in the kernel, of the access that the runtime does for it
@@ -87,7 +88,7 @@ inline Fibre* self() { return static_cast<Fibre*>(simt_now); }
 
 // runtime.cpp
 void make_ready(Fibre* fibre);
-void wait();                                     // the running fibre gives way to the scheduler
+void wait();                                     // the running fibre gives way
 [[noreturn]] void fault(const char* kind, const std::string& text);
 void tick(const void* site);                     // the interval of steps is over
 StackPool& stacks();
@@ -101,7 +102,12 @@ char* allocate(size_t bytes);
 void release(char* array);
 void catch_signals();
 void restore_signals();
-void check_bounds(const char* address, size_t bytes, bool write, const void* site);
+[[noreturn]] void out_of_bounds(const char* address, const std::string& verb, const void* site);
+// The array that has, or had last, a slot of the region of addresses in which all arrays lie.
+struct Slot { char* base; size_t bytes; };
+constexpr size_t SLOT_BYTES = size_t(36) << 30;
+extern size_t region, region_bytes;
+extern Slot slots[];
 
 // checks.cpp
 void settle();                                   // see the write that was pending

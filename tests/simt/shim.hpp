@@ -262,8 +262,13 @@ template <typename... A> void simt_describe(void (*)(A...), char* to) {
 struct SimtApply {
     template <typename... A> SimtApply(void (*kernel)(A...), A... arguments) { kernel(arguments...); }
 };
-template <typename... A> void simt_apply(void (*kernel)(A...), void** arguments) {
-    void** next = arguments;
+template <typename T> T simt_argument(const unsigned long long* word) {
+    static_assert(sizeof(T) <= sizeof *word, "an argument is a word at most");
+    T argument;
+    __builtin_memcpy(&argument, word, sizeof(T));
+    return argument;
+}
+template <typename... A> void simt_apply(void (*kernel)(A...), const unsigned long long* next) {
     (void)next;
-    SimtApply{kernel, *static_cast<A*>(*next++)...};
+    SimtApply{kernel, simt_argument<A>(next++)...};
 }

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 import time
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,10 @@ class ShimArray:
 
     def __init__(self, values: np.ndarray) -> None:
         self._values = values
+
+    @cached_property
+    def address(self) -> int:
+        return int(self._values.ctypes.data)
 
     @property
     def dtype(self) -> np.dtype:
@@ -135,7 +140,7 @@ class ShimDevice:
 
     def address(self, array: DeviceArray) -> int:
         assert isinstance(array, ShimArray)
-        return int(array._values.ctypes.data)
+        return array.address
 
     def fill(self, array: DeviceArray, value: int | float | np.generic) -> None:
         assert isinstance(array, ShimArray)
@@ -179,17 +184,16 @@ class ShimDevice:
         if cooperative and grid > self.resident_blocks(kernel, block, shared):
             raise ValueError(f"{grid} blocks of {block} threads cannot all be resident")
         runner.check_arguments(kernel.module.signatures[kernel.entry], [
-            ("*" if isinstance(arg, ShimArray) else "", arg.dtype) for arg in args])
-        cells = [np.array([arg._values.ctypes.data], np.uint64) if isinstance(arg, ShimArray)
-                 else np.array([arg]) for arg in args]
-        pointers = (ctypes.c_void_p * (len(cells) + 1))(*(cell.ctypes.data for cell in cells), None)
+            runner.code_of(arg.dtype, "*" if isinstance(arg, ShimArray) else "") for arg in args])
+        words = b"".join([arg.address.to_bytes(8, sys.byteorder) if isinstance(arg, ShimArray)
+                          else arg.tobytes().ljust(8, b"\0") for arg in args])
         request = runner.Request(grid=grid, block=block, shared=shared, cooperative=int(cooperative), seed=self.seed,
-                                 step_limit=self.step_limit, poison=self.poison)
-        self._launches.add(partial(self._run, kernel, request, pointers, (args, cells)))
+                                 step_limit=self.step_limit, poison=self.poison, arguments=words)
+        self._launches.add(partial(self._run, kernel, request, args))
 
-    def _run(self, kernel: ShimKernel, request: runner.Request, pointers: Any, alive: Any) -> None:
-        """A launch whose time has come. alive : what `pointers` points to."""
-        runner.launch(kernel.module, kernel.entry, request, pointers)
+    def _run(self, kernel: ShimKernel, request: runner.Request, _alive: Any) -> None:
+        """A launch whose time has come. _alive : the arrays that it is given."""
+        runner.launch(kernel.module, kernel.entry, request)
         self.steps += request.steps
         self.launches += 1
 
