@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +62,10 @@ def engine_on(path: Path, name: str = "in-ram", **more: Any) -> Iterator[Any]:
             yield engine
 
 
+@cache
 def odd_graphs() -> dict[str, naive.Graph]:
-    """Shapes that break things: one vertex, no edges, paths, stars, cliques, tori, many parts."""
+    """Shapes that break things: one vertex, no edges, paths, stars, cliques, tori, many parts. Made once: nobody is to
+    change them."""
     shapes = {
         "one": nx.empty_graph(1), "no-edges": nx.empty_graph(7), "edge": nx.path_graph(2),
         "path": nx.path_graph(300), "cycle": nx.cycle_graph(41), "star": nx.star_graph(200),
