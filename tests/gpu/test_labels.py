@@ -158,7 +158,8 @@ def test_growing_takes_no_more_than_it_says() -> None:
 
 def test_the_cpu_grows_where_the_device_has_no_room(tmp_path: Path) -> None:
     graph = GRAPHS["grid"]
-    with engine_on(write_store(tmp_path / "g.zarr", graph), device=OnDevice(open_device("shim-0"))) as engine:
+    device = open_device("shim-0", total=8 << 20)
+    with engine_on(write_store(tmp_path / "g.zarr", graph), device=OnDevice(device)) as engine:
         want = outcome(engine, [3, 77], None)
         filled = engine.device.empty(engine.device.memory().free - (32 << 10), np.uint8)
         launches = engine.device.launches

@@ -63,28 +63,30 @@ extern "C" __global__ void bits(const u64* in, u64* out) {
 }
 
 // Every thread on a cell of its own: old values to `out`, new ones stay in `cells`; 10 operations.
-#define WORDS(name, T)                                                               \
-    extern "C" __global__ void name(T* cells, T* out, T value, T expected) {         \
-        const u64 i = 10 * first_item();                                             \
-        out[i] = atomicAdd(cells + i, value);                                        \
-        out[i + 1] = atomicMin(cells + i + 1, value);                                \
-        out[i + 2] = atomicMax(cells + i + 2, value);                                \
-        out[i + 3] = atomicAnd(cells + i + 3, value);                                \
-        out[i + 4] = atomicOr(cells + i + 4, value);                                 \
-        out[i + 5] = atomicXor(cells + i + 5, value);                                \
-        out[i + 6] = atomicExch(cells + i + 6, value);                               \
-        out[i + 7] = atomicCAS(cells + i + 7, expected, value);                      \
-        SOME_MORE                                                                    \
-    }
-#define SOME_MORE                                                                    \
-        out[i + 8] = atomicInc(cells + i + 8, value);                                \
-        out[i + 9] = atomicDec(cells + i + 9, value);
-WORDS(atomics_u32, u32)
-#undef SOME_MORE
-#define SOME_MORE
-WORDS(atomics_i32, i32)
-WORDS(atomics_u64, u64)
-#undef SOME_MORE
+template <typename T> DEVICE void eight_operations(T* cells, T* out, T value, T expected) {
+    out[0] = atomicAdd(cells, value);
+    out[1] = atomicMin(cells + 1, value);
+    out[2] = atomicMax(cells + 2, value);
+    out[3] = atomicAnd(cells + 3, value);
+    out[4] = atomicOr(cells + 4, value);
+    out[5] = atomicXor(cells + 5, value);
+    out[6] = atomicExch(cells + 6, value);
+    out[7] = atomicCAS(cells + 7, expected, value);
+}
+extern "C" __global__ void atomics_u32(u32* cells, u32* out, u32 value, u32 expected) {
+    const u64 i = 10 * first_item();
+    eight_operations(cells + i, out + i, value, expected);
+    out[i + 8] = atomicInc(cells + i + 8, value);
+    out[i + 9] = atomicDec(cells + i + 9, value);
+}
+extern "C" __global__ void atomics_i32(i32* cells, i32* out, i32 value, i32 expected) {
+    const u64 i = 10 * first_item();
+    eight_operations(cells + i, out + i, value, expected);
+}
+extern "C" __global__ void atomics_u64(u64* cells, u64* out, u64 value, u64 expected) {
+    const u64 i = 10 * first_item();
+    eight_operations(cells + i, out + i, value, expected);
+}
 
 // All threads on the same cells.
 extern "C" __global__ void contention(u32* counter, u32* ticket, u64* wide, double* real, i32* down) {
@@ -133,26 +135,27 @@ extern "C" __global__ void sums_of_blocks(const u64* in, u64* out, u64* totals) 
 }
 
 // A sum over all blocks in every round; each block keeps its share in shared memory in between.
-#define ROUNDS(name, BARRIER)                                                              \
-    extern "C" __global__ void name(u32* barrier, u32* cells, u32* out, u32 rounds) {      \
-        __shared__ u32 mine;                                                               \
-        DYNAMIC_SHARED(u32, copy);                                                         \
-        if (threadIdx.x == 0) mine = blockIdx.x + 1;                                       \
-        __syncthreads();                                                                   \
-        copy[threadIdx.x] = mine;                                                          \
-        for (u32 round = 0; round < rounds; ++round) {                                     \
-            if (threadIdx.x == 0) cells[blockIdx.x] = mine;                                \
-            BARRIER(barrier);                                                              \
-            u32 sum = 0;                                                                   \
-            for (u32 b = 0; b < gridDim.x; ++b) sum += load_fresh(cells + b);              \
-            BARRIER(barrier);                                                              \
-            if (threadIdx.x == 0) mine = (sum + copy[blockDim.x - 1]) % 1000003u;          \
-            __syncthreads();                                                               \
-        }                                                                                  \
-        out[first_item()] = mine;                                                          \
+#define ROUNDS(BARRIER)                                                           \
+    {                                                                             \
+        __shared__ u32 mine;                                                      \
+        DYNAMIC_SHARED(u32, copy);                                                \
+        if (threadIdx.x == 0) mine = blockIdx.x + 1;                              \
+        __syncthreads();                                                          \
+        copy[threadIdx.x] = mine;                                                 \
+        for (u32 round = 0; round < rounds; ++round) {                            \
+            if (threadIdx.x == 0) cells[blockIdx.x] = mine;                       \
+            BARRIER(barrier);                                                     \
+            u32 sum = 0;                                                          \
+            for (u32 b = 0; b < gridDim.x; ++b) sum += load_fresh(cells + b);     \
+            BARRIER(barrier);                                                     \
+            if (threadIdx.x == 0) mine = (sum + copy[blockDim.x - 1]) % 1000003u; \
+            __syncthreads();                                                      \
+        }                                                                         \
+        out[first_item()] = mine;                                                 \
     }
-ROUNDS(rounds_of_grid, grid_barrier)
-ROUNDS(rounds_by_atomics, grid_barrier_by_atomics)
+extern "C" __global__ void rounds_of_grid(u32* barrier, u32* cells, u32* out, u32 rounds) ROUNDS(grid_barrier)
+extern "C" __global__ void rounds_by_atomics(u32* barrier, u32* cells, u32* out, u32 rounds)
+    ROUNDS(grid_barrier_by_atomics)
 
 extern "C" __global__ void caches_and_vectors(const u64* in, u64* out, uint4* vectors) {
     const u64 i = first_item();

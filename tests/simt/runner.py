@@ -37,8 +37,9 @@ KERNEL_FLAGS = (
     "-fsanitize=bounds,shift-exponent,integer-divide-by-zero,signed-integer-overflow,alignment",
     "-fno-sanitize-recover=all", "-DEMDIAM_SHIM", f"-I{HERE}",
 )
+# As kernel files write an entry; none stands under a condition, or is made by a macro of its own.
 ENTRY = re.compile(
-    r'extern\s+"C"\s+__attribute__\s*\(\(visibility\("default"\), noinline\)\)\s+void\s+(\w+)\s*\(')
+    r'^(?:ENTRY\s*\([^)]*\)|extern "C" __global__ void(?:\s+__launch_bounds__\([^)]*\))?)\s*(\w+)\s*\(', re.MULTILINE)
 STUB = """
 extern "C" char __start_simt_shared[] __attribute__((weak, visibility("hidden")));
 extern "C" char __stop_simt_shared[] __attribute__((weak, visibility("hidden")));
@@ -173,20 +174,13 @@ def _load(file: str | Path, defines: tuple[str, ...]) -> Module:
     headers = (path.read_text(encoding="utf-8") for path in (HERE / "shim.hpp", HERE / "protocol.hpp"))
     digest = _digest(source, *options, STUB, ENTRY_STUB, *headers)
     runtime()
-    text = _with_stubs(source, options, digest)
+    entries = ENTRY.findall(source)
+    text = source + STUB + "".join(map(ENTRY_STUB.format, entries))
     # Linked apart, since the options of the sanitizers would link their libraries; g++ takes as long as the linker.
     target = compile_once(cache_folder() / f"{Path(file).stem}-{digest}.so", [
         [CXX, *options, "-x", "c++", "-c", "-", "-o", "UNIT"],
         ["ld", "-shared", "UNIT", _libgcc(), "-o", "OUTPUT"]], text)
-    return Module(ctypes.CDLL(str(target)), ENTRY.findall(text))
-
-
-def _with_stubs(source: str, options: Sequence[str], digest: str) -> str:
-    """The preprocessed text, with the functions by which each of its entries is described and launched."""
-    target = cache_folder() / f"{digest}.cpp"
-    compile_once(target, [[CXX, *options, "-x", "c++", "-E", "-", "-o", "OUTPUT"]], source)
-    text = target.read_text(encoding="utf-8")
-    return text + STUB + "".join(ENTRY_STUB.format(entry) for entry in ENTRY.findall(text))
+    return Module(ctypes.CDLL(str(target)), entries)
 
 
 @cache
