@@ -53,7 +53,6 @@ def test_wide_ids() -> None:
     assert [(one.last, one.hub) for one in found.larger_than(1)] == [(89, 40), (39, 1)]
 
 
-@pytest.mark.slow
 def test_a_device_without_room_and_checkpoints_have_them_on_the_host(tmp_path: Path) -> None:
     graph = many_parts()
     path = write_store(tmp_path / "g.zarr", graph)

@@ -373,7 +373,7 @@ def test_a_device_that_does_not_fail_is_not_left(store: Path) -> None:
 def test_an_approximation_too(store: Path) -> None:
     for failures in (Failures(gone_at=3), Failures(no_kernels=True)):
         device = open_device("shim-0", failures=failures)
-        run = make_run("clusters", device=Selection(device, or_cpu=True), memory_bytes=2 << 30)
+        run = make_run("sweep", device=Selection(device, or_cpu=True), memory_bytes=2 << 30)
         result = execute(store, run)
         assert result.device.startswith("cpu (the device shim")
         assert result.lower <= 8 + 13 <= result.upper

@@ -127,6 +127,7 @@ def test_clusters_equal_those_of_the_cpu(tmp_path: Path, graph: naive.Graph, see
         assert want[:2] == (packed(grow_twin(graph, everywhere)), everywhere)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["no-edges", "grid", "clique-and-path", "pairs", "two-paths"])
 def test_approximations_equal_those_of_the_cpu(tmp_path: Path, name: str) -> None:
     store = write_store(tmp_path / "g.zarr", GRAPHS[name])
