@@ -2,8 +2,9 @@
 """make_cubins.py [--architectures 80,90,100] [--all] [-o FOLDER]: compile kernels with nvcc into the package.
 
 A run on a GPU of these architectures then needs no compiler. Without --all: what runs where no variant and no load
-balancing is named, with ids of 32 bits; all else stays with NVRTC. Cubins of texts that are no more are deleted. Prints
-how many were made, and their bytes. Needs nvcc of CUDA 13 (NVCC names another); run it from the root of a tree.
+balancing is named, with ids and offsets of 32 bits; all else stays with NVRTC. Cubins of texts that are no more are
+deleted. Prints how many were made, and their bytes. Needs nvcc of CUDA 13 (NVCC names another); run it from the root of
+a tree.
 """
 
 from __future__ import annotations
@@ -35,10 +36,11 @@ def builds(everything: bool) -> list[Build]:
 
 
 def is_usual(file: str, defines: Defines) -> bool:
-    """Whether a build runs where no variant and no load balancing is named, on a graph of fewer than 2^32 vertices."""
+    """Whether a build runs where no variant and no load balancing is named, on a graph of fewer than 2^32 vertices
+    and arcs, but for the last 2^16."""
     usual = {MAPPINGS[name].macro for name in (LABEL_MAPPING, OF_PATHS, DeviceGraph.usual_mapping,
                                                PagedGraph.usual_mapping)}
-    return (not file.startswith(VARIANTS) and defines.get("VERTEX") != "u64"
+    return (not file.startswith(VARIANTS) and "u64" not in (defines.get("VERTEX"), defines.get("INDEX"))
             and ("MAPPING" not in defines or defines["MAPPING"] in usual))
 
 

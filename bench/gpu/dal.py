@@ -47,7 +47,7 @@ class Level:
         self.device, self.lists, self.n = setting.device, lists, lists.n_vertices
         assert lists.starts is not None
         self.way, self.kernels = WAYS[way], KernelFile(
-            self.device, FILE, {"VERTEX": "u32", "DISTANCE": "u32", "MATRIX": 0})
+            self.device, FILE, {"VERTEX": "u32", "INDEX": "u32", "DISTANCE": "u32", "MATRIX": 0})
         self.distances, self.changed = self.device.empty(self.n, np.uint32), self.device.empty(1, np.uint64)
 
     def launch(self, level: int) -> None:

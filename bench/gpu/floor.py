@@ -1,18 +1,18 @@
 """Part floor: the BFS `by-level`, level by level, against the least time that the device needs for the bytes.
 
 floor = bytes / measured copy rate (part facts: bytes read and written a second). Least bytes of a step from a
-frontier of R vertices with A arcs, which reaches F vertices, of n; an id has I bytes, a sector 32:
+frontier of R vertices with A arcs, which reaches F vertices, of n; an id has I bytes, an offset O, a sector 32:
 
 top-down and persistent:
     queues read and written  I (R + F)
-    offsets of the rows      32 R, a sector each, at most 8 n
+    offsets of the rows      32 R, a sector each, at most O n
     sectors of the rows      I A + (32 - I) R: a row that begins anywhere reaches into so many bytes on average
     bitmap of visited        n / 8, at most 32 A (not in the persistent kernel, which looks at distances: 32 A,
                              at most 4 n for each step)
     distances written        32 F, at most 4 n
 bottom-up, with U vertices that have arcs and are not reached, and L arcs looked at:
     bitmaps                  n / 2: visited and frontier read, visited and next written
-    offsets of U rows        32 U, at most 8 n
+    offsets of U rows        32 U, at most O n
     sectors looked at        I L + (32 - I) U
     distances written        32 F, at most 4 n
 
@@ -39,14 +39,14 @@ from .times import Case
 from .timing import wall_seconds
 from .twins import UNREACHED
 
-SECTOR, OFFSET, DISTANCE = 32, 8, 4
+SECTOR, DISTANCE = 32, 4
 MOST_STEPS = 100
 
 
 @dataclass(frozen=True)
 class Step:
-    """rows, found : vertices expanded and reached; unreached : with arcs, not reached before it; id_bytes : of a
-    vertex."""
+    """rows, found : vertices expanded and reached; unreached : with arcs, not reached before it; id_bytes,
+    offset_bytes : of a vertex and of an offset."""
 
     record: LevelRecord
     rows: int
@@ -54,20 +54,22 @@ class Step:
     unreached: int
     n: int
     id_bytes: int
+    offset_bytes: int
 
     def least_bytes(self) -> int:
         """See the formulas at the top of this file."""
         written = min(SECTOR * self.found, DISTANCE * self.n)
         lead = SECTOR - self.id_bytes
         if self.record.direction == "bottom-up":
-            return (self.n // 2 + min(SECTOR * self.unreached, OFFSET * self.n) + written
+            return (self.n // 2 + min(SECTOR * self.unreached, self.offset_bytes * self.n) + written
                     + self.id_bytes * self.record.looked + lead * self.unreached)
         most = DISTANCE * self.n if self.record.direction == "persistent" else self.n // 8
-        return (self.id_bytes * (self.rows + self.found) + min(SECTOR * self.rows, OFFSET * self.n) + written
+        return (self.id_bytes * (self.rows + self.found) + min(SECTOR * self.rows, self.offset_bytes * self.n) + written
                 + self.id_bytes * self.record.arcs + lead * self.rows + min(SECTOR * self.record.arcs, most))
 
 
-def steps_of(records: Sequence[LevelRecord], distances: np.ndarray, degrees: np.ndarray, id_bytes: int) -> list[Step]:
+def steps_of(records: Sequence[LevelRecord], distances: np.ndarray, degrees: np.ndarray, id_bytes: int,
+             offset_bytes: int) -> list[Step]:
     """The steps of a search whose distances are uint32[n] on the host."""
     counts = np.bincount(distances[distances != UNREACHED])
     counts = np.append(counts, np.zeros(2 + sum(record.levels for record in records), np.int64))
@@ -76,7 +78,7 @@ def steps_of(records: Sequence[LevelRecord], distances: np.ndarray, degrees: np.
     for record in records:
         end = record.level + record.levels
         found.append(Step(record, int(counts[record.level : end].sum()), int(counts[record.level + 1 : end + 1].sum()),
-                          active - int(counts[: record.level + 1].sum()), distances.size, id_bytes))
+                          active - int(counts[: record.level + 1].sum()), distances.size, id_bytes, offset_bytes))
     return found
 
 
@@ -99,7 +101,7 @@ def _measure(setting: Setting, name: str) -> dict[str, Any]:
     distances, eccentricity, _ = measured.run(case.sources[0])
     wrong += case.digest((distances, eccentricity)) != case.known[case.sources[0]]
     steps = steps_of(measured.records, device.to_host(distances), case.input.degrees,
-                     case.graph.neighbours.dtype.itemsize)
+                     case.graph.neighbours.dtype.itemsize, case.graph.offsets.dtype.itemsize)
     rows = [_row(step, rate) for step in steps]
     median = statistics.median(seconds[1:])
     floor, spent = (sum(row[what] for row in rows) for what in ("floor_us", "us"))

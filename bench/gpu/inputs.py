@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from emdiam.gpu.device import Device, DeviceArray
-from emdiam.gpu.graph import DeviceGraph
+from emdiam.gpu.graph import DeviceGraph, offsets_dtype
 
 from .host_engine import HostGraph
 from .setting import Setting
@@ -175,7 +175,9 @@ def on_device(device: Device, values: Any) -> DeviceArray:
 def graph_of(setting: Setting, name: str, edges: Edges, dtype: DTypeLike = np.uint32) -> Input:
     """The edges as rows on the device, with ids of that type."""
     offsets, neighbours = rows_of(setting.xp, *edges)
-    graph = DeviceGraph(on_device(setting.device, offsets), on_device(setting.device, neighbours.astype(dtype)))
+    ids = neighbours.astype(dtype)
+    graph = DeviceGraph(on_device(setting.device, offsets.astype(offsets_dtype(ids.size, ids.itemsize))),
+                        on_device(setting.device, ids))
     degrees = np.diff(setting.device.to_host(graph.offsets).astype(np.int64))
     return Input(name, graph, degrees)
 

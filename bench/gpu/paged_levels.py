@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from emdiam.gpu.device import Device, DeviceArray
+from emdiam.gpu.graph import offsets_dtype
 from emdiam.gpu.paging_model import TYPICAL, PagingModel
 
 from .setting import Skipped
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 PAGE_BYTES = 8 << 20
 RING = 3
-# Offsets and distances; three bitmaps of the search and its launcher.
-VERTEX_BYTES = 12 + 3 / 8
+# Distances; three bitmaps of the search and its launcher.
+VERTEX_BYTES = 4 + 3 / 8
 # Small vectors, sums of sums, and what an allocator rounds up.
 MARGIN = 1 << 20
 MAPPING = "cta-warp-scan"
@@ -46,7 +47,8 @@ def room_for(n: int, n_arcs: int, share: float, block_items: int, id_bytes: int 
     Where not even the smallest ring fits, the limit is what the vertices and that ring take, and that share of the
     ids beside it.
     """
-    ids, state = int(share * n_arcs * id_bytes), int(VERTEX_BYTES * n) + MARGIN
+    offset = offsets_dtype(n_arcs, id_bytes).itemsize
+    ids, state = int(share * n_arcs * id_bytes), int((VERTEX_BYTES + offset) * n) + MARGIN
     n_blocks = max(1, -(-n_arcs // block_items))
     most = max(0, (PAGE_BYTES // (block_items * id_bytes)).bit_length() - 1)
     rings = [ring_bytes(n_blocks, block_items, id_bytes, shift) for shift in range(most + 1)]

@@ -48,7 +48,7 @@ SHARE = 1 / 8
 DEVICE_RATE = 3.35e12
 # Bytes that a traversal reads and writes for a vertex whatever it scans: distances cleared and written, offsets,
 # and the bounds folded.
-STATE = 4 + 4 + 8 + 16
+STATE = 4 + 4 + 4 + 16
 
 
 def kronecker(scale: int) -> HostGraph:

@@ -16,7 +16,7 @@ import numpy as np
 
 from emdiam.gpu.device import Device, DeviceArray
 from emdiam.gpu.frontier import FrontierLauncher
-from emdiam.gpu.graph import DeviceGraph
+from emdiam.gpu.graph import DeviceGraph, offsets_dtype
 from emdiam.gpu.mappings import MAPPINGS
 
 from . import inputs, tables
@@ -113,7 +113,7 @@ def _frontier_cells(setting: Setting, rows: int, arcs: int) -> Iterator[Row]:
 def _frontier(setting: Setting, rows: int, arcs: int) -> DeviceGraph:
     """Vertices 0 to rows - 1 have `arcs` random neighbours each, others none."""
     n = max(2 * rows, setting.sizes.list_vertices)
-    offsets = np.minimum(np.arange(n + 1), rows).astype(np.uint64) * np.uint64(arcs)
+    offsets = (np.minimum(np.arange(n + 1), rows) * arcs).astype(offsets_dtype(rows * arcs, 4))
     drawn = setting.xp.random.default_rng(inputs.SEED).integers(0, n, rows * arcs).astype(np.uint32)
     return DeviceGraph(setting.device.array(offsets), inputs.on_device(setting.device, drawn))
 

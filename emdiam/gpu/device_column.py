@@ -196,7 +196,7 @@ class DevicePivotBounds(PivotBounds):
     """As PivotBounds; lower, upper and far are DeviceColumns, and distances must be one.
 
     graph : on the device. largest : eccentricity that there may be, to which upper bounds are cut.
-    Raises OverflowError for 2^32 vertices or more. Source and ties: kernels/bounds.cu.
+    Raises OverflowError for 2^32 vertices or more. Source and ties: kernels/pivots.cu.
     """
 
     def __init__(self, device: Device, graph: DeviceGraph, largest: int) -> None:
@@ -204,7 +204,7 @@ class DevicePivotBounds(PivotBounds):
         if n >= _MOST_VERTICES:
             raise OverflowError(f"bounds on a device are for fewer than 2^32 vertices, not {n}")
         self._device, self._graph, self._largest = device, graph, largest
-        self._kernels = KernelFile(device, "bounds.cu")
+        self._kernels = KernelFile(device, "pivots.cu", {"INDEX": graph.macros["INDEX"]})
         self._columns = [DeviceColumn.new(device, n) for _ in range(3)]
         self.lower, self.upper, self.far = self._columns
 

@@ -17,9 +17,25 @@ if TYPE_CHECKING:
     from .frontier import FrontierLauncher
 
 
+# Rows of at most so many arcs have offsets of 32 bits: a kernel looks up to 2^10 arcs behind the end of a row, which
+# must not wrap (simt.cuh, INDEX).
+MOST_NARROW = (1 << 32) - (1 << 16)
+
+
+def offsets_dtype(n_arcs: int, id_bytes: int) -> np.dtype[Any]:
+    """Type of the offsets of rows of that many arcs: uint32 where they fit, uint64 else and beside ids of 8 bytes."""
+    return np.dtype(np.uint32 if n_arcs <= MOST_NARROW and id_bytes == 4 else np.uint64)
+
+
+def graph_macros(ids: np.dtype[Any], offsets: np.dtype[Any]) -> dict[str, Define]:
+    """The macros of kernels for these types of a vertex and of an offset, a dict of one's own."""
+    return {"VERTEX": KERNEL_TYPES[ids.name], "INDEX": KERNEL_TYPES[offsets.name]}
+
+
 @dataclass(frozen=True)
 class DeviceGraph:
-    """Adjacency in rows on a device: offsets uint64[n + 1], neighbours uint32 or uint64[m].
+    """Adjacency in rows on a device: offsets offsets_dtype[n + 1], neighbours uint32 or uint64[m]. Raises OverflowError
+    for more arcs than the offsets are for.
 
     resident : whether `neighbours` holds all arcs; where not, only a launcher sees them. usual_mapping : the load
     balancing of a traversal that is given none.
@@ -30,6 +46,10 @@ class DeviceGraph:
     offsets: DeviceArray
     neighbours: DeviceArray
     _shared: dict[str, DeviceArray] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.offsets.dtype.itemsize < 8 and self.n_arcs > MOST_NARROW:
+            raise OverflowError(f"offsets of 32 bits are for up to {MOST_NARROW} arcs, not {self.n_arcs}")
 
     def shared(self, device: Device, name: str, n: int, dtype: DTypeLike) -> DeviceArray:
         """A vector of n items with any content, the same for all who ask by that name: for what a traversal of
@@ -69,8 +89,8 @@ class DeviceGraph:
 
     @property
     def macros(self) -> dict[str, Define]:
-        """The macros of kernels for its type of vertex, a dict of one's own."""
-        return {"VERTEX": KERNEL_TYPES[self.id_dtype.name]}
+        """The macros of kernels for its types, a dict of one's own."""
+        return graph_macros(self.id_dtype, self.offsets.dtype)
 
     @property
     def launch_limits(self) -> tuple[int, int]:

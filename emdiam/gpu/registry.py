@@ -21,7 +21,7 @@ from .source import Define, Defines
 
 IDS = ("u32", "u64")
 DISTANCES = ("u8", "u16", "u32")
-# dtype -> value of the macros VERTEX and DISTANCE.
+# dtype -> value of the macros VERTEX, INDEX and DISTANCE.
 KERNEL_TYPES = {"uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64"}
 # Files of the variants, and of shortest paths along weights, are in these folders of kernels/.
 VARIANTS, PATHS = "variants/", "paths/"
@@ -51,20 +51,28 @@ def combinations(**values: tuple[Define, ...]) -> tuple[Defines, ...]:
     return tuple(dict(zip(values, chosen, strict=True)) for chosen in product(*values.values()))
 
 
-VERTICES = combinations(VERTEX=IDS)
-_COUNTING = combinations(VERTEX=IDS, COUNT_ARCS=(0, 1))
-_WORDS = combinations(VERTEX=IDS, WORDS=(1, 2, 4, 8))
+# The types of a graph: rows of wide ids have wide offsets (graph.py, offsets_dtype).
+GRAPHS: tuple[Defines, ...] = (*combinations(VERTEX=("u32",), INDEX=IDS), {"VERTEX": "u64", "INDEX": "u64"})
+
+
+def on_graphs(**values: tuple[Define, ...]) -> tuple[Defines, ...]:
+    """All combinations of values of macros, with all types of a graph."""
+    return tuple({**graph, **chosen} for graph in GRAPHS for chosen in combinations(**values))
+
+
+_COUNTING = on_graphs(COUNT_ARCS=(0, 1))
+_WORDS = on_graphs(WORDS=(1, 2, 4, 8))
 # Of 512, 1,024 and 2,048 sources.
-_WIDE = combinations(VERTEX=IDS, WORDS=(8, 16, 32))
+_WIDE = on_graphs(WORDS=(8, 16, 32))
 
 
-def mapping_builds(names: Sequence[str], others: Sequence[Defines] = VERTICES) -> tuple[Defines, ...]:
+def mapping_builds(names: Sequence[str], others: Sequence[Defines] = GRAPHS) -> tuple[Defines, ...]:
     """The macros of each of these mappings with its usual tuning, with each of the other sets."""
     return tuple({**other, "MAPPING": MAPPINGS[name].macro, **MAPPINGS[name].tuning}
                  for name in names for other in others)
 
 
-def mapped(file: str, *entries: str, others: Sequence[Defines] = VERTICES, **options: Any) -> tuple[Entry, ...]:
+def mapped(file: str, *entries: str, others: Sequence[Defines] = GRAPHS, **options: Any) -> tuple[Entry, ...]:
     """Entries of a file that is built with every mapping (papers/004, section 5), and for deferred rows.
 
     Budget: 80 registers, for multi-phase search of wide ids, whose arcs wait in registers; others take 22 to 40.
@@ -81,18 +89,18 @@ def plain(file: str, *entries: str, **options: Any) -> tuple[Entry, ...]:
 ENTRIES: tuple[Entry, ...] = (
     # Frontiers and their load balancing.
     *plain("frontier.cu", "frontier_degrees", "partition_rows", "arcs_of_queue", "words_of_queue", "queue_of_words",
-           "queue_of_value", "admit_seeds", builds=VERTICES),
+           "queue_of_value", "admit_seeds", builds=GRAPHS),
     # BFS, all levels in one launch. Two blocks a multiprocessor: 64 registers are what their threads may have, and the
     # bounds of the launch keep them to it; on sm_100 one block, of 96.
-    Entry("bfs_whole.cu", "whole_search", block=512, registers=96, builds=VERTICES, cooperative=True),
+    Entry("bfs_whole.cu", "whole_search", block=512, registers=96, builds=GRAPHS, cooperative=True),
     # BFS, level by level. One block a multiprocessor: about half of the registers that its threads may have.
-    Entry("bfs_persistent.cu", "persistent_levels", block=512, registers=72, builds=VERTICES, cooperative=True),
+    Entry("bfs_persistent.cu", "persistent_levels", block=512, registers=72, builds=GRAPHS, cooperative=True),
     Entry("bfs_bitmaps.cu", "bottom_up_words", registers=48, builds=_COUNTING),
     *plain("bfs_bitmaps.cu", "isolated_words", "start_search", "visited_words", builds=_COUNTING),
     *mapped("bfs_top_down.cu", "top_down_bits", "reach_words"),
     # Arcs that are paged.
-    Entry("paging.cu", "page_activity", registers=48, builds=VERTICES),
-    *plain("paging.cu", "rows_of_range", "read_sectors", builds=VERTICES),
+    Entry("paging.cu", "page_activity", registers=48, builds=GRAPHS),
+    *plain("paging.cu", "rows_of_range", "read_sectors", builds=GRAPHS),
     # Many sources, spreads and labels.
     *mapped("multi_source.cu", "push_bits", others=_WORDS),
     *plain("multi_source_levels.cu", "seed_bits", "write_levels", builds=_WORDS),
@@ -101,19 +109,19 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("multi_source_whole.cu", "whole_batch", registers=64, builds=_WORDS, cooperative=True),
     Entry("multi_source_wide.cu", "wide_batch", registers=64, builds=_WIDE, cooperative=True),
     *mapped("spread.cu", "spread_level"),
-    Entry("spread_whole.cu", "whole_spread", registers=64, builds=VERTICES, cooperative=True),
+    Entry("spread_whole.cu", "whole_spread", registers=64, builds=GRAPHS, cooperative=True),
     Entry("labels.cu", "grow_labels", registers=40, builds=mapping_builds([LABEL_MAPPING])),
     *plain("components.cu", "begin_components", "join_arcs", "name_components", "count_components",
            "describe_components", registers=40, builds=mapping_builds([LABEL_MAPPING])),
-    *plain("rows.cu", "steep_arcs", "walk_down", builds=VERTICES),
+    *plain("rows.cu", "steep_arcs", "walk_down", builds=GRAPHS),
     # Columns, and the bounds that the exact methods keep in them.
     *plain("columns.cu", "column_bits", "column_best", "column_first", "column_reached", "column_count",
            "column_histogram", "column_gather", "column_put", "column_fill_where", "column_recode",
            "column_recode_reached", "select_counts", "select_vertices", "scan_totals_of_parts", "scan_parts"),
     *plain("boxes.cu", "fill_boxes", "box_extent", "left_boxes", "box_members", "member_extent", "drop_members",
            "gather_points"),
-    *plain("bounds.cu", "open_where", "tighten_upper", "tighten_lower", "close_where", "close_known", "choose_pivots"),
-    Entry("bounds.cu", "fold_pivot", registers=40),
+    *plain("bounds.cu", "open_where", "tighten_upper", "tighten_lower", "close_where", "close_known"),
+    *plain("pivots.cu", "fold_pivot", "choose_pivots", registers=40, builds=combinations(INDEX=IDS)),
 )
 
 

@@ -13,7 +13,7 @@ from ..stream.offsets import row_starts
 from ..traverse.core import Core
 from .device import Device, DeviceArray
 from .failures import at_the_end
-from .graph import DeviceGraph
+from .graph import DeviceGraph, offsets_dtype
 from .page_cache import PageCache, measure
 from .paged import PagedGraph
 from .paging_model import IN_PLACE, UP
@@ -47,14 +47,14 @@ def upload(device: Device, core: Core, tick: Callable[[], None]) -> DeviceGraph:
 
 
 def upload_offsets(device: Device, core: Core) -> DeviceArray:
-    """The compact offsets of the host, spelt out: uint64[n + 1] on the device."""
-    n = core.table.n_vertices + 1
-    offsets = device.empty(n, np.uint64)
+    """The compact offsets of the host, spelt out: offsets_dtype[n + 1] on the device."""
+    n, dtype = core.table.n_vertices + 1, offsets_dtype(core.table.n_arcs, core.pager.arena.ids.itemsize)
+    offsets = device.empty(n, dtype)
     starts = np.empty(min(n, _PIECE), np.int64)
     for begin in range(0, n, _PIECE):
         end = min(begin + _PIECE, n)
         row_starts(*core.offsets, np.arange(begin, end), starts[: end - begin])
-        device.copy(starts[: end - begin].view(np.uint64), offsets[begin:end])
+        device.copy(starts[: end - begin].astype(dtype), offsets[begin:end])
     return offsets
 
 

@@ -1,8 +1,9 @@
 """The plan of a device's memory: what a run will hold there, before it starts.
 
 The graph is resident where its edges fit beside everything else, and paged where not: then offsets and vertex
-state stay, edges come through a ring of buffers, and what is left keeps pages. Bytes a vertex: OFFSETS, and of
-state what the method says (engine/needs.py, DeviceState); columns are 4 bytes each.
+state stay, edges come through a ring of buffers, and what is left keeps pages. Bytes a vertex: of offsets 4, or 8
+where there are more arcs than 4 can count (graph.py), and of state what the method says (engine/needs.py, DeviceState);
+columns are 4 bytes each.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from ..errors import DeviceRoomError
 from ..store.store import Store
 from ..units import format_size
 from .bfs_whole import WIDE_ROW
+from .graph import offsets_dtype
 from .paging_model import RING
 from .setting import OnDevice
 
@@ -23,7 +25,6 @@ from .setting import OnDevice
 # which a call is a fortieth at the typical rate, where its ring takes at most 1 / LARGER_SHARE of what there is for
 # pages.
 PAGE_BYTES, LARGER, LARGER_SHARE = 8 << 20, 2, 8
-_OFFSET_BYTES = 8
 # Distances of the search at hand, four bitmaps and that of what is reached.
 _SEARCH_BYTES = 4.625
 # Of a traversal with queues: two of ids, and sums of degrees.
@@ -73,10 +74,14 @@ def state_bytes(n_vertices: int, id_bytes: int, held: DeviceState, paged: bool) 
     return int(a_vertex * n_vertices) + _MARGIN
 
 
+def _offset_bytes(store: Store) -> int:
+    """Offsets of all rows."""
+    return offsets_dtype(store.n_arcs, store.id_dtype.itemsize).itemsize * (store.n_vertices + 1)
+
+
 def resident_bytes(store: Store, held: DeviceState) -> int:
     """Offsets, edges and vertex state on a device that holds the whole graph; one with less memory pages it."""
-    n, item = store.n_vertices, store.id_dtype.itemsize
-    return _OFFSET_BYTES * (n + 1) + item * store.n_arcs + _resident_state(store, held)
+    return _offset_bytes(store) + store.id_dtype.itemsize * store.n_arcs + _resident_state(store, held)
 
 
 def _resident_state(store: Store, held: DeviceState) -> int:
@@ -109,7 +114,7 @@ def _plan_one(store: Store, setting: OnDevice, held: DeviceState) -> VramPlan:
     device, free = setting.device, setting.device.memory().free
     limit = free if setting.vram_bytes is None else min(setting.vram_bytes, free)
     n, m, item = store.n_vertices, store.n_arcs, store.id_dtype.itemsize
-    offsets, edges = _OFFSET_BYTES * (n + 1), m * item
+    offsets, edges = _offset_bytes(store), m * item
     pool = limit - resident_bytes(store, held)
     if pool >= 0 and not setting.paged:
         resident = _resident_state(store, held)
@@ -147,5 +152,5 @@ def _ring(store: Store, shift: int) -> tuple[int, int, int]:
 def _least(store: Store, held: DeviceState, paged: bool = False) -> int:
     """The smallest budget: of a resident graph, or of a paged one if that is less or asked for."""
     n, item = store.n_vertices, store.id_dtype.itemsize
-    of_pages = _OFFSET_BYTES * (n + 1) + state_bytes(n, item, held, True) + _ring(store, page_shift(store))[2]
+    of_pages = _offset_bytes(store) + state_bytes(n, item, held, True) + _ring(store, page_shift(store))[2]
     return of_pages if paged else min(of_pages, resident_bytes(store, held))

@@ -111,7 +111,7 @@ def test_a_read_that_returns_something_else_is_a_failure() -> None:
 
 
 def test_compile_reports_each_build_that_fails() -> None:
-    good = ("variants/bfs_dal.cu", "bfs_standard", {"VERTEX": "u32", "DISTANCE": "u8"})
+    good = ("variants/bfs_dal.cu", "bfs_standard", {"VERTEX": "u32", "INDEX": "u32", "DISTANCE": "u8"})
     rows = list(compiling.run(toy(), [good, ("variants/bfs_dal.cu", "nothing", good[2])]))
     assert "no entry nothing" in rows[0]["failure"] and rows[1]["builds"] == 2
     assert {file for file, _, _ in compiling.builds()} == {entry.file for entry in all_entries()}
@@ -194,20 +194,21 @@ def test_least_bytes_are_those_of_the_formulas() -> None:
     def bytes_of(direction: str, **changes: Any) -> int:
         record = LevelRecord(1, 1, direction, "", 3, 40, 50, 1e-6)
         return floor.Step(record, **{"rows": 3, "found": 10, "unreached": 20, "n": 6400, "id_bytes": 4,
-                                     **changes}).least_bytes()
+                                     "offset_bytes": 8, **changes}).least_bytes()
 
     # Queues, offsets, distances, sectors of 40 arcs in 3 rows, bitmap (capped at n / 8).
     assert bytes_of("top-down") == 4 * 13 + 96 + 320 + 160 + 28 * 3 + 800
     assert bytes_of("persistent") == 4 * 13 + 96 + 320 + 160 + 28 * 3 + 32 * 40
     assert bytes_of("bottom-up") == 3200 + 640 + 320 + 4 * 50 + 28 * 20
     assert bytes_of("bottom-up", n=64) == 32 + 512 + 256 + 4 * 50 + 28 * 20
+    assert bytes_of("bottom-up", n=64, offset_bytes=4) == 32 + 256 + 256 + 4 * 50 + 28 * 20
 
 
 def test_steps_count_what_the_distances_say() -> None:
     distances = np.array([0, 1, 1, 2, 3, twins.UNREACHED, twins.UNREACHED], np.uint32)
     degrees = np.array([2, 2, 2, 3, 1, 0, 1])
     records = [LevelRecord(0, 2, "persistent", "", 1, 6, 6, 1.0), LevelRecord(2, 2, "bottom-up", "", 1, 3, 2, 1.0)]
-    first, second = floor.steps_of(records, distances, degrees, 4)
+    first, second = floor.steps_of(records, distances, degrees, 4, 4)
     assert (first.rows, first.found, first.unreached) == (3, 3, 5)
     assert (second.rows, second.found, second.unreached) == (2, 1, 2)
 

@@ -68,9 +68,9 @@ def test_the_state_of_kronecker_24_fits_an_eighth() -> None:
     """16.8 M vertices and 520 M arcs: 260 MB for state, ring and pages that stay."""
     n, arcs = 1 << 24, 520_000_000
     room = room_for(n, arcs, 1 / 8, 1 << 16)
-    assert room.limit == arcs * 4 // 8 and room.state >= 12.375 * n
+    assert room.limit == arcs * 4 // 8 and room.state >= 8.375 * n
     page = (4 << 16) << room.page_shift
-    assert page == 4 << 20 and room.state + room.ring + room.kept * page <= room.limit
+    assert page == 8 << 20 and room.state + room.ring + room.kept * page <= room.limit
 
 
 def test_a_room_is_what_a_paged_search_takes() -> None:

@@ -86,7 +86,7 @@ def test_a_watched_device_stops_and_notes_entries() -> None:
     with pytest.raises(TooSlow, match=r"stopped after .* and 0 launches; limit 0.01 s"):
         bfs_frontier(late, graph, 0)
     late.restart()
-    assert late.kernel("variants/bfs_frontier.cu", "expand_frontier", {"VERTEX": "u32", "MAPPING": "MAPPING_THREADS"})
+    assert late.kernel("variants/bfs_frontier.cu", "expand_frontier", {**graph.macros, "MAPPING": "MAPPING_THREADS"})
 
 
 # -- processes ----------------------------------------------------------------------------------------------

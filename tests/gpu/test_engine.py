@@ -100,7 +100,7 @@ def test_exact_results_equal_those_of_the_cpu(tmp_path: Path, name: str, solve: 
 def test_a_graph_that_does_not_fit_is_refused_with_numbers(tmp_path: Path) -> None:
     store = write_store(tmp_path / "g.zarr", SHAPES["clique"])
     device = open_device("shim-0", total=4000)
-    message = (r"3.9 KiB of shim, seed 0 is too small: the least is 1.0 MiB = 248 B offsets \+ 1.0 MiB vertex state \+ "
+    message = (r"3.9 KiB of shim, seed 0 is too small: the least is 1.0 MiB = 124 B offsets \+ 1.0 MiB vertex state \+ "
                r".* pages; give at least --vram 2MiB, or compute on the CPU with --device cpu")
     with pytest.raises(BudgetError, match=message), engine_on(store, device=OnDevice(device)):
         pass

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from emdiam.errors import InputError
 from emdiam.gpu.device import Device
 from emdiam.gpu.frontier import FrontierLauncher
-from emdiam.gpu.graph import DeviceGraph
+from emdiam.gpu.graph import DeviceGraph, offsets_dtype
 from emdiam.gpu.kernel_file import ExclusiveSums
 from emdiam.gpu.mappings import MAPPINGS, find_mapping
 from emdiam.gpu.variants.bfs_frontier import bfs_frontier
@@ -48,8 +48,8 @@ SKEWED: Mapping[str, Sequence[int]] = {
 
 def rows_graph(device: Device, degrees: Sequence[int], dtype: type = np.uint32) -> DeviceGraph:
     """Vertices of these degrees; who the neighbours are does not matter."""
-    offsets = np.concatenate([[0], np.cumsum(degrees)]).astype(np.uint64)
-    return DeviceGraph(device.array(offsets), device.array(np.zeros(int(offsets[-1]), dtype)))
+    offsets, ids = np.concatenate([[0], np.cumsum(degrees)]), np.zeros(sum(degrees), dtype)
+    return DeviceGraph(device.array(offsets.astype(offsets_dtype(ids.size, ids.itemsize))), device.array(ids))
 
 
 def check_visits(device: Device, degrees: Sequence[int], queue: Sequence[int], launcher: FrontierLauncher) -> None:
@@ -168,7 +168,7 @@ def test_every_virtual_warp(lanes: int) -> None:
 def test_the_largest_tunings_compile(mapping: str, tuning: Mapping[str, int], file: str, entry: str) -> None:
     """Their shared memory fits, beside that of the visitor; what the limits of mappings.py promise."""
     known, chosen = find_mapping(mapping, tuning)
-    log = compile_log(file, {"VERTEX": "u64", "MAPPING": known.macro, **chosen})
+    log = compile_log(file, {"VERTEX": "u64", "INDEX": "u64", "MAPPING": known.macro, **chosen})
     assert entry in read_log(log)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike
 from emdiam.errors import InputError
 from emdiam.gpu.cupy_device import find_device
 from emdiam.gpu.device import Device
-from emdiam.gpu.graph import DeviceGraph
+from emdiam.gpu.graph import DeviceGraph, offsets_dtype
 from tests.helpers import naive
 from tests.simt import runner
 
@@ -46,10 +46,12 @@ def open_device(name: str, **options: Any) -> Device:
     return ShimDevice(int(name.removeprefix("shim-")), **options)
 
 
-def device_graph(device: Device, graph: naive.Graph, dtype: DTypeLike = np.uint32) -> DeviceGraph:
-    """A graph on the device: offsets uint64[n + 1], neighbours dtype[m]."""
+def device_graph(device: Device, graph: naive.Graph, dtype: DTypeLike = np.uint32,
+                 offsets: DTypeLike = None) -> DeviceGraph:
+    """A graph on the device: neighbours dtype[m], and offsets of the type that goes with them, or of `offsets`."""
     indptr, indices = naive.csr(graph)
-    return DeviceGraph(device.array(indptr.astype(np.uint64)), device.array(indices.astype(dtype)))
+    narrowest = offsets_dtype(len(indices), np.dtype(dtype).itemsize)
+    return DeviceGraph(device.array(indptr.astype(offsets or narrowest)), device.array(indices.astype(dtype)))
 
 
 def plain_distances(values: np.ndarray) -> list[int]:

@@ -6,11 +6,11 @@
 // without atomic operations. Bits behind the last vertex are set in `visited`, and clear in frontiers.
 #include "bottom_up.cuh"
 
-// One level up. offsets: u64[n + 1], neighbours: VERTEX[m], words: of a bitmap of n vertices, visited: u32[words],
+// One level up. offsets: INDEX[n + 1], neighbours: VERTEX[m], words: of a bitmap of n vertices, visited: u32[words],
 // read and written, frontier: u32[words], next: u32[words], gets the next frontier, distances: u32[n], level:
 // distance of what is reached, counts: u64[3], zeros before, gets the number of reached vertices and of their
 // arcs, and see COUNT_ARCS. A warp a word, any grid.
-ENTRY(256) bottom_up_words(const u64* offsets, const VERTEX* neighbours, u64 words, u32* visited, const u32* frontier,
+ENTRY(256) bottom_up_words(const INDEX* offsets, const VERTEX* neighbours, u64 words, u32* visited, const u32* frontier,
                            u32* next, u32* distances, u32 level, u64* counts) {
     __shared__ u64 scratch[33];
     u64 vertices = 0, arcs = 0, looked = 0;
@@ -26,7 +26,7 @@ ENTRY(256) bottom_up_words(const u64* offsets, const VERTEX* neighbours, u64 wor
 
 // What a graph is searched with, made once. isolated: u32[words], the vertices without arcs and the bits behind
 // the last vertex; largest: u64[1], zero before, gets the largest degree. A warp a word, any grid.
-ENTRY(256) isolated_words(const u64* offsets, u64 n, u64 words, u32* isolated, u64* largest) {
+ENTRY(256) isolated_words(const INDEX* offsets, u64 n, u64 words, u32* isolated, u64* largest) {
     u64 highest = 0;
     for (u64 word = first_item() / WARP; word < words; word += item_stride() / WARP) {
         const u64 v = word * WARP + lane_id();
@@ -41,7 +41,7 @@ ENTRY(256) isolated_words(const u64* offsets, u64 n, u64 words, u32* isolated, u
 
 // distances: u32[n] and visited: u32[words], of which only the source changes; queue: VERTEX[n], gets it; counts:
 // u64[3], gets 1 vertex, its arcs, and 0. One thread.
-ENTRY(256) start_search(const u64* offsets, VERTEX source, u32* distances, u32* visited, VERTEX* queue, u64* counts) {
+ENTRY(256) start_search(const INDEX* offsets, VERTEX source, u32* distances, u32* visited, VERTEX* queue, u64* counts) {
     if (first_item() != 0) return;
     distances[source] = 0;
     visited[source / WARP] |= 1u << (source % WARP);

@@ -19,7 +19,7 @@
 
 // What a level works on. next: distance of what is reached.
 struct Level {
-    const u64* offsets;
+    const INDEX* offsets;
     const VERTEX* neighbours;
     u32* distances;
     u32 next;
@@ -47,7 +47,7 @@ struct SoloTail {
 // The lane's arcs arc, arc + step, ... below end, at most BATCH. The winners of a warp are appended together.
 // All 32 lanes must call it.
 template <typename Tail>
-DEVICE void visit_batch(const Level& at, u64 arc, u64 end, u64 step, const Tail& tail) {
+DEVICE void visit_batch(const Level& at, INDEX arc, INDEX end, u32 step, const Tail& tail) {
     VERTEX w[BATCH] = {};
     bool open[BATCH];
     u32 won = 0;
@@ -78,16 +78,16 @@ DEVICE void visit_batch(const Level& at, u64 arc, u64 end, u64 step, const Tail&
 // The rows of a warp's vertices, one a lane with `valid`; the number of arcs of the lane's row. All 32 lanes must
 // call it.
 template <typename Tail> DEVICE u64 expand_rows(const Level& at, bool valid, VERTEX v, const Tail& tail) {
-    u64 arc = 0, end = 0;
+    INDEX arc = 0, end = 0;
     if (valid) {
         arc = __ldg(at.offsets + v);
         end = __ldg(at.offsets + v + 1);
     }
-    const u64 degree = end - arc;
+    const INDEX degree = end - arc;
     for (u32 wide = __ballot_sync(FULL_WARP, degree > LANE_ROW); wide != 0; wide &= wide - 1) {
         const i32 owner = __ffs(static_cast<i32>(wide)) - 1;
-        const u64 last = __shfl_sync(FULL_WARP, end, owner);
-        for (u64 base = __shfl_sync(FULL_WARP, arc, owner); base < last; base += WARP * BATCH)
+        const INDEX last = __shfl_sync(FULL_WARP, end, owner);
+        for (INDEX base = __shfl_sync(FULL_WARP, arc, owner); base < last; base += WARP * BATCH)
             visit_batch(at, base + lane_id(), last, WARP, tail);
     }
     if (degree > LANE_ROW) arc = end;
@@ -123,12 +123,12 @@ DEVICE u64 solo_levels(Level at, VERTEX* even, VERTEX* odd, u64 limit, u64 last,
     return arcs;
 }
 
-// Levels until the frontier is empty or larger than `limit`, or its distance is `last`. offsets: u64[n + 1],
+// Levels until the frontier is empty or larger than `limit`, or its distance is `last`. offsets: INDEX[n + 1],
 // neighbours: VERTEX[m]. even, odd: VERTEX[n], the frontiers of levels of even and odd distance. distances:
 // u32[n] with all bits set where unreached. solo: largest frontier of block 0 alone. state: u64[3], size of the
 // frontier and its distance, read and written; third, 0 before, gets the arcs of all rows that were visited.
 // tails: u64[3], zeros before. barrier: u32[1], zero before its first use. Any cooperative grid.
-ENTRY(512, 1) persistent_levels(const u64* offsets, const VERTEX* neighbours, VERTEX* even, VERTEX* odd, u32* distances,
+ENTRY(512, 1) persistent_levels(const INDEX* offsets, const VERTEX* neighbours, VERTEX* even, VERTEX* odd, u32* distances,
                                 u64 solo, u64 limit, u64 last, u64* state, u64* tails, u32* barrier) {
     __shared__ VERTEX slots[2 * SOLO_SLOTS];
     __shared__ u32 fill[3];

@@ -38,7 +38,7 @@
 
 // What all levels work on. next: distance of what is reached. wide: VERTEX[], takes rows of more than wide_row arcs.
 struct Search {
-    const u64* offsets;
+    const INDEX* offsets;
     const VERTEX* neighbours;
     u32* visited;
     u32* distances;
@@ -74,7 +74,7 @@ struct SoloTail {
 // The lane's arcs arc, arc + step, ... below end, at most BATCH. The winners of a warp are appended together; *arcs is
 // raised by the arcs of this lane's, if the tail wants them. All 32 lanes must call it.
 template <typename Tail>
-DEVICE void visit_batch(const Search& at, u64 arc, u64 end, u64 step, const Tail& tail, u64* arcs) {
+DEVICE void visit_batch(const Search& at, INDEX arc, INDEX end, u32 step, const Tail& tail, u64* arcs) {
     VERTEX w[BATCH] = {};
     bool open[BATCH];
     u32 won = 0;
@@ -109,20 +109,20 @@ DEVICE void visit_batch(const Search& at, u64 arc, u64 end, u64 step, const Tail
 // The rows of a warp's vertices, one a lane with `valid`, but for wide ones, which are put aside. Returns the arcs of the
 // lane's row. All 32 lanes must call it.
 template <typename Tail> DEVICE u64 expand_rows(const Search& at, bool valid, VERTEX v, const Tail& tail, u64* arcs) {
-    u64 arc = 0, end = 0;
+    INDEX arc = 0, end = 0;
     if (valid) {
         arc = __ldg(at.offsets + v);
         end = __ldg(at.offsets + v + 1);
     }
-    const u64 degree = end - arc;
+    const INDEX degree = end - arc;
     if (degree > at.wide_row) {
         at.wide[tail.put_aside()] = v;
         arc = end;
     }
     for (u32 long_rows = __ballot_sync(FULL_WARP, end - arc > LANE_ROW); long_rows != 0; long_rows &= long_rows - 1) {
         const i32 owner = __ffs(static_cast<i32>(long_rows)) - 1;
-        const u64 last = __shfl_sync(FULL_WARP, end, owner);
-        for (u64 base = __shfl_sync(FULL_WARP, arc, owner); base < last; base += WARP * BATCH)
+        const INDEX last = __shfl_sync(FULL_WARP, end, owner);
+        for (INDEX base = __shfl_sync(FULL_WARP, arc, owner); base < last; base += WARP * BATCH)
             visit_batch(at, base + lane_id(), last, WARP, tail, arcs);
     }
     if (degree > LANE_ROW) arc = end;
@@ -137,7 +137,7 @@ DEVICE void expand_wide(const Search& at, u64 rows, const GridTail& tail, u64* s
     const u64 warp = static_cast<u64>(warp_id()) * gridDim.x + blockIdx.x;
     u64 before = 0, arcs = 0;
     for (u64 first = 0; first < rows; first += WARP) {
-        u64 begin = 0, end = 0;
+        INDEX begin = 0, end = 0;
         if (first + lane_id() < rows) {
             const VERTEX v = load_fresh(at.wide + first + lane_id());
             begin = __ldg(at.offsets + v);
@@ -148,7 +148,7 @@ DEVICE void expand_wide(const Search& at, u64 rows, const GridTail& tail, u64* s
         for (u64 piece = (warp + warps - before % warps) % warps; piece < pieces; piece += warps) {
             const i32 owner = __popc(__ballot_sync(FULL_WARP, upto <= piece));
             const u64 of_row = piece - __shfl_sync(FULL_WARP, upto - own, owner);
-            const u64 base = __shfl_sync(FULL_WARP, begin, owner) + of_row * WARP * BATCH;
+            const INDEX base = __shfl_sync(FULL_WARP, begin, owner) + static_cast<INDEX>(of_row * WARP * BATCH);
             visit_batch(at, base + lane_id(), __shfl_sync(FULL_WARP, end, owner), WARP, tail, &arcs);
         }
         before += pieces;
@@ -292,13 +292,14 @@ DEVICE void level_down(const Search& at, const VERTEX* queue, u64 size, const Gr
 #define WHOLE_RESIDENT 2
 #endif
 
-// A search from `source` to distance `last` at most. offsets: u64[n + 1], neighbours: VERTEX[m]. isolated: u32[words],
+// A search from `source` to distance `last` at most. offsets: INDEX[n + 1], neighbours: VERTEX[m]. isolated: u32[words],
 // the vertices without arcs and the bits behind the last vertex; words is even. even, odd: VERTEX[n]. visited, here,
-// there: u32[words]. wide: VERTEX[m / wide_row + 1], takes rows of more than wide_row arcs. distances: u32[n], gets the distances, all bits set where unreached.
-// bits: u64[words / 2], gets the vertices that were reached. solo: largest frontier of block 0 alone. alpha, beta: of
-// turns_up; alpha 0: always down. counts: u64[3 * LEVEL_COUNTS + 1]. state: u64[8], see above. barrier: u32[1], zero
-// before its first use. What is not said to be given may have any content before. Any cooperative grid.
-ENTRY(512, WHOLE_RESIDENT) whole_search(const u64* offsets, const VERTEX* neighbours, u64 n, u64 m, u64 words,
+// there: u32[words]. wide: VERTEX[m / wide_row + 1], takes rows of more than wide_row arcs. distances: u32[n], gets the
+// distances, all bits set where unreached. bits: u64[words / 2], gets the vertices that were reached. solo: largest
+// frontier of block 0 alone. alpha, beta: of turns_up; alpha 0: always down. counts: u64[3 * LEVEL_COUNTS + 1]. state:
+// u64[8], see above. barrier: u32[1], zero before its first use. What is not said to be given may have any content before.
+// Any cooperative grid.
+ENTRY(512, WHOLE_RESIDENT) whole_search(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 m, u64 words,
                                         const u32* isolated, u64 source, u64 last, u64 solo, u64 alpha, u64 beta,
                                         VERTEX* even, VERTEX* odd, u32* visited, u32* here, u32* there, VERTEX* wide,
                                         u64 wide_row, u32* distances, u64* bits, u64* counts, u64* state,

@@ -18,7 +18,7 @@
 #define LANE_BATCHES 4u  // of a lane's own row, before the whole warp goes on with it
 
 // Whether one of the arcs arc, arc + step, ... below end, at most BATCH, leads into the bitmap.
-DEVICE bool leads_into(const u32* bitmap, const VERTEX* neighbours, u64 arc, u64 end, u64 step, u64* looked) {
+DEVICE bool leads_into(const u32* bitmap, const VERTEX* neighbours, INDEX arc, INDEX end, u32 step, u64* looked) {
     VERTEX w[BATCH] = {};
     bool hit = false;
 #pragma unroll
@@ -36,15 +36,15 @@ DEVICE bool leads_into(const u32* bitmap, const VERTEX* neighbours, u64 arc, u64
 
 // Whether a lane's row, [arc, end), leads into the bitmap: first each lane in its own row, then the warp in one
 // unfinished row after the other. All 32 lanes must call it.
-DEVICE bool row_leads_into(const u32* bitmap, const VERTEX* neighbours, u64 arc, u64 end, u64* looked) {
+DEVICE bool row_leads_into(const u32* bitmap, const VERTEX* neighbours, INDEX arc, INDEX end, u64* looked) {
     bool leads = false;
     for (u32 batch = 0; batch < LANE_BATCHES && arc < end && !leads; ++batch, arc += BATCH)
         leads = leads_into(bitmap, neighbours, arc, end, 1, looked);
     for (u32 open = __ballot_sync(FULL_WARP, !leads && arc < end); open != 0; open &= open - 1) {
         const i32 owner = __ffs(static_cast<i32>(open)) - 1;
-        const u64 last = __shfl_sync(FULL_WARP, end, owner);
+        const INDEX last = __shfl_sync(FULL_WARP, end, owner);
         bool hit = false;
-        for (u64 base = __shfl_sync(FULL_WARP, arc, owner); base < last && !hit; base += WARP * BATCH)
+        for (INDEX base = __shfl_sync(FULL_WARP, arc, owner); base < last && !hit; base += WARP * BATCH)
             hit = __any_sync(FULL_WARP, leads_into(bitmap, neighbours, base + lane_id(), last, WARP, looked));
         if (static_cast<i32>(lane_id()) == owner) leads = hit;
     }
@@ -53,7 +53,7 @@ DEVICE bool row_leads_into(const u32* bitmap, const VERTEX* neighbours, u64 arc,
 
 // The unreached vertices of a word, one a lane: those with a neighbour in `frontier` get the distance `level` and a bit of
 // `visited` and `next`. Returns the arcs of the lane's vertex if it was reached now, else 0. All 32 lanes must call it.
-DEVICE u64 pull_word(const u64* offsets, const VERTEX* neighbours, u64 word, u32* visited, const u32* frontier, u32* next,
+DEVICE u64 pull_word(const INDEX* offsets, const VERTEX* neighbours, u64 word, u32* visited, const u32* frontier, u32* next,
                      u32* distances, u32 level, u64* looked) {
     const u32 seen = visited[word];
     if (seen == FULL_WARP) {
@@ -61,7 +61,7 @@ DEVICE u64 pull_word(const u64* offsets, const VERTEX* neighbours, u64 word, u32
         return 0;
     }
     const u64 v = word * WARP + lane_id();
-    u64 begin = 0, end = 0;
+    INDEX begin = 0, end = 0;
     if ((seen >> lane_id() & 1u) == 0) {
         begin = __ldg(offsets + v);
         end = __ldg(offsets + v + 1);

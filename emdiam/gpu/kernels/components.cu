@@ -23,7 +23,7 @@ DEVICE VERTEX root_of(VERTEX* parent, VERTEX v) {
 
 // reached: bitmap u64[ceil(n / 64)]. parent: VERTEX[n], gets each hidden vertex itself, all bits set elsewhere. queue:
 // VERTEX[n], gets hidden vertices in any order. count: u64[1], zero before, their number. Any grid.
-ENTRY(256, MAPPING_RESIDENT) begin_components(const u64* offsets, const u64* reached, u64 n, VERTEX* parent, VERTEX* queue,
+ENTRY(256, MAPPING_RESIDENT) begin_components(const INDEX* offsets, const u64* reached, u64 n, VERTEX* parent, VERTEX* queue,
                                               u64* count) {
     for (u64 base = first_item() - lane_id(); base < n; base += item_stride()) {
         const u64 v = base + lane_id();
@@ -90,7 +90,7 @@ ENTRY(256, MAPPING_RESIDENT) count_components(u64 n, const u32* sizes, u64* out)
 // Of the components of roots: u64[k], ascending: last: u64[k], zeros before, gets the largest vertex; hubs: u64[k], zeros
 // before, the largest degree above the vertex with all its 32 bits turned round, of the smallest such vertex. n, and all
 // degrees, are below 2^32. Any grid. Work: O(n log k).
-ENTRY(256, MAPPING_RESIDENT) describe_components(const u64* offsets, u64 n, const VERTEX* parent, const u64* roots, u64 k,
+ENTRY(256, MAPPING_RESIDENT) describe_components(const INDEX* offsets, u64 n, const VERTEX* parent, const u64* roots, u64 k,
                                                  u64* last, u64* hubs) {
     for (u64 v = first_item(); v < n; v += item_stride()) {
         const VERTEX root = parent[v];
@@ -102,7 +102,7 @@ ENTRY(256, MAPPING_RESIDENT) describe_components(const u64* offsets, u64 n, cons
             else high = middle;
         }
         if (low == k || __ldg(roots + low) != root) continue;
-        const u64 key = (offsets[v + 1] - offsets[v]) << 32 | static_cast<u32>(~static_cast<u32>(v));
+        const u64 degree = offsets[v + 1] - offsets[v], key = degree << 32 | static_cast<u32>(~static_cast<u32>(v));
         if (v > load_fresh(last + low)) atomicMax(last + low, v);
         if (key > load_fresh(hubs + low)) atomicMax(hubs + low, key);
     }

@@ -4,9 +4,9 @@
 // Source: papers/004, section 5 (prefix sums at run time) and 5.3.4 (partitioning phase); F-Diam, section 4.5 (seeds).
 #include "mapping.cuh"
 
-// queue: VERTEX[n_rows], offsets: u64[n + 1], degrees: u64[n_rows + 1], of arcs in [begin, end) alone; the last
+// queue: VERTEX[n_rows], offsets: INDEX[n + 1], degrees: u64[n_rows + 1], of arcs in [begin, end) alone; the last
 // becomes 0, so that the sums over n_rows + 1 items end with the number of arcs. One thread a row, any grid.
-ENTRY(256) frontier_degrees(const VERTEX* queue, u64 n_rows, const u64* offsets, u64 begin, u64 end, u64* degrees) {
+ENTRY(256) frontier_degrees(const VERTEX* queue, u64 n_rows, const INDEX* offsets, u64 begin, u64 end, u64* degrees) {
     for (u64 row = first_item(); row < n_rows; row += item_stride()) {
         const VERTEX v = queue[row];
         const u64 last = Frontier::held(__ldg(offsets + v + 1), begin, end);
@@ -27,9 +27,9 @@ ENTRY(256) partition_rows(const u64* starts, u64 n_rows, u64 chunk_units, u64* p
     }
 }
 
-// queue: VERTEX[*size], offsets: u64[n + 1], arcs: u64[1], zero before, gets the arcs of all vertices in the queue.
+// queue: VERTEX[*size], offsets: INDEX[n + 1], arcs: u64[1], zero before, gets the arcs of all vertices in the queue.
 // The size is read here, so that the host need not know it yet. One thread a vertex, any grid.
-ENTRY(256) arcs_of_queue(const VERTEX* queue, const u64* size, const u64* offsets, u64* arcs) {
+ENTRY(256) arcs_of_queue(const VERTEX* queue, const u64* size, const INDEX* offsets, u64* arcs) {
     u64 sum = 0;
     const u64 items = *size;
     for (u64 i = first_item(); i < items; i += item_stride()) {

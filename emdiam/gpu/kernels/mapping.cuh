@@ -41,7 +41,7 @@
 // Most threads of a block, for which the shared memory of every mapping is sized.
 #define MOST_THREADS 256u
 
-// queue: VERTEX[n_rows]. offsets: of the graph, u64[n + 1]. Where a mapping needs them: starts, the exclusive
+// queue: VERTEX[n_rows]. offsets: of the graph, INDEX[n + 1]. Where a mapping needs them: starts, the exclusive
 // sums of the degrees, u64[n_rows + 1]; partition, the row in which each chunk of units begins and the last
 // row, u64[chunks + 1]; deferred and n_deferred, rows left to a launch of their own and how many, n_deferred
 // 0 at first. begin, end: the arcs that `neighbours` holds, of which the others are left out; or begin =
@@ -49,7 +49,7 @@
 struct Frontier {
     const VERTEX* queue;
     u64 n_rows;
-    const u64* offsets;
+    const INDEX* offsets;
     const u64* starts;
     const u64* partition;
     u64* deferred;
@@ -69,7 +69,7 @@ struct Frontier {
 
 // The first parameters of every entry that works on a frontier, and how it gives all arcs of it to a visitor, once.
 #define FRONTIER_PARAMETERS                                                                                  \
-    const VERTEX *queue, u64 n_rows, const u64 *offsets, const u64 *starts, const u64 *partition, u64 *deferred, \
+    const VERTEX *queue, u64 n_rows, const INDEX *offsets, const u64 *starts, const u64 *partition, u64 *deferred, \
         u64 *n_deferred, u64 begin, u64 end, const VERTEX *neighbours
 #define VISIT_ARCS(visit)                                                                               \
     __shared__ u64 scratch[MAPPING_WORDS];                                                              \

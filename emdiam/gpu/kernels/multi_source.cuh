@@ -48,9 +48,9 @@ DEVICE u64 or_over_vertices(u64 bits) {
 }
 
 // A row by one lane, for one word: stops when nothing of `open` is missing.
-DEVICE u64 pull_by_lane(const VERTEX* neighbours, const u64* front, u64 begin, u64 end, u64 open) {
+DEVICE u64 pull_by_lane(const VERTEX* neighbours, const u64* front, INDEX begin, INDEX end, u64 open) {
     u64 bits = 0;
-    for (u64 arc = begin; arc < end && (open & ~bits) != 0; ++arc) {
+    for (INDEX arc = begin; arc < end && (open & ~bits) != 0; ++arc) {
         bits |= front[static_cast<u64>(__ldg(neighbours + arc)) * WORDS + word_of_lane()];
     }
     return bits;
@@ -58,11 +58,11 @@ DEVICE u64 pull_by_lane(const VERTEX* neighbours, const u64* front, u64 begin, u
 
 // A row by all lanes, VERTICES_OF_WARP arcs at a time. begin, end: the same for all lanes; open: of the word of
 // the lane. The result is that of the word of the lane, in each of them.
-DEVICE u64 pull_by_warp(const VERTEX* neighbours, const u64* front, u64 begin, u64 end, u64 open) {
+DEVICE u64 pull_by_warp(const VERTEX* neighbours, const u64* front, INDEX begin, INDEX end, u64 open) {
     u64 bits = 0;
-    for (u64 base = begin; base < end; base += ROUNDS * VERTICES_OF_WARP) {
+    for (INDEX base = begin; base < end; base += ROUNDS * VERTICES_OF_WARP) {
         for (u32 round = 0; round < ROUNDS; ++round) {
-            const u64 arc = base + round * VERTICES_OF_WARP + lane_id() / WORDS;
+            const INDEX arc = base + round * VERTICES_OF_WARP + lane_id() / WORDS;
             if (arc >= end) break;
             bits |= front[static_cast<u64>(__ldg(neighbours + arc)) * WORDS + word_of_lane()];
         }
@@ -75,11 +75,12 @@ DEVICE u64 pull_by_warp(const VERTEX* neighbours, const u64* front, u64 begin, u
 // All vertices that lack a bit of `every` look for it at their neighbours. front, seen: u64[n * WORDS]; next: the same, 0 at
 // first. every: of the word of the lane. following: VERTEX[n], gets each vertex that got a bit, once, in any order;
 // *n_following is raised by their number. All threads of the grid call it, WORDS for a vertex.
-DEVICE void pull_all(const u64* offsets, const VERTEX* neighbours, u64 n, u64 every, const u64* front, const u64* seen,
+DEVICE void pull_all(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 every, const u64* front, const u64* seen,
                      u64* next, VERTEX* following, u64* n_following) {
     for (u64 base = first_item() - lane_id(); base < n * WORDS; base += item_stride()) {
         const u64 item = base + lane_id(), v = item / WORDS;
-        u64 open = 0, begin = 0, end = 0;
+        u64 open = 0;
+        INDEX begin = 0, end = 0;
         if (v < n) {
             open = every & ~seen[item];
             begin = __ldg(offsets + v);
@@ -91,7 +92,7 @@ DEVICE void pull_all(const u64* offsets, const VERTEX* neighbours, u64 n, u64 ev
         while (waiting != 0) {
             const u32 lane = static_cast<u32>(__ffs(static_cast<i32>(waiting)) - 1), group = lane - lane % WORDS;
             waiting &= ~group_mask(group);
-            const u64 first = __shfl_sync(FULL_WARP, begin, group), last = __shfl_sync(FULL_WARP, end, group);
+            const INDEX first = __shfl_sync(FULL_WARP, begin, group), last = __shfl_sync(FULL_WARP, end, group);
             const u64 wanted = __shfl_sync(FULL_WARP, open, group + word_of_lane());
             const u64 pulled = pull_by_warp(neighbours, front, first, last, wanted);
             if (group == group_of_lane()) gained = pulled;
@@ -108,7 +109,7 @@ DEVICE void pull_all(const u64* offsets, const VERTEX* neighbours, u64 n, u64 ev
 // Ends a level: what came in it becomes a part of what was seen. following: VERTEX[size], the vertices with bits in `next`.
 // every: the bits of all sources in the word of the lane. targets: bitmap u64[ceil(n / 64)], or null. counts: all but CAME
 // are raised. All threads of the grid call it, WORDS for a vertex.
-DEVICE void settle(const u64* offsets, const VERTEX* following, u64 size, const u64* next, u64* seen, u64 every,
+DEVICE void settle(const INDEX* offsets, const VERTEX* following, u64 size, const u64* next, u64* seen, u64 every,
                    const u64* targets, u64* counts) {
     u64 arcs = 0, closed = 0, met = 0, came = 0;
     for (u64 base = first_item() - lane_id(); base < size * WORDS; base += item_stride()) {

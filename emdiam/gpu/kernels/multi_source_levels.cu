@@ -13,10 +13,10 @@ ENTRY(256) seed_bits(const VERTEX* sources, u64 k, u64* next) {
     }
 }
 
-// offsets: u64[n + 1], neighbours: VERTEX[m]. front, seen: u64[n * WORDS]; next: the same, 0 at first. bits:
+// offsets: INDEX[n + 1], neighbours: VERTEX[m]. front, seen: u64[n * WORDS]; next: the same, 0 at first. bits:
 // u64[WORDS], those of all sources. following: VERTEX[n], gets each vertex that got a bit, once, in any order;
 // counts: CAME is raised by their number. WORDS threads a vertex, any grid.
-ENTRY(256, 5) pull_bits(const u64* offsets, const VERTEX* neighbours, u64 n, const u64* bits, const u64* front,
+ENTRY(256, 5) pull_bits(const INDEX* offsets, const VERTEX* neighbours, u64 n, const u64* bits, const u64* front,
                         const u64* seen, u64* next, VERTEX* following, u64* counts) {
     pull_all(offsets, neighbours, n, bits[word_of_lane()], front, seen, next, following, counts + CAME);
 }
@@ -25,7 +25,7 @@ ENTRY(256, 5) pull_bits(const u64* offsets, const VERTEX* neighbours, u64 n, con
 // following: VERTEX[counts[CAME]], the vertices with bits in `next`, which are added to `seen`. bits: those of all
 // sources. targets: bitmap u64[ceil(n / 64)] if has_targets. counts: as settle has them. WORDS threads a vertex, any grid.
 ENTRY(256, 6) settle_bits(const VERTEX* queue, u64 n_rows, u64* front, const VERTEX* following, const u64* next,
-                          u64* seen, const u64* offsets, const u64* bits, const u64* targets, u32 has_targets,
+                          u64* seen, const INDEX* offsets, const u64* bits, const u64* targets, u32 has_targets,
                           u64* counts) {
     for (u64 item = first_item(); item < n_rows * WORDS; item += item_stride()) {
         front[static_cast<u64>(queue[item / WORDS]) * WORDS + item % WORDS] = 0;

@@ -57,14 +57,14 @@ DEVICE void push_arc(const Batch& at, bool valid, u64 arc, VERTEX v) {
     enqueue(at, fresh, w);
 }
 
-// offsets: u64[n + 1], neighbours: VERTEX[m]. sources: u64[k], repeats allowed, k <= 64 * WORDS. targets: bitmap
+// offsets: INDEX[n + 1], neighbours: VERTEX[m]. sources: u64[k], repeats allowed, k <= 64 * WORDS. targets: bitmap
 // u64[ceil(n / 64)] if has_targets: stop when `missing` bits have come to targets. push_cost: how many pulled arcs one
 // pushed arc is worth. first, second: VERTEX[n], plane_a, plane_b, seen: u64[n * WORDS], wide: VERTEX[m / wide_row + 1],
 // counts: u64[3 * LEVEL_COUNTS], any content. marks: u32[n], none of which is epoch, epoch + 1, ... to the last level.
 // addresses: u64[k], columns u32[n] with all bits set that get the distances, if has_columns. reach: u64[1 + 64 * WORDS],
 // gets the number of levels, and the last level in which the bit of each source came anywhere. barrier: u32[1], zero before
 // its first use. Any cooperative grid.
-ENTRY(256, 4) whole_batch(const u64* offsets, const VERTEX* neighbours, u64 n, u64 m, const u64* sources, u64 k,
+ENTRY(256, 4) whole_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 m, const u64* sources, u64 k,
                           const u64* targets, u32 has_targets, u64 missing, double push_cost, VERTEX* first, VERTEX* second,
                           u64* plane_a, u64* plane_b, u64* seen, u32* marks, u32 epoch, VERTEX* wide, u64 wide_row,
                           const u64* addresses, u32 has_columns, u64* counts, u64* reach, u32* barrier) {

@@ -15,8 +15,8 @@
 #define AT_ONCE 4u
 
 // The bits of heads of arcs begin to end - 1, of the word of the lane; stops when all of `every` are there.
-DEVICE u64 ball_of_arcs(const VERTEX* neighbours, const u64* here, u64 begin, u64 end, u64 every, u64 bits) {
-    u64 arc = begin;
+DEVICE u64 ball_of_arcs(const VERTEX* neighbours, const u64* here, INDEX begin, INDEX end, u64 every, u64 bits) {
+    INDEX arc = begin;
     for (; arc + AT_ONCE <= end && bits != every; arc += AT_ONCE) {
         u64 came = 0;
 #pragma unroll
@@ -31,7 +31,7 @@ DEVICE u64 ball_of_arcs(const VERTEX* neighbours, const u64* here, u64 begin, u6
 
 // One level of all rows but wide ones; the bits of the word of the lane that came to any row. full: bitmap u32[ceil(n / 32)]
 // of the rows that have had all bits.
-DEVICE u64 pull_rows(const u64* offsets, const VERTEX* neighbours, u64 n, u64 every, u64 wide_row, const u64* here,
+DEVICE u64 pull_rows(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 every, u64 wide_row, const u64* here,
                      u64* there, u32* full) {
     u64 gained = 0;
     for (u64 base = first_item() - lane_id(); base < n * WORDS; base += item_stride()) {
@@ -44,7 +44,7 @@ DEVICE u64 pull_rows(const u64* offsets, const VERTEX* neighbours, u64 n, u64 ev
             if (word_of_lane() == 0) atomicOr(full + v / 32, 1u << (v % 32));
             continue;
         }
-        const u64 begin = __ldg(offsets + v), end = __ldg(offsets + v + 1);
+        const INDEX begin = __ldg(offsets + v), end = __ldg(offsets + v + 1);
         if (end - begin > wide_row) continue;
         const u64 bits = ball_of_arcs(neighbours, here, begin, end, every, own);
         there[item] = bits;
@@ -54,7 +54,7 @@ DEVICE u64 pull_rows(const u64* offsets, const VERTEX* neighbours, u64 n, u64 ev
 }
 
 // The same of wide rows, each in as many pieces as there are groups of lanes. wide: VERTEX[n_wide].
-DEVICE u64 pull_wide_rows(const u64* offsets, const VERTEX* neighbours, u64 every, const VERTEX* wide, u64 n_wide,
+DEVICE u64 pull_wide_rows(const INDEX* offsets, const VERTEX* neighbours, u64 every, const VERTEX* wide, u64 n_wide,
                           const u64* here, u64* there) {
     const u64 groups = item_stride() / WORDS, group = first_item() / WORDS;
     u64 gained = 0;
@@ -63,18 +63,19 @@ DEVICE u64 pull_wide_rows(const u64* offsets, const VERTEX* neighbours, u64 ever
         const u64 first = __ldg(offsets + v), size = __ldg(offsets + v + 1) - first;
         const u64 piece = (size + groups - 1) / groups, begin = first + min(size, group * piece);
         const u64 own = here[item];
-        const u64 bits = ball_of_arcs(neighbours, here, begin, first + min(size, (group + 1) * piece), every, own);
+        const u64 bits = ball_of_arcs(neighbours, here, static_cast<INDEX>(begin),
+                                      static_cast<INDEX>(first + min(size, (group + 1) * piece)), every, own);
         if ((bits & ~load_fresh(there + item)) != 0) atomicOr(there + item, bits);
         gained |= bits & ~own;
     }
     return gained;
 }
 
-// offsets: u64[n + 1], neighbours: VERTEX[m]. sources: u64[k], repeats allowed, k <= 64 * WORDS. plane_a, plane_b: u64[n *
-// WORDS], full: u32[ceil(n / 32)], wide: VERTEX[m / wide_row + 1], counts: u64[1 + 3 * WORDS], any content. reach: u64[1 + 64 * WORDS],
-// gets the number of levels, and the eccentricity of each source in its component. barrier: u32[1], zero before its first
-// use. Any cooperative grid.
-ENTRY(256, 4) wide_batch(const u64* offsets, const VERTEX* neighbours, u64 n, const u64* sources, u64 k, u64* plane_a,
+// offsets: INDEX[n + 1], neighbours: VERTEX[m]. sources: u64[k], repeats allowed, k <= 64 * WORDS. plane_a, plane_b: u64[n *
+// WORDS], full: u32[ceil(n / 32)], wide: VERTEX[m / wide_row + 1], counts: u64[1 + 3 * WORDS], any content. reach:
+// u64[1 + 64 * WORDS], gets the number of levels, and the eccentricity of each source in its component. barrier: u32[1],
+// zero before its first use. Any cooperative grid.
+ENTRY(256, 4) wide_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n, const u64* sources, u64 k, u64* plane_a,
                          u64* plane_b, u32* full, VERTEX* wide, u64 wide_row, u64* counts, u64* reach, u32* barrier) {
     u64* const grown = counts + 1;
     const u64 every = bits_of_sources(k);

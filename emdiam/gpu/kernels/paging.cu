@@ -43,9 +43,9 @@ struct Asked {
     }
 };
 
-// words: u32[(n + 31) / 32], the frontier. offsets: u64[n + 1]. arcs_of_block: u64[blocks], rows_of_page,
+// words: u32[(n + 31) / 32], the frontier. offsets: INDEX[n + 1]. arcs_of_block: u64[blocks], rows_of_page,
 // sectors_of_page: u64[pages], all 0 before. One warp a word, any grid of whole warps.
-ENTRY(256) page_activity(const u32* words, u64 n, const u64* offsets, u32 block_shift, u32 page_shift,
+ENTRY(256) page_activity(const u32* words, u64 n, const INDEX* offsets, u32 block_shift, u32 page_shift,
                          u64* arcs_of_block, u64* rows_of_page, u64* sectors_of_page) {
     const Asked asked = {arcs_of_block, rows_of_page, sectors_of_page, block_shift, page_shift};
     for (u64 first = first_item() - lane_id(); first < n; first += item_stride()) {
@@ -72,7 +72,7 @@ ENTRY(256) page_activity(const u32* words, u64 n, const u64* offsets, u32 block_
 
 // The vertices first..last of the frontier with an arc in [begin, end): queue: VERTEX[*], tail: u64[1], 0
 // before. In any order. One warp a word, any grid of whole warps.
-ENTRY(256) rows_of_range(const u32* words, const u64* offsets, u64 first, u64 last, u64 begin, u64 end, VERTEX* queue,
+ENTRY(256) rows_of_range(const u32* words, const INDEX* offsets, u64 first, u64 last, u64 begin, u64 end, VERTEX* queue,
                          u64* tail) {
     const u64 base = first / WARP * WARP;
     for (u64 at = base + first_item() - lane_id(); at <= last; at += item_stride()) {

@@ -11,7 +11,7 @@
 
 // wide: VERTEX[], takes wide rows; *n_wide is raised by their number.
 struct QueueRows {
-    const u64* offsets;
+    const INDEX* offsets;
     VERTEX* wide;
     u64* n_wide;
     u64 wide_row;
@@ -25,7 +25,7 @@ DEVICE void visit_queue(const QueueRows& rows, const VERTEX* queue, u64 size, co
     const u64 stride = static_cast<u64>(gridDim.x) * warps_in_block() * WARP;
     for (u64 first = (static_cast<u64>(warp_id()) * gridDim.x + blockIdx.x) * WARP; first < size; first += stride) {
         VERTEX v = 0;
-        u64 arc = 0, end = 0;
+        INDEX arc = 0, end = 0;
         if (first + lane_id() < size) {
             v = queue[first + lane_id()];
             arc = __ldg(rows.offsets + v);
@@ -38,8 +38,8 @@ DEVICE void visit_queue(const QueueRows& rows, const VERTEX* queue, u64 size, co
         for (u32 long_rows = __ballot_sync(FULL_WARP, end - arc > LANE_ROW); long_rows != 0; long_rows &= long_rows - 1) {
             const i32 owner = __ffs(static_cast<i32>(long_rows)) - 1;
             const VERTEX of_owner = __shfl_sync(FULL_WARP, v, owner);
-            const u64 last = __shfl_sync(FULL_WARP, end, owner);
-            for (u64 base = __shfl_sync(FULL_WARP, arc, owner); base < last; base += WARP)
+            const INDEX last = __shfl_sync(FULL_WARP, end, owner);
+            for (INDEX base = __shfl_sync(FULL_WARP, arc, owner); base < last; base += WARP)
                 visit(base + lane_id() < last, base + lane_id(), of_owner);
         }
         if (end - arc > LANE_ROW) arc = end;

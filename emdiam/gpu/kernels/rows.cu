@@ -1,11 +1,11 @@
 // What is done with rows and a column of distances, beside searching: the check that no arc is steep, and the walk down a
-// shortest path. Rows are VERTEX[m] behind offsets u64[n + 1], ascending.
+// shortest path. Rows are VERTEX[m] behind offsets INDEX[n + 1], ascending.
 #include "simt.cuh"
 
 #define WARP_ARCS 1024u  // arcs that a warp takes at a time
 
 // The row of an arc, between `low`, which begins at or before it, and `high`, which begins behind it.
-DEVICE u64 row_of(const u64* offsets, u64 low, u64 high, u64 arc) {
+DEVICE u64 row_of(const INDEX* offsets, u64 low, u64 high, u64 arc) {
     while (high - low > 1) {
         const u64 middle = low + (high - low) / 2;
         if (__ldg(offsets + middle) <= arc) low = middle;
@@ -17,7 +17,7 @@ DEVICE u64 row_of(const u64* offsets, u64 low, u64 high, u64 arc) {
 // count: u64[1], raised by the arcs whose ends differ by more than 1 in values, u32[n]; a value with all bits set is as
 // far from others as it is, and level with itself. Arcs are shared out evenly, whatever their rows are like: a warp finds
 // the rows of its first and last arc, and each lane those of its arcs between these. Any grid. Work: O(m log n) at worst.
-ENTRY(256) steep_arcs(const u64* offsets, const VERTEX* neighbours, u64 n, u64 m, const u32* values, u64* count) {
+ENTRY(256) steep_arcs(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 m, const u32* values, u64* count) {
     u64 steep = 0;
     const u64 stride = item_stride() / WARP * WARP_ARCS;
     for (u64 first = first_item() / WARP * WARP_ARCS; first < m; first += stride) {
@@ -40,7 +40,7 @@ ENTRY(256) steep_arcs(const u64* offsets, const VERTEX* neighbours, u64 n, u64 m
 // that is one nearer. path: u64[most], gets the vertices that are walked to, at most `most`. state: u64[3], the vertex
 // at hand, read and written; gets how many were walked to, and 1 if the last vertex has no neighbour that is nearer,
 // though its distance is not 0. One block. Work: the rows of the path.
-ENTRY(256) walk_down(const u64* offsets, const VERTEX* neighbours, const u32* distances, u64 most, u64* path,
+ENTRY(256) walk_down(const INDEX* offsets, const VERTEX* neighbours, const u32* distances, u64 most, u64* path,
                      u64* state) {
     __shared__ u64 nearest[3];  // places in the row, by turn
     u64 v = state[0], steps = 0;

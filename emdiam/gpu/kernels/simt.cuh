@@ -24,6 +24,12 @@ typedef unsigned long long u64;
 #ifndef VERTEX
 #define VERTEX u32
 #endif
+// Type of an offset of a row. Rows whose offsets are u32 end so far below 2^32 (gpu/graph.py) that what is done with an
+// INDEX does not wrap: it goes past the end of a row by the arcs that a warp asks for at once, at most 2^10. Steps of a
+// block or a grid are u64.
+#ifndef INDEX
+#define INDEX u32
+#endif
 
 #define WARP 32u
 #define FULL_WARP 0xffffffffu

@@ -29,11 +29,11 @@ DEVICE void find_seeds(Place* now, const u64* values, u64 k) {
     }
 }
 
-// offsets: u64[n + 1], neighbours: VERTEX[m]. bounds: u32[n]. seeds, values: u64[k], by value, none twice. Bounds of `value`
+// offsets: INDEX[n + 1], neighbours: VERTEX[m]. bounds: u32[n]. seeds, values: u64[k], by value, none twice. Bounds of `value`
 // to `limit` are given; if extends is not 0, to the neighbours of vertices with the bound value - 1 first. first, second:
 // VERTEX[n], wide: VERTEX[m / wide_row + 1], counts: u64[3 * LEVEL_COUNTS], any content. lowered: u64[1], gets the number
 // of vertices lowered. barrier: u32[1], zero before its first use. Any cooperative grid.
-ENTRY(256, 4) whole_spread(const u64* offsets, const VERTEX* neighbours, u64 n, u32* bounds, const u64* seeds,
+ENTRY(256, 4) whole_spread(const INDEX* offsets, const VERTEX* neighbours, u64 n, u32* bounds, const u64* seeds,
                            const u64* values, u64 k, u64 value, u64 limit, u32 extends, VERTEX* first, VERTEX* second,
                            VERTEX* wide, u64 wide_row, u64* counts, u64* lowered, u32* barrier) {
     __shared__ Place now;

@@ -39,7 +39,9 @@ def reverse_rows(device: Device, weighted: WeightedGraph) -> WeightedGraph:
     device.copy(starts[:n], places)
     kernels.launch("turn_arcs", n * device.warp, graph.offsets, graph.neighbours, weighted.weights, n, places, tails,
                    turned)
-    return WeightedGraph(DeviceGraph(starts, tails), turned, weighted.facts)
+    offsets = device.empty(n + 1, graph.offsets.dtype)
+    kernels.launch("offsets_of_sums", n + 1, starts, n + 1, offsets)
+    return WeightedGraph(DeviceGraph(offsets, tails), turned, weighted.facts)
 
 
 # -- As the first kernel of Harish takes them ----------------------------------------------------------------
@@ -92,14 +94,15 @@ def _of_lists(device: Device, weighted: WeightedGraph, lists: AdjacencyLists, st
     n, weights = weighted.n_vertices, device.empty(lists.entries.size, weighted.weights.dtype)
     kernels = KernelFile(device, "paths/layouts.cu", layout_macros(weighted))
     kernels.launch("copy_weights", n * device.warp, weighted.graph.offsets, weighted.weights, n, starts, weights)
-    return Relaxation("harish_relax", {**weighted.macros, "LAYOUT": layout}, (
+    return Relaxation("harish_relax", {**weighted.macros, "INDEX": "u64", "LAYOUT": layout}, (
         starts, lists.sizes, np.uint64(lists.width), lists.entries, weights, np.uint64(n)), n)
 
 
 def _matrix(device: Device, weighted: WeightedGraph) -> Relaxation:
     wide = np.float64 if weighted.along_floats else np.int64
     matrix, n, none = adjacency_matrix(device, weighted, wide), weighted.n_vertices, _unused(device, np.uint64)
-    return Relaxation("harish_relax", {**weighted.macros, "WEIGHT": matrix.macros["CELL"], "LAYOUT": "LAYOUT_MATRIX"}, (
+    macros: dict[str, Define] = {"INDEX": "u64", "WEIGHT": matrix.macros["CELL"], "LAYOUT": "LAYOUT_MATRIX"}
+    return Relaxation("harish_relax", {**weighted.macros, **macros}, (
         none, none, np.uint64(matrix.pitch), _unused(device, weighted.graph.id_dtype), matrix.cells,
         np.uint64(n)), n)
 

@@ -15,7 +15,7 @@ from ...errors import DeviceRoomError, InputError
 from ...sssp.rows import WeightedRows, unreached
 from ...units import format_size
 from ..device import Device, DeviceArray
-from ..graph import DeviceGraph
+from ..graph import DeviceGraph, offsets_dtype
 from ..kernel_file import KernelFile
 from ..source import Define
 
@@ -174,7 +174,7 @@ def upload_rows(device: Device, rows: WeightedRows, pairs: bool = False) -> Weig
     Raises as weight_dtype does, BudgetError for lack of room, and InputError for pairs of more than 32 bits each.
     """
     weights = weight_dtype(rows)
-    graph = DeviceGraph(_upload(device, rows.offsets, np.dtype(np.uint64)),
+    graph = DeviceGraph(_upload(device, rows.offsets, offsets_dtype(rows.n_arcs, rows.heads.itemsize)),
                         _upload(device, rows.heads, rows.heads.dtype))
     plain = WeightedGraph(graph, _upload(device, rows.costs, weights), WeightFacts.of(rows))
     return paired(device, plain) if pairs else plain
@@ -207,4 +207,5 @@ def check_room(device: Device, needed: int, what: str) -> None:
 def graph_bytes(rows: WeightedRows) -> int:
     """Device memory of offsets, heads and weights."""
     wide = rows.costs.dtype == np.float64 or rows.least_weight < 0
-    return 8 * (rows.n_vertices + 1) + (rows.heads.itemsize + (8 if wide else 4)) * rows.n_arcs
+    offset = offsets_dtype(rows.n_arcs, rows.heads.itemsize).itemsize
+    return offset * (rows.n_vertices + 1) + (rows.heads.itemsize + (8 if wide else 4)) * rows.n_arcs

@@ -16,11 +16,10 @@ import numpy as np
 
 from ...errors import BudgetError
 from ..device import Device, DeviceArray
-from ..graph import DeviceGraph
+from ..graph import DeviceGraph, graph_macros, offsets_dtype
 from ..kernel_file import KernelFile
-from ..registry import KERNEL_TYPES
 
-SEGMENT = 32
+FILE, SEGMENT = "variants/layouts.cu", 32
 
 
 @dataclass(frozen=True)
@@ -72,10 +71,11 @@ def list_matrix(device: Device, graph: DeviceGraph) -> AdjacencyLists:
 
 def with_addresses(device: Device, lists: AdjacencyLists) -> AdjacencyLists:
     """The same lists with their addresses in memory (8 bytes a vertex more), for bfs_pointers."""
-    n = lists.n_vertices
+    n, dtype = lists.n_vertices, lists.entries.dtype
     starts = device.array(_matrix_starts(n, lists.width)) if lists.starts is None else lists.starts
     addresses = device.empty(n, np.uint64)
-    _kernels(device, lists.entries).launch("row_addresses", n, starts, lists.entries, n, addresses)
+    kernels = KernelFile(device, FILE, graph_macros(dtype, offsets_dtype(lists.entries.size, dtype.itemsize)))
+    kernels.launch("row_addresses", n, starts, lists.entries, n, addresses)
     return replace(lists, addresses=addresses)
 
 
@@ -94,11 +94,6 @@ def _copy(device: Device, graph: DeviceGraph, starts: DeviceArray, total: int) -
     """Rows of a graph copied to lists that begin at `starts` and hold `total` entries."""
     n = graph.n_vertices
     sizes, entries = device.empty(n, np.uint64), device.empty(total, graph.neighbours.dtype)
-    _kernels(device, entries).launch("copy_rows", n * device.warp, graph.offsets, graph.neighbours, n, starts, sizes,
-                                     entries)
+    KernelFile(device, FILE, graph.macros).launch(
+        "copy_rows", n * device.warp, graph.offsets, graph.neighbours, n, starts, sizes, entries)
     return AdjacencyLists(sizes, entries, starts)
-
-
-def _kernels(device: Device, entries: DeviceArray) -> KernelFile:
-    """The kernels of layouts.cu for the type of `entries`."""
-    return KernelFile(device, "variants/layouts.cu", {"VERTEX": KERNEL_TYPES[entries.dtype.name]})

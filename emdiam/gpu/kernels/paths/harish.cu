@@ -9,8 +9,8 @@
 #include "cells.cuh"
 #include "lengths.cuh"
 
-#define LAYOUT_ROWS 0    // starts: u64[n + 1]; with -DPAIRS=1 of pairs
-#define LAYOUT_LISTS 1   // each list padded: starts: u64[n + 1], sizes: u64[n]
+#define LAYOUT_ROWS 0    // starts: INDEX[n + 1]; with -DPAIRS=1 of pairs
+#define LAYOUT_LISTS 1   // each list padded: starts: INDEX[n + 1], sizes: u64[n]
 #define LAYOUT_ELL 2     // all lists of one width, padded: sizes: u64[n]
 #define LAYOUT_MATRIX 3  // pitched adjacency matrix: weights: WEIGHT[n * width], cells
 #ifndef LAYOUT
@@ -21,7 +21,7 @@
 
 // heads: VERTEX[...], weights: WEIGHT[...] as the layout has them; what it does not have is not read. width: of a list,
 // or the pitch of the matrix. One thread a vertex.
-ENTRY(256, RESIDENT) harish_relax(const u64* starts, const u64* sizes, u64 width, const VERTEX* heads,
+ENTRY(256, RESIDENT) harish_relax(const INDEX* starts, const u64* sizes, u64 width, const VERTEX* heads,
                                   const WEIGHT* weights, u64 n, const u8* marked, const u64* words, u64* updated,
                                   u64* counts) {
     u64 tried = 0;
@@ -67,9 +67,9 @@ ENTRY(256, RESIDENT) edges_relax(const VERTEX* tails, const VERTEX* heads, const
     warp_add(tried, counts);
 }
 
-// starts: u64[n + 1], tails: VERTEX[m], weights: WEIGHT[m]: the rows of arcs that come in. One thread a vertex, which
+// starts: INDEX[n + 1], tails: VERTEX[m], weights: WEIGHT[m]: the rows of arcs that come in. One thread a vertex, which
 // alone writes its length: no atomic operation.
-ENTRY(256, RESIDENT) reverse_relax(const u64* starts, const VERTEX* tails, const WEIGHT* weights, u64 n,
+ENTRY(256, RESIDENT) reverse_relax(const INDEX* starts, const VERTEX* tails, const WEIGHT* weights, u64 n,
                                    const u8* marked, const u64* words, u64* updated, u64* counts) {
     u64 tried = 0;
     for (u64 v = first_item(); v < n; v += item_stride()) {

@@ -23,7 +23,7 @@
 // -- Arcs told apart --
 
 // arcs_in: u32[n], zeros before, gets how many arcs come in, loops left out. One warp a row, any grid.
-ENTRY(256) count_arcs_in(const u64* offsets, const VERTEX* neighbours, u64 n, u32* arcs_in) {
+ENTRY(256) count_arcs_in(const INDEX* offsets, const VERTEX* neighbours, u64 n, u32* arcs_in) {
     for (u64 v = first_item() / WARP; v < n; v += item_stride() / WARP) {
         const u64 end = offsets[v + 1];
         for (u64 arc = offsets[v] + lane_id(); arc < end; arc += WARP) {
@@ -34,7 +34,7 @@ ENTRY(256) count_arcs_in(const u64* offsets, const VERTEX* neighbours, u64 n, u3
 }
 
 // kinds: u8[m], what is known of each arc. One warp a row, any grid.
-ENTRY(256) classify_arcs(const u64* offsets, const VERTEX* neighbours, u64 n, const u32* arcs_in, u8* kinds) {
+ENTRY(256) classify_arcs(const INDEX* offsets, const VERTEX* neighbours, u64 n, const u32* arcs_in, u8* kinds) {
     for (u64 v = first_item() / WARP; v < n; v += item_stride() / WARP) {
         const u64 end = offsets[v + 1];
         for (u64 arc = offsets[v] + lane_id(); arc < end; arc += WARP) {

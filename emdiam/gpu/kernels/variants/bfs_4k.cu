@@ -13,7 +13,7 @@
 // What a thread needs to look at an arc. table: u64[TABLE_SLOTS] of the block, slots: VERTEX[LOCAL_SLOTS] of
 // the warp, fill: how many of them are in use, the same in all lanes.
 struct Search {
-    const u64* offsets;
+    const INDEX* offsets;
     const VERTEX* neighbours;
     u32* distances;
     u32 next;
@@ -115,7 +115,7 @@ DEVICE void by_virtual_warps(Search& search, const VERTEX* frontier, u64 size, u
 // with all bits set where unreached, next: distance of what is reached, reached: VERTEX[n], gets each reached
 // vertex once, in any order; rows of hub_arcs or more go to hubs: VERTEX[n] instead; counts: u64[2], zeros
 // before, gets the number of reached vertices and of hubs. Any grid.
-ENTRY(256) bfs4k_virtual_warps(const u64* offsets, const VERTEX* neighbours, const VERTEX* frontier, u64 size,
+ENTRY(256) bfs4k_virtual_warps(const INDEX* offsets, const VERTEX* neighbours, const VERTEX* frontier, u64 size,
                                u32* distances, u32 next, u32 width, u64 hub_arcs, VERTEX* reached, VERTEX* hubs,
                                u64* counts) {
     SEARCH(search, next, reached, counts);
@@ -125,7 +125,7 @@ ENTRY(256) bfs4k_virtual_warps(const u64* offsets, const VERTEX* neighbours, con
 
 // The same with a thread for an arc: a warp adds up the degrees of 32 vertices, and each lane searches the sums
 // for the vertex of its arc. Without a number of blocks nvcc spills for sm_100.
-ENTRY(256, 6) bfs4k_edge_discover(const u64* offsets, const VERTEX* neighbours, const VERTEX* frontier, u64 size,
+ENTRY(256, 6) bfs4k_edge_discover(const INDEX* offsets, const VERTEX* neighbours, const VERTEX* frontier, u64 size,
                                   u32* distances, u32 next, u64 hub_arcs, VERTEX* reached, VERTEX* hubs, u64* counts) {
     SEARCH(search, next, reached, counts);
     for (u64 base = first_item() - lane_id(); base < size; base += item_stride()) {
@@ -148,7 +148,7 @@ ENTRY(256, 6) bfs4k_edge_discover(const u64* offsets, const VERTEX* neighbours, 
 }
 
 // The rows of hubs, each by all threads. hubs: VERTEX[n_hubs]; other parameters as above. Any grid.
-ENTRY(256) bfs4k_hubs(const u64* offsets, const VERTEX* neighbours, const VERTEX* hubs, u64 n_hubs, u32* distances,
+ENTRY(256) bfs4k_hubs(const INDEX* offsets, const VERTEX* neighbours, const VERTEX* hubs, u64 n_hubs, u32* distances,
                       u32 next, VERTEX* reached, u64* counts) {
     SEARCH(search, next, reached, counts);
     for (u64 hub = 0; hub < n_hubs; ++hub) {
@@ -162,7 +162,7 @@ ENTRY(256) bfs4k_hubs(const u64* offsets, const VERTEX* neighbours, const VERTEX
 // Levels in one block, until the frontier is empty, larger than `limit`, or has a hub. even, odd: VERTEX[n], the
 // frontiers of levels of even and odd distance; least: smallest virtual warp; state: u64[2], size of the
 // frontier and its distance, read and written; tails: u64[3], zeros before. One block.
-ENTRY(256) bfs4k_block(const u64* offsets, const VERTEX* neighbours, VERTEX* even, VERTEX* odd, u32* distances,
+ENTRY(256) bfs4k_block(const INDEX* offsets, const VERTEX* neighbours, VERTEX* even, VERTEX* odd, u32* distances,
                        u64 limit, u32 least, u64 hub_arcs, u64* state, u64* tails) {
     SEARCH(search, 0, odd, tails);
     u64 size = state[0], level = state[1];

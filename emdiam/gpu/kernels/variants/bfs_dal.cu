@@ -42,8 +42,8 @@ DEVICE void for_each_at(u64 n, const DISTANCE* distances, DISTANCE level, Flag* 
 // Parameters of all entries. n: number of vertices, distances: DISTANCE[n] with all bits set where
 // unreached, level: the distance of the vertices to expand, changed: u64[1], set to 1 if a vertex was reached.
 
-// Algorithm 3, "Standard", after Harish and Narayanan, on rows: offsets: u64[n + 1], neighbours: VERTEX[m]. Any grid.
-ENTRY(256) bfs_standard(const u64* offsets, const VERTEX* neighbours, u64 n, DISTANCE* distances, DISTANCE level,
+// Algorithm 3, "Standard", after Harish and Narayanan, on rows: offsets: INDEX[n + 1], neighbours: VERTEX[m]. Any grid.
+ENTRY(256) bfs_standard(const INDEX* offsets, const VERTEX* neighbours, u64 n, DISTANCE* distances, DISTANCE level,
                         u64* changed) {
     for_each_at(n, distances, level, changed, [=](u64 v) {
         bool any = false;

@@ -6,11 +6,11 @@
 // Going up takes neighbours for predecessors, so the graph is undirected.
 #include "simt.cuh"
 
-// offsets: u64[n + 1], neighbours: VERTEX[m], frontier: VERTEX[n_frontier], distances: u32[n] with all bits
+// offsets: INDEX[n + 1], neighbours: VERTEX[m], frontier: VERTEX[n_frontier], distances: u32[n] with all bits
 // set where unreached, next: distance of what is reached, reached: VERTEX[n], gets each reached vertex once,
 // in any order, counts: u64[2], zeros before, gets the number of reached vertices and of their arcs.
 // One thread a vertex of the frontier, any grid.
-ENTRY(256) top_down_level(const u64* offsets, const VERTEX* neighbours, const VERTEX* frontier, u64 n_frontier,
+ENTRY(256) top_down_level(const INDEX* offsets, const VERTEX* neighbours, const VERTEX* frontier, u64 n_frontier,
                           u32* distances, u32 next, VERTEX* reached, u64* counts) {
     u64 arcs = 0;
     for (u64 i = first_item(); i < n_frontier; i += item_stride()) {
@@ -27,7 +27,7 @@ ENTRY(256) top_down_level(const u64* offsets, const VERTEX* neighbours, const VE
 }
 
 // level: the distance of the frontier; other parameters as above. One thread a vertex, any grid.
-ENTRY(256) bottom_up_level(const u64* offsets, const VERTEX* neighbours, u64 n, u32* distances, u32 level,
+ENTRY(256) bottom_up_level(const INDEX* offsets, const VERTEX* neighbours, u64 n, u32* distances, u32 level,
                            u64* counts) {
     u64 vertices = 0, arcs = 0;
     for (u64 v = first_item(); v < n; v += item_stride()) {

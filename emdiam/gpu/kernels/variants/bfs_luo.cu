@@ -92,7 +92,7 @@ ENTRY(256, MAPPING_RESIDENT) luo_level(FRONTIER_PARAMETERS, u32* distances, u32 
 // Levels until the frontier is empty or larger than `limit`. wait: the barrier of all threads of the launch. Other
 // parameters: see luo_levels_block.
 template <typename Wait>
-DEVICE void luo_levels(const Tiers& tiers, const u64* offsets, const VERTEX* neighbours, VERTEX* even, VERTEX* odd,
+DEVICE void luo_levels(const Tiers& tiers, const INDEX* offsets, const VERTEX* neighbours, VERTEX* even, VERTEX* odd,
                        u32* distances, u64 limit, u64* state, u64* tails, const Wait& wait) {
     u64 size = state[0], level = state[1];
     wait();
@@ -127,17 +127,17 @@ DEVICE void luo_levels(const Tiers& tiers, const u64* offsets, const VERTEX* nei
     }
 }
 
-// offsets: u64[n + 1], neighbours: VERTEX[m], distances: u32[n] with all bits set where unreached; even, odd:
+// offsets: INDEX[n + 1], neighbours: VERTEX[m], distances: u32[n] with all bits set where unreached; even, odd:
 // VERTEX[n], the frontiers of levels of even and odd distance; limit: see luo_levels; state: u64[2], size of the
 // frontier and its distance, read and written; tails: u64[3], zeros before. One block.
-ENTRY(256) luo_levels_block(const u64* offsets, const VERTEX* neighbours, VERTEX* even, VERTEX* odd, u32* distances,
+ENTRY(256) luo_levels_block(const INDEX* offsets, const VERTEX* neighbours, VERTEX* even, VERTEX* odd, u32* distances,
                             u64 limit, u64* state, u64* tails) {
     TIERS(tiers);
     luo_levels(tiers, offsets, neighbours, even, odd, distances, limit, state, tails, [] { __syncthreads(); });
 }
 
 // The same over all blocks of a cooperative launch. barrier: u32[1], zero before its first use.
-ENTRY(256) luo_levels_grid(const u64* offsets, const VERTEX* neighbours, VERTEX* even, VERTEX* odd, u32* distances,
+ENTRY(256) luo_levels_grid(const INDEX* offsets, const VERTEX* neighbours, VERTEX* even, VERTEX* odd, u32* distances,
                            u64 limit, u64* state, u64* tails, u32* barrier) {
     TIERS(tiers);
     luo_levels(tiers, offsets, neighbours, even, odd, distances, limit, state, tails, [=] { grid_barrier(barrier); });

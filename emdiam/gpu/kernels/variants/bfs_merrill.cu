@@ -167,13 +167,13 @@ ENTRY(256) merrill_contract(const VERTEX* heads, u64 n_heads, u32* distances, u8
     for (u64 i = first_item(); i < n_heads; i += item_stride()) contract(heads[i]);
 }
 
-// Contraction, then expansion: from heads of arcs to those of the next level. offsets: u64[n + 1], neighbours:
+// Contraction, then expansion: from heads of arcs to those of the next level. offsets: INDEX[n + 1], neighbours:
 // VERTEX[m], next_heads: VERTEX[m], counts: u64[2], zeros before, gets the number of heads written and of vertices
 // reached. Other parameters as above. One thread a head, any grid.
 //
 // It takes no mapping of mapping.cuh. Those begin with a frontier in global memory, whose sums and chunks the
 // host has made; here each block expands what it has just contracted itself, and that is never written down.
-ENTRY(256) merrill_contract_expand(const u64* offsets, const VERTEX* neighbours, const VERTEX* heads, u64 n_heads,
+ENTRY(256) merrill_contract_expand(const INDEX* offsets, const VERTEX* neighbours, const VERTEX* heads, u64 n_heads,
                                    u32* distances, u8* visited, u32 distance, VERTEX* next_heads, u64* counts) {
     GATHERING(space);
     SIEVE(sieve, visited);

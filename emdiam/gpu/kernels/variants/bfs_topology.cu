@@ -2,7 +2,7 @@
 // matrix-vector product, over arcs as pairs, and by virtual warps.
 //
 // Source: papers/004, section 2.1. Distances are u32[n] with all bits set where unreached. n: vertices, m: arcs.
-// offsets: u64[n + 1], neighbours: VERTEX[m]. changed: u64[1], set to 1 if a vertex was reached. Any grid. Threads that
+// offsets: INDEX[n + 1], neighbours: VERTEX[m]. changed: u64[1], set to 1 if a vertex was reached. Any grid. Threads that
 // reach a vertex at once write the same distance.
 #include "simt.cuh"
 
@@ -13,7 +13,7 @@
 
 // frontier, visited, reached: u8[n] masks, next: distance of what this level reaches. One thread a vertex. Empties the
 // frontier.
-ENTRY(256) harish_expand(const u64* offsets, const VERTEX* neighbours, u64 n, u8* frontier, const u8* visited,
+ENTRY(256) harish_expand(const INDEX* offsets, const VERTEX* neighbours, u64 n, u8* frontier, const u8* visited,
                          u8* reached, u32* distances, u32 next) {
     for (u64 v = first_item(); v < n; v += item_stride()) {
         if (!frontier[v]) continue;
@@ -48,7 +48,7 @@ ENTRY(256) harish_update(u64 n, u8* frontier, u8* visited, u8* reached, u64* cha
 
 // frontier: u8[n] of 0 and 1, product: u8[n], set to 1 at the vertices that are reached first in this level and to 0
 // elsewhere, next: distance of what is reached. One warp a row.
-ENTRY(256) spmv_level(const u64* offsets, const VERTEX* neighbours, u64 n, const u8* frontier, u8* product,
+ENTRY(256) spmv_level(const INDEX* offsets, const VERTEX* neighbours, u64 n, const u8* frontier, u8* product,
                       u32* distances, u32 next, u64* changed) {
     const u64 warps = item_stride() / WARP;
     bool reached_one = false;
@@ -69,7 +69,7 @@ ENTRY(256) spmv_level(const u64* offsets, const VERTEX* neighbours, u64 n, const
 // O(m * levels).
 
 // tails: VERTEX[m], gets the vertex that each arc leaves, ascending. One warp a row.
-ENTRY(256) arc_tails(const u64* offsets, u64 n, VERTEX* tails) {
+ENTRY(256) arc_tails(const INDEX* offsets, u64 n, VERTEX* tails) {
     const u64 warps = item_stride() / WARP;
     for (u64 v = first_item() / WARP; v < n; v += warps) {
         const u64 end = offsets[v + 1];
@@ -94,7 +94,7 @@ ENTRY(256) edges_level(const VERTEX* tails, const VERTEX* heads, u64 m, u32* dis
 
 // level: the distance of the vertices to expand, lanes: of a virtual warp, a power of two up to 32. `lanes` threads a
 // vertex.
-ENTRY(256) hong_level(const u64* offsets, const VERTEX* neighbours, u64 n, u32* distances, u32 level, u32 lanes,
+ENTRY(256) hong_level(const INDEX* offsets, const VERTEX* neighbours, u64 n, u32* distances, u32 level, u32 lanes,
                       u64* changed) {
     const u32 lane = threadIdx.x % lanes;
     const u64 stride = item_stride() / lanes;

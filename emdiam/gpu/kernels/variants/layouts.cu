@@ -4,10 +4,10 @@
 // Source: papers/001, section IV-B (Figures 3 and 4). Work: O(n + m + padding).
 #include "simt.cuh"
 
-// offsets: u64[n + 1], neighbours: VERTEX[m], starts: u64[n + 1], where the lists begin, the last item being
+// offsets: INDEX[n + 1], neighbours: VERTEX[m], starts: u64[n + 1], where the lists begin, the last item being
 // their end; sizes: u64[n], lists: VERTEX[starts[n]]. Copies the rows, a warp each, and sets all bits of the
 // padding, which is no vertex. Any grid.
-ENTRY(256) copy_rows(const u64* offsets, const VERTEX* neighbours, u64 n, const u64* starts, u64* sizes,
+ENTRY(256) copy_rows(const INDEX* offsets, const VERTEX* neighbours, u64 n, const u64* starts, u64* sizes,
                      VERTEX* lists) {
     const VERTEX none = static_cast<VERTEX>(~static_cast<VERTEX>(0));
     for (u64 v = first_item() / WARP; v < n; v += item_stride() / WARP) {
