@@ -161,9 +161,10 @@ ENTRY(256) bfs4k_hubs(const INDEX* offsets, const VERTEX* neighbours, const VERT
 
 // Levels in one block, until the frontier is empty, larger than `limit`, or has a hub. even, odd: VERTEX[n], the
 // frontiers of levels of even and odd distance; least: smallest virtual warp; state: u64[2], size of the
-// frontier and its distance, read and written; tails: u64[3], zeros before. One block.
-ENTRY(256) bfs4k_block(const INDEX* offsets, const VERTEX* neighbours, VERTEX* even, VERTEX* odd, u32* distances,
-                       u64 limit, u32 least, u64 hub_arcs, u64* state, u64* tails) {
+// frontier and its distance, read and written; tails: u64[3], zeros before. One block; without a number of blocks nvcc
+// spills for sm_100.
+ENTRY(256, 5) bfs4k_block(const INDEX* offsets, const VERTEX* neighbours, VERTEX* even, VERTEX* odd, u32* distances,
+                          u64 limit, u32 least, u64 hub_arcs, u64* state, u64* tails) {
     SEARCH(search, 0, odd, tails);
     u64 size = state[0], level = state[1];
     __syncthreads();
