@@ -66,7 +66,7 @@ class AutoBfs:
     mapping, tuning : one load balancing for all levels top-down, in the place of those of the table. block :
     threads of a block, a multiple of 32 up to 256; None for what each kernel usually has. table : of directions
     (None: the package's). measure : keep a LevelRecord of each step in `records`, which every run starts anew;
-    the steps then wait for the device and count the arcs that they look at. Memory on the device: two queues and
+    the steps then wait for the device. Memory on the device: two queues and
     four bitmaps of n vertices, what FrontierLauncher takes for each mapping in use, and the distances of each run.
     Raises InputError for a mapping, a tuning or a block that there cannot be.
     """
@@ -85,7 +85,7 @@ class AutoBfs:
         self._n, self._words = graph.n_vertices, -(-graph.n_vertices // WORD)
         self._launchers: dict[str, FrontierLauncher] = {}
         self._persistent = PersistentLevels(device, graph, block)
-        self._bits = KernelFile(device, "bfs_bitmaps.cu", {**graph.macros, "COUNT_ARCS": int(measure)}, block)
+        self._bits = KernelFile(device, "bfs_bitmaps.cu", graph.macros, block)
         self._frontiers = KernelFile(device, "frontier.cu", graph.macros, block)
         self._queues = graph.queues(device)
         self._counts = zeros(device, 3, np.uint64)
@@ -106,10 +106,7 @@ class AutoBfs:
         self.records = []
         while now.rows and now.level < last:
             rule = self._rule(now)
-            if self._measure:
-                self._measured(now, rule, last)
-            else:
-                self._step(now, rule, last)
+            self._graph.looked.arcs += (self._measured if self._measure else self._step)(now, rule, last)[1]
         complete = now.rows == 0
         return now.distances, now.level - complete, complete
 
@@ -143,14 +140,15 @@ class AutoBfs:
             now.in_words = False
         return self._many(now, rule, last) if rule.way == PERSISTENT else self._down(now, rule)
 
-    def _measured(self, now: _Run, rule: Rule, last: int) -> None:
-        """One step, with its record."""
+    def _measured(self, now: _Run, rule: Rule, last: int) -> tuple[int, int]:
+        """One step, with its record; as _step."""
         level, rows, start = now.level, now.rows, self._device.record()
         arcs, looked = self._step(now, rule, last)
         seconds = self._device.elapsed(start, self._device.record())
         direction = UP if now.upwards else PERSISTENT if rule.way == PERSISTENT else DOWN
         mapping = rule.way if direction == DOWN else ""
         self.records.append(LevelRecord(level, now.level - level, direction, mapping, rows, arcs, looked, seconds))
+        return arcs, looked
 
     def _mark(self, now: _Run) -> None:
         """Bring the bitmap of visited vertices up to date."""
@@ -208,7 +206,7 @@ class AutoBfs:
         return expanded, self._advance(now)
 
     def _advance(self, now: _Run) -> int:
-        """Go on to the level that the counts tell of; their third, the arcs looked at where those are counted."""
+        """Go on to the level that the counts tell of; their third, the arcs that a level up has looked at."""
         now.level, now.rows_before = now.level + 1, now.rows
         now.rows, now.arcs, looked = (int(value) for value in self._device.to_host(self._counts))
         now.arcs_left -= now.arcs

@@ -65,7 +65,7 @@ class WholeBfs:
         self._wide = wide_rows(device, graph, wide_row)
         self._counts, self._state = device.empty(10, np.uint64), device.empty(8, np.uint64)
         self._barrier = zeros(device, 1, np.uint32)
-        KernelFile(device, "bfs_bitmaps.cu", {**graph.macros, "COUNT_ARCS": 0}).launch(
+        KernelFile(device, "bfs_bitmaps.cu", graph.macros).launch(
             "isolated_words", self._n, graph.offsets, self._n, self._words, self._isolated, zeros(device, 1, np.uint64))
 
     def find(self, source: int, radius: int | None = None, into: DeviceArray | None = None) -> Found:
@@ -83,7 +83,8 @@ class WholeBfs:
             "whole_search", blocks, graph.offsets, graph.neighbours, self._n, graph.n_arcs, self._words, self._isolated,
             source, last, self._solo, *self._turns, *graph.queues(device), *self._bitmaps, self._wide,
             self._wide_row, distances, self._reached, self._counts, self._state, self._barrier)
-        levels, complete, n_reached, farthest = (int(value) for value in device.to_host(self._state)[:4])
+        levels, complete, n_reached, farthest, looked = (int(value) for value in device.to_host(self._state)[:5])
+        graph.looked.arcs += looked
         if radius is None and not complete:
             raise OverflowError(f"a distance above {UNREACHED - 1} does not fit uint32")
         return Found(distances, levels, bool(complete), n_reached, farthest, self._reached)

@@ -34,14 +34,15 @@ class DeviceComponents(Components):
         self._kernels = KernelFile(device, FILE, launcher.defines)
         parent = device.empty(n, graph.id_dtype)
         self._sizes: DeviceArray | None = zeros(device, n, np.uint32)
-        queue, out = graph.queues(device)[0], zeros(device, 3, np.uint64)
+        queue, out = graph.queues(device)[0], zeros(device, 4, np.uint64)
         self._kernels.launch("begin_components", n, graph.offsets, reached, n, parent, queue, out[:1])
         hidden = int(device.to_host(out)[0])
         if hidden:
-            launcher.launch(launcher.kernels(FILE, "join_arcs"), queue[:hidden], (parent,))
+            launcher.launch(launcher.kernels(FILE, "join_arcs"), queue[:hidden], (parent, out[3:]))
         self._kernels.launch("name_components", n, n, parent, self._sizes)
         self._kernels.launch("count_components", n, n, self._sizes, out[1:])
-        n_others, self._pairs = (int(count) for count in device.to_host(out)[1:])
+        n_others, self._pairs, arcs = (int(count) for count in device.to_host(out)[1:])
+        graph.looked.arcs += arcs
         self._parent = parent
         super().__init__(DeviceLabels(device, parent, reached_label), reached_label, n_others)
 

@@ -79,6 +79,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
             with at_the_end(self.graph.close):
                 raise error
         self._spreader: Spreader | WholeSpread | None = None
+        self._arcs_counted = 0
         # Bitmap of the last BFS; whether it has all vertices with an edge, and whether the workspace has it.
         self._reached: DeviceArray | None = None
         self._reached_all = self._reached_here = False
@@ -137,9 +138,15 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
 
     def _count(self, levels: int, begin: float) -> None:
         """Count one traversal that began at `begin` (time.perf_counter)."""
-        self.core.counters.add(traversals=1, levels=levels, device_seconds=time.perf_counter() - begin)
+        self.core.counters.add(traversals=1, levels=levels, edges_scanned=self._new_arcs(),
+                               device_seconds=time.perf_counter() - begin)
         self.reporter.level = levels
         self.reporter.heartbeat()
+
+    def _new_arcs(self) -> int:
+        """Arcs that devices have looked at and that are not counted yet."""
+        before, self._arcs_counted = self._arcs_counted, self._replicas.arcs_looked()
+        return self._arcs_counted - before
 
     def eccentricities(self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
                        columns: Sequence[Column] | None = None) -> np.ndarray:
@@ -199,6 +206,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         if self._reached is None or self._components_bytes() > self.vram.pool_bytes:
             return self.components_here(reached)
         found = DeviceComponents(self.device, self.graph, self._reached, reached)
+        self.core.counters.add(edges_scanned=self._new_arcs())
         return found if found.n_others else None
 
     def _components_bytes(self) -> int:
@@ -239,7 +247,8 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         def grow(labels: np.ndarray, seeds: np.ndarray, tick: Tick | None, rounds: int | None) -> tuple[bool, int]:
             begin = time.perf_counter()
             whole, levels = grow_labels(self.device, self.graph, labels, seeds, tick, rounds)
-            self.core.counters.add(levels=levels, device_seconds=time.perf_counter() - begin)
+            self.core.counters.add(levels=levels, edges_scanned=self._new_arcs(),
+                                   device_seconds=time.perf_counter() - begin)
             return whole, levels
 
         return grow_clusters(self.core, masters, self.rank_array, self.reporter.heartbeat, most_rounds, grow)

@@ -32,19 +32,27 @@ def graph_macros(ids: np.dtype[Any], offsets: np.dtype[Any]) -> dict[str, Define
     return {"VERTEX": KERNEL_TYPES[ids.name], "INDEX": KERNEL_TYPES[offsets.name]}
 
 
+@dataclass
+class Looked:
+    """arcs : that traversals of a graph on a device have looked at so far; named variants of BFS count none."""
+
+    arcs: int = 0
+
+
 @dataclass(frozen=True)
 class DeviceGraph:
     """Adjacency in rows on a device: offsets offsets_dtype[n + 1], neighbours uint32 or uint64[m]. Raises OverflowError
     for more arcs than the offsets are for.
 
     resident : whether `neighbours` holds all arcs; where not, only a launcher sees them. usual_mapping : the load
-    balancing of a traversal that is given none.
+    balancing of a traversal that is given none. looked : raised by traversals.
     """
 
     resident: ClassVar[bool] = True
     usual_mapping: ClassVar[str] = "two-phase"
     offsets: DeviceArray
     neighbours: DeviceArray
+    looked: Looked = field(default_factory=Looked, compare=False, repr=False, kw_only=True)
     _shared: dict[str, DeviceArray] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:

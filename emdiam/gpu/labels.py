@@ -48,16 +48,18 @@ def grow_labels(device: Device, graph: DeviceGraph, labels: np.ndarray, seeds: n
         raise ValueError(f"labels of {n} vertices are uint64[{n}]")
     if len(seeds) and not 0 <= int(seeds.min()) <= int(seeds.max()) < n:
         raise ValueError(f"a seed is no vertex (0 to {n - 1})")
-    values, n_following = device.array(labels), device.empty(1, np.uint64)
+    values, counts = device.array(labels), device.empty(2, np.uint64)
     queue, following = graph.queues(device)
     size, level = len(seeds), 0
     device.copy(seeds.astype(graph.id_dtype), queue[:size])
     while size and (most_rounds is None or level < most_rounds):
         if level >= LONGEST:
             raise OverflowError(f"a distance of {level} does not fit a label")
-        device.fill(n_following, 0)
-        launcher.launch(kernels, queue[:size], (values, following, n_following))
-        size = int(device.to_host(n_following)[0])
+        device.fill(counts, 0)
+        launcher.launch(kernels, queue[:size], (values, following, counts))
+        size, arcs = device.to_host(counts).tolist()
+        if graph.resident:  # of pages their launcher knows
+            graph.looked.arcs += arcs
         queue, following = following, queue
         level += 1
         if tick is not None:

@@ -41,7 +41,7 @@ class WholeBatch:
         check_batch(graph, sources, targets)
         words = words_for(k)
         kernels = KernelFile(device, "multi_source_whole.cu", {**graph.macros, "WORDS": words}, self._block)
-        counts, reach = device.empty(3 * (_COUNTS + words), np.uint64), device.empty(1 + 64 * words, np.uint64)
+        counts, reach = device.empty(3 * (_COUNTS + words), np.uint64), device.empty(2 + 64 * words, np.uint64)
         # Sources, and where their columns begin, in one copy.
         given = device.array(np.concatenate([np.asarray(sources).astype(np.uint64), *(
             [] if columns is None else [column_addresses(device, n, columns, k)])]))
@@ -57,6 +57,7 @@ class WholeBatch:
             *graph.planes(device, 3, words), self._marks,
             np.uint32(self._epoch), self._wide, self._wide_row, given[-k:], np.uint32(columns is not None), counts,
             reach, self._barrier)
-        levels, *found = device.to_host(reach).tolist()
+        levels, looked, *found = device.to_host(reach).tolist()
+        graph.looked.arcs += looked
         self._epoch += levels + 1
         return np.array(found[:k], np.int32)

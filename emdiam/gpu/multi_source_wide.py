@@ -43,9 +43,11 @@ class WideBatch:
         check_batch(graph, sources, None, MOST_WIDE_BITS)
         words = max(LEAST_WORDS, words_for(k))
         kernels = KernelFile(device, "multi_source_wide.cu", {**graph.macros, "WORDS": words}, self._block)
-        counts, reach = device.empty(1 + 3 * words, np.uint64), device.empty(1 + WORD_BITS * words, np.uint64)
+        counts, reach = device.empty(1 + 3 * words, np.uint64), device.empty(2 + WORD_BITS * words, np.uint64)
         kernels.launch_resident(
             "wide_batch", blocks_for(words * n, kernels.block("wide_batch"), device), graph.offsets, graph.neighbours,
             n, device.array(np.asarray(sources).astype(np.uint64)), k, *graph.planes(device, 2, words), self._full,
             self._wide, self._wide_row, counts, reach, self._barrier)
-        return device.to_host(reach)[1 : k + 1].astype(np.int32)
+        _, looked, *found = device.to_host(reach).tolist()
+        graph.looked.arcs += looked
+        return np.array(found[:k], np.int32)

@@ -124,6 +124,7 @@ class PagedLauncher(FrontierLauncher):
 
     def launch_plan(self, plan: _Plan, kernels: Sequence[Kernel], words: DeviceArray, arguments: Sequence[Any]) -> None:
         """The same, as `plan` has made it of these words."""
+        self.graph.looked.arcs += plan.arcs
         self._pages.counts.pages_skipped += self._pages.n_pages - sum(one.last - one.first + 1 for one in plan.groups)
         for group in plan.groups:
             queue = self._rows_of(group, words)
@@ -209,7 +210,7 @@ class PagedBfs(LevelBfs):
         self._paged, self.predicted = graph, 0.0
         self._launcher = PagedLauncher(device, graph, mapping, block, tuning)
         self._kernels = self._launcher.kernels("bfs_top_down.cu", "reach_words")
-        self._bits = KernelFile(device, "bfs_bitmaps.cu", {**graph.macros, "COUNT_ARCS": 1}, block)
+        self._bits = KernelFile(device, "bfs_bitmaps.cu", graph.macros, block)
         self._n_words = -(-graph.n_vertices // WORD)
         self._words = [device.empty(self._n_words, np.uint32) for _ in range(2)]
         # The launcher's, which it fills for frontiers that come as queues.
@@ -255,6 +256,8 @@ class PagedBfs(LevelBfs):
     def _end_level(self) -> None:
         """Count what the level has looked at, if it went up."""
         if self._up:
-            self._paged.pages.counts.bytes_up += int(self.counted[2]) * self._graph.id_dtype.itemsize
+            looked = int(self.counted[2])
+            self._graph.looked.arcs += looked
+            self._paged.pages.counts.bytes_up += looked * self._graph.id_dtype.itemsize
             self._paged.pages.counts.levels_up += 1
             self._up = False

@@ -60,7 +60,6 @@ def on_graphs(**values: tuple[Define, ...]) -> tuple[Defines, ...]:
     return tuple({**graph, **chosen} for graph in GRAPHS for chosen in combinations(**values))
 
 
-_COUNTING = on_graphs(COUNT_ARCS=(0, 1))
 _WORDS = on_graphs(WORDS=(1, 2, 4, 8))
 # Of 512, 1,024 and 2,048 sources.
 _WIDE = on_graphs(WORDS=(8, 16, 32))
@@ -95,8 +94,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("bfs_whole.cu", "whole_search", block=512, registers=96, builds=GRAPHS, cooperative=True),
     # BFS, level by level. One block a multiprocessor: about half of the registers that its threads may have.
     Entry("bfs_persistent.cu", "persistent_levels", block=512, registers=72, builds=GRAPHS, cooperative=True),
-    Entry("bfs_bitmaps.cu", "bottom_up_words", registers=48, builds=_COUNTING),
-    *plain("bfs_bitmaps.cu", "isolated_words", "start_search", "visited_words", builds=_COUNTING),
+    Entry("bfs_bitmaps.cu", "bottom_up_words", registers=48, builds=GRAPHS),
+    *plain("bfs_bitmaps.cu", "isolated_words", "start_search", "visited_words", builds=GRAPHS),
     *mapped("bfs_top_down.cu", "top_down_bits", "reach_words"),
     # Arcs that are paged.
     Entry("paging.cu", "page_activity", registers=48, builds=GRAPHS),

@@ -44,6 +44,10 @@ class Replicas:
     def __len__(self) -> int:
         return len(self._graphs)
 
+    def arcs_looked(self) -> int:
+        """Arcs that traversals of these graphs have looked at so far."""
+        return sum(graph.looked.arcs for _, graph in self._graphs)
+
     def eccentricities(self, sources: np.ndarray, targets: np.ndarray | None, columns: Columns, batch: int,
                        ended: Ended) -> np.ndarray:
         """Eccentricities of the sources (int64[k], any number) in their components, int32[k].

@@ -30,7 +30,7 @@ class WholeSpread:
         self.device, self._graph, self._wide_row = device, graph, wide_row
         self._kernels = KernelFile(device, "spread_whole.cu", graph.macros, block)
         self._wide = wide_rows(device, graph, wide_row)
-        self._counts, self._lowered = device.empty(_COUNTS, np.uint64), device.empty(1, np.uint64)
+        self._counts, self._lowered = device.empty(_COUNTS, np.uint64), device.empty(2, np.uint64)
         self._barrier = zeros(device, 1, np.uint32)
 
     def spread(self, bound: DeviceArray, seeds: np.ndarray, values: np.ndarray, limit: int) -> int:
@@ -54,4 +54,6 @@ class WholeSpread:
             "whole_spread", blocks_for(n, self._kernels.block("whole_spread"), device), graph.offsets, graph.neighbours,
             n, bound, given[:k], given[k : 2 * k], k, value, limit, np.uint32(due is None), *graph.queues(device),
             self._wide, self._wide_row, self._counts, self._lowered, self._barrier)
-        return int(device.to_host(self._lowered)[0])
+        lowered, looked = device.to_host(self._lowered).tolist()
+        graph.looked.arcs += looked
+        return int(lowered)

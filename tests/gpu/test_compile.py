@@ -52,7 +52,7 @@ def faults(known: list[Entry], used: dict[str, Usage]) -> list[str]:
 
 # Macros in the build that a run mostly takes.
 USUAL: Mapping[str, Define] = {
-    "VERTEX": "u32", "INDEX": "u32", "DISTANCE": "u32", "MATRIX": 0, "COUNT_ARCS": "0", "WEIGHT": "u32", "PAIRS": 0,
+    "VERTEX": "u32", "INDEX": "u32", "DISTANCE": "u32", "MATRIX": 0, "WEIGHT": "u32", "PAIRS": 0,
     "LAYOUT": "LAYOUT_ROWS", "PACKED_LABELS": 1, "CELL": "i32", "TILE": 64, "LAZY": 1}
 # Words of a wide batch of 2,048 sources; other batches mostly have one.
 WIDEST = 32

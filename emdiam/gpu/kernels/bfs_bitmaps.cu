@@ -9,7 +9,7 @@
 // One level up. offsets: INDEX[n + 1], neighbours: VERTEX[m], words: of a bitmap of n vertices, visited: u32[words],
 // read and written, frontier: u32[words], next: u32[words], gets the next frontier, distances: u32[n], level:
 // distance of what is reached, counts: u64[3], zeros before, gets the number of reached vertices and of their
-// arcs, and see COUNT_ARCS. A warp a word, any grid.
+// arcs, and that of arcs that were looked at. A warp a word, any grid.
 ENTRY(256) bottom_up_words(const INDEX* offsets, const VERTEX* neighbours, u64 words, u32* visited, const u32* frontier,
                            u32* next, u32* distances, u32 level, u64* counts) {
     __shared__ u64 scratch[33];
@@ -21,7 +21,7 @@ ENTRY(256) bottom_up_words(const INDEX* offsets, const VERTEX* neighbours, u64 w
     }
     block_add(vertices, scratch, counts);
     block_add(arcs, scratch, counts + 1);
-    if (COUNT_ARCS) block_add(looked, scratch, counts + 2);
+    block_add(looked, scratch, counts + 2);
 }
 
 // What a graph is searched with, made once. isolated: u32[words], the vertices without arcs and the bits behind

@@ -19,15 +19,17 @@
 #define LEVEL_COUNTS 3
 
 // Places in `state`. LEVELS: distance of the last frontier that has a vertex. COMPLETE: 1 if nothing lies behind it.
-// N_REACHED: vertices reached. FARTHEST: the smallest vertex at distance LEVELS. The others are what block 0 alone tells
-// the others: the level it has come to, vertices of the frontier before it, arcs that it looked at.
+// N_REACHED: vertices reached. FARTHEST: the smallest vertex at distance LEVELS. LOOKED: arcs that were looked at. The
+// others are what block 0 alone tells the others: the level it has come to, vertices of the frontier before it, arcs that
+// it looked at.
 #define LEVELS 0
 #define COMPLETE 1
 #define N_REACHED 2
 #define FARTHEST 3
-#define SOLO_LEVEL 4
-#define SOLO_BEFORE 5
-#define SOLO_ARCS 6
+#define LOOKED 4
+#define SOLO_LEVEL 5
+#define SOLO_BEFORE 6
+#define SOLO_ARCS 7
 
 // Asks for a line of memory without waiting for it.
 #ifdef EMDIAM_SHIM
@@ -160,9 +162,9 @@ DEVICE void expand_wide(const Search& at, u64 rows, const GridTail& tail, u64* s
 // whose distance is `level`, arcs as far as they are known; before: size of the one before; arcs_left: of vertices that
 // are not known to be reached. turn: whose counts the level takes. in_words: whether the frontier is a bitmap, else a
 // queue; up: whether the last level went up; dirty: whether the bitmaps have set bits; swapped: whether the bitmap of the
-// frontier is `there`. wide: rows that were put aside in the level that ends.
+// frontier is `there`. wide: rows that were put aside in the level that ends. looked: arcs that the block looked at.
 struct Place {
-    u64 size, level, before, arcs, arcs_left, wide;
+    u64 size, level, before, arcs, arcs_left, wide, looked;
     u32 turn, in_words, up, dirty, swapped, by_one;
 };
 
@@ -218,6 +220,7 @@ DEVICE void end_level(Place* now, const u64* counts, const u64* state) {
     now->before = now->by_one ? load_fresh(state + SOLO_BEFORE) : now->size;
     // Block 0 has looked at the arcs of its first frontier too.
     if (now->by_one) now->arcs_left -= load_fresh(state + SOLO_ARCS) - now->arcs;
+    if (now->by_one && blockIdx.x == 0) now->looked += load_fresh(state + SOLO_ARCS);
     now->level = now->by_one ? load_fresh(state + SOLO_LEVEL) : now->level + 1;
     now->in_words = now->up;
     now->dirty |= now->up;
@@ -260,29 +263,31 @@ DEVICE void change_frontier(const Place& now, u32* barrier, u64 words, VERTEX* e
     grid_barrier(barrier);
 }
 
-// A level from the unreached vertices up, from the bitmap `here` to `there`. counts: of the level.
-DEVICE void level_up(const Search& at, u64 words, const u32* here, u32* there, u64* scratch, u64* counts) {
-    u64 vertices = 0, arcs = 0, unused = 0;
+// A level from the unreached vertices up, from the bitmap `here` to `there`. counts: of the level. looked: see Place.
+DEVICE void level_up(const Search& at, u64 words, const u32* here, u32* there, u64* scratch, u64* counts, u64* looked) {
+    u64 vertices = 0, arcs = 0, mine = 0;
     for (u64 word = first_item() / WARP; word < words; word += item_stride() / WARP) {
         const u64 degree = pull_word(at.offsets, at.neighbours, word, at.visited, here, there, at.distances, at.next,
-                                     &unused);
+                                     &mine);
         vertices += degree != 0;
         arcs += degree;
     }
     block_add(vertices, scratch, counts + REACHED);
     block_add(arcs, scratch, counts + ARCS);
+    warp_add(mine, looked);
 }
 
 // A level down from a queue of `size` vertices, but for wide rows. Warps beside each other in the queue are of different
-// blocks, so that all multiprocessors share it.
-DEVICE void level_down(const Search& at, const VERTEX* queue, u64 size, const GridTail& tail, u64* scratch) {
+// blocks, so that all multiprocessors share it. looked: see Place.
+DEVICE void level_down(const Search& at, const VERTEX* queue, u64 size, const GridTail& tail, u64* scratch, u64* looked) {
     const u64 stride = static_cast<u64>(gridDim.x) * warps_in_block() * WARP;
-    u64 arcs = 0;
+    u64 arcs = 0, mine = 0;
     for (u64 first = (static_cast<u64>(warp_id()) * gridDim.x + blockIdx.x) * WARP; first < size; first += stride) {
         const bool valid = first + lane_id() < size;
-        expand_rows(at, valid, valid ? load_fresh(queue + first + lane_id()) : VERTEX(0), tail, &arcs);
+        mine += expand_rows(at, valid, valid ? load_fresh(queue + first + lane_id()) : VERTEX(0), tail, &arcs);
     }
     block_add(arcs, scratch, tail.counts + ARCS);
+    warp_add(mine, looked);
 }
 
 // Blocks of 512 threads on a multiprocessor: two, but for sm_100, where 64 registers a thread are not enough and spill.
@@ -319,12 +324,12 @@ ENTRY(512, WHOLE_RESIDENT) whole_search(const INDEX* offsets, const VERTEX* neig
     if (first_item() == 0) {
         even[0] = static_cast<VERTEX>(source);
         for (u32 i = 0; i <= 3 * LEVEL_COUNTS; ++i) counts[i] = 0;
-        state[N_REACHED] = 0;
+        state[N_REACHED] = state[LOOKED] = 0;
         state[FARTHEST] = ~0ull;
     }
     if (threadIdx.x == 0) {
         const u64 degree = __ldg(offsets + source + 1) - __ldg(offsets + source);
-        now = {1, 0, 0, degree, m - degree, 0, 2, 0, 0, 0, 0, 0};
+        now = {1, 0, 0, degree, m - degree, 0, 0, 2, 0, 0, 0, 0, 0};
         choose_way(&now, n, alone, alpha, beta);
     }
     grid_barrier(barrier);
@@ -339,10 +344,10 @@ ENTRY(512, WHOLE_RESIDENT) whole_search(const INDEX* offsets, const VERTEX* neig
         u64* const of_level = counts + now.turn * LEVEL_COUNTS;
         at.next = static_cast<u32>(now.level + 1);
         if (now.up) {
-            level_up(at, words, now.swapped ? there : here, now.swapped ? here : there, scratch, of_level);
+            level_up(at, words, now.swapped ? there : here, now.swapped ? here : there, scratch, of_level, &now.looked);
         } else if (!now.by_one) {
             const GridTail tail = {of_level, now.level % 2 ? even : odd};
-            level_down(at, now.level % 2 ? odd : even, now.size, tail, scratch);
+            level_down(at, now.level % 2 ? odd : even, now.size, tail, scratch, &now.looked);
         } else if (blockIdx.x == 0) {
             solo_levels(at, now.size, now.level, even, odd, alone, last, slots, fill, scratch, of_level, state);
         }
@@ -387,6 +392,7 @@ ENTRY(512, WHOLE_RESIDENT) whole_search(const INDEX* offsets, const VERTEX* neig
             farthest = min(farthest, i * 64 + static_cast<u64>(__ffsll(static_cast<i64>(last_bits)) - 1));
     }
     warp_add(reached, state + N_REACHED);
+    if (threadIdx.x == 0 && now.looked != 0) atomicAdd(state + LOOKED, now.looked);
     farthest = warp_min(farthest);
     if (lane_id() == 0 && farthest != ~0ull) atomicMin(state + FARTHEST, farthest);
     if (first_item() == 0) {

@@ -9,15 +9,11 @@
 
 #include "simt.cuh"
 
-// 1: arcs that were looked at are counted.
-#ifndef COUNT_ARCS
-#define COUNT_ARCS 0
-#endif
-
 #define BATCH 4u         // arcs that a lane asks for at once: half a sector of 32-bit ids
 #define LANE_BATCHES 4u  // of a lane's own row, before the whole warp goes on with it
 
-// Whether one of the arcs arc, arc + step, ... below end, at most BATCH, leads into the bitmap.
+// Whether one of the arcs arc, arc + step, ... below end, at most BATCH, leads into the bitmap. *looked is raised by their
+// number.
 DEVICE bool leads_into(const u32* bitmap, const VERTEX* neighbours, INDEX arc, INDEX end, u32 step, u64* looked) {
     VERTEX w[BATCH] = {};
     bool hit = false;
@@ -29,7 +25,7 @@ DEVICE bool leads_into(const u32* bitmap, const VERTEX* neighbours, INDEX arc, I
     for (u32 k = 0; k < BATCH; ++k) {
         if (arc + k * step >= end) continue;
         hit |= (bitmap[w[k] / WARP] >> (w[k] % WARP) & 1u) != 0;
-        *looked += COUNT_ARCS;
+        ++*looked;
     }
     return hit;
 }
@@ -52,7 +48,8 @@ DEVICE bool row_leads_into(const u32* bitmap, const VERTEX* neighbours, INDEX ar
 }
 
 // The unreached vertices of a word, one a lane: those with a neighbour in `frontier` get the distance `level` and a bit of
-// `visited` and `next`. Returns the arcs of the lane's vertex if it was reached now, else 0. All 32 lanes must call it.
+// `visited` and `next`. Returns the arcs of the lane's vertex if it was reached now, else 0; *looked is raised by those that
+// the lane looked at. All 32 lanes must call it.
 DEVICE u64 pull_word(const INDEX* offsets, const VERTEX* neighbours, u64 word, u32* visited, const u32* frontier, u32* next,
                      u32* distances, u32 level, u64* looked) {
     const u32 seen = visited[word];

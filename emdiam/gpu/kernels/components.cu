@@ -34,8 +34,10 @@ ENTRY(256, MAPPING_RESIDENT) begin_components(const INDEX* offsets, const u64* r
     }
 }
 
-// Joins the ends of all arcs of the rows. The first parameters: see Frontier; the queue has hidden vertices.
-ENTRY(256, MAPPING_RESIDENT) join_arcs(FRONTIER_PARAMETERS, VERTEX* parent) {
+// Joins the ends of all arcs of the rows. The first parameters: see Frontier; the queue has hidden vertices. arcs: u64[1],
+// gets the number of arcs, of which the mapping has the sums.
+ENTRY(256, MAPPING_RESIDENT) join_arcs(FRONTIER_PARAMETERS, VERTEX* parent, u64* arcs) {
+    if (first_item() == 0) *arcs = starts[n_rows];
     const auto join = [=](u64 row, u64 arc) {
         const VERTEX v = queue[row], w = __ldg(neighbours + arc);
         // A head that was reached is one of a damaged store, of which others tell.

@@ -10,8 +10,10 @@
 
 // The first parameters: see Frontier; the queue has the vertices of one distance, each once. neighbours: VERTEX[m].
 // labels: u64[n]. following: VERTEX[n], gets every vertex that comes to the next distance, once, in any order.
-// n_following: u64[1], from where it is on. The labels do not depend on the order of threads.
-ENTRY(256, MAPPING_RESIDENT) grow_labels(FRONTIER_PARAMETERS, u64* labels, VERTEX* following, u64* n_following) {
+// counts: u64[2], from the first of which it is on; the second is raised by the arcs, of which the mapping has the sums. The
+// labels do not depend on the order of threads.
+ENTRY(256, MAPPING_RESIDENT) grow_labels(FRONTIER_PARAMETERS, u64* labels, VERTEX* following, u64* counts) {
+    if (first_item() == 0) counts[1] += starts[n_rows];
     // Offers the label of a row, one step farther, to a neighbour. Rows are at the distance of the level before, so
     // that no offer of this level lowers them: what is read of them does not change. Whoever brings a neighbour to
     // its distance queues it, and smaller owners may come to it after that.
@@ -21,7 +23,7 @@ ENTRY(256, MAPPING_RESIDENT) grow_labels(FRONTIER_PARAMETERS, u64* labels, VERTE
         if (load_fresh(labels + w) <= offer) return;
         const u64 before = atomicMin(labels + w, offer);
         if (before >> OWNER_BITS <= offer >> OWNER_BITS) return;
-        following[reserve_active(n_following)] = w;
+        following[reserve_active(counts)] = w;
     };
     VISIT_ARCS(offer_label);
 }

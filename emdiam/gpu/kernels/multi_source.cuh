@@ -47,23 +47,27 @@ DEVICE u64 or_over_vertices(u64 bits) {
     return bits;
 }
 
-// A row by one lane, for one word: stops when nothing of `open` is missing.
-DEVICE u64 pull_by_lane(const VERTEX* neighbours, const u64* front, INDEX begin, INDEX end, u64 open) {
+// A row by one lane, for one word: stops when nothing of `open` is missing. *looked is raised by the arcs that were looked
+// at, here and in pull_by_warp.
+DEVICE u64 pull_by_lane(const VERTEX* neighbours, const u64* front, INDEX begin, INDEX end, u64 open, u64* looked) {
     u64 bits = 0;
-    for (INDEX arc = begin; arc < end && (open & ~bits) != 0; ++arc) {
+    INDEX arc = begin;
+    for (; arc < end && (open & ~bits) != 0; ++arc) {
         bits |= front[static_cast<u64>(__ldg(neighbours + arc)) * WORDS + word_of_lane()];
     }
+    *looked += arc - begin;
     return bits;
 }
 
 // A row by all lanes, VERTICES_OF_WARP arcs at a time. begin, end: the same for all lanes; open: of the word of
 // the lane. The result is that of the word of the lane, in each of them.
-DEVICE u64 pull_by_warp(const VERTEX* neighbours, const u64* front, INDEX begin, INDEX end, u64 open) {
+DEVICE u64 pull_by_warp(const VERTEX* neighbours, const u64* front, INDEX begin, INDEX end, u64 open, u64* looked) {
     u64 bits = 0;
     for (INDEX base = begin; base < end; base += ROUNDS * VERTICES_OF_WARP) {
         for (u32 round = 0; round < ROUNDS; ++round) {
             const INDEX arc = base + round * VERTICES_OF_WARP + lane_id() / WORDS;
             if (arc >= end) break;
+            ++*looked;
             bits |= front[static_cast<u64>(__ldg(neighbours + arc)) * WORDS + word_of_lane()];
         }
         bits = or_over_vertices(bits);
@@ -74,9 +78,11 @@ DEVICE u64 pull_by_warp(const VERTEX* neighbours, const u64* front, INDEX begin,
 
 // All vertices that lack a bit of `every` look for it at their neighbours. front, seen: u64[n * WORDS]; next: the same, 0 at
 // first. every: of the word of the lane. following: VERTEX[n], gets each vertex that got a bit, once, in any order;
-// *n_following is raised by their number. All threads of the grid call it, WORDS for a vertex.
-DEVICE void pull_all(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 every, const u64* front, const u64* seen,
-                     u64* next, VERTEX* following, u64* n_following) {
+// *n_following is raised by their number. Returns the arcs that this lane looked along, for its word. All threads of the
+// grid call it, WORDS for a vertex.
+DEVICE u64 pull_all(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 every, const u64* front, const u64* seen,
+                    u64* next, VERTEX* following, u64* n_following) {
+    u64 looked = 0;
     for (u64 base = first_item() - lane_id(); base < n * WORDS; base += item_stride()) {
         const u64 item = base + lane_id(), v = item / WORDS;
         u64 open = 0;
@@ -87,14 +93,14 @@ DEVICE void pull_all(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 
             end = __ldg(offsets + v + 1);
         }
         const bool big = end - begin >= BIG_ROW;
-        u64 gained = big ? 0 : pull_by_lane(neighbours, front, begin, end, open);
+        u64 gained = big ? 0 : pull_by_lane(neighbours, front, begin, end, open, &looked);
         u32 waiting = __ballot_sync(FULL_WARP, big && open != 0);
         while (waiting != 0) {
             const u32 lane = static_cast<u32>(__ffs(static_cast<i32>(waiting)) - 1), group = lane - lane % WORDS;
             waiting &= ~group_mask(group);
             const INDEX first = __shfl_sync(FULL_WARP, begin, group), last = __shfl_sync(FULL_WARP, end, group);
             const u64 wanted = __shfl_sync(FULL_WARP, open, group + word_of_lane());
-            const u64 pulled = pull_by_warp(neighbours, front, first, last, wanted);
+            const u64 pulled = pull_by_warp(neighbours, front, first, last, wanted, &looked);
             if (group == group_of_lane()) gained = pulled;
         }
         gained &= open;
@@ -104,6 +110,7 @@ DEVICE void pull_all(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 
         const u64 place = warp_reserve(first_lane, n_following);
         if (first_lane) following[place] = static_cast<VERTEX>(v);
     }
+    return looked;
 }
 
 // Ends a level: what came in it becomes a part of what was seen. following: VERTEX[size], the vertices with bits in `next`.

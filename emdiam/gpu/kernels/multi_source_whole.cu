@@ -26,9 +26,10 @@ struct Batch {
 };
 
 // What all blocks know between two levels, alike, each in its shared memory. size, arcs: of the frontier; open_arcs: of
-// vertices that lack a bit; missing: bits that are still to come to targets. swapped: whether queues and planes are.
+// vertices that lack a bit; missing: bits that are still to come to targets; looked: arcs that the block looked along, once
+// for each word. swapped: whether queues and planes are.
 struct Place {
-    u64 size, arcs, open_arcs, wide;
+    u64 size, arcs, open_arcs, wide, looked;
     i64 missing;
     u32 level, swapped, pulls;
 };
@@ -61,9 +62,10 @@ DEVICE void push_arc(const Batch& at, bool valid, u64 arc, VERTEX v) {
 // u64[ceil(n / 64)] if has_targets: stop when `missing` bits have come to targets. push_cost: how many pulled arcs one
 // pushed arc is worth. first, second: VERTEX[n], plane_a, plane_b, seen: u64[n * WORDS], wide: VERTEX[m / wide_row + 1],
 // counts: u64[3 * LEVEL_COUNTS], any content. marks: u32[n], none of which is epoch, epoch + 1, ... to the last level.
-// addresses: u64[k], columns u32[n] with all bits set that get the distances, if has_columns. reach: u64[1 + 64 * WORDS],
-// gets the number of levels, and the last level in which the bit of each source came anywhere. barrier: u32[1], zero before
-// its first use. Any cooperative grid.
+// addresses: u64[k], columns u32[n] with all bits set that get the distances, if has_columns. reach: u64[2 + 64 * WORDS],
+// gets the number of levels, that of arcs that were looked along, of which one that was for some words alone counts in
+// part, and the last level in which the bit of each source came anywhere. barrier: u32[1], zero before its first use. Any
+// cooperative grid.
 ENTRY(256, 4) whole_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 m, const u64* sources, u64 k,
                           const u64* targets, u32 has_targets, u64 missing, double push_cost, VERTEX* first, VERTEX* second,
                           u64* plane_a, u64* plane_b, u64* seen, u32* marks, u32 epoch, VERTEX* wide, u64 wide_row,
@@ -72,8 +74,8 @@ ENTRY(256, 4) whole_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n,
     const u64 every = bits_of_sources(k);
     for (u64 item = first_item(); item < n * WORDS; item += item_stride()) plane_a[item] = plane_b[item] = seen[item] = 0;
     if (first_item() < 3 * LEVEL_COUNTS) counts[first_item()] = 0;
-    for (u64 i = first_item(); i < 1 + 64 * WORDS; i += item_stride()) reach[i] = 0;
-    if (threadIdx.x == 0) now = {0, 0, m, 0, static_cast<i64>(missing), 0, 0, 0};
+    for (u64 i = first_item(); i < 2 + 64 * WORDS; i += item_stride()) reach[i] = 0;
+    if (threadIdx.x == 0) now = {0, 0, m, 0, 0, static_cast<i64>(missing), 0, 0, 0};
     grid_barrier(barrier);
     // Every source gets its bit, as if a level before the first had reached it.
     for (u64 base = first_item() - lane_id(); base < k; base += item_stride()) {
@@ -101,7 +103,7 @@ ENTRY(256, 4) whole_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n,
         grid_barrier(barrier);
         if (blockIdx.x == 0) {
             for (u32 bit = threadIdx.x; bit < 64 * WORDS; bit += blockDim.x) {
-                if ((load_fresh(of_level + BITS + bit / 64) >> (bit % 64) & 1ull) != 0) reach[1 + bit] = now.level;
+                if ((load_fresh(of_level + BITS + bit / 64) >> (bit % 64) & 1ull) != 0) reach[2 + bit] = now.level;
             }
         }
         __syncthreads();
@@ -120,8 +122,12 @@ ENTRY(256, 4) whole_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n,
         const Batch at = {neighbours, next, seen, front, marks, queue, of_next, epoch + now.level};
         const QueueRows rows = {offsets, wide, of_next + WIDE, wide_row};
         const auto push = [=](bool valid, u64 arc, VERTEX v) { push_arc(at, valid, arc, v); };
-        if (now.pulls) pull_all(offsets, neighbours, n, every, next, seen, front, queue, of_next + CAME);
-        else visit_queue(rows, following, now.size, push);
+        if (now.pulls) {
+            warp_add(pull_all(offsets, neighbours, n, every, next, seen, front, queue, of_next + CAME), &now.looked);
+        } else {
+            visit_queue(rows, following, now.size, push);
+            if (first_item() == 0) now.looked += now.arcs * WORDS;
+        }
         grid_barrier(barrier);
         if (threadIdx.x == 0) now.wide = load_fresh(of_next + WIDE);
         __syncthreads();
@@ -130,5 +136,6 @@ ENTRY(256, 4) whole_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n,
             grid_barrier(barrier);
         }
     }
+    if (threadIdx.x == 0) atomicAdd(reach + 1, now.looked / WORDS);
     if (first_item() == 0) reach[0] = now.level;
 }

@@ -14,8 +14,9 @@
 // Arcs that a lane has on their way at a time.
 #define AT_ONCE 4u
 
-// The bits of heads of arcs begin to end - 1, of the word of the lane; stops when all of `every` are there.
-DEVICE u64 ball_of_arcs(const VERTEX* neighbours, const u64* here, INDEX begin, INDEX end, u64 every, u64 bits) {
+// The bits of heads of arcs begin to end - 1, of the word of the lane; stops when all of `every` are there. *looked is
+// raised by the arcs that were looked along.
+DEVICE u64 ball_of_arcs(const VERTEX* neighbours, const u64* here, INDEX begin, INDEX end, u64 every, u64 bits, u64* looked) {
     INDEX arc = begin;
     for (; arc + AT_ONCE <= end && bits != every; arc += AT_ONCE) {
         u64 came = 0;
@@ -26,13 +27,14 @@ DEVICE u64 ball_of_arcs(const VERTEX* neighbours, const u64* here, INDEX begin, 
     }
     for (; arc < end && bits != every; ++arc)
         bits |= here[static_cast<u64>(__ldg(neighbours + arc)) * WORDS + word_of_lane()];
+    *looked += arc - begin;
     return bits;
 }
 
 // One level of all rows but wide ones; the bits of the word of the lane that came to any row. full: bitmap u32[ceil(n / 32)]
-// of the rows that have had all bits.
+// of the rows that have had all bits. *looked is raised by the arcs that this lane looked along, for its word.
 DEVICE u64 pull_rows(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 every, u64 wide_row, const u64* here,
-                     u64* there, u32* full) {
+                     u64* there, u32* full, u64* looked) {
     u64 gained = 0;
     for (u64 base = first_item() - lane_id(); base < n * WORDS; base += item_stride()) {
         const u64 item = base + lane_id(), v = item / WORDS;
@@ -46,7 +48,7 @@ DEVICE u64 pull_rows(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 
         }
         const INDEX begin = __ldg(offsets + v), end = __ldg(offsets + v + 1);
         if (end - begin > wide_row) continue;
-        const u64 bits = ball_of_arcs(neighbours, here, begin, end, every, own);
+        const u64 bits = ball_of_arcs(neighbours, here, begin, end, every, own, looked);
         there[item] = bits;
         gained |= bits & ~own;
     }
@@ -55,7 +57,7 @@ DEVICE u64 pull_rows(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 
 
 // The same of wide rows, each in as many pieces as there are groups of lanes. wide: VERTEX[n_wide].
 DEVICE u64 pull_wide_rows(const INDEX* offsets, const VERTEX* neighbours, u64 every, const VERTEX* wide, u64 n_wide,
-                          const u64* here, u64* there) {
+                          const u64* here, u64* there, u64* looked) {
     const u64 groups = item_stride() / WORDS, group = first_item() / WORDS;
     u64 gained = 0;
     for (u64 row = 0; row < n_wide; ++row) {
@@ -64,7 +66,7 @@ DEVICE u64 pull_wide_rows(const INDEX* offsets, const VERTEX* neighbours, u64 ev
         const u64 piece = (size + groups - 1) / groups, begin = first + min(size, group * piece);
         const u64 own = here[item];
         const u64 bits = ball_of_arcs(neighbours, here, static_cast<INDEX>(begin),
-                                      static_cast<INDEX>(first + min(size, (group + 1) * piece)), every, own);
+                                      static_cast<INDEX>(first + min(size, (group + 1) * piece)), every, own, looked);
         if ((bits & ~load_fresh(there + item)) != 0) atomicOr(there + item, bits);
         gained |= bits & ~own;
     }
@@ -73,8 +75,9 @@ DEVICE u64 pull_wide_rows(const INDEX* offsets, const VERTEX* neighbours, u64 ev
 
 // offsets: INDEX[n + 1], neighbours: VERTEX[m]. sources: u64[k], repeats allowed, k <= 64 * WORDS. plane_a, plane_b: u64[n *
 // WORDS], full: u32[ceil(n / 32)], wide: VERTEX[m / wide_row + 1], counts: u64[1 + 3 * WORDS], any content. reach:
-// u64[1 + 64 * WORDS], gets the number of levels, and the eccentricity of each source in its component. barrier: u32[1],
-// zero before its first use. Any cooperative grid.
+// u64[2 + 64 * WORDS], gets the number of levels, that of arcs that were looked along, of which one that was for some words
+// alone counts in part, and the eccentricity of each source in its component. barrier: u32[1], zero before its first use.
+// Any cooperative grid.
 ENTRY(256, 4) wide_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n, const u64* sources, u64 k, u64* plane_a,
                          u64* plane_b, u32* full, VERTEX* wide, u64 wide_row, u64* counts, u64* reach, u32* barrier) {
     u64* const grown = counts + 1;
@@ -82,7 +85,7 @@ ENTRY(256, 4) wide_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n, 
     for (u64 item = first_item(); item < n * WORDS; item += item_stride()) plane_a[item] = plane_b[item] = 0;
     for (u64 word = first_item(); word * 32 < n; word += item_stride()) full[word] = 0;
     if (first_item() < 1 + 3 * WORDS) counts[first_item()] = 0;
-    for (u64 i = first_item(); i < 1 + 64 * WORDS; i += item_stride()) reach[i] = 0;
+    for (u64 i = first_item(); i < 2 + 64 * WORDS; i += item_stride()) reach[i] = 0;
     grid_barrier(barrier);
     for (u64 i = first_item(); i < k; i += item_stride())
         atomicOr(plane_a + static_cast<u64>(sources[i]) * WORDS + i / 64, 1ull << (i % 64));
@@ -92,23 +95,26 @@ ENTRY(256, 4) wide_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n, 
     }
     grid_barrier(barrier);
     const u64 n_wide = load_fresh(counts);
+    u64 looked = 0;
     for (u64 level = 1;; ++level) {
         const u64* const here = level % 2 == 1 ? plane_a : plane_b;
         u64* const there = level % 2 == 1 ? plane_b : plane_a;
         u64* const of_level = grown + level % 3 * WORDS;
         // Those of the next level were last read before the last barrier.
         if (first_item() < WORDS) store_fresh(grown + (level + 1) % 3 * WORDS + first_item(), u64(0));
-        u64 gained = pull_rows(offsets, neighbours, n, every, wide_row, here, there, full);
-        gained |= pull_wide_rows(offsets, neighbours, every, wide, n_wide, here, there);
+        u64 gained = pull_rows(offsets, neighbours, n, every, wide_row, here, there, full, &looked);
+        gained |= pull_wide_rows(offsets, neighbours, every, wide, n_wide, here, there, &looked);
         gained = or_over_vertices(gained);
         if (lane_id() < WORDS && (gained & ~load_fresh(of_level + lane_id())) != 0) atomicOr(of_level + lane_id(), gained);
         grid_barrier(barrier);
         if (!__any_sync(FULL_WARP, load_fresh(of_level + word_of_lane()) != 0)) break;
         if (blockIdx.x == 0) {
             for (u32 bit = threadIdx.x; bit < 64 * WORDS; bit += blockDim.x) {
-                if ((load_fresh(of_level + bit / 64) >> (bit % 64) & 1ull) != 0) reach[1 + bit] = level;
+                if ((load_fresh(of_level + bit / 64) >> (bit % 64) & 1ull) != 0) reach[2 + bit] = level;
             }
             if (threadIdx.x == 0) reach[0] = level;
         }
     }
+    looked = warp_sum(looked) / WORDS;
+    if (lane_id() == 0 && looked != 0) atomicAdd(reach + 1, looked);
 }

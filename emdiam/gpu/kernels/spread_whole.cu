@@ -29,17 +29,17 @@ DEVICE void find_seeds(Place* now, const u64* values, u64 k) {
     }
 }
 
-// offsets: INDEX[n + 1], neighbours: VERTEX[m]. bounds: u32[n]. seeds, values: u64[k], by value, none twice. Bounds of `value`
-// to `limit` are given; if extends is not 0, to the neighbours of vertices with the bound value - 1 first. first, second:
-// VERTEX[n], wide: VERTEX[m / wide_row + 1], counts: u64[3 * LEVEL_COUNTS], any content. lowered: u64[1], gets the number
-// of vertices lowered. barrier: u32[1], zero before its first use. Any cooperative grid.
+// offsets: INDEX[n + 1], neighbours: VERTEX[m]. bounds: u32[n]. seeds, values: u64[k], by value, none twice. Bounds of
+// `value` to `limit` are given; if extends is not 0, to the neighbours of vertices with the bound value - 1 first. first, second:
+// VERTEX[n], wide: VERTEX[m / wide_row + 1], counts: u64[3 * LEVEL_COUNTS], any content. lowered: u64[2], gets the number
+// of vertices lowered, and that of arcs looked at. barrier: u32[1], zero before its first use. Any cooperative grid.
 ENTRY(256, 4) whole_spread(const INDEX* offsets, const VERTEX* neighbours, u64 n, u32* bounds, const u64* seeds,
                            const u64* values, u64 k, u64 value, u64 limit, u32 extends, VERTEX* first, VERTEX* second,
                            VERTEX* wide, u64 wide_row, u64* counts, u64* lowered, u32* barrier) {
     __shared__ Place now;
-    u64 changed = 0;
+    u64 changed = 0, looked = 0;
     if (first_item() < 3 * LEVEL_COUNTS) counts[first_item()] = 0;
-    if (first_item() == 0) *lowered = 0;
+    if (first_item() == 0) lowered[0] = lowered[1] = 0;
     if (threadIdx.x == 0) {
         now = {0, value, 0, 0, 0, 0};
         find_seeds(&now, values, k);
@@ -88,6 +88,7 @@ ENTRY(256, 4) whole_spread(const INDEX* offsets, const VERTEX* neighbours, u64 n
                 const u64 place = warp_reserve(wins, of_value + CAME);
                 if (wins) following[place] = w;
                 changed += wins;
+                looked += valid;
             };
             visit_queue(rows, queue, size, lower);
             grid_barrier(barrier);
@@ -104,4 +105,5 @@ ENTRY(256, 4) whole_spread(const INDEX* offsets, const VERTEX* neighbours, u64 n
         __syncthreads();
     }
     warp_add(changed, lowered);
+    warp_add(looked, lowered + 1);
 }
