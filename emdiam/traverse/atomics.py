@@ -122,3 +122,17 @@ def yield_core(typingctx: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(), codegen
+
+
+@intrinsic
+def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
+    """Have the line of array[index] brought into the caches, without waiting for it. Any index will do."""
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        number, text = ir.IntType(32), ir.IntType(8).as_pointer()
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(ir.VoidType(), [text, number, number, number]), "llvm.prefetch.p0")
+        pointer = builder.bitcast(_pointer(context, builder, sig.args[0], args[0], args[1]), text)
+        builder.call(function, [pointer, *(ir.Constant(number, value) for value in (0, 3, 1))])  # to read, keep, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), codegen

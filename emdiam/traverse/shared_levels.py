@@ -20,7 +20,7 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..stream.offsets import row_length, row_span
-from .atomics import atomic_count, atomic_or, atomic_put, atomic_replace, yield_core
+from .atomics import atomic_count, atomic_or, atomic_put, atomic_replace, prefetch, yield_core
 from .profile import count_level
 from .sparse import (
     ARCS,
@@ -54,6 +54,8 @@ _TICKET, _DONE, _NEXT, _NEXT_ARCS, _ARCS, _MISSED, _CAME, _OVER = 0, 8, 16, 24, 
 _SHARED = 64
 _BUFFER = 512
 _LEAST_PART, _PARTS = 32, 8
+# Entries of the queue by which offsets are asked for before they are read.
+_AHEAD = 4
 
 
 @inlined
@@ -71,9 +73,19 @@ def _expand(graph, found, here, there, missed, level, part, buffer, shared):  # 
     visited, dist = found
     group, row, hub = offsets
     count = arcs = next_arcs = 0
+    following = row_span(group, row, hub, np.int64(here[part[0]]))
     for i in range(part[0], part[1]):
         v = np.int64(here[i])
-        p, end = row_span(group, row, hub, v)
+        p, end = following
+        # Rows lie anywhere: what a thread needs for the next ones comes while it visits this one.
+        if i + 1 < part[1]:
+            following = row_span(group, row, hub, np.int64(here[i + 1]))
+            if following[0] < following[1]:
+                base, _ = in_arena(slot_of, shift, following[0], following[1])
+                prefetch(ids, base)
+            later = np.int64(here[min(i + _AHEAD, part[1] - 1)])
+            prefetch(row, later & ~63)
+            prefetch(group, later >> 6)
         while p < end:
             base, stop = in_arena(slot_of, shift, p, end)
             if base < 0:
