@@ -33,9 +33,9 @@ NAMES = set().union(*KINDS.values())
 SLOW = {("dask/test_checkpoint.py", "run"), ("dask/test_command.py", "method"), ("dask/test_values.py", "method"),
         ("runs/test_forecast.py", "method"), ("runs/test_cold.py", "method"),
         ("external/test_allocations.py", "method"), ("journal/test_device.py", "run"),
-        ("gpu/test_engine.py", "kind"), ("gpu/test_mapping.py", "entry"),
+        ("gpu/test_engine.py", "kind"), ("gpu/test_mapping.py", "entry"), ("gpu/test_offsets.py", "search"),
         *((f"gpu/{file}", "mapping") for file in ("test_multi.py", "test_spread.py", "test_busato.py", "test_paged.py",
-                                                 "paths/test_searches.py"))}
+                                                 "test_offsets.py", "paths/test_searches.py"))}
 
 # A file and the parameters of one of its tests; a file, a parameter, and one of its values as text.
 Test = tuple[str, dict[str, Any]]

@@ -329,7 +329,7 @@ FAULTS = (
     Fault("distances on the device end at 3", "emdiam/gpu/kernels/bfs_top_down.cu",
           "distances[w] = level;", "distances[w] = min(level, 3u);",
           ("tests/gpu/test_auto.py", "tests/gpu/test_engine.py")),
-    Fault("upper bounds on the device are too small", "emdiam/gpu/kernels/bounds.cu",
+    Fault("upper bounds on the device are too small", "emdiam/gpu/kernels/pivots.cu",
           "static_cast<u64>(d) + eccentricity;", "static_cast<u64>(max(d, eccentricity));",
           ("tests/gpu/test_columns.py", "tests/gpu/test_engine.py")),
     Fault("the row of a unit that begins it is the one before", "emdiam/gpu/kernels/mapping.cuh",
