@@ -192,7 +192,7 @@ class LocalEngine:
     # -- rows -----------------------------------------------------------------------------------
     def follow_chains(self, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See Engine.follow_chains."""
-        return follow_chains(self.core, tips)
+        return follow_chains(self.core, tips, self.reporter.heartbeat)
 
     def vertices_of_degree(self, degree: int, most: int = 1 << 16) -> Iterator[np.ndarray]:
         """See Engine.vertices_of_degree."""

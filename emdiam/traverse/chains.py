@@ -11,20 +11,22 @@ import numpy as np
 from ..errors import StoreError
 from ..jit import kernel
 from ..stream.offsets import row_span
+from ..stream.pager import Tick
 from .core import Core
 
 
 @kernel
-def follow(walks, pending, paging, offsets, span, blocks):  # type: ignore[no-untyped-def]
+def follow(walks, pending, paging, offsets, span, wanted):  # type: ignore[no-untyped-def]
     """Walk every chain i with pending[i] on, as long as it stands in the span and as far as resident blocks allow.
 
     walks : int64[k, 4], number, vertex, vertex before (-1 at the start), length. pending : uint8[k], 0 at its end.
-    span : int64[2], first vertex and end. blocks : int64[2k] receives the blocks that are missing. Returns how many;
-    -1 - v for a vertex v whose neighbour is not a neighbour of v: without that a walk may go round for ever.
+    span : int64[2], first vertex and end. wanted : uint8[blocks], 1 for those that are missing. Returns how many walks
+    wait for some; -1 - v for a vertex v whose neighbour is not a neighbour of v: without that a walk may go round for
+    ever.
     """
     ids, slot_of, shift = paging
     group, row, hub = offsets
-    asked = 0
+    waiting = 0
     mask = (1 << shift) - 1
     for i in range(len(walks)):
         while pending[i]:
@@ -39,9 +41,9 @@ def follow(walks, pending, paging, offsets, span, blocks):  # type: ignore[no-un
             low = start >> shift
             high = (start + degree - 1) >> shift
             if slot_of[low] < 0 or slot_of[high] < 0:
-                blocks[asked] = low
-                blocks[asked + 1] = high
-                asked += 2
+                wanted[low] = 1
+                wanted[high] = 1
+                waiting += 1
                 break
             w = np.int64(ids[(np.int64(slot_of[low]) << shift) + (start & mask)])
             if walks[i, 2] >= 0:
@@ -53,7 +55,7 @@ def follow(walks, pending, paging, offsets, span, blocks):  # type: ignore[no-un
             walks[i, 2] = v
             walks[i, 1] = w
             walks[i, 3] += 1
-    return asked
+    return waiting
 
 
 def start_walks(tips: np.ndarray) -> np.ndarray:
@@ -63,27 +65,30 @@ def start_walks(tips: np.ndarray) -> np.ndarray:
     return walks
 
 
-def follow_within(core: Core, walks: np.ndarray) -> np.ndarray:
+def follow_within(core: Core, walks: np.ndarray, tick: Tick | None = None) -> np.ndarray:
     """Walk the chains on, in place, as long as they stand in the core's span; 1 for those that have not come to their
-    end, uint8[k]. Raises StoreError for rows that are not symmetric."""
+    end, uint8[k]. tick : called while it goes on. Raises StoreError for rows that are not symmetric."""
     pending, span = np.ones(len(walks), np.uint8), np.array(core.span)
-    blocks = np.empty(2 * len(walks), np.int64)
+    wanted = np.zeros(len(core.paging[1]), np.uint8)
     while True:
-        asked = follow(walks, pending, core.paging, core.offsets, span, blocks)
-        if asked < 0:
-            raise one_way(-1 - asked)
-        if asked == 0:
+        waiting = follow(walks, pending, core.paging, core.offsets, span, wanted)
+        if waiting < 0:
+            raise one_way(-1 - waiting)
+        if waiting == 0:
             return pending
-        core.pager.load(np.unique(blocks[:asked]))
+        core.pager.load(np.flatnonzero(wanted), tick)
+        wanted.fill(0)
+        if tick is not None:
+            tick()
 
 
-def follow_chains(core: Core, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def follow_chains(core: Core, tips: np.ndarray, tick: Tick | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Ends and lengths of the chains that start at `tips` (vertices of degree 1, int64[k]).
 
     Returns (end int64[k], length int64[k] in edges, at least 1). Raises StoreError for rows that are not symmetric.
     """
     walks = start_walks(tips)
-    follow_within(core, walks)
+    follow_within(core, walks, tick)
     return walks[:, 1].copy(), walks[:, 3].copy()
 
 
