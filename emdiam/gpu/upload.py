@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..stream.offsets import row_starts
+from ..stream.offsets import following_starts
 from ..traverse.core import Core
 from .device import Device, DeviceArray
 from .failures import at_the_end
@@ -53,7 +53,7 @@ def upload_offsets(device: Device, core: Core) -> DeviceArray:
     starts = np.empty(min(n, _PIECE), np.int64)
     for begin in range(0, n, _PIECE):
         end = min(begin + _PIECE, n)
-        row_starts(*core.offsets, np.arange(begin, end), starts[: end - begin])
+        following_starts(*core.offsets, begin, starts[: end - begin])
         device.copy(starts[: end - begin].astype(dtype), offsets[begin:end])
     return offsets
 

@@ -3,7 +3,8 @@
 Blocks are read by the smallest label that waits in them (semi_external.py). The tree: a pass gives every vertex the
 tail of an arc that is tight, if that has a smaller distance, or has its own predecessor already; so there is no circle,
 also among weights of 0, which alone need a further pass. Bytes a vertex: 8 for labels, 1.2 for offsets, 0.3 for what
-waits; 8 for predecessors. Rounds: times that blocks were chosen and read.
+waits; 8 for predecessors. Labels are uint32 while distances fit, in half of that room: a cache holds more of them.
+Rounds: times that blocks were chosen and read.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from .rows import WeightedRows, unreached
 from .semi_external import SemiExternalPaths
 from .waiting import ONES
 
+# Narrow labels are below this, the largest.
+_NARROW = int(np.iinfo(np.uint32).max)
 _INFINITE = np.array([np.inf]).view(np.uint64)[0]
 
 
@@ -44,8 +47,10 @@ class StreamedSearch:
         self._store = store
         self._blocks = StoreBlocks(store, options.delta)
         self._machine = SemiExternalPaths(self._blocks, arena_bytes, options.threads, options.tick)
-        weights = store.weights
-        self._floats = weights is not None and weights.dtype.kind == "f"
+        record = store.record.weights
+        self._floats = record is not None and record.dtype.startswith("float")
+        self._largest_weight = 1 if record is None else record.largest
+        self._may_be_narrow = not self._floats and self._largest_weight < _NARROW
 
     @property
     def bytes_read(self) -> int:
@@ -68,13 +73,24 @@ class StreamedSearch:
     def nearest(self, sources: np.ndarray) -> np.ndarray:
         """Distance of every vertex to the nearest of `sources` (int64[k], no vertex twice): uint64 or
         float64[n_vertices], see rows.py."""
-        labels = np.full(self._store.n_vertices, ONES, np.uint64)
+        wide = np.empty(self._store.n_vertices, np.uint64)
+        if self._may_be_narrow:
+            # The second half, so that they are made wide in place.
+            narrow = wide.view(np.uint32)[len(wide) :]
+            self._settle(narrow, sources)
+            largest = widen(narrow, wide)
+            if int(largest) + self._largest_weight < _NARROW:
+                return wide
+        self._settle(wide, sources)
+        if self._floats:
+            wide[wide == ONES] = _INFINITE
+            return wide.view(np.float64)
+        return wide
+
+    def _settle(self, labels: np.ndarray, sources: np.ndarray) -> None:
+        labels.fill(unreached(labels.dtype))
         labels[sources] = 0
         self._machine.settle(labels, sources, 0)
-        if self._floats:
-            labels[labels == ONES] = _INFINITE
-            return labels.view(np.float64)
-        return labels
 
     def forest(self, distances: np.ndarray, sources: np.ndarray) -> np.ndarray:
         """int64[n_vertices], the vertex before each on a shortest path from one of `sources`, -1 of these and without a
@@ -118,6 +134,19 @@ class _Slices:
         if isinstance(place, slice):
             return read_slice(self._array, place.start, place.stop)
         return read_slice(self._array, place, place + 1)[0]
+
+
+@kernel
+def widen(narrow, wide):  # type: ignore[no-untyped-def]
+    """wide[v] (uint64) = narrow[v] (uint32), all ones for all ones; returns the largest of the others. narrow : may be
+    the second half of wide."""
+    largest = np.uint64(0)
+    for v in range(len(narrow)):
+        label = np.uint64(narrow[v])
+        there = label != np.uint64(_NARROW)
+        wide[v] = label if there else ONES
+        largest = max(largest, label if there else np.uint64(0))
+    return largest
 
 
 @kernel

@@ -11,6 +11,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ from ..malloc import keep_remnants
 CRC_BYTES = 4
 _BLOSC_LEVEL = 5
 _PCODEC_LEVEL = 8
-_BLOSC_HEADER = 16
+# The checksum, and what a header of blosc says of bytes decoded and encoded.
+_CRC, _BLOSC = Struct("<I"), Struct("<4xI4xI")
 
 # Context mode: safe from several threads at once and without blosc's own pool.
 blosc.use_threads = False
@@ -102,8 +104,8 @@ class ChunkCodec:
         Raises StoreError without a place, since the caller knows file and chunk, or RuntimeError
         from a decoder for bytes that carry the right checksum and are no chunk all the same.
         """
-        body, stored = data[:-CRC_BYTES], bytes(data[-CRC_BYTES:])
-        if len(data) <= CRC_BYTES or crc32c(body) != int.from_bytes(stored, "little"):
+        body = data[:-CRC_BYTES]
+        if len(data) <= CRC_BYTES or crc32c(body) != _CRC.unpack(data[-CRC_BYTES:])[0]:
             raise StoreError("checksum mismatch")
         if self._plain:
             if len(body) != out.nbytes:
@@ -113,8 +115,7 @@ class ChunkCodec:
             self._pc.decode(body, out)
         else:
             # blosc trusts its header, and leaves the rest of `out` as it was when that says less.
-            decoded_bytes, body_bytes = (int.from_bytes(body[at : at + 4], "little") for at in (4, 12))
-            if len(body) < _BLOSC_HEADER or decoded_bytes != out.nbytes or body_bytes != len(body):
+            if len(body) < _BLOSC.size or _BLOSC.unpack_from(body) != (out.nbytes, len(body)):
                 raise StoreError("chunk of a wrong length")
             _on_thread.decompress(body, out)
 

@@ -72,6 +72,18 @@ def row_length(offsets, v):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def following_starts(group, row, hub, first, out):  # type: ignore[no-untyped-def]
+    """out[i] = offset of the first arc of vertex first + i, int64[k]; sums of degrees, without a search in each
+    group."""
+    if len(out) > 0:
+        start = row_start(group, row, hub, np.int64(first))
+        for i in range(len(out)):
+            out[i] = start
+            if i + 1 < len(out):
+                start += row_length((group, row, hub), np.int64(first) + i)
+
+
+@kernel
 def row_starts(group, row, hub, vertices, out):  # type: ignore[no-untyped-def]
     """out[i] = offset of the first arc of vertices[i]; int64[k] each."""
     for i in range(len(vertices)):

@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import StoreError
 from ..jit import inlined, kernel
 from .blocks import BlockTable
-from .offsets import row_starts
+from .offsets import following_starts
 
 # bounds(first, stop): the offsets of rows first..stop-1, int64[stop - first]; that of row n is the end of the last.
 Bounds = Callable[[int, int], np.ndarray]
@@ -48,7 +48,7 @@ class RowCheck:
             self._lock, other._other = other._lock, self
         self._bounds = bounds or self._bounds_in_table
         self._seen = np.zeros(table.n_blocks, bool)
-        self._ends = np.zeros((table.n_blocks, 2), dtype)
+        self._ends, self._continued = np.zeros((table.n_blocks, 2), dtype), np.zeros(table.n_blocks, bool)
         self._sums = np.zeros(table.n_blocks, np.uint64)
         self._left, self._whole = table.n_blocks, whole
 
@@ -62,7 +62,7 @@ class RowCheck:
 
     def _bounds_in_table(self, first: int, stop: int) -> np.ndarray:
         offsets, starts = self._table.offsets, np.empty(stop - first, np.int64)
-        row_starts(offsets.group, offsets.row, offsets.hub, np.arange(first, stop), starts)
+        following_starts(offsets.group, offsets.row, offsets.hub, first, starts)
         return starts
 
     def _look_at(self, block: int, ids: np.ndarray) -> None:
@@ -72,15 +72,18 @@ class RowCheck:
         if largest >= table.n_vertices:
             raise self._fault(f"block {block} of indices holds {largest}, which is no vertex (a missing chunk reads"
                               " so)")
-        total, stop = 0, min(int(table.first_vertex[block + 1]), int(table.first_vertex[-1]) - 1) + 1
-        for first in range(int(table.first_vertex[block]), stop, _PIECE):
+        base, begin = block << table.shift, int(table.first_vertex[block])
+        total, stop, continued = 0, min(int(table.first_vertex[block + 1]), int(table.first_vertex[-1]) - 1) + 1, False
+        for first in range(begin, stop, _PIECE):
             starts = self._bounds(first, min(first + _PIECE, stop) + 1)
-            row, part = check_rows(ids, first, starts - (block << table.shift))
+            if first == begin:
+                continued = bool(starts[0] < base)
+            row, part = check_rows(ids, first, starts - base)
             if row >= 0:
                 raise self._unsorted(int(row))
             total = (total + int(part)) % (1 << 64)
         with self._lock:
-            self._ends[block] = ids[0], ids[-1]
+            self._ends[block], self._continued[block] = (ids[0], ids[-1]), continued
             for left in (block - 1, block):
                 self._check_cut(left, block)
             self._sums[block] = total
@@ -100,10 +103,8 @@ class RowCheck:
         right = left + 1
         if not (0 <= left and right < self._table.n_blocks and self._seen[left + right - block]):
             return
-        table, vertex = self._table, int(self._table.first_vertex[right])
-        starts = self._bounds(vertex, vertex + 1)
-        if starts[0] < right << table.shift and self._ends[left, 1] >= self._ends[right, 0]:
-            raise self._unsorted(vertex)
+        if self._continued[right] and self._ends[left, 1] >= self._ends[right, 0]:
+            raise self._unsorted(int(self._table.first_vertex[right]))
 
     def _unsorted(self, vertex: int) -> StoreError:
         return self._fault(f"the neighbours of vertex {vertex} do not ascend, or hold itself")

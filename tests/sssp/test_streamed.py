@@ -84,6 +84,17 @@ def test_sparse_graphs(small: int, entries: int, dtype: str, monkeypatch: pytest
     assert check((700, edges, False), dtype, 3 * 64 * (4 + np.dtype(dtype).itemsize)) > 3
 
 
+@pytest.mark.parametrize(("edge", "searches"), [((1 << 32) - 2, 2), ((1 << 32) - 1, 1), (1 << 31, 2), (1 << 28, 1)])
+def test_distances_that_32_bits_hold_and_others(edge: int, searches: int, tmp_path: Path) -> None:
+    """Labels are narrow at first where a weight may be one, and wide where a distance has no room."""
+    with open_store(stored(tmp_path, (8, [(a, a + 1, edge) for a in range(6)], False), "uint32")) as store:
+        search = StreamedSearch(store, 1 << 20, SearchOptions())
+        found = search.run(0, tree=False).distances
+        search.close()
+        assert search._machine.counters.searches == searches
+    assert found.tolist() == [a * edge for a in range(7)] + [(1 << 64) - 1]
+
+
 @pytest.mark.parametrize("delta", [1e-30, 1e-3, 1e30])
 def test_windows_of_any_width(delta: float, tmp_path: Path) -> None:
     """Also such that a label and one window more are the same number."""

@@ -13,7 +13,15 @@ from bench.gpu.host_engine import MemoryArray
 from emdiam.jit import kernel
 from emdiam.store.store import open_store
 from emdiam.stream.blocks import build_block_table
-from emdiam.stream.offsets import Offsets, build_offsets, offsets_bytes, row_length, row_span, row_starts
+from emdiam.stream.offsets import (
+    Offsets,
+    build_offsets,
+    following_starts,
+    offsets_bytes,
+    row_length,
+    row_span,
+    row_starts,
+)
 from tests.helpers import naive
 from tests.helpers.stores import CHUNK, odd_graphs, write_store
 
@@ -31,6 +39,10 @@ def starts(indptr: np.ndarray, cuts: list[int]) -> np.ndarray:
     out = np.empty(n + 1, np.int64)
     fields = offsets.group, offsets.row, offsets.hub
     row_starts(*fields, np.arange(n + 1), out)
+    for first in {0, n // 3, n}:
+        following = np.empty(n + 1 - first, np.int64)
+        following_starts(*fields, first, following)
+        assert following.tolist() == indptr[first:].tolist()
     spans = row_spans(*fields, np.arange(n))
     assert spans.tolist() == np.stack((indptr[:-1], indptr[1:]), axis=1).tolist()
     lengths = [length_of(*fields, v) for v in range(n)]
