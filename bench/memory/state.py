@@ -1,8 +1,9 @@
-"""python -m bench.memory.state: vertex state that is measured, of one BFS and of a double sweep, in bytes a vertex.
+"""python -m bench.memory.state: vertex state that is measured, of one BFS and of whole runs, in bytes a vertex.
 
 Levels (80 of them, 2 edges a vertex, natural ids), streamed with an arena of 1 MiB at the least budget: the peak of a
-process less that of the same at 2^18 vertices, over the vertices. Buffers and what malloc holds are in it. The first
-round compiles kernels, and counts for nothing.
+process less that of the same at 2^18 vertices, over the vertices. Buffers and what malloc holds are in it, and of
+pivots the least pool of batches. F-Diam is ended after a minute. The first round compiles kernels, and counts for
+nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from emdiam.cli.process import settle_malloc
-from emdiam.errors import BudgetError
+from emdiam.errors import BudgetError, StoppedEarly
 from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
 from emdiam.units import peak_rss_bytes
@@ -29,7 +30,11 @@ _BASE, _ARENA = 18, 1 << 20
 _LEVELS = ("--levels", "80", "--layout", "natural", "--quiet")
 _MODULE = "bench.memory.state"
 # What is measured, and the arguments of its process behind the store.
-SUBJECTS = {"BFS without distances": ("--once", "reached"), "BFS": ("--once", "distances"), "sweep": ()}
+BFS = {"BFS without distances": ("--once", "reached"), "BFS": ("--once", "distances")}
+RUNS = {"sweep": ("approx", "--method", "sweep"), "pivots": ("exact", "--method", "pivots"),
+        "clusters": ("approx", "--method", "clusters"),
+        "fdiam": ("exact", "--method", "fdiam", "--time-limit", "60")}
+SUBJECTS = (*BFS, *RUNS)
 
 
 def bytes_a_vertex(peaks: Sequence[int], base: int, log2: int) -> list[float]:
@@ -53,20 +58,24 @@ def once(path: Path, distances: bool) -> dict[str, int]:
 
 
 def _measured(subject: str, path: Path) -> dict[str, int]:
-    if SUBJECTS[subject]:
-        told: dict[str, int] = _answer(_MODULE, str(path), *SUBJECTS[subject])
+    if subject in BFS:
+        told: dict[str, int] = _answer(_MODULE, str(path), *BFS[subject])
         return told
-    asked = ("approx", str(path), "--method", "sweep", "--arena", str(_ARENA), "--vertex-state", "ram", "--json",
-             "--quiet")
+    command, *options = RUNS[subject]
+    asked = (command, str(path), *options, "--arena", str(_ARENA), "--vertex-state", "ram", "--json", "--quiet")
     refused = [sys.executable, "-m", "emdiam", *asked, "--memory", "1MiB"]
     least = named_bytes(subprocess.run(refused, capture_output=True, text=True).stderr)
     result = _answer("emdiam", *asked, "--memory", str(least))
-    return {"peak_bytes": result["peak_rss_bytes"], "planned_bytes": result["planned_rss_bytes"]}
+    return {"peak_bytes": result["peak_rss_bytes"], "planned_bytes": result["planned_rss_bytes"],
+            "finished": int(result["diameter"] is not None or command == "approx")}
 
 
 def _answer(module: str, *arguments: str) -> Any:
-    return json.loads(subprocess.run([sys.executable, "-m", module, *arguments], check=True, stdout=subprocess.PIPE,
-                                     text=True).stdout)
+    """What a process prints, as JSON; it may have been ended by its time limit."""
+    ended = subprocess.run([sys.executable, "-m", module, *arguments], stdout=subprocess.PIPE, text=True)
+    if ended.returncode not in (0, StoppedEarly.exit_code):
+        ended.check_returncode()
+    return json.loads(ended.stdout)
 
 
 def _graph(folder: Path, log2: int) -> Path:
