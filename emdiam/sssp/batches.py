@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..jit import inlined
-from ..traverse.atomics import atomic_lower
-from ..traverse.wide_rows import fetch
+from ..traverse.atomics import atomic_lower, prefetch
 from .bins import CHUNK, push
 from .marked import WAITS, bucket_of, longer_label
 from .rows import WeightedRows
@@ -74,8 +73,8 @@ def _waiting_rows(chunk, count, graph, labels, chunks, spans, starts, me, team):
         waits = label & WAITS
         begin = np.int64(offsets[v])
         end = np.int64(offsets[v + 1])
-        fetch(heads, begin)
-        fetch(costs, begin)
+        prefetch(heads, begin)
+        prefetch(costs, begin)
         spans[me, n_rows, 0] = begin
         spans[me, n_rows, 1] = end
         starts[me, n_rows] = label
@@ -131,7 +130,7 @@ def _shorter(n_arcs, labels, offsets, ids, sums, me):  # type: ignore[no-untyped
         ids[me, kept] = u
         sums[me, kept] = new
         kept += new < labels[np.int64(u)]
-        fetch(offsets, np.int64(u))
+        prefetch(offsets, np.int64(u))
     return kept
 
 

@@ -21,10 +21,10 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..stream.offsets import row_length, row_start
-from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros, store_unsigned
+from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros, prefetch, store_unsigned
 from .rows import ALL, bit_walk, row_walk
 from .sparse import LEVEL
-from .wide_rows import AHEAD, fetch
+from .wide_rows import AHEAD
 
 ACTIVE, FRESH, FULL, STALE = 0, 1, 2, 3
 MARKS = 4
@@ -79,7 +79,7 @@ def _pull_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
         collected[j] = 0
     stop = end
     for p in range(min(begin + AHEAD, len(ids)), min(end + AHEAD, len(ids))):
-        fetch(flat, (here * (n + 1) + np.int64(ids[p])) * w)
+        prefetch(flat, (here * (n + 1) + np.int64(ids[p])) * w)
     if w == 1:
         seen, everyone = words[0, v, 0], words[0, n, 0]
         some = seen ^ seen

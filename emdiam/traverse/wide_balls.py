@@ -11,8 +11,8 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..stream.offsets import row_length, row_span
-from .atomics import atomic_add
-from .wide_rows import AHEAD, fetch
+from .atomics import atomic_add, prefetch
+from .wide_rows import AHEAD
 
 WORD_BITS = 64
 
@@ -69,7 +69,7 @@ def fill_balls(turn, paging, offsets, sources, words, seen, queue, radii, over):
             radii[s] = radius
             total += scanned
             for i in range(tail):
-                fetch(flat, np.int64(queue[min(i + AHEAD, tail - 1)]) * words.shape[1] + (s >> 6))
+                prefetch(flat, np.int64(queue[min(i + AHEAD, tail - 1)]) * words.shape[1] + (s >> 6))
                 u = np.int64(queue[i])
                 seen[u >> 6] = 0
                 words[u, s >> 6] |= np.uint64(1) << np.uint64(s & 63)

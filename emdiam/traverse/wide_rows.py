@@ -21,7 +21,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from ..jit import inlined, kernel
-from .atomics import atomic_or
+from .atomics import atomic_or, prefetch
 from .rows import row_walk
 
 LANES = 8  # words of a vector: 64 bytes, a line of the cache
@@ -38,21 +38,6 @@ def aligned_words(*shape: int) -> np.ndarray:
     whole = np.zeros(size + LANES, np.uint64)
     skip = -whole.ctypes.data % 64 // 8
     return whole[skip : skip + size].reshape(shape)
-
-
-@intrinsic
-def fetch(typingctx: Any, words: Any, index: Any) -> Any:
-    """Bring the line of words[index] near, before it is asked for. words : uint64[:]. Reads nothing: any index will
-    do."""
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        data = context.make_array(sig.args[0])(context, builder, args[0]).data
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-        builder.call(function, [builder.bitcast(builder.gep(data, [args[1]]), byte), number(0), number(3), number(1)])
-        return context.get_dummy_value()
-
-    return types.void(words, types.intp), codegen
 
 
 @intrinsic
@@ -187,7 +172,7 @@ def _pull_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     for p in range(min(begin + AHEAD, len(ids)), min(end + AHEAD, len(ids))):
         u = np.int64(ids[p])
         for j in range(0, w, LANES):
-            fetch(flat, (here * n + u) * w + j)
+            prefetch(flat, (here * n + u) * w + j)
     stop, full = _take_row((flat, ids, mask, changed), w // LANES, (here * n * w, there), (v, begin, end), past)
     return stop - begin, full
 
