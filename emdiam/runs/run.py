@@ -181,12 +181,13 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
                 while result is None:  # once more where the store is reordered first
                     with placing.attempt() as placed:
                         program = program_bytes() if placed.program is None else placed.program
+                        begin = time.monotonic()
                         try:
                             result = _solve(placed, run, selected, checkpoint, deadline)
                         except BudgetError as error:
                             refused = without_frames(error)
                             again = replace(placed, program=program)
-                            result = _on_disk(refused, again, run, selected, deadline)
+                            result = _on_disk(refused, again, run, selected, deadline, begin)
             except DEVICE_FAULTS as error:
                 fault = without_frames(error)
                 result = _solve_again(fault, Placed(opened, progress), run, selected, deadline)
@@ -200,10 +201,11 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
 
 
 def _on_disk(
-    refused: BudgetError, placed: Placed, run: Run, selected: Selection, deadline: float | None
+    refused: BudgetError, placed: Placed, run: Run, selected: Selection, deadline: float | None, begin: float
 ) -> Result:
     """The result with vertex state on disk, where that may be and memory has turned out to have no room for it, as for
-    distances that take more bytes than was planned: the method begins again. Raises `refused` otherwise."""
+    distances that take more bytes than was planned: the method begins again, and its time since `begin` (of
+    time.monotonic) counts. Raises `refused` otherwise."""
     from .opening import state_of
 
     if state_of(run, selected) != AUTO:
@@ -211,10 +213,21 @@ def _on_disk(
     logging.getLogger("emdiam").info("%s: going on with vertex state on disk", refused.what)
     gc.collect()
     return_freed_memory()
+    before = time.monotonic() - begin
     try:
-        return _solve(placed, replace(run, vertex_state=DISK), selected, None, deadline)
+        return _later(_solve(placed, replace(run, vertex_state=DISK), selected, None, deadline), before)
+    except StoppedEarly as stop:
+        _later(stop.result, before)
+        raise
     except BudgetError:
         raise refused from None
+
+
+def _later(result: Any, before: float) -> Any:
+    """The result (or None) with seconds that a run took before its method began again."""
+    if isinstance(result, Result):
+        result.seconds = {**result.seconds, "total": result.seconds["total"] + before}
+    return result
 
 
 def nothing_yet(store: Store, run: Run, seconds: float) -> Result:

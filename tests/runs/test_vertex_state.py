@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import weakref
 from pathlib import Path
 from typing import Any, NoReturn
@@ -57,11 +58,13 @@ def test_it_is_on_disk_where_there_is_none(store: Path, monkeypatch: pytest.Monk
 def test_a_run_that_finds_out_late_begins_again(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As where distances take more bytes than was planned, and blocks have none left to give."""
     def widen(self: Reserve, item: int) -> None:
+        time.sleep(0.3)
         raise MoreMemoryError("columns take more than there is", 1 << 20)
 
     monkeypatch.setattr(Reserve, "widen", widen)
     found = execute(store, run())
     assert found.details["vertex_state"] == "on disk" and found.exact
+    assert found.seconds["total"] >= found.seconds["solve"] + 0.3
     with pytest.raises(BudgetError, match="more than there is"):
         execute(store, run(vertex_state="ram"))
 
