@@ -1,67 +1,64 @@
-"""Boxes of candidates on a device: the candidates that are left, against those in RAM and against all pairs."""
+"""Boxes of candidates on a device: what is left of them and their members, against a table of lists."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emdiam.gpu.box_table import DeviceBoxTable
-from emdiam.gpu.device import Device
-from emdiam.gpu.device_column import DeviceColumn
-from emdiam.methods.exact.candidates import boxed_candidates
-from emdiam.traverse.ram_column import RamColumn
-from tests.simt.devices import DEVICES, SEEDS, open_device
-
-pytestmark = pytest.mark.thin(2)
+from tests.simt.devices import SEEDS, open_device
 
 TOP = 0xFFFFFFFF
 
 
-def at_ends(upper: np.ndarray, columns: np.ndarray, limit: int) -> set[int]:
-    """Ends of pairs of candidates that no column certifies, a vertex with itself left out."""
-    candidates = [v for v, bound in enumerate(upper) if limit < bound < TOP]
-    return {v for v in candidates for w in candidates
-            if v != w and min(int(column[v]) + int(column[w]) for column in columns) > limit}
+def drawn_columns(rng: np.random.Generator, k: int, n: int, largest: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """Upper bounds uint32[n], distances uint32[k, n], a tenth of both unreached, and a limit."""
+    columns = rng.integers(0, largest + 1, (k, n)).astype(np.uint32)
+    upper = rng.integers(0, 2 * largest + 2, n).astype(np.uint32)
+    outside = rng.random(n) < 0.1
+    upper[outside] = columns[:, outside] = TOP
+    return upper, columns, int(rng.integers(0, 2 * largest + 1))
 
 
-def both(device: Device, upper: np.ndarray, columns: np.ndarray, limit: int, room: int, budget: int = 1 << 20,
-         ) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """What boxed_candidates chooses on the device and in RAM."""
-    there = [DeviceColumn(device, device.array(values)) for values in (upper, *columns)]
-    ram = [RamColumn(values.copy()) for values in (upper, *columns)]
-    found, want = (boxed_candidates(first, others, limit, budget, room) for first, *others in (there, ram))
-    return found, want
+def naive_boxes(upper: np.ndarray, columns: np.ndarray, limit: int, q: np.ndarray) -> list[list[int]]:
+    """The candidates of each box."""
+    boxes: dict[tuple[int, ...], list[int]] = {}
+    for v, bound in enumerate(upper.tolist()):
+        if limit < bound < TOP:
+            key = tuple(int(d) >> int(shift) for d, shift in zip(columns[:, v], q, strict=True))
+            boxes.setdefault(key, []).append(v)
+    return list(boxes.values())
+
+
+def left_of(boxes: list[list[int]], columns: np.ndarray, limit: int) -> list[tuple[list[int], list[int]]]:
+    """The largest distances and the candidates of boxes that are not certified against all others at once."""
+    maxima = [columns[:, box].max(axis=1).astype(np.int64) for box in boxes]
+    return [(most.tolist(), box) for most, box in zip(maxima, boxes, strict=True)
+            if (most + np.max(maxima, axis=0) > limit).all()]
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.sampled_from(SEEDS), st.integers(1, 5), st.integers(1, 300), st.integers(1, 60), st.integers(0, 1 << 32))
 def test_random_columns(seed: int, k: int, n: int, largest: int, random: int) -> None:
-    """The same vertices as in RAM, ascending, and all ends of open pairs among them."""
-    rng = np.random.default_rng(random)
-    columns = rng.integers(0, largest + 1, (k, n)).astype(np.uint32)
-    upper = rng.integers(0, 2 * largest + 2, n).astype(np.uint32)
-    outside = rng.random(n) < 0.1
-    upper[outside] = columns[:, outside] = TOP
-    limit = int(rng.integers(0, 2 * largest + 1))
-    found, want = both(open_device(f"shim-{seed}"), upper, columns, limit, n)
-    assert (found is None) == (want is None)
-    if found is not None and want is not None:
-        assert found.tolist() == want.tolist() and at_ends(upper, columns, limit) <= set(found.tolist())
-
-
-@pytest.mark.parametrize("name", DEVICES)
-def test_a_grid_is_proved_by_strips(name: str) -> None:
-    side = 40
-    x, y = np.divmod(np.arange(side * side), side)
-    columns = np.stack([x + y, (side - 1 - x) + y, np.abs(x - side // 2) + np.abs(y - side // 2)]).astype(np.uint32)
-    limit = 2 * side - 2
-    upper = np.full(side * side, limit + 1, np.uint32)
-    found, want = both(open_device(name), upper, columns, limit, side * side)
-    assert found is not None and want is not None and found.tolist() == want.tolist()
-    fewer = both(open_device(name), upper, columns, limit - 9, 3)
-    assert fewer[0] is None and fewer[1] is None
+    """From strips to boxes of one point; a table that is too small says so."""
+    rng, device = np.random.default_rng(random), open_device(f"shim-{seed}")
+    upper, columns, limit = drawn_columns(rng, k, n, largest)
+    q, slots = rng.choice([0, 1, 3, 63], k), int(rng.choice([64, 1024]))
+    boxes, arrays = naive_boxes(upper, columns, limit, q), [device.array(column) for column in columns]
+    table = DeviceBoxTable(device, device.array(upper), arrays, limit, q, slots)
+    assert table.fill() == (2 * len(boxes) <= slots)
+    if 2 * len(boxes) > slots:
+        return
+    points, counts = table.left()
+    want = left_of(boxes, columns, limit)
+    assert sorted(zip(points.tolist(), counts.tolist(), strict=True)) == sorted((most, len(box)) for most, box in want)
+    # Boxes are in any order, and some look alike: those are open that have an even number at one place.
+    members = sorted(v for most, box in want if most[0] % 2 == 0 for v in box)
+    is_open = points[:, 0] % 2 == 0
+    found = table.members(is_open, len(members))
+    assert found is not None and found.tolist() == members
+    assert not members or table.members(is_open, len(members) - 1) is None
 
 
 def test_too_many_boxes_are_noticed() -> None:

@@ -1,4 +1,4 @@
-"""Components on a device, against the naive twin; where they are found on the CPU; and in checkpoints."""
+"""Components on a device, against the naive twin."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 
 from emdiam.gpu.components import DeviceComponents
 from emdiam.gpu.setting import OnDevice
-from emdiam.traverse.hidden import HiddenComponents
 from tests.engine.test_protocol import check_components
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, write_store
@@ -51,17 +50,3 @@ def test_wide_ids() -> None:
     found = DeviceComponents(device, device_graph(device, graph, np.uint64), device.array(np.zeros(2, np.uint64)), 90)
     assert found.n_others == 2 and found.labels[:].tolist() == [0] * 40 + [40] * 50
     assert [(one.last, one.hub) for one in found.larger_than(1)] == [(89, 40), (39, 1)]
-
-
-def test_a_device_without_room_and_checkpoints_have_them_on_the_host(tmp_path: Path) -> None:
-    graph = many_parts()
-    path = write_store(tmp_path / "g.zarr", graph)
-    with engine_on(path, device=OnDevice(open_device("shim-0"))) as engine:
-        engine.bfs(0)
-        there, here = engine.components(0), engine.components_here(0)
-        assert isinstance(there, DeviceComponents) and isinstance(here, HiddenComponents)
-        assert there.larger_than(1) == here.larger_than(1) and there.n_pairs() > 0
-    room = engine.vram.planned_bytes - engine.vram.pool_bytes
-    with engine_on(path, device=OnDevice(open_device("shim-0"), vram_bytes=room + 100)) as engine:
-        check_components(engine, graph, 0)
-        assert engine.graph.resident and isinstance(engine.components(0), HiddenComponents)

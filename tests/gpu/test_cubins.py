@@ -16,6 +16,7 @@ from emdiam.gpu.cubins import ARCHITECTURES, OPTIONS, cubin_path, find_cubin
 from emdiam.gpu.source import define_options, kernel_source
 from tests.gpu.test_compile import needs_nvcc
 from tests.gpu.test_failures import CUDADriverError, failing, fake_cupy
+from tests.helpers.stores import odd_graphs, write_store
 from tests.simt.nvrtc import SECTION
 from tests.simt.shim_device import ShimDevice
 from tests.test_docs import script
@@ -88,26 +89,26 @@ def test_the_script_makes_what_a_device_finds(
 ) -> None:
     """For each architecture, once; what no kernel is made of any more is deleted."""
     made, old = script("make_cubins"), put(tmp_path, 80, "// gone")
-    everything = [build for build in made.builds(True) if build[0] in ("boxes.cu", "rows.cu")]
-    monkeypatch.setattr(made, "builds", lambda all_of_them: everything if all_of_them else [("boxes.cu", ())])
+    everything = [build for build in made.builds(True) if build[0] in ("bounds.cu", "rows.cu")]
+    monkeypatch.setattr(made, "builds", lambda all_of_them: everything if all_of_them else [("bounds.cu", ())])
     assert made.main(["-o", str(tmp_path)]) == 0 and capsys.readouterr().out.startswith("3 cubins, ")
-    paths = [find_cubin((architecture // 10, 0), kernel_source("boxes.cu"), (), tmp_path)
+    paths = [find_cubin((architecture // 10, 0), kernel_source("bounds.cu"), (), tmp_path)
              for architecture in ARCHITECTURES]
     assert sorted(tmp_path.glob("sm_*/*")) == sorted(paths) and not old.exists()  # type: ignore[type-var]
     texts = [path.read_bytes() for path in paths if path is not None]
     assert len(set(texts)) == 3
     for text in texts:
         entries = {name.decode() for name in SECTION.findall(text)}
-        assert entries == {"fill_boxes", "box_extent", "left_boxes", "box_members", "member_extent", "drop_members",
-                           "gather_points"}
+        assert entries == {"open_where", "tighten_upper", "tighten_lower", "close_where", "close_known"}
     times = [path.stat().st_mtime_ns for path in paths if path is not None]
     made.main(["-o", str(tmp_path)])
     assert [path.stat().st_mtime_ns for path in paths if path is not None] == times
 
 
-@pytest.mark.parametrize("name", ["kronecker:6", "grid:12"])
-def test_a_run_by_itself_asks_only_for_usual_builds(name: str) -> None:
+@pytest.mark.parametrize("name", ["path-and-star", "grid"])
+def test_a_run_by_itself_asks_only_for_usual_builds(tmp_path: Path, name: str) -> None:
     """So that it needs no compiler where there are cubins of these."""
+    graph = counts.graph_named(str(write_store(tmp_path / "g.zarr", odd_graphs()[name])))
     asked = set[tuple[str, tuple[str, ...]]]()
 
     class Noting(ShimDevice):
@@ -115,6 +116,6 @@ def test_a_run_by_itself_asks_only_for_usual_builds(name: str) -> None:
             asked.add((str(file), define_options(defines or {})))
             return super().kernel(file, entry, defines)
 
-    assert len(list(counts.measure(counts.graph_named(name), Noting(total=1 << 30), counts.PATHS))) == len(counts.PATHS)
+    assert len(list(counts.measure(graph, Noting(total=1 << 30), counts.PATHS))) == len(counts.PATHS)
     usual = set(script("make_cubins").builds(False))
     assert {(FILE, BUILT), ("columns.cu", ())} < asked <= usual

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emdiam.errors import BudgetError, InputError
-from emdiam.gpu.paging_model import TYPICAL
 from emdiam.gpu.setting import OnDevice, Selection, select_device
 from emdiam.gpu.variants.registry import VARIANTS
 from emdiam.methods.exact import strategy
-from emdiam.methods.exact.bounding import bounding
-from emdiam.methods.exact.certificate import claims_of, write_certificate
-from emdiam.methods.exact.fdiam import fdiam
 from emdiam.methods.exact.pivots import pivots
-from emdiam.store.store import open_store
-from emdiam.verification.run import verify
 from tests.engine.test_protocol import check_all
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store
@@ -60,7 +53,9 @@ def test_random_graphs(tmp_path: Path, graph: naive.Graph, seed: int) -> None:
 def test_all_odd_graphs(tmp_path: Path, kind: str, device: str, name: str) -> None:
     graph = odd_graphs()[name]
     store = write_store(tmp_path / "g.zarr", graph)
-    with engine_on(store, kind, device=OnDevice(open_device(device))) as engine:
+    # A batch from all 300 vertices of the path has as many levels, and takes 97 million steps.
+    on_device = OnDevice(open_device(device, step_limit=1 << 28))
+    with engine_on(store, kind, device=on_device) as engine:
         check_all(engine, graph, random.Random(3))
 
 
@@ -83,18 +78,6 @@ def without_costs(result: dict[str, Any]) -> dict[str, Any]:
             if name != "counters" and not name.endswith("_seconds")}
     costs = ("seconds", "edges_scanned", "bytes_read", "levels", "details")
     return {**{name: value for name, value in result.items() if name not in costs}, "details": kept}
-
-
-@pytest.mark.thin(6, sampled=("name",))
-@pytest.mark.parametrize("solve", [pivots, fdiam, bounding])
-@pytest.mark.parametrize("name", ["grid", "clique-and-path", "caterpillar", "tree", "no-edges"])
-def test_exact_results_equal_those_of_the_cpu(tmp_path: Path, name: str, solve: Callable[..., Any]) -> None:
-    store = write_store(tmp_path / "g.zarr", SHAPES.get(name, odd_graphs()[name]))
-    with engine_on(store) as engine:
-        want = solve(engine).to_dict()
-    with engine_on(store, device=OnDevice(open_device("shim-3"))) as engine:
-        found = solve(engine).to_dict()
-    assert without_costs(found) == without_costs(want)
 
 
 def test_a_graph_that_does_not_fit_is_refused_with_numbers(tmp_path: Path) -> None:
@@ -126,21 +109,6 @@ def test_selecting_a_device() -> None:
             select_device("gpu")
 
 
-@pytest.mark.parametrize("paged", [False, True])
-@pytest.mark.parametrize("name", ["grid", "path-and-star", "tree"])
-def test_certificates_of_a_device_are_verified_by_the_cpu(tmp_path: Path, name: str, paged: bool) -> None:
-    path = write_store(tmp_path / "g.zarr", odd_graphs()[name])
-    setting = OnDevice(open_device("shim-1"), model=TYPICAL, paged=paged)
-    with engine_on(path, device=setting) as engine:
-        result = pivots(engine)
-        assert engine.graph.resident is not paged
-    assert result.proof is not None
-    with open_store(path) as store:
-        write_certificate(tmp_path / "c.json", result.proof, claims_of(result), store, threads=1)
-    report = verify(tmp_path / "c.json", path, memory_bytes=2 << 30)
-    assert report.verified
-
-
 # -- wide batches -------------------------------------------------------------------------------------------
 def test_wide_batches_on_the_device_prove_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A graph that needs covering, by wide batches wherever they may be, on one device and on two."""
@@ -163,16 +131,3 @@ def test_wide_batches_on_the_device_prove_the_same(tmp_path: Path, monkeypatch: 
             monkeypatch.setattr(engine, "wide_eccentricities", counted)
             result = pivots(engine)
             assert asked and result.exact and result.diameter == diameter
-
-
-@pytest.mark.parametrize("limit", [0, 3, 5, 40])
-def test_sources_that_dominate_are_those_of_the_cpu(tmp_path: Path, limit: int) -> None:
-    graph = naive.graph_of(300, [*nx.random_regular_graph(4, 260, 1).edges, *((260 + v, 261 + v) for v in range(9))])
-    store, vertices = write_store(tmp_path / "g.zarr", graph), np.random.default_rng(2).permutation(300)
-    found = []
-    for device in (None, OnDevice(open_device("shim-0"))):
-        with engine_on(store, device=device) as engine:
-            bound = engine.new_column(254)
-            assert engine.bfs(7, into=bound).n_reached == 260
-            found.append([part.tolist() for part in engine.dominating(vertices, 1, bound, limit, 20)])
-    assert found[0] == found[1]

@@ -344,15 +344,6 @@ def test_an_exact_run_ends_with_the_sentence(
         execute(store, run_on(Selection(open_device("shim-0", failures=failures))))
 
 
-@pytest.mark.parametrize(("failures", "kind", "message"), FAILING)
-def test_the_cpu_does_it_again_where_a_gpu_was_only_welcome(
-    store: Path, failures: Failures, kind: type[Exception], message: str,
-) -> None:
-    result = execute(store, run_on(Selection(open_device("shim-0", failures=failures), or_cpu=True)))
-    assert result.diameter == 8 + 13
-    assert result.device.startswith("cpu (") and message in result.device
-
-
 @pytest.mark.parametrize("place", [1, 5, 40])
 def test_a_device_with_less_room_than_it_said_is_asked_again_for_less(
     store: Path, place: int, caplog: pytest.LogCaptureFixture,
@@ -368,15 +359,6 @@ def test_a_device_with_less_room_than_it_said_is_asked_again_for_less(
 def test_a_device_that_does_not_fail_is_not_left(store: Path) -> None:
     result = execute(store, run_on(Selection(open_device("shim-1"), or_cpu=True)))
     assert (result.diameter, result.device) == (8 + 13, "shim, seed 1")
-
-
-def test_an_approximation_too(store: Path) -> None:
-    for failures in (Failures(gone_at=3), Failures(no_kernels=True)):
-        device = open_device("shim-0", failures=failures)
-        run = make_run("sweep", device=Selection(device, or_cpu=True), memory_bytes=2 << 30)
-        result = execute(store, run)
-        assert result.device.startswith("cpu (the device shim")
-        assert result.lower <= 8 + 13 <= result.upper
 
 
 def test_other_errors_are_not_the_devices(store: Path) -> None:

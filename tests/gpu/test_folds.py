@@ -1,8 +1,6 @@
-"""Bounds on a device: every fold and PivotBounds give what they give in RAM."""
+"""Bounds on a device: every fold gives what it gives in RAM, and PivotBounds what a plain twin gives."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +13,7 @@ from emdiam.gpu.vector import UNREACHED, on_device
 from emdiam.traverse.columns import Column
 from emdiam.traverse.ram_column import RamColumn
 from tests.helpers import naive
-from tests.helpers.small_engine import engines
+from tests.helpers.bounds_twin import NaiveBounds, check_pivot_bounds
 from tests.helpers.stores import graphs
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device
 
@@ -80,23 +78,10 @@ def test_folds(seed: int, values: list[int], data: st.DataObject) -> None:
 def test_pivot_bounds(seed: int, graph: naive.Graph, data: st.DataObject) -> None:
     device, n = open_device(f"shim-{seed}"), len(graph)
     largest = data.draw(st.integers(1, n))
-    with engines() as make:
-        ram: Any = make(graph).new_bounds(largest)
-        there = DevicePivotBounds(device, device_graph(device, graph), largest)
-        for _ in range(data.draw(st.integers(1, 4))):
-            source = data.draw(st.integers(0, n - 1))
-            distances = naive.distances(graph, source)
-            eccentricity, limit = max(distances), data.draw(st.integers(0, n))
-            columns = pair(device, [TOP if d < 0 else d for d in distances])
-            narrow = RamColumn(np.array([ram.lower.unreached if d < 0 else d for d in distances], ram.lower.dtype))
-            folded = ram.fold(source, narrow, eccentricity, limit)
-            assert there.fold(source, columns[1], eccentricity, limit) == folded
-            assert there.unsettled(limit).tolist() == ram.unsettled(limit).tolist()
-            for name in ("lower", "upper", "far"):
-                everyone = np.arange(n)
-                assert getattr(there, name).gather(everyone).tolist() == getattr(ram, name).gather(everyone).tolist()
-        there.reset()
-        assert there.upper.count(TOP) == n
+    twin, there = NaiveBounds(graph, largest), DevicePivotBounds(device, device_graph(device, graph), largest)
+    check_pivot_bounds(twin, there, lambda distances: pair(device, distances)[1], TOP, data)
+    there.reset()
+    assert there.upper.count(TOP) == n
 
 
 @pytest.mark.parametrize("name", DEVICES)

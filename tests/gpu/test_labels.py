@@ -1,4 +1,4 @@
-"""Label growth on a device: the same labels as naive rounds, and as the CPU engine's clusters."""
+"""Label growth on a device: the same labels as naive rounds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from emdiam.gpu.labels import grow_labels, growth_bytes
 from emdiam.gpu.paged import PagedGraph
 from emdiam.gpu.paging_model import COPY, GATHER, IN_PLACE, TYPICAL, WAYS
 from emdiam.gpu.setting import OnDevice
-from emdiam.methods.approx.clusters import ClusterOptions, clusters
 from tests.helpers import naive
 from tests.helpers.cluster_twins import grow_twin, masters_everywhere
 from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store
@@ -113,32 +112,15 @@ def outcome(engine: Any, masters: list[int], most: int | None) -> tuple[Any, ...
 
 @SETTINGS
 @given(graph=graphs(most=60), seed=st.integers(0, 2**32), data=st.data())
-def test_clusters_equal_those_of_the_cpu(tmp_path: Path, graph: naive.Graph, seed: int, data: st.DataObject) -> None:
+def test_clusters(tmp_path: Path, graph: naive.Graph, seed: int, data: st.DataObject) -> None:
+    """Of an engine, which gives each component without a master one."""
     joined = [v for v, row in enumerate(graph) if row]
     masters = sorted(data.draw(st.lists(st.sampled_from(joined), unique=True, max_size=5))) if joined else []
-    most = data.draw(st.sampled_from([None, 0, 1, 2, 5]))
-    store = write_store(tmp_path / "g.zarr", graph)
-    with engine_on(store) as engine:
-        want = outcome(engine, masters, most)
-    with engine_on(store, device=OnDevice(open_device(f"shim-{seed % 4}"))) as engine:
-        assert outcome(engine, masters, most) == want
-    if want is not None:
-        everywhere = masters_everywhere(graph, masters)
-        assert want[:2] == (packed(grow_twin(graph, everywhere)), everywhere)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["no-edges", "grid", "clique-and-path", "pairs", "two-paths"])
-def test_approximations_equal_those_of_the_cpu(tmp_path: Path, name: str) -> None:
-    store = write_store(tmp_path / "g.zarr", GRAPHS[name])
-    options = ClusterOptions(masters=1 if name == "no-edges" else 3, seed=5)
-    found = []
-    for setting in (None, OnDevice(open_device("shim-2"))):
-        with engine_on(store, method="clusters", device=setting) as engine:
-            result = clusters(engine, options)
-            found.append({key: value for key, value in result.to_dict().items()
-                          if key not in ("seconds", "details", "bytes_read", "edges_scanned")})
-    assert found[1] == found[0]
+    device = OnDevice(open_device(f"shim-{seed % 4}"))
+    with engine_on(write_store(tmp_path / "g.zarr", graph), device=device) as engine:
+        found = outcome(engine, masters, None)
+    everywhere = masters_everywhere(graph, masters)
+    assert found is not None and found[:2] == (packed(grow_twin(graph, everywhere)), everywhere)
 
 
 def taken(device: Device, graph: naive.Graph) -> tuple[int, int]:
@@ -155,18 +137,6 @@ def test_growing_takes_no_more_than_it_says() -> None:
     # The rest is for what does not grow with the graph, and for pages.
     more, said_more = (found[1][i] - found[0][i] for i in range(2))
     assert 0.8 * said_more < more <= said_more
-
-
-def test_the_cpu_grows_where_the_device_has_no_room(tmp_path: Path) -> None:
-    graph = GRAPHS["grid"]
-    device = open_device("shim-0", total=8 << 20)
-    with engine_on(write_store(tmp_path / "g.zarr", graph), device=OnDevice(device)) as engine:
-        want = outcome(engine, [3, 77], None)
-        filled = engine.device.empty(engine.device.memory().free - (32 << 10), np.uint8)
-        launches = engine.device.launches
-        assert outcome(engine, [3, 77], None) == want and engine.device.launches == launches
-        del filled
-        assert outcome(engine, [3, 77], None) == want and engine.device.launches > launches
 
 
 @pytest.mark.parametrize("ways", [(COPY,), (GATHER,), (IN_PLACE,), WAYS], ids="-".join)

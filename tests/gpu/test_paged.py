@@ -206,8 +206,8 @@ def test_the_engine_protocol(tmp_path: Path, small_pages: None, name: str, ways:
 @pytest.mark.parametrize("name", ["clique-and-path", *(pytest.param(name, marks=pytest.mark.slow) for name in (
     "caterpillar", "tree"))])
 def test_exact_results(tmp_path: Path, small_pages: None, name: str, method: str) -> None:
-    """With room, all counts are those of a device that holds the graph, which are those of the CPU (test_engine.py);
-    and the answer within the least memory that is accepted."""
+    """With room, all counts are those of a device that holds the graph, which are those of the CPU
+    (tests/engine/test_device.py); and the answer within the least memory that is accepted."""
     store, solve = write_store(tmp_path / "g.zarr", ODD[name]), METHODS[method]
     with engine_on(store, device=OnDevice(open_device("shim-0")), method=method) as engine:
         assert engine.graph.resident

@@ -366,7 +366,7 @@ FAULTS = (
     Fault("what a BFS on the device has not reached is taken from a checkpoint", "emdiam/gpu/engine.py",
           "np.ascontiguousarray(words)", "np.ascontiguousarray(~words)", ("tests/journal/test_device.py",)),
     Fault("sources that dominate on the device have bounds of the limit, too", "emdiam/gpu/engine.py",
-          ".above_bitmap(limit)", ".above_bitmap(limit - 1)", ("tests/gpu/test_engine.py",)),
+          ".above_bitmap(limit)", ".above_bitmap(limit - 1)", ("tests/engine/test_device.py",)),
     # -- all pairs ----------------------------------------------------------------------------------------------
     Fault("the first tile of a product is left out", "emdiam/apsp/product.py",
           "relax_tiles, matrix, tiles, edge, self._rows, self._columns, end - begin)",

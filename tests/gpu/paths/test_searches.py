@@ -73,7 +73,7 @@ def check(rows: WeightedRows, found: Paths, want: np.ndarray) -> None:
     assert before[found.source] == -1 and not np.any(before[~found.has_path] != -1)
 
 
-@pytest.mark.thin(6)
+@pytest.mark.thin(9)
 @pytest.mark.parametrize("name", FEW_DEVICES)
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("dtype", TYPES)
