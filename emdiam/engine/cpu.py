@@ -40,6 +40,7 @@ from ..traverse.euler import euler_masters
 from ..traverse.hidden import HiddenComponents, find_components
 from ..traverse.hyperball import BallSums, HyperBallRun
 from ..traverse.level_window_batch import MAX_WINDOW_SOURCES, LevelWindowBatch
+from ..traverse.level_windows import LevelWindows
 from ..traverse.multi import MOST_BITS, MultiRun, batch_for
 from ..traverse.multi_wide import MOST_WIDE_BITS, WideRun
 from ..traverse.paths import SteepWatch, all_edges_exist, count_steep, path_pieces, read_rows
@@ -266,7 +267,7 @@ class CpuEngine(LocalEngine, Engine):
         """See Engine.eccentricities."""
         wanted = np.asarray(sources, np.int64)
         self.reporter.begin()
-        if columns is not None and targets is None and self.core.thin:
+        if columns is not None and targets is None and self.core.thin and LevelWindows.possible(self.core):
             result = self._windows(wanted, columns)
         elif columns is not None and targets is None and 0 < len(wanted) <= self.facts.together:
             run = SharedSweeps(self.core, wanted.tolist(), columns)

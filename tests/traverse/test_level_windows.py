@@ -225,3 +225,18 @@ def test_blocks_that_every_level_reads_again_bring_windows(tmp_path: Path) -> No
             used = engine.reporter.stats() - before
             assert engine.core.thin == max(far) and used.passes == 0
             assert used.blocks_read < 6 * engine.facts.n_blocks
+
+
+def test_a_row_that_does_not_fit_the_arena_keeps_many_sources_out_of_windows(tmp_path: Path) -> None:
+    """A BFS that waits for most blocks asks for windows, of one source and of many, and a hub's row may be too long."""
+    wheel = nx.wheel_graph(290)
+    graph = naive.graph_of(len(wheel), wheel.edges)
+    with (open_store(write_store(tmp_path / "g.zarr", graph)) as store,
+          open_engine(store, memory_bytes=2 << 30, arena_bytes=4 * CHUNK * 4, threads=2) as engine):
+        assert not level_windows.LevelWindows.possible(engine.core)
+        engine.bfs(5)
+        engine.core.thin = 2
+        columns = [engine.new_column(290) for _ in range(2)]
+        assert engine.eccentricities([5, 0], columns=columns).tolist() == [2, 1]
+        assert [column.gather(np.arange(290)).tolist() for column in columns] == [
+            naive.distances(graph, source) for source in (5, 0)]
