@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emdiam.gpu.box_table import DeviceBoxTable
-from tests.simt.devices import SEEDS, open_device
+from emdiam.gpu.device import Device
+from tests.simt.devices import DEVICES, SEEDS, open_device
 
 TOP = 0xFFFFFFFF
 
@@ -38,13 +40,8 @@ def left_of(boxes: list[list[int]], columns: np.ndarray, limit: int) -> list[tup
             if (most + np.max(maxima, axis=0) > limit).all()]
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.sampled_from(SEEDS), st.integers(1, 5), st.integers(1, 300), st.integers(1, 60), st.integers(0, 1 << 32))
-def test_random_columns(seed: int, k: int, n: int, largest: int, random: int) -> None:
-    """From strips to boxes of one point; a table that is too small says so."""
-    rng, device = np.random.default_rng(random), open_device(f"shim-{seed}")
-    upper, columns, limit = drawn_columns(rng, k, n, largest)
-    q, slots = rng.choice([0, 1, 3, 63], k), int(rng.choice([64, 1024]))
+def check(device: Device, upper: np.ndarray, columns: np.ndarray, limit: int, q: np.ndarray, slots: int) -> None:
+    """What is left of a table, and the members of some boxes; a table that is too small says so."""
     boxes, arrays = naive_boxes(upper, columns, limit, q), [device.array(column) for column in columns]
     table = DeviceBoxTable(device, device.array(upper), arrays, limit, q, slots)
     assert table.fill() == (2 * len(boxes) <= slots)
@@ -53,12 +50,31 @@ def test_random_columns(seed: int, k: int, n: int, largest: int, random: int) ->
     points, counts = table.left()
     want = left_of(boxes, columns, limit)
     assert sorted(zip(points.tolist(), counts.tolist(), strict=True)) == sorted((most, len(box)) for most, box in want)
-    # Boxes are in any order, and some look alike: those are open that have an even number at one place.
+    # Boxes are in any order, and some look alike: those are open whose first distance is even.
     members = sorted(v for most, box in want if most[0] % 2 == 0 for v in box)
     is_open = points[:, 0] % 2 == 0
     found = table.members(is_open, len(members))
     assert found is not None and found.tolist() == members
     assert not members or table.members(is_open, len(members) - 1) is None
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sampled_from(SEEDS), st.integers(1, 5), st.integers(1, 300), st.integers(1, 60), st.integers(0, 1 << 32))
+def test_random_columns(seed: int, k: int, n: int, largest: int, random: int) -> None:
+    """From strips to boxes of one point."""
+    rng, device = np.random.default_rng(random), open_device(f"shim-{seed}")
+    upper, columns, limit = drawn_columns(rng, k, n, largest)
+    check(device, upper, columns, limit, rng.choice([0, 1, 3, 63], k), int(rng.choice([64, 1024])))
+
+
+@pytest.mark.thin(2)
+@pytest.mark.parametrize("name", DEVICES)
+def test_strips_of_a_grid(name: str) -> None:
+    """By the distances to one corner; about half of them are certified against all others."""
+    side = 40
+    x, y = np.divmod(np.arange(side * side), side)
+    columns = np.stack([x + y, (side - 1 - x) + y]).astype(np.uint32)
+    check(open_device(name), np.full(side * side, 4 * side, np.uint32), columns, 3 * side, np.array([0, 63]), 1024)
 
 
 def test_too_many_boxes_are_noticed() -> None:
