@@ -284,7 +284,7 @@ FAULTS = (
     Fault("shards of another store in memory are taken", "emdiam/store/memory.py",
           "record.shard_digests[name], _PLACE", "None, _PLACE", ("tests/store/test_memory.py",)),
     Fault("the checksum of a chunk is not compared", "emdiam/store/codec.py",
-          "crc32c(body) != int.from_bytes(stored, \"little\")", "crc32c(body) < 0",
+          "crc32c(body) != _CRC.unpack(data[-CRC_BYTES:])[0]", "crc32c(body) < 0",
           ("tests/store/test_codec.py", "tests/store/test_damage.py")),
     # -- checkpoints --------------------------------------------------------------------------------------------
     Fault("damaged frames of a journal are taken", "emdiam/checkpoint/records.py",
