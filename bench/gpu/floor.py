@@ -1,4 +1,5 @@
-"""Part floor: the BFS `by-level`, level by level, against the least time that the device needs for the bytes.
+"""Part floor: the BFS `by-level`, level by level, against the least time that the device needs for the bytes; and the
+one in one launch, `auto`, against the same bytes.
 
 floor = bytes / measured copy rate (part facts: bytes read and written a second). Least bytes of a step from a
 frontier of R vertices with A arcs, which reaches F vertices, of n; an id has I bytes, an offset O, a sector 32:
@@ -31,6 +32,8 @@ from typing import Any
 import numpy as np
 
 from emdiam.gpu.bfs_auto import AutoBfs, LevelRecord
+from emdiam.gpu.bfs_whole import WholeBfs
+from emdiam.gpu.graph import Search
 
 from . import inputs
 from .facts import copy_rate
@@ -91,23 +94,31 @@ def run(setting: Setting, names: Sequence[str] = tuple(inputs.TIMED)) -> Iterato
 def _measure(setting: Setting, name: str) -> dict[str, Any]:
     case, device = Case(setting, name), setting.device
     rate = copy_rate(setting)["value"] * 1e9
-    plain, measured = AutoBfs(device, case.graph), AutoBfs(device, case.graph, measure=True)
-    seconds, wrong = [], 0
-    for source in (case.sources[0], *case.sources):
-        found: list[Any] = []
-        seconds.append(wall_seconds(device, lambda s=source, f=found: f.append(plain.run(s))))
-        wrong += case.digest(found[0][:2]) != case.known[source]
+    measured = AutoBfs(device, case.graph, measure=True)
+    median, wrong = _timed(case, AutoBfs(device, case.graph))
+    whole, more = _timed(case, WholeBfs(device, case.graph))
+    wrong += more
     measured.run(case.sources[0])  # the first loads the kernels that count
     distances, eccentricity, _ = measured.run(case.sources[0])
     wrong += case.digest((distances, eccentricity)) != case.known[case.sources[0]]
     steps = steps_of(measured.records, device.to_host(distances), case.input.degrees,
                      case.graph.neighbours.dtype.itemsize, case.graph.offsets.dtype.itemsize)
     rows = [_row(step, rate) for step in steps]
-    median = statistics.median(seconds[1:])
     floor, spent = (sum(row[what] for row in rows) for what in ("floor_us", "us"))
     return {**case.input.key, "copy_gb_s": rate / 1e9, "seconds": median, "gteps": case.edges / median / 1e9,
             "floor_us": floor, "us": spent, "share": floor / spent if spent else 0.0, "wrong": wrong,
+            "auto_seconds": whole, "auto_gteps": case.edges / whole / 1e9, "auto_share": floor / 1e6 / whole,
             "n_steps": len(rows), "steps": rows[:MOST_STEPS]}
+
+
+def _timed(case: Case, search: Search) -> tuple[float, int]:
+    """Median of the seconds of a search from each source, and how many results were wrong."""
+    seconds, wrong = [], 0
+    for source in (case.sources[0], *case.sources):  # the first loads the kernels
+        found: list[Any] = []
+        seconds.append(wall_seconds(case.setting.device, lambda s=source, f=found: f.append(search.run(s))))
+        wrong += case.digest(found[0][:2]) != case.known[source]
+    return statistics.median(seconds[1:]), wrong
 
 
 def _row(step: Step, rate: float) -> dict[str, Any]:

@@ -84,10 +84,12 @@ def _timing(row: Row, least: float) -> tuple[str, ...]:
 
 def floor(rows: Sequence[Row]) -> Iterator[Table]:
     """All classes, then the steps of each."""
-    yield Table("", ("class", "n", "m", "ms", "GTEPS", "steps us", "floor us", "share", "copy GB/s", "note"), [
+    yield Table("", ("class", "n", "m", "ms", "GTEPS", "steps us", "floor us", "share", "copy GB/s",
+                     "auto GTEPS", "auto share", "note"), [
         (row["class"], figure(row.get("n")), figure(row.get("m")),
          figure(row["seconds"] * 1e3 if "seconds" in row else None), *(figure(row.get(key)) for key in (
-             "gteps", "us", "floor_us", "share", "copy_gb_s")), note(row)[:SHORT]) for row in rows])
+             "gteps", "us", "floor_us", "share", "copy_gb_s", "auto_gteps", "auto_share")),
+         note(row)[:SHORT]) for row in rows])
     header = ("level", "levels", "direction", "mapping", "rows", "arcs", "looked", "found", "bytes", "us", "floor_us",
               "share")
     for row in rows:

@@ -102,11 +102,16 @@ class PageCache:
         vertices, end = self._core.table.first_vertex, self.blocks_of(last).stop
         return int(vertices[self.blocks_of(first).start]), min(int(vertices[end]), self._core.table.n_vertices - 1)
 
-    def bytes_of(self, blocks: np.ndarray) -> int:
-        """Bytes of the ids of these blocks (the last of the graph may be short)."""
-        begin = blocks << self.block_shift
-        ends = np.minimum(begin + (1 << self.block_shift), self.n_arcs)
-        return int((ends - begin).sum()) * self._locked.itemsize
+    def per_page(self, of_blocks: np.ndarray) -> np.ndarray:
+        """The sums int64[pages] of numbers of all blocks, int64[blocks]."""
+        return np.add.reduceat(of_blocks, np.arange(0, self.n_blocks, 1 << self.page_shift), dtype=np.int64)
+
+    def missing_bytes(self, active: np.ndarray) -> np.ndarray:
+        """Bytes of the ids, in each page, of those of these blocks (bool[blocks]) that the device does not hold,
+        int64[pages]; the last block of the graph may be short."""
+        ids = np.where(active & ~self._there, 1 << self.block_shift, 0)
+        ids[-1] = min(ids[-1], self.n_arcs - (self.n_blocks - 1 << self.block_shift))
+        return self.per_page(ids * self._locked.itemsize)
 
     def range_of(self, first: int, last: int) -> tuple[int, int]:
         """Arcs [begin, end) of pages first..last."""

@@ -11,7 +11,7 @@ on the host a frontier, which reads one small array for it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,7 +23,7 @@ from .graph import DeviceGraph
 from .kernel_file import KernelFile
 from .pack_rows import pack_rows
 from .page_cache import PageCache
-from .paging_model import COPY, IN_PLACE, SECTOR_BYTES, UP, LevelNeed, PageNeed, PagingModel
+from .paging_model import COPY, IN_PLACE, SECTOR_BYTES, UP, WAYS, LevelNeed, PageNeed, PagingModel
 
 WORD = 32
 # Of a level up: vertices, their arcs, arcs that were looked at (bfs_bitmaps.cu).
@@ -66,27 +66,26 @@ class PagedGraph(DeviceGraph):
         return PagedLauncher(device, self, mapping, block, tuning)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Group:
-    """Pages first..last, done in one launch. rows, arcs : of the frontier in them, at most and exactly. blocks : those
-    of the first page with an active arc, int64[k]."""
+    """Pages first..last, done in one launch. rows, arcs : of the frontier in them, at most and exactly."""
 
     way: str
     first: int
     last: int
     rows: int
     arcs: int
-    blocks: np.ndarray
 
 
 @dataclass(frozen=True)
 class _Plan:
     """How what a frontier asks for is brought. arcs : that it asks for. seconds : predicted, once it is known.
-    sectors : of active rows in each page, int64[pages]."""
+    active : blocks with an active arc, bool[blocks]; sectors : of active rows in each page, int64[pages]."""
 
     groups: list[_Group]
     arcs: int
     seconds: float
+    active: np.ndarray
     sectors: np.ndarray
 
 
@@ -128,7 +127,7 @@ class PagedLauncher(FrontierLauncher):
         self._pages.counts.pages_skipped += self._pages.n_pages - sum(one.last - one.first + 1 for one in plan.groups)
         for group in plan.groups:
             queue = self._rows_of(group, words)
-            self.launch_held(kernels, queue, self._bring(group, queue, plan.sectors), arguments)
+            self.launch_held(kernels, queue, self._bring(group, queue, plan), arguments)
             if group.way == COPY:
                 self._pages.used(group.first)
 
@@ -136,7 +135,7 @@ class PagedLauncher(FrontierLauncher):
         """How to bring what the vertices of a bitmap, uint32[ceil(n / 32)], ask for."""
         arcs, rows, sectors = self._ask(words)
         groups, seconds = self._groups(arcs, rows, sectors)
-        return _Plan(groups, int(arcs.sum()), seconds, sectors)
+        return _Plan(groups, int(arcs.sum()), seconds, arcs > 0, sectors)
 
     def _ask(self, words: DeviceArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Active arcs of each block, int64[blocks]; active rows and their sectors, int64[pages]."""
@@ -151,20 +150,27 @@ class PagedLauncher(FrontierLauncher):
 
     def _groups(self, arcs: np.ndarray, rows: np.ndarray, sectors: np.ndarray) -> tuple[list[_Group], float]:
         """What is brought together, and how, in the order of pages; the seconds predicted for that."""
-        groups, seconds = list[_Group](), 0.0
-        for page in np.flatnonzero(rows).tolist():
-            part = self._pages.blocks_of(page)
-            blocks = np.flatnonzero(arcs[part]) + part.start
-            last, of_page = groups[-1] if groups else None, int(arcs[part].sum())
-            joins = last is not None and last.arcs + of_page <= self._pages.items
-            missing = self._pages.bytes_of(self._pages.missing(blocks))
-            need = PageNeed(missing, of_page * self._packed.itemsize, int(sectors[page]))
-            way = self._paged.model.cheapest(need, self._paged.ways, last.way if last is not None and joins else COPY)
-            seconds += self._paged.model.seconds(way, need, last is not None and joins and way == last.way)
-            if last is None or last.way != way or way == COPY or not joins:
-                groups.append(_Group(way, page, page, int(rows[page]), of_page, blocks))
+        pages, model = np.flatnonzero(rows), self._paged.model
+        if not len(pages):
+            return [], 0.0
+        of_page = self._pages.per_page(arcs)[pages]
+        needs = PageNeed(self._pages.missing_bytes(arcs > 0)[pages], of_page * self._packed.itemsize, sectors[pages])
+        costs = {way: tuple(model.seconds(way, needs, joins).tolist() for joins in (False, True)) for way in WAYS}
+        allowed = {way: model.allows(way, needs).tolist() for way in self._paged.ways if way in WAYS}
+        groups, seconds, last = list[_Group](), 0.0, _Group(COPY, 0, 0, 0, self._pages.items)
+        for at, (page, n_rows, n_arcs) in enumerate(zip(pages.tolist(), rows[pages].tolist(), of_page.tolist(),
+                                                        strict=True)):
+            before = last.way if last.arcs + n_arcs <= self._pages.items else COPY
+            way, best = COPY, float("inf")
+            for other, may in allowed.items():
+                if may[at] and (cost := costs[other][other == before][at]) < best:
+                    way, best = other, cost
+            seconds += costs[way][way == before][at]
+            if way == COPY or way != before:
+                last = _Group(way, page, page, n_rows, n_arcs)
+                groups.append(last)
             else:
-                groups[-1] = replace(last, last=page, rows=last.rows + int(rows[page]), arcs=last.arcs + of_page)
+                last.last, last.rows, last.arcs = page, last.rows + n_rows, last.arcs + n_arcs
         return groups, seconds
 
     def _rows_of(self, group: _Group, words: DeviceArray) -> DeviceArray:
@@ -179,15 +185,16 @@ class PagedLauncher(FrontierLauncher):
         k = group.rows if group.first == group.last else int(self.device.to_host(self._tail)[0])
         return self._rows[:k]
 
-    def _bring(self, group: _Group, rows: DeviceArray, sectors: np.ndarray) -> Held:
+    def _bring(self, group: _Group, rows: DeviceArray, plan: _Plan) -> Held:
         """The arcs of a group, at hand for what is launched from now on."""
         pages, counts = self._pages, self._pages.counts
         begin, end = pages.range_of(group.first, group.last)
         if group.way == COPY:
-            return Held(pages.bring(group.first, group.blocks), begin, end)
+            part = pages.blocks_of(group.first)
+            return Held(pages.bring(group.first, np.flatnonzero(plan.active[part]) + part.start), begin, end)
         if group.way == IN_PLACE:
             counts.pages_in_place += 1
-            counts.bytes_in_place += int(sectors[group.first : group.last + 1].sum()) * SECTOR_BYTES
+            counts.bytes_in_place += int(plan.sectors[group.first : group.last + 1].sum()) * SECTOR_BYTES
             return Held(pages.in_place(begin, end), begin, end)
         k = pack_rows(self._paged.core, self.device.to_host(rows), begin, end, self._packed)
         counts.pages_gathered += 1

@@ -28,6 +28,7 @@ Patterson, SC 2012 (going up).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 SKIP, COPY, GATHER, IN_PLACE = "skip", "copy", "gather", "in-place"
 WAYS = (COPY, GATHER, IN_PLACE)
@@ -42,12 +43,12 @@ RING = 3
 
 @dataclass(frozen=True)
 class PageNeed:
-    """What a frontier asks of a page. block_bytes : of its blocks with an active arc that are not there. row_bytes : of
-    its active rows; sectors : that these lie in."""
+    """What a frontier asks of a page, or of each of some pages, int64[pages]. block_bytes : of its blocks with an active
+    arc that are not there. row_bytes : of its active rows; sectors : that these lie in."""
 
-    block_bytes: int
-    row_bytes: int
-    sectors: int
+    block_bytes: Any
+    row_bytes: Any
+    sectors: Any
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,9 @@ class PagingModel:
     call: float
     round_trip: float
 
-    def seconds(self, way: str, page: PageNeed, joins: bool = False) -> float:
-        """Predicted seconds of bringing a page that way. joins : whether it shares the launch of the page before."""
+    def seconds(self, way: str, page: PageNeed, joins: bool = False) -> Any:
+        """Predicted seconds of bringing a page, or each of some pages, that way. joins : whether it shares the launch of
+        the page before."""
         call = 0.0 if joins and way != COPY else self.call
         if way == COPY:
             return call + page.block_bytes / self.copy_rate
@@ -94,11 +96,15 @@ class PagingModel:
         """Predicted seconds of a level that goes up."""
         return self.call + need.bytes_up / self.place_rate
 
+    def allows(self, way: str, page: PageNeed) -> Any:
+        """Whether a page, or each of some pages, may be brought that way: reading in place wastes no more than the rule
+        allows."""
+        return (page.sectors * SECTOR_BYTES <= MOST_WASTE * page.row_bytes) | (way != IN_PLACE)
+
     def cheapest(self, page: PageNeed, ways: tuple[str, ...] = WAYS, before: str = COPY) -> str:
         """The way of fewest seconds; COPY if no other may be taken. ways : those that there are. before : the way of
         the page before, whose launch this one could share."""
-        allowed = [way for way in ways if way in WAYS
-                   and (way != IN_PLACE or page.sectors * SECTOR_BYTES <= MOST_WASTE * page.row_bytes)]
+        allowed = [way for way in ways if way in WAYS and self.allows(way, page)]
         return min(allowed or [COPY], key=lambda way: self.seconds(way, page, way == before))
 
 

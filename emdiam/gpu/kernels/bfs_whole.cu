@@ -5,11 +5,13 @@
 // wait for it. Wide rows are put aside and done by the whole grid, so no row keeps a warp busy
 // while others wait. One bit a vertex says who was reached: it is in the second cache where distances are not. Every load
 // that does not depend on another is asked for before any is waited for: a level is a chain of latencies, not of bytes.
+// While there are threads to spare, several share a row, and the next level's offsets and arcs are asked for in this one.
 // Going up takes neighbours for predecessors, so the graph is undirected. Work: O(n + m), and up to n + m for each level
 // that goes up.
 #include "bottom_up.cuh"
 
 #define LANE_ROW 32u     // longer rows are done by the whole warp
+#define MOST_SHARE 8u    // most lanes that share a row
 #define SOLO_SLOTS 512u  // largest frontier of block 0 alone
 
 // Places in the counts of a level: vertices reached, their arcs, wide rows that were put aside.
@@ -39,6 +41,8 @@
 #endif
 
 // What all levels work on. next: distance of what is reached. wide: VERTEX[], takes rows of more than wide_row arcs.
+// thin: whether the level has more threads than rows, so that its time is that of its latencies; share: lanes of a row
+// then, a power of two, else 1.
 struct Search {
     const INDEX* offsets;
     const VERTEX* neighbours;
@@ -47,7 +51,17 @@ struct Search {
     VERTEX* wide;
     u64 wide_row;
     u32 next;
+    u32 most_share;
+    u32 share;
+    bool thin;
 };
+
+// Shares the rows of a level out over so many threads.
+DEVICE void share_out(Search* at, u64 rows, u64 threads) {
+    at->thin = rows * 2 <= threads;
+    at->share = 1;
+    while (at->share < at->most_share && rows * 2 * at->share <= threads) at->share *= 2;
+}
 
 // Where what is reached goes, for the whole grid: a queue and the counts of the level.
 struct GridTail {
@@ -86,14 +100,25 @@ DEVICE void visit_batch(const Search& at, INDEX arc, INDEX end, u32 step, const 
         if (open[k]) w[k] = __ldg(at.neighbours + arc + k * step);
     }
 #pragma unroll
-    for (u32 k = 0; k < BATCH; ++k)
-        open[k] = open[k] && (load_fresh(at.visited + w[k] / WARP) >> (w[k] % WARP) & 1u) == 0;
+    for (u32 k = 0; k < BATCH; ++k) {
+        if (!open[k]) continue;
+        // A look before the atomic operation spares some, and costs a latency.
+        if (!at.thin) open[k] = (load_fresh(at.visited + w[k] / WARP) >> (w[k] % WARP) & 1u) == 0;
+        else PREFETCH(at.offsets + w[k]);
+    }
 #pragma unroll
     for (u32 k = 0; k < BATCH; ++k) {
         const u32 bit = 1u << (w[k] % WARP);
         if (open[k] && (atomicOr(at.visited + w[k] / WARP, bit) & bit) == 0) won |= 1u << k;
     }
     if (__ballot_sync(FULL_WARP, won != 0) == 0) return;
+    INDEX begin[BATCH] = {};
+#pragma unroll
+    for (u32 k = 0; k < BATCH; ++k) {
+        if ((won >> k & 1u) == 0) continue;
+        begin[k] = __ldg(at.offsets + w[k]);
+        if (Tail::counts_arcs) *arcs += __ldg(at.offsets + w[k] + 1) - begin[k];
+    }
     const u32 items = static_cast<u32>(__popc(won)), upto = warp_inclusive_sum(items);
     u64 place = 0;
     if (lane_id() == WARP - 1) place = tail.reserve(upto);
@@ -103,13 +128,12 @@ DEVICE void visit_batch(const Search& at, INDEX arc, INDEX end, u32 step, const 
         if ((won >> k & 1u) == 0) continue;
         at.distances[w[k]] = at.next;
         tail.put(place++, w[k]);
-        if (Tail::counts_arcs) *arcs += __ldg(at.offsets + w[k] + 1) - __ldg(at.offsets + w[k]);
-        else PREFETCH(at.offsets + w[k]);
+        if (at.thin) PREFETCH(at.neighbours + begin[k]);
     }
 }
 
-// The rows of a warp's vertices, one a lane with `valid`, but for wide ones, which are put aside. Returns the arcs of the
-// lane's row. All 32 lanes must call it.
+// The rows of a warp's vertices, one for at.share lanes with `valid`, but for wide ones, which are put aside. Returns the
+// arcs of the row to the first of its lanes, 0 to others. All 32 lanes must call it.
 template <typename Tail> DEVICE u64 expand_rows(const Search& at, bool valid, VERTEX v, const Tail& tail, u64* arcs) {
     INDEX arc = 0, end = 0;
     if (valid) {
@@ -117,24 +141,27 @@ template <typename Tail> DEVICE u64 expand_rows(const Search& at, bool valid, VE
         end = __ldg(at.offsets + v + 1);
     }
     const INDEX degree = end - arc;
+    const u32 turn = lane_id() % at.share;
     if (degree > at.wide_row) {
-        at.wide[tail.put_aside()] = v;
+        if (turn == 0) at.wide[tail.put_aside()] = v;
         arc = end;
     }
-    for (u32 long_rows = __ballot_sync(FULL_WARP, end - arc > LANE_ROW); long_rows != 0; long_rows &= long_rows - 1) {
+    u32 long_rows = __ballot_sync(FULL_WARP, turn == 0 && end - arc > LANE_ROW);
+    for (; long_rows != 0; long_rows &= long_rows - 1) {
         const i32 owner = __ffs(static_cast<i32>(long_rows)) - 1;
         const INDEX last = __shfl_sync(FULL_WARP, end, owner);
         for (INDEX base = __shfl_sync(FULL_WARP, arc, owner); base < last; base += WARP * BATCH)
             visit_batch(at, base + lane_id(), last, WARP, tail, arcs);
     }
-    if (degree > LANE_ROW) arc = end;
-    for (; __any_sync(FULL_WARP, arc < end); arc = min(arc + BATCH, end)) visit_batch(at, arc, end, 1, tail, arcs);
-    return degree;
+    arc = degree > LANE_ROW ? end : min(arc + turn, end);
+    for (; __any_sync(FULL_WARP, arc < end); arc = min(arc + BATCH * at.share, end))
+        visit_batch(at, arc, end, at.share, tail, arcs);
+    return turn == 0 ? degree : 0;
 }
 
 // The wide rows that were put aside, in pieces of WARP * BATCH arcs that the warps of the grid take in turn. Each warp
 // reads 32 rows at a time and numbers their pieces. All threads of the grid must call it.
-DEVICE void expand_wide(const Search& at, u64 rows, const GridTail& tail, u64* scratch) {
+DEVICE void expand_wide(const Search& at, u64 rows, const GridTail& tail) {
     const u64 warps = static_cast<u64>(gridDim.x) * warps_in_block();
     const u64 warp = static_cast<u64>(warp_id()) * gridDim.x + blockIdx.x;
     u64 before = 0, arcs = 0;
@@ -155,7 +182,7 @@ DEVICE void expand_wide(const Search& at, u64 rows, const GridTail& tail, u64* s
         }
         before += pieces;
     }
-    block_add(arcs, scratch, tail.counts + ARCS);
+    warp_add(arcs, tail.counts + ARCS);
 }
 
 // What all blocks know of a search between two levels, alike, each in its shared memory. size, arcs: of the frontier,
@@ -183,9 +210,11 @@ DEVICE void solo_levels(Search at, u64 size, u64 level, VERTEX* even, VERTEX* od
         const bool at_odd = level % 2;
         const SoloTail tail = {fill + level % 3, fill + 3 + level % 3, slots + (at_odd ? 0u : SOLO_SLOTS), at_odd ? even : odd};
         at.next = static_cast<u32>(level + 1);
-        for (u64 first = warp_id() * WARP; first < size; first += blockDim.x) {
-            const bool valid = first + lane_id() < size;
-            arcs += expand_rows(at, valid, valid ? here[first + lane_id()] : VERTEX(0), tail, &unused);
+        share_out(&at, size, blockDim.x);
+        const u32 rows = WARP / at.share;
+        for (u64 first = warp_id() * rows; first < size; first += warps_in_block() * rows) {
+            const u64 row = first + lane_id() / at.share;
+            arcs += expand_rows(at, row < size, row < size ? here[row] : VERTEX(0), tail, &unused);
         }
         // The places of the next level: they were last read before the last barrier.
         if (threadIdx.x == 0) fill[(level + 1) % 3] = fill[3 + (level + 1) % 3] = 0;
@@ -205,13 +234,23 @@ DEVICE void solo_levels(Search at, u64 size, u64 level, VERTEX* even, VERTEX* od
 }
 
 // Whether the next level goes up, and if not, whether block 0 does it alone. See Beamer et al., section 4: a growing
-// frontier with many arcs turns up, a shrinking one of few vertices down.
+// frontier with many arcs turns up, a shrinking one of few vertices down. A level up passes over all vertices, so a turn
+// up asks for one arc for beta of them too: near the end of a long search few arcs are left, and any frontier has many.
 DEVICE void choose_way(Place* now, u64 n, u64 alone, u64 alpha, u64 beta) {
-    const bool growing = now->size > now->before, many = now->size * beta >= n;
+    const bool growing = now->size > now->before;
+    const bool many = (now->up ? now->size : now->arcs) * beta >= n;
     const bool up = now->up ? growing || many : growing && many && now->arcs * alpha > now->arcs_left;
     now->up = alpha != 0 && up;
     now->by_one = now->up == 0 && now->size <= alone;
     now->turn = (now->turn + 1) % 3;
+}
+
+// The next level, from what the last one has reached. counts: of the last.
+DEVICE void start_level(Place* now, const u64* counts, u64 n, u64 alone, u64 alpha, u64 beta) {
+    now->size = load_fresh(counts + REACHED);
+    now->arcs = load_fresh(counts + ARCS);
+    now->arcs_left -= now->arcs;
+    choose_way(now, n, alone, alpha, beta);
 }
 
 // The level is over, but for its wide rows. counts: of the level.
@@ -279,14 +318,15 @@ DEVICE void level_up(const Search& at, u64 words, const u32* here, u32* there, u
 
 // A level down from a queue of `size` vertices, but for wide rows. Warps beside each other in the queue are of different
 // blocks, so that all multiprocessors share it. looked: see Place.
-DEVICE void level_down(const Search& at, const VERTEX* queue, u64 size, const GridTail& tail, u64* scratch, u64* looked) {
-    const u64 stride = static_cast<u64>(gridDim.x) * warps_in_block() * WARP;
+DEVICE void level_down(const Search& at, const VERTEX* queue, u64 size, const GridTail& tail, u64* looked) {
+    const u32 rows = WARP / at.share;
+    const u64 stride = static_cast<u64>(gridDim.x) * warps_in_block() * rows;
     u64 arcs = 0, mine = 0;
-    for (u64 first = (static_cast<u64>(warp_id()) * gridDim.x + blockIdx.x) * WARP; first < size; first += stride) {
-        const bool valid = first + lane_id() < size;
-        mine += expand_rows(at, valid, valid ? load_fresh(queue + first + lane_id()) : VERTEX(0), tail, &arcs);
+    for (u64 first = (static_cast<u64>(warp_id()) * gridDim.x + blockIdx.x) * rows; first < size; first += stride) {
+        const u64 row = first + lane_id() / at.share;
+        mine += expand_rows(at, row < size, row < size ? load_fresh(queue + row) : VERTEX(0), tail, &arcs);
     }
-    block_add(arcs, scratch, tail.counts + ARCS);
+    warp_add(arcs, tail.counts + ARCS);
     warp_add(mine, looked);
 }
 
@@ -313,7 +353,10 @@ ENTRY(512, WHOLE_RESIDENT) whole_search(const INDEX* offsets, const VERTEX* neig
     __shared__ u32 fill[6];
     __shared__ u64 scratch[33];
     __shared__ Place now;
-    Search at = {offsets, neighbours, visited, distances, wide, wide_row, 0};
+    // As many lanes as have room for all arcs of most rows at once.
+    u32 most_share = 1;
+    while (most_share < MOST_SHARE && most_share * BATCH * n < m + 2 * n) most_share *= 2;
+    Search at = {offsets, neighbours, visited, distances, wide, wide_row, 0, most_share, 1, false};
     const u64 alone = min(solo, static_cast<u64>(SOLO_SLOTS));
 
     for (u64 v = first_item(); v < n; v += item_stride()) distances[v] = v == source ? 0u : UNREACHED;
@@ -347,27 +390,28 @@ ENTRY(512, WHOLE_RESIDENT) whole_search(const INDEX* offsets, const VERTEX* neig
             level_up(at, words, now.swapped ? there : here, now.swapped ? here : there, scratch, of_level, &now.looked);
         } else if (!now.by_one) {
             const GridTail tail = {of_level, now.level % 2 ? even : odd};
-            level_down(at, now.level % 2 ? odd : even, now.size, tail, scratch, &now.looked);
+            share_out(&at, now.size, item_stride());
+            level_down(at, now.level % 2 ? odd : even, now.size, tail, &now.looked);
         } else if (blockIdx.x == 0) {
             solo_levels(at, now.size, now.level, even, odd, alone, last, slots, fill, scratch, of_level, state);
         }
         grid_barrier(barrier);
         // One thread reads, so that thousands of warps do not ask for one word.
-        if (threadIdx.x == 0) end_level(&now, of_level, state);
+        if (threadIdx.x == 0) {
+            end_level(&now, of_level, state);
+            if (now.wide == 0) start_level(&now, of_level, n, alone, alpha, beta);
+        }
         __syncthreads();
         if (now.wide != 0) {
             const GridTail tail = {of_level, now.level % 2 ? odd : even};
             at.next = static_cast<u32>(now.level);
-            expand_wide(at, now.wide, tail, scratch);
+            at.share = 1;
+            at.thin = false;
+            expand_wide(at, now.wide, tail);
             grid_barrier(barrier);
+            if (threadIdx.x == 0) start_level(&now, of_level, n, alone, alpha, beta);
+            __syncthreads();
         }
-        if (threadIdx.x == 0) {
-            now.size = load_fresh(of_level + REACHED);
-            now.arcs = load_fresh(of_level + ARCS);
-            now.arcs_left -= now.arcs;
-            choose_way(&now, n, alone, alpha, beta);
-        }
-        __syncthreads();
     }
 
     // The last frontier that has a vertex: that before the one that is empty, or the one where the search was stopped.
