@@ -20,7 +20,7 @@ from pathlib import Path
 
 from emdiam.gpu.cubins import ARCHITECTURES, FOLDER, NVCC_OPTIONS, cubin_path
 from emdiam.gpu.graph import DeviceGraph
-from emdiam.gpu.mappings import MAPPINGS
+from emdiam.gpu.mappings import DEFERRED_ROWS, MAPPINGS
 from emdiam.gpu.paged import PagedGraph
 from emdiam.gpu.paths.entries import USUAL as OF_PATHS
 from emdiam.gpu.registry import LABEL_MAPPING, VARIANTS, all_entries
@@ -38,8 +38,8 @@ def builds(everything: bool) -> list[Build]:
 def is_usual(file: str, defines: Defines) -> bool:
     """Whether a build runs where no variant and no load balancing is named, on a graph of fewer than 2^32 vertices
     and arcs, but for the last 2^16."""
-    usual = {MAPPINGS[name].macro for name in (LABEL_MAPPING, OF_PATHS, DeviceGraph.usual_mapping,
-                                               PagedGraph.usual_mapping)}
+    usual = {DEFERRED_ROWS, *(MAPPINGS[name].macro for name in (
+        LABEL_MAPPING, OF_PATHS, DeviceGraph.usual_mapping, PagedGraph.usual_mapping, PagedGraph.long_mapping))}
     return (not file.startswith(VARIANTS) and "u64" not in (defines.get("VERTEX"), defines.get("INDEX"))
             and ("MAPPING" not in defines or defines["MAPPING"] in usual))
 

@@ -11,7 +11,7 @@ import numpy as np
 from emdiam.gpu.box_table import DeviceBoxTable
 from emdiam.gpu.candidates import gathered, uncertified
 from emdiam.gpu.kernel_file import zeros
-from emdiam.gpu.rows import count_steep, path_pieces
+from emdiam.gpu.rows import count_steep, largest_degree, path_pieces
 from emdiam.gpu.vector import DeviceVector
 
 from . import twins
@@ -24,7 +24,8 @@ SLOTS = 1 << 10
 
 
 def rows(subject: Subject, mapping: str) -> Iterator[bool]:
-    """No arc of distances is steep, all of one vertex that is wrong are; a path goes down by one each step."""
+    """No arc of distances is steep, all of one vertex that is wrong are; a path goes down by one each step; and the
+    longest row."""
     device, graph, source = subject.setting.device, subject.graph, subject.sources[0]
     distances, (offsets, neighbours) = subject.expected[source], subject.rows
     yield count_steep(device, graph, device.array(distances)) == 0
@@ -34,6 +35,7 @@ def rows(subject: Subject, mapping: str) -> Iterator[bool]:
     wrong = distances.copy()
     wrong[far] += 9
     yield count_steep(device, graph, device.array(wrong)) == 2 * int(offsets[far + 1] - offsets[far])
+    yield largest_degree(device, graph) == int(np.argmax(np.diff(offsets)))
     path = np.concatenate(list(path_pieces(device, graph, device.array(distances), far, 5)))
     yield distances[path].tolist() == list(range(int(distances[far]), -1, -1))
     yield all(b in neighbours[offsets[a] : offsets[a + 1]] for a, b in zip(path, path[1:], strict=False))

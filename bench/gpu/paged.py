@@ -24,7 +24,7 @@ from emdiam.gpu.device import DeviceArray
 from . import inputs
 from .host_engine import HostGraph, engine_over, memory_engine, n_threads, need_engine
 from .lazy import Lazy
-from .paged_levels import MAPPING, Levels, opened_pages, pinned_rate, room_for
+from .paged_levels import Levels, opened_pages, pinned_rate, room_for
 from .setting import Row, Setting, Skipped
 from .timing import wall_seconds
 from .twins import UNREACHED
@@ -90,7 +90,7 @@ class Case:
 
         device, found = self.setting.device, list[Any]()
         with opened() as paged:
-            search = PagedBfs(device, paged, MAPPING)
+            search = PagedBfs(device, paged)
             seconds = wall_seconds(device, lambda: found.append(search.run(self.source)))
             return seconds, self._wrong(found[0][0])
 

@@ -26,7 +26,6 @@ RING = 3
 VERTEX_BYTES = 4 + 3 / 8
 # Small vectors, sums of sums, and what an allocator rounds up.
 MARGIN = 1 << 20
-MAPPING = "cta-warp-scan"
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,7 @@ class Levels:
         from emdiam.gpu.paged import PagedBfs
 
         self._device, self._graph, self._seconds = device, graph, seconds
-        self._search, self._distances = PagedBfs(device, graph, MAPPING), device.empty(graph.n_vertices, np.uint32)
+        self._search, self._distances = PagedBfs(device, graph), device.empty(graph.n_vertices, np.uint32)
 
     def run(self, source: int) -> tuple[DeviceArray, list[dict[str, Any]]]:
         """Distances, uint32[n] (the same vector at each call), and a row a level. Raises Skipped when the time of

@@ -19,6 +19,7 @@ from .graph import DeviceGraph
 from .kernel_file import UNREACHED, KernelFile, zeros
 
 WORD, MOST_THREADS = 32, 512
+ENTRY = "whole_search"
 # Rows of more arcs are done by the whole grid; largest frontier of one block alone (SOLO_SLOTS of bfs_whole.cu).
 WIDE_ROW, SOLO_ROWS = 1024, 512
 
@@ -47,8 +48,10 @@ class WholeBfs:
 
     solo : largest frontier that one block does alone, at most SOLO_ROWS count. turns : alpha and beta of the rule of
     turning up and down (None: the package's); (0, 0): always down. block : threads of a block, a multiple of 32 up to
-    512, which None is. wide_row : rows of more arcs are done by the whole grid. Device memory: 5 bitmaps of n vertices,
-    m / wide_row ids, and the queues of the graph. Raises InputError for a block that there cannot be.
+    512, which None is too, but for graphs that keep more busy: then as many as one multiprocessor has room for, since
+    fewer blocks wait for each other in less time. wide_row : rows of more arcs are done by the whole grid. Device
+    memory: 5 bitmaps of n vertices, m / wide_row ids, and the queues of the graph. Raises InputError for a block that
+    there cannot be.
     """
 
     def __init__(self, device: Device, graph: DeviceGraph, solo: int = SOLO_ROWS, turns: tuple[int, int] | None = None,
@@ -59,7 +62,10 @@ class WholeBfs:
         table = usual_table()
         self._turns = (round(table.alpha), round(table.beta)) if turns is None else turns
         self._n, self._words = graph.n_vertices, 2 * -(-graph.n_vertices // (2 * WORD))
-        self._kernels = KernelFile(device, "bfs_whole.cu", graph.macros, block)
+        usual = MOST_THREADS
+        if self._n > device.n_sms * MOST_THREADS:
+            usual = KernelFile(device, "bfs_whole.cu", graph.macros).kernel(ENTRY).most_threads
+        self._kernels = KernelFile(device, "bfs_whole.cu", graph.macros, block or usual)
         self._isolated, *self._bitmaps = (device.empty(self._words, np.uint32) for _ in range(4))
         self._reached = device.empty(max(1, self._words // 2), np.uint64)
         self._wide = wide_rows(device, graph, wide_row)
@@ -78,9 +84,9 @@ class WholeBfs:
         device, graph = self._device, self._graph
         distances = device.empty(self._n, np.uint32) if into is None else into
         last = UNREACHED - 1 if radius is None else min(radius, UNREACHED - 1)
-        blocks = blocks_for(self._n, self._kernels.block("whole_search"), device)
+        blocks = blocks_for(self._n, self._kernels.block(ENTRY), device)
         self._kernels.launch_resident(
-            "whole_search", blocks, graph.offsets, graph.neighbours, self._n, graph.n_arcs, self._words, self._isolated,
+            ENTRY, blocks, graph.offsets, graph.neighbours, self._n, graph.n_arcs, self._words, self._isolated,
             source, last, self._solo, *self._turns, *graph.queues(device), *self._bitmaps, self._wide,
             self._wide_row, distances, self._reached, self._counts, self._state, self._barrier)
         levels, complete, n_reached, farthest, looked = (int(value) for value in device.to_host(self._state)[:5])

@@ -119,6 +119,11 @@ class CupyKernel:
         self.raw, self.entry = raw, entry
         self.shared_allowed = USUAL_SHARED_BYTES
 
+    @property
+    def most_threads(self) -> int:
+        """See Kernel.most_threads."""
+        return int(self.raw.max_threads_per_block)
+
     def allow_shared(self, nbytes: int) -> None:
         """Let launches have this much dynamic shared memory a block."""
         if nbytes > self.shared_allowed:

@@ -43,6 +43,10 @@ class Kernel(Protocol):
     def entry(self) -> str:
         """Name of the function."""
 
+    @property
+    def most_threads(self) -> int:
+        """Most threads of a block that it can be launched with."""
+
 
 @dataclass(frozen=True)
 class DeviceMemory:

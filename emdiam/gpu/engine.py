@@ -38,7 +38,7 @@ from .labels import grow_labels, growth_bytes
 from .multi_source_wide import MOST_WIDE_BITS, WIDE_RATE
 from .paged import PagedBfs, PagedGraph
 from .replicas import Replicas
-from .rows import count_steep, path_pieces
+from .rows import count_steep, largest_degree, path_pieces
 from .setting import AUTO, OnDevice
 from .spread import Spreader
 from .spread_whole import WholeSpread
@@ -225,6 +225,13 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         return super().components_here(reached)
 
     # -- rows -----------------------------------------------------------------------------------
+    def highest_degrees(self, most: int) -> np.ndarray:
+        """See Engine.highest_degrees."""
+        if most != 1 or self.facts.n_vertices > UNREACHED:
+            return super().highest_degrees(most)
+        vertex = largest_degree(self.device, self.graph)
+        return np.array([] if vertex is None else [vertex], np.int64)
+
     def path_pieces(self, distances: Column, target: int, *, by_rank: bool = False) -> Iterator[np.ndarray]:
         """See Engine.path_pieces."""
         if by_rank or not self.graph.resident or not isinstance(distances, DeviceVector):
@@ -312,7 +319,7 @@ def open_search(graph: DeviceGraph, setting: OnDevice) -> Search:
 
         return named_bfs(graph, setting)
     if isinstance(graph, PagedGraph):
-        return PagedBfs(setting.device, graph, setting.mapping or graph.usual_mapping, setting.tuning)
+        return PagedBfs(setting.device, graph, setting.mapping, setting.tuning)
     if setting.mapping is not None:
         return AutoBfs(setting.device, graph, setting.mapping, setting.tuning)
     return WholeBfs(setting.device, graph)

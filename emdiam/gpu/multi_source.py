@@ -55,7 +55,7 @@ class MultiSource:
     def __init__(self, device: Device, graph: DeviceGraph, mapping: str | None = None, block: int = MOST_THREADS,
                  tuning: Mapping[str, int] | None = None, push_cost: float = PUSH_COST) -> None:
         self.device, self.graph, self.push_cost = device, graph, push_cost
-        self.launcher = graph.launcher(device, mapping or graph.usual_mapping, block, tuning)
+        self.launcher = graph.launcher(device, mapping, block, tuning)
         self.pushed = self.pulled = 0
         self.queues = graph.queues(device)
         self._marks, self._epoch = zeros(device, graph.n_vertices, np.uint32), 0

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,8 +25,11 @@ from .kernel_file import KernelFile
 from .pack_rows import pack_rows
 from .page_cache import PageCache
 from .paging_model import COPY, IN_PLACE, SECTOR_BYTES, UP, WAYS, LevelNeed, PageNeed, PagingModel
+from .source import Define
 
 WORD = 32
+# Arcs a row, on average, from which the rows of a page are long.
+LONG_ROW = 32
 # Of a level up: vertices, their arcs, arcs that were looked at (bfs_bitmaps.cu).
 _COUNTS = 3
 
@@ -39,8 +43,10 @@ class PagedGraph(DeviceGraph):
     """
 
     resident: ClassVar[bool] = False
-    # One without sums: a launch a page.
-    usual_mapping: ClassVar[str] = "cta-warp-scan"
+    # One without sums, whose grid is full whatever the rows of a page are; and for pages of long rows, of which few are
+    # to be shared by all threads, one that cuts arcs evenly.
+    usual_mapping: ClassVar[str] = "dynamic-warps"
+    long_mapping: ClassVar[str] = "multi-phase"
     core: Core
     pages: PageCache
     model: PagingModel
@@ -60,7 +66,7 @@ class PagedGraph(DeviceGraph):
         """Let go of the arena."""
         self.pages.close()
 
-    def launcher(self, device: Device, mapping: str, block: int = MOST_THREADS,
+    def launcher(self, device: Device, mapping: str | None = None, block: int = MOST_THREADS,
                  tuning: Mapping[str, int] | None = None) -> FrontierLauncher:
         """See DeviceGraph.launcher."""
         return PagedLauncher(device, self, mapping, block, tuning)
@@ -90,15 +96,17 @@ class _Plan:
 
 
 class PagedLauncher(FrontierLauncher):
-    """A FrontierLauncher for a PagedGraph; parameters as there.
+    """A FrontierLauncher for a PagedGraph; parameters as there. mapping : None for the graph's two, by the rows of each
+    page.
 
     Buffers on the device beside its own, which launchers of one graph share: n / 8 bytes, 8 bytes a block, 16 a
     page, the rows of a page, and the arcs of one.
     """
 
-    def __init__(self, device: Device, graph: PagedGraph, mapping: str, block: int = MOST_THREADS,
+    def __init__(self, device: Device, graph: PagedGraph, mapping: str | None = None, block: int = MOST_THREADS,
                  tuning: Mapping[str, int] | None = None) -> None:
-        super().__init__(device, graph, mapping, block, tuning)
+        super().__init__(device, graph, mapping or graph.usual_mapping, block, tuning)
+        self._long = None if mapping else FrontierLauncher(device, graph, graph.long_mapping, block)
         if not self.mapping.needs_sums:
             self._make_sums(graph.launch_limits[0])  # packed rows are found by sums, whatever the mapping
         self._paged, self._pages = graph, graph.pages
@@ -110,6 +118,11 @@ class PagedLauncher(FrontierLauncher):
         self._tail = device.empty(1, np.uint64)
         self._packed = np.empty(self._pages.items, graph.id_dtype)
         self._run = KernelFile(device, "paging.cu", graph.macros, block).launch
+
+    def kernels(self, file: str | Path, entry: str, **macros: Define) -> list[Kernel]:
+        """See FrontierLauncher.kernels; the last is that for long rows, if there are two mappings."""
+        others = [] if self._long is None else self._long.kernels(file, entry, **macros)
+        return [*super().kernels(file, entry, **macros), *others]
 
     def launch(self, kernels: Sequence[Kernel], queue: DeviceArray, arguments: Sequence[Any]) -> None:
         """See FrontierLauncher.launch; one launch for each group of pages with an active arc."""
@@ -127,7 +140,11 @@ class PagedLauncher(FrontierLauncher):
         self._pages.counts.pages_skipped += self._pages.n_pages - sum(one.last - one.first + 1 for one in plan.groups)
         for group in plan.groups:
             queue = self._rows_of(group, words)
-            self.launch_held(kernels, queue, self._bring(group, queue, plan), arguments)
+            held = self._bring(group, queue, plan)
+            if self._long is not None and group.arcs >= LONG_ROW * group.rows:
+                self._long.launch_held(kernels[-1:], queue, held, arguments)
+            else:
+                self.launch_held(kernels, queue, held, arguments)
             if group.way == COPY:
                 self._pages.used(group.first)
 
@@ -206,13 +223,13 @@ class PagedLauncher(FrontierLauncher):
 class PagedBfs(LevelBfs):
     """BFS on a PagedGraph without queues, for any number of sources; bitmaps are made once.
 
-    mapping, tuning : of all levels that go down. predicted : seconds that the model has predicted for the levels so
-    far. Device memory beside the graph's and the launcher's: 4 bytes a vertex for the distances, and n / 4. Raises
-    InputError for a mapping or a tuning that there cannot be.
+    mapping, tuning : of all levels that go down (None: as PagedLauncher has it). predicted : seconds that the model
+    has predicted for the levels so far. Device memory beside the graph's and the launcher's: 4 bytes a vertex for the
+    distances, and n / 4. Raises InputError for a mapping or a tuning that there cannot be.
     """
 
-    def __init__(self, device: Device, graph: PagedGraph, mapping: str, tuning: Mapping[str, int] | None = None,
-                 block: int = MOST_THREADS) -> None:
+    def __init__(self, device: Device, graph: PagedGraph, mapping: str | None = None,
+                 tuning: Mapping[str, int] | None = None, block: int = MOST_THREADS) -> None:
         super().__init__(device, graph, _COUNTS)
         self._paged, self.predicted = graph, 0.0
         self._launcher = PagedLauncher(device, graph, mapping, block, tuning)

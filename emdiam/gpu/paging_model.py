@@ -43,8 +43,8 @@ RING = 3
 
 @dataclass(frozen=True)
 class PageNeed:
-    """What a frontier asks of a page, or of each of some pages, int64[pages]. block_bytes : of its blocks with an active
-    arc that are not there. row_bytes : of its active rows; sectors : that these lie in."""
+    """What a frontier asks of a page, or of each of some pages, int64[pages]. block_bytes : of its blocks with an
+    active arc that are not there. row_bytes : of its active rows; sectors : that these lie in."""
 
     block_bytes: Any
     row_bytes: Any
@@ -82,8 +82,8 @@ class PagingModel:
     round_trip: float
 
     def seconds(self, way: str, page: PageNeed, joins: bool = False) -> Any:
-        """Predicted seconds of bringing a page, or each of some pages, that way. joins : whether it shares the launch of
-        the page before."""
+        """Predicted seconds of bringing a page, or each of some pages, that way. joins : whether it shares the launch
+        of the page before."""
         call = 0.0 if joins and way != COPY else self.call
         if way == COPY:
             return call + page.block_bytes / self.copy_rate

@@ -91,10 +91,10 @@ ENTRIES: tuple[Entry, ...] = (
            "queue_of_value", "admit_seeds", builds=GRAPHS),
     # BFS, all levels in one launch. Two blocks a multiprocessor: 64 registers are what their threads may have, and the
     # bounds of the launch keep them to it; on sm_100 one block, of 96.
-    Entry("bfs_whole.cu", "whole_search", block=512, registers=96, builds=GRAPHS, cooperative=True),
+    Entry("bfs_whole.cu", "whole_search", block=512, registers=112, builds=GRAPHS, cooperative=True),
     # BFS, level by level. One block a multiprocessor: about half of the registers that its threads may have.
     Entry("bfs_persistent.cu", "persistent_levels", block=512, registers=72, builds=GRAPHS, cooperative=True),
-    Entry("bfs_bitmaps.cu", "bottom_up_words", registers=48, builds=GRAPHS),
+    Entry("bfs_bitmaps.cu", "bottom_up_words", registers=64, builds=GRAPHS),
     *plain("bfs_bitmaps.cu", "isolated_words", "start_search", "visited_words", builds=GRAPHS),
     *mapped("bfs_top_down.cu", "top_down_bits", "reach_words"),
     # Arcs that are paged.
@@ -112,7 +112,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("labels.cu", "grow_labels", registers=40, builds=mapping_builds([LABEL_MAPPING])),
     *plain("components.cu", "begin_components", "join_arcs", "name_components", "count_components",
            "describe_components", registers=40, builds=mapping_builds([LABEL_MAPPING])),
-    *plain("rows.cu", "steep_arcs", "walk_down", builds=GRAPHS),
+    *plain("rows.cu", "steep_arcs", "walk_down", "largest_degree", builds=GRAPHS),
     # Columns, and the bounds that the exact methods keep in them.
     *plain("columns.cu", "column_bits", "column_best", "column_first", "column_reached", "column_count",
            "column_histogram", "column_gather", "column_put", "column_fill_where", "column_recode",

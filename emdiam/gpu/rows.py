@@ -1,6 +1,7 @@
-"""Rows of a resident graph and a column of distances: the check that no arc is steep, and a path down; rows.cu.
+"""Rows of a graph and a column of distances: the check that no arc is steep, a path down, the longest row; rows.cu.
 
-The same on the CPU: traverse/paths.py. Work: O(m log n) at worst, and the rows of the path.
+The first two are of a resident graph. The same on the CPU: traverse/paths.py, traverse/degrees.py. Work: O(m log n) at
+worst, the rows of the path, and O(n).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 
 from .device import Device, DeviceArray
 from .graph import DeviceGraph
-from .kernel_file import KernelFile, zeros
+from .kernel_file import UNREACHED, KernelFile, zeros
 
 FILE = "rows.cu"
 # Vertices of a path that come to the host at a time.
@@ -25,6 +26,15 @@ def count_steep(device: Device, graph: DeviceGraph, values: DeviceArray) -> int:
         "steep_arcs", -(-graph.n_arcs // 32), graph.offsets, graph.neighbours, graph.n_vertices, graph.n_arcs, values,
         count)
     return int(device.to_host(count)[0])
+
+
+def largest_degree(device: Device, graph: DeviceGraph) -> int | None:
+    """The smallest vertex of the largest degree of a graph of fewer than 2^32 vertices, None without arcs."""
+    best = zeros(device, 1, np.uint64)
+    KernelFile(device, FILE, graph.macros).launch(
+        "largest_degree", graph.n_vertices, graph.offsets, graph.n_vertices, best)
+    found = int(device.to_host(best)[0])
+    return UNREACHED - (found & UNREACHED) if found else None
 
 
 def path_pieces(device: Device, graph: DeviceGraph, distances: DeviceArray, target: int,

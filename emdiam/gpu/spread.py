@@ -30,7 +30,7 @@ class Spreader:
     def __init__(self, device: Device, graph: DeviceGraph, mapping: str | None = None, block: int = MOST_THREADS,
                  tuning: Mapping[str, int] | None = None) -> None:
         self.device, self.graph = device, graph
-        self._launcher = graph.launcher(device, mapping or graph.usual_mapping, block, tuning)
+        self._launcher = graph.launcher(device, mapping, block, tuning)
         self._kernels = self._launcher.kernels("spread.cu", "spread_level")
         self._seeds = KernelFile(device, "frontier.cu", graph.macros, block)
         self._queue, self._following = graph.queues(device)

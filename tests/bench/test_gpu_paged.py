@@ -16,7 +16,7 @@ from bench.gpu import dal_exact, exact, figure_7, host_engine, inputs, paged, pr
 from bench.gpu.__main__ import main, parser
 from bench.gpu.dal_paper import TABLE_II, TABLE_III
 from bench.gpu.host_engine import HostGraph, MemoryArray, memory_engine
-from bench.gpu.paged_levels import MAPPING, MARGIN, VERTEX_BYTES, Levels, opened_pages, ring_bytes, room_for
+from bench.gpu.paged_levels import MARGIN, VERTEX_BYTES, Levels, opened_pages, ring_bytes, room_for
 from bench.gpu.report import markdown, n_wrong
 from bench.gpu.serial_bounds import COMPONENTS, PLAIN, diameter_serially, loops
 from bench.gpu.setting import Skipped
@@ -85,7 +85,7 @@ def test_a_room_is_what_a_paged_search_takes() -> None:
             if by_level:
                 assert Levels(device, there, 60.0).run(5)[1][0]["found"] == 1
             else:
-                assert PagedBfs(device, there, MAPPING).run(5)[1] == 1
+                assert PagedBfs(device, there).run(5)[1] == 1
         held = room.state - MARGIN + room.ring + room.kept * (4 * items << room.page_shift)
         assert held - (32 << 10) <= device.peak <= held + (32 << 10) < room.limit
 

@@ -92,7 +92,7 @@ def test_bfs(tmp_path: Path, kind: str, ways: tuple[str, ...], late: int) -> Non
     for name in SHAPES:
         device = open_device(f"shim-{late}", late=late)
         with paged(tmp_path, ODD[name], kind, device, ways, kept=late % 2 * 2) as graph:
-            search = PagedBfs(device, graph, "cta-warp-scan", block=64)
+            search = PagedBfs(device, graph, block=64)
             for source in {0, len(ODD[name]) // 2, len(ODD[name]) - 1}:
                 distances, levels, complete = search.run(source)
                 want = naive.distances(ODD[name], source)
@@ -119,7 +119,7 @@ def test_random_graphs(tmp_path: Path, graph: naive.Graph, seed: int, late: int,
     ways, kind = tuple(rng.sample(ALL_WAYS, rng.randint(1, 4))), rng.choice(["in-ram", "streamed"])
     device = open_device(f"shim-{seed % 4}", late=late)
     with paged(tmp_path, graph, kind, device, ways, shift, kept) as there:
-        mapping = rng.choice(["threads", "cta-warp-scan"])
+        mapping = rng.choice([None, "threads", "cta-warp-scan"])
         search = rng.choice([PagedBfs(device, there, mapping, block=64), FrontierBfs(device, there, mapping, 64)])
         for _ in range(3):
             source, radius = rng.randrange(len(graph)), rng.choice([None, rng.randint(0, 5)])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emdiam.gpu.rows import count_steep, path_pieces
+from emdiam.gpu.rows import count_steep, largest_degree, path_pieces
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device
@@ -46,6 +46,8 @@ def test_shapes(name: str, shape: str) -> None:
     distances = column(graph, source)
     values = device.array(distances)
     assert count_steep(device, on_device, values) == 0
+    degrees = [len(row) for row in graph]
+    assert largest_degree(device, on_device) == (degrees.index(max(degrees)) if any(degrees) else None)
     for target in {source, int(np.argmax(np.where(distances == TOP, -1, distances.astype(np.int64))))}:
         for piece in (1, 3, 8192):
             pieces = list(path_pieces(device, on_device, values, target, piece))

@@ -58,6 +58,7 @@ class ShimKernel:
 
     entry: str
     module: runner.Module
+    most_threads: int = 1024
 
 
 @dataclass(frozen=True)

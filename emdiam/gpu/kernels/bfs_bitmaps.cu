@@ -2,23 +2,25 @@
 //
 // Source: papers/004, section 2.1, after Beamer, Asanovic and Patterson, "Direction-optimizing breadth-first
 // search", SC 2012. Going up takes neighbours for predecessors, so the graph is undirected. A bitmap has a bit
-// for each vertex, that of vertex v in word v / 32; a warp owns the words it works on, so it writes them
+// for each vertex, that of vertex v in word v / 32; a warp owns the words it works on, so it writes them to memory
 // without atomic operations. Bits behind the last vertex are set in `visited`, and clear in frontiers.
 #include "bottom_up.cuh"
+
+// Blocks of a multiprocessor that its registers are for.
+#define PULL_RESIDENT (sizeof(INDEX) > 4 ? 4 : 5)
 
 // One level up. offsets: INDEX[n + 1], neighbours: VERTEX[m], words: of a bitmap of n vertices, visited: u32[words],
 // read and written, frontier: u32[words], next: u32[words], gets the next frontier, distances: u32[n], level:
 // distance of what is reached, counts: u64[3], zeros before, gets the number of reached vertices and of their
-// arcs, and that of arcs that were looked at. A warp a word, any grid.
-ENTRY(256) bottom_up_words(const INDEX* offsets, const VERTEX* neighbours, u64 words, u32* visited, const u32* frontier,
+// arcs, and that of arcs that were looked at. A warp for PULL_WORDS words, any grid.
+ENTRY(256, PULL_RESIDENT) bottom_up_words(const INDEX* offsets, const VERTEX* neighbours, u64 words, u32* visited, const u32* frontier,
                            u32* next, u32* distances, u32 level, u64* counts) {
     __shared__ u64 scratch[33];
+    __shared__ PullRoom room[256 / WARP];
     u64 vertices = 0, arcs = 0, looked = 0;
-    for (u64 word = first_item() / WARP; word < words; word += item_stride() / WARP) {
-        const u64 degree = pull_word(offsets, neighbours, word, visited, frontier, next, distances, level, &looked);
-        vertices += degree != 0;
-        arcs += degree;
-    }
+    for (u64 first = first_item() / WARP * PULL_WORDS; first < words; first += item_stride() / WARP * PULL_WORDS)
+        arcs += pull_words<false>(offsets, neighbours, first, words, visited, frontier, next, distances, level,
+                                  room + warp_id(), &vertices, &looked);
     block_add(vertices, scratch, counts);
     block_add(arcs, scratch, counts + 1);
     block_add(looked, scratch, counts + 2);

@@ -10,13 +10,6 @@
 #define LANE_ROW 32u     // longer rows are done by the whole warp
 #define SOLO_SLOTS 512u  // largest frontier of block 0 alone
 
-// Asks for a line of memory without waiting for it.
-#ifdef EMDIAM_SHIM
-#define PREFETCH(p) ((void)(p))
-#else
-#define PREFETCH(p) asm volatile("prefetch.global.L2 [%0];" ::"l"(p))
-#endif
-
 // What a level works on. next: distance of what is reached.
 struct Level {
     const INDEX* offsets;

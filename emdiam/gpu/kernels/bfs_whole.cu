@@ -33,13 +33,6 @@
 #define SOLO_BEFORE 6
 #define SOLO_ARCS 7
 
-// Asks for a line of memory without waiting for it.
-#ifdef EMDIAM_SHIM
-#define PREFETCH(p) ((void)(p))
-#else
-#define PREFETCH(p) asm volatile("prefetch.global.L2 [%0];" ::"l"(p))
-#endif
-
 // What all levels work on. next: distance of what is reached. wide: VERTEX[], takes rows of more than wide_row arcs.
 // thin: whether the level has more threads than rows, so that its time is that of its latencies; share: lanes of a row
 // then, a power of two, else 1.
@@ -112,12 +105,17 @@ DEVICE void visit_batch(const Search& at, INDEX arc, INDEX end, u32 step, const 
         if (open[k] && (atomicOr(at.visited + w[k] / WARP, bit) & bit) == 0) won |= 1u << k;
     }
     if (__ballot_sync(FULL_WARP, won != 0) == 0) return;
-    INDEX begin[BATCH] = {};
+    INDEX begin[BATCH] = {}, end_of[BATCH] = {};
 #pragma unroll
     for (u32 k = 0; k < BATCH; ++k) {
         if ((won >> k & 1u) == 0) continue;
-        begin[k] = __ldg(at.offsets + w[k]);
-        if (Tail::counts_arcs) *arcs += __ldg(at.offsets + w[k] + 1) - begin[k];
+        if (Tail::counts_arcs) {
+            begin[k] = __ldg(at.offsets + w[k]);
+            end_of[k] = __ldg(at.offsets + w[k] + 1);
+        } else if (!at.thin) {
+            PREFETCH(at.offsets + w[k]);
+        }
+        at.distances[w[k]] = at.next;
     }
     const u32 items = static_cast<u32>(__popc(won)), upto = warp_inclusive_sum(items);
     u64 place = 0;
@@ -126,9 +124,10 @@ DEVICE void visit_batch(const Search& at, INDEX arc, INDEX end, u32 step, const 
 #pragma unroll
     for (u32 k = 0; k < BATCH; ++k) {
         if ((won >> k & 1u) == 0) continue;
-        at.distances[w[k]] = at.next;
         tail.put(place++, w[k]);
+        if (!Tail::counts_arcs) continue;
         if (at.thin) PREFETCH(at.neighbours + begin[k]);
+        *arcs += end_of[k] - begin[k];
     }
 }
 
@@ -245,17 +244,24 @@ DEVICE void choose_way(Place* now, u64 n, u64 alone, u64 alpha, u64 beta) {
     now->turn = (now->turn + 1) % 3;
 }
 
-// The next level, from what the last one has reached. counts: of the last.
-DEVICE void start_level(Place* now, const u64* counts, u64 n, u64 alone, u64 alpha, u64 beta) {
-    now->size = load_fresh(counts + REACHED);
-    now->arcs = load_fresh(counts + ARCS);
+// What a level has reached so far, asked for at once.
+struct Reached {
+    u64 vertices, arcs, wide;
+    __device__ explicit Reached(const u64* counts)
+        : vertices(load_fresh(counts + REACHED)), arcs(load_fresh(counts + ARCS)), wide(load_fresh(counts + WIDE)) {}
+};
+
+// The level is over, with all its rows, and has reached so much.
+DEVICE void start_level(Place* now, const Reached& reached, u64 n, u64 alone, u64 alpha, u64 beta) {
+    now->size = reached.vertices;
+    now->arcs = reached.arcs;
     now->arcs_left -= now->arcs;
     choose_way(now, n, alone, alpha, beta);
 }
 
-// The level is over, but for its wide rows. counts: of the level.
-DEVICE void end_level(Place* now, const u64* counts, const u64* state) {
-    now->wide = load_fresh(counts + WIDE);
+// The level is over, but for its wide rows.
+DEVICE void end_level(Place* now, const Reached& reached, const u64* state) {
+    now->wide = reached.wide;
     now->before = now->by_one ? load_fresh(state + SOLO_BEFORE) : now->size;
     // Block 0 has looked at the arcs of its first frontier too.
     if (now->by_one) now->arcs_left -= load_fresh(state + SOLO_ARCS) - now->arcs;
@@ -302,15 +308,14 @@ DEVICE void change_frontier(const Place& now, u32* barrier, u64 words, VERTEX* e
     grid_barrier(barrier);
 }
 
-// A level from the unreached vertices up, from the bitmap `here` to `there`. counts: of the level. looked: see Place.
-DEVICE void level_up(const Search& at, u64 words, const u32* here, u32* there, u64* scratch, u64* counts, u64* looked) {
+// A level from the unreached vertices up, from the bitmap `here` to `there`. room: of each warp of the block. counts: of the
+// level. looked: see Place.
+DEVICE void level_up(const Search& at, u64 words, const u32* here, u32* there, PullRoom* room, u64* scratch, u64* counts,
+                     u64* looked) {
     u64 vertices = 0, arcs = 0, mine = 0;
-    for (u64 word = first_item() / WARP; word < words; word += item_stride() / WARP) {
-        const u64 degree = pull_word(at.offsets, at.neighbours, word, at.visited, here, there, at.distances, at.next,
-                                     &mine);
-        vertices += degree != 0;
-        arcs += degree;
-    }
+    for (u64 first = first_item() / WARP * PULL_WORDS; first < words; first += item_stride() / WARP * PULL_WORDS)
+        arcs += pull_words<true>(at.offsets, at.neighbours, first, words, at.visited, here, there, at.distances, at.next,
+                                 room + warp_id(), &vertices, &mine);
     block_add(vertices, scratch, counts + REACHED);
     block_add(arcs, scratch, counts + ARCS);
     warp_add(mine, looked);
@@ -330,11 +335,12 @@ DEVICE void level_down(const Search& at, const VERTEX* queue, u64 size, const Gr
     warp_add(mine, looked);
 }
 
-// Blocks of 512 threads on a multiprocessor: two, but for sm_100, where 64 registers a thread are not enough and spill.
+// Most threads of a block: one block fills a multiprocessor, so that few wait for each other. With wide offsets, and on
+// sm_100, 64 registers a thread are not enough and spill.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
-#define WHOLE_RESIDENT 1
+#define WHOLE_THREADS 512
 #else
-#define WHOLE_RESIDENT 2
+#define WHOLE_THREADS (sizeof(INDEX) > 4 ? 640 : 1024)
 #endif
 
 // A search from `source` to distance `last` at most. offsets: INDEX[n + 1], neighbours: VERTEX[m]. isolated: u32[words],
@@ -344,7 +350,7 @@ DEVICE void level_down(const Search& at, const VERTEX* queue, u64 size, const Gr
 // frontier of block 0 alone. alpha, beta: of turns_up; alpha 0: always down. counts: u64[3 * LEVEL_COUNTS + 1]. state:
 // u64[8], see above. barrier: u32[1], zero before its first use. What is not said to be given may have any content before.
 // Any cooperative grid.
-ENTRY(512, WHOLE_RESIDENT) whole_search(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 m, u64 words,
+ENTRY(WHOLE_THREADS, 1) whole_search(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 m, u64 words,
                                         const u32* isolated, u64 source, u64 last, u64 solo, u64 alpha, u64 beta,
                                         VERTEX* even, VERTEX* odd, u32* visited, u32* here, u32* there, VERTEX* wide,
                                         u64 wide_row, u32* distances, u64* bits, u64* counts, u64* state,
@@ -352,6 +358,7 @@ ENTRY(512, WHOLE_RESIDENT) whole_search(const INDEX* offsets, const VERTEX* neig
     __shared__ VERTEX slots[2 * SOLO_SLOTS];
     __shared__ u32 fill[6];
     __shared__ u64 scratch[33];
+    __shared__ PullRoom room[WHOLE_THREADS / WARP];
     __shared__ Place now;
     // As many lanes as have room for all arcs of most rows at once.
     u32 most_share = 1;
@@ -387,7 +394,8 @@ ENTRY(512, WHOLE_RESIDENT) whole_search(const INDEX* offsets, const VERTEX* neig
         u64* const of_level = counts + now.turn * LEVEL_COUNTS;
         at.next = static_cast<u32>(now.level + 1);
         if (now.up) {
-            level_up(at, words, now.swapped ? there : here, now.swapped ? here : there, scratch, of_level, &now.looked);
+            level_up(at, words, now.swapped ? there : here, now.swapped ? here : there, room, scratch, of_level,
+                     &now.looked);
         } else if (!now.by_one) {
             const GridTail tail = {of_level, now.level % 2 ? even : odd};
             share_out(&at, now.size, item_stride());
@@ -398,8 +406,9 @@ ENTRY(512, WHOLE_RESIDENT) whole_search(const INDEX* offsets, const VERTEX* neig
         grid_barrier(barrier);
         // One thread reads, so that thousands of warps do not ask for one word.
         if (threadIdx.x == 0) {
-            end_level(&now, of_level, state);
-            if (now.wide == 0) start_level(&now, of_level, n, alone, alpha, beta);
+            const Reached reached(of_level);
+            end_level(&now, reached, state);
+            if (reached.wide == 0) start_level(&now, reached, n, alone, alpha, beta);
         }
         __syncthreads();
         if (now.wide != 0) {
@@ -409,7 +418,7 @@ ENTRY(512, WHOLE_RESIDENT) whole_search(const INDEX* offsets, const VERTEX* neig
             at.thin = false;
             expand_wide(at, now.wide, tail);
             grid_barrier(barrier);
-            if (threadIdx.x == 0) start_level(&now, of_level, n, alone, alpha, beta);
+            if (threadIdx.x == 0) start_level(&now, Reached(of_level), n, alone, alpha, beta);
             __syncthreads();
         }
     }

@@ -1,4 +1,4 @@
-// A level of breadth-first search from the unreached vertices up, for one word of a bitmap: bfs_bitmaps.cu has a level a
+// A level of breadth-first search from the unreached vertices up, for some words of a bitmap: bfs_bitmaps.cu has a level a
 // launch, bfs_whole.cu all levels in one.
 //
 // Source: papers/004, section 2.1, after Beamer, Asanovic and Patterson, SC 2012. A warp owns the words it works on, so it
@@ -11,6 +11,7 @@
 
 #define BATCH 4u         // arcs that a lane asks for at once: half a sector of 32-bit ids
 #define LANE_BATCHES 4u  // of a lane's own row, before the whole warp goes on with it
+#define PULL_WORDS 16u   // words that a warp works on at once: half a word a lane
 
 // Whether one of the arcs arc, arc + step, ... below end, at most BATCH, leads into the bitmap. *looked is raised by their
 // number.
@@ -47,31 +48,59 @@ DEVICE bool row_leads_into(const u32* bitmap, const VERTEX* neighbours, INDEX ar
     return leads;
 }
 
-// The unreached vertices of a word, one a lane: those with a neighbour in `frontier` get the distance `level` and a bit of
-// `visited` and `next`. Returns the arcs of the lane's vertex if it was reached now, else 0; *looked is raised by those that
-// the lane looked at. All 32 lanes must call it.
-DEVICE u64 pull_word(const INDEX* offsets, const VERTEX* neighbours, u64 word, u32* visited, const u32* frontier, u32* next,
-                     u32* distances, u32 level, u64* looked) {
-    const u32 seen = visited[word];
-    if (seen == FULL_WARP) {
-        if (lane_id() == 0) next[word] = 0;
-        return 0;
-    }
-    const u64 v = word * WARP + lane_id();
+// What a warp keeps of PULL_WORDS words in shared memory: the places of unreached vertices, and who of them was reached.
+struct PullRoom {
+    u16 places[PULL_WORDS * WARP];
+    u32 reached[PULL_WORDS];
+};
+
+// The unreached vertices of the words first to first + PULL_WORDS - 1, of `words`, packed so that every lane has one: those
+// with a neighbour in `frontier` get the distance `level` and a bit of `visited` and `next`. room: of this warp. Returns the
+// arcs of what the lane has reached; all lanes together raise *vertices by the number of vertices that were reached, and
+// *looked by the arcs that they looked at. The offsets of the next 32 vertices are asked for before the rows of these; with AHEAD their rows too, which is for memory of
+// the device. All 32 lanes must call it.
+template <bool AHEAD>
+DEVICE u64 pull_words(const INDEX* offsets, const VERTEX* neighbours, u64 first, u64 words, u32* visited,
+                      const u32* frontier, u32* next, u32* distances, u32 level, PullRoom* room, u64* vertices,
+                      u64* looked) {
+    const u32 half = lane_id() % 2, slot = lane_id() / 2;
+    const u64 word = first + slot;
+    u32 open = (~(word < words ? visited[word] : FULL_WARP) >> (half * (WARP / 2))) & ((1u << (WARP / 2)) - 1u);
+    const u32 items = static_cast<u32>(__popc(open)), upto = warp_inclusive_sum(items);
+    const u32 total = __shfl_sync(FULL_WARP, upto, WARP - 1);
+    if (half == 0) room->reached[slot] = 0;
+    for (u32 place = upto - items; open != 0; open &= open - 1)
+        room->places[place++] = static_cast<u16>(
+            lane_id() * (WARP / 2) + static_cast<u32>(__ffs(static_cast<i32>(open))) - 1u);
+    __syncwarp(FULL_WARP);
+    u64 arcs = 0;
+    u32 ahead = 0;
     INDEX begin = 0, end = 0;
-    if ((seen >> lane_id() & 1u) == 0) {
-        begin = __ldg(offsets + v);
-        end = __ldg(offsets + v + 1);
+    for (u32 done = 0; done < total + WARP; done += WARP) {
+        const u32 place = ahead;
+        const INDEX row = begin, row_end = end;
+        begin = end = 0;
+        if (done + lane_id() < total) {
+            ahead = room->places[done + lane_id()];
+            begin = __ldg(offsets + first * WARP + ahead);
+            end = __ldg(offsets + first * WARP + ahead + 1);
+        }
+        if (done != 0 && row_leads_into(frontier, neighbours, row, row_end, looked)) {
+            distances[first * WARP + place] = level;
+            atomicOr(room->reached + place / WARP, 1u << (place % WARP));
+            arcs += row_end - row;
+        }
+        if (AHEAD && begin < end) PREFETCH(neighbours + begin);
     }
-    const bool hit = row_leads_into(frontier, neighbours, begin, end, looked);
-    const u32 reached = __ballot_sync(FULL_WARP, hit);
-    if (lane_id() == 0) {
+    __syncwarp(FULL_WARP);
+    const u32 reached = room->reached[slot];
+    if (half == 0 && word < words) {
         next[word] = reached;
-        if (reached != 0) visited[word] = seen | reached;
+        if (reached != 0) visited[word] = visited[word] | reached;
+        *vertices += static_cast<u64>(__popc(reached));
     }
-    if (!hit) return 0;
-    distances[v] = level;
-    return end - begin;
+    __syncwarp(FULL_WARP);
+    return arcs;
 }
 
 #endif

@@ -1,5 +1,5 @@
-// What is done with rows and a column of distances, beside searching: the check that no arc is steep, and the walk down a
-// shortest path. Rows are VERTEX[m] behind offsets INDEX[n + 1], ascending.
+// What is done with rows and a column of distances, beside searching: the check that no arc is steep, the walk down a
+// shortest path, and the vertex of the longest row. Rows are VERTEX[m] behind offsets INDEX[n + 1], ascending.
 #include "simt.cuh"
 
 #define WARP_ARCS 1024u  // arcs that a warp takes at a time
@@ -76,4 +76,16 @@ ENTRY(256) walk_down(const INDEX* offsets, const VERTEX* neighbours, const u32* 
         state[1] = steps;
         state[2] = stuck;
     }
+}
+
+// best: u64[1], 0 before, gets (degree << 32) + 2^32 - 1 - vertex of the largest degree, of the smallest such vertex; 0 without
+// arcs. n < 2^32. Any grid of whole warps. Work: O(n).
+ENTRY(256) largest_degree(const INDEX* offsets, u64 n, u64* best) {
+    u64 mine = 0;
+    for (u64 v = first_item(); v < n; v += item_stride()) {
+        const u64 degree = __ldg(offsets + v + 1) - __ldg(offsets + v);
+        if (degree != 0) mine = max(mine, (degree << 32) + (0xffffffffull - v));
+    }
+    mine = warp_max(mine);
+    if (lane_id() == 0 && mine != 0) atomicMax(best, mine);
 }

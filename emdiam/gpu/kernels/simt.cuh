@@ -63,6 +63,13 @@ DEVICE u64 first_item() { return static_cast<u64>(blockIdx.x) * blockDim.x + thr
 DEVICE u64 item_stride() { return static_cast<u64>(gridDim.x) * blockDim.x; }
 DEVICE u32 lanes_below() { return (1u << lane_id()) - 1u; }
 
+// Asks for a line of memory without waiting for it.
+#ifdef EMDIAM_SHIM
+#define PREFETCH(p) ((void)(p))
+#else
+#define PREFETCH(p) asm volatile("prefetch.global.L2 [%0];" ::"l"(p))
+#endif
+
 // A load and a store that see and are seen by other blocks: never kept in a register or in the first cache.
 template <typename T> DEVICE T load_fresh(const T* p) { return *static_cast<const volatile T*>(p); }
 template <typename T> DEVICE void store_fresh(T* p, T value) { *static_cast<volatile T*>(p) = value; }

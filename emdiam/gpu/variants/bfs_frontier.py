@@ -22,8 +22,7 @@ class FrontierBfs(LevelBfs):
     def __init__(self, device: Device, graph: DeviceGraph, mapping: str | None = None, block: int | None = None,
                  tuning: Mapping[str, int] | None = None) -> None:
         super().__init__(device, graph)
-        self._launcher = graph.launcher(
-            device, mapping or graph.usual_mapping, MOST_THREADS if block is None else block, tuning)
+        self._launcher = graph.launcher(device, mapping, MOST_THREADS if block is None else block, tuning)
         self._kernels = self._launcher.kernels("variants/bfs_frontier.cu", "expand_frontier")
         self._queue, self._following = graph.queues(device)
 

@@ -168,7 +168,7 @@ def named_bfs(graph: DeviceGraph, setting: OnDevice) -> Search:
         from ..paged import PagedBfs, PagedGraph
 
         assert isinstance(graph, PagedGraph)
-        return PagedBfs(device, graph, mapping or graph.usual_mapping, tuning)
+        return PagedBfs(device, graph, mapping, tuning)
     if not graph.resident:
         raise InputError("the edges do not fit the device, and this variant of BFS needs them there",
                          text=setting.bfs, remedy=f"use {AUTO} or {FRONTIER}, or raise --vram")
