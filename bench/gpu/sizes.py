@@ -55,7 +55,7 @@ SIZES: Mapping[str, Sizes] = {
                   {"kronecker": 24, "web": 1 << 24, "grid": 2048}, 2,
                   {"kronecker": 22, "web": 1 << 22, "triangulation": 2048, "grid": 2048},
                   {"kronecker": 20, "web": 1 << 20, "circuit": 1024, "triangulation": 512, "grid": 512},
-                  1 << 16, 20.0, 30.0, {"kronecker": 22, "grid": 2048, "matrix": 4096}),
+                  1 << 16, 6.0, 12.0, {"kronecker": 22, "grid": 2048, "matrix": 4096}),
     "small": Sizes(1 << 26, 500, 500, 1 << 11, 18, 512, 1 << 17, 256, 3, 3, 1 << 16,
                    (8, 32, 128), (1 << 8, 1 << 12, 1 << 16), (16, 1024, 65536), (4, 64, 1024), 1 << 22, 1.0,
                    {"kronecker": 20, "web": 1 << 18, "grid": 256}, 1,

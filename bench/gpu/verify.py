@@ -1,14 +1,15 @@
 """Part verify: results of every variant with every mapping, and of every driver, against plain numpy.
 
-Each on several classes of graphs, with ids of 32 and of 64 bits: all subjects on one graph, then on the next. A
-subject that ends its process is not tried again. A row has how many results were checked and how many were wrong.
+Each on several classes of graphs, with ids of 32 and of 64 bits: every subject with its first mapping on all graphs, then
+with the next, so that a run that is short of time has seen all of them. A subject that ends its process is not tried
+again. A row has how many results were checked and how many were wrong.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import product
 
 import numpy as np
 
@@ -37,24 +38,23 @@ class Subject:
 def run(setting: Setting, names: Sequence[str] = tuple(inputs.VERIFIED), ids: Sequence[str] = IDS) -> Iterator[Row]:
     """Rows by class, ids, subject (variant or driver) and mapping."""
     for width in ids:
-        for name in names:
-            lazy = Lazy(partial(Subject, setting, name, width))
-            yield from _subjects(setting, lazy, {"class": name, "ids": width})
+        graphs = {name: Lazy(partial(Subject, setting, name, width)) for name in names}
+        for turn in range(max(map(len, _works().values()))):
+            for (name, lazy), (subject, works) in product(graphs.items(), _works().items()):
+                if turn < len(works):
+                    mapping, work = works[turn]
+                    yield from setting.cell({"class": name, "ids": width, "subject": subject, "mapping": mapping},
+                                            partial(work, lazy), (subject, mapping))
 
 
-def _subjects(setting: Setting, lazy: Lazy[Subject], key: dict[str, str]) -> Iterator[Row]:
-    """Every variant by itself and every driver with its first mapping, then each with the next, and so on."""
-    works: list[tuple[str, str, Callable[[], dict[str, int]]]] = [
-        (variant, mapping, partial(_variant, lazy, variant, mapping)) for variant, mapping in catalogue.cells()]
-    works += [(driver, mapping, partial(_driver, lazy, check, mapping))
-              for driver, (mappings, check) in DRIVERS.items() for mapping in mappings]
-    met = Counter[str]()
-    turns = []
-    for subject, _, _ in works:
-        turns.append(met[subject])
-        met[subject] += 1
-    for _, (subject, mapping, work) in sorted(zip(turns, works, strict=True), key=lambda one: one[0]):
-        yield from setting.cell({**key, "subject": subject, "mapping": mapping}, work, (subject, mapping))
+def _works() -> dict[str, list[tuple[str, Callable[[Lazy[Subject]], dict[str, int]]]]]:
+    """What is done with a graph: of every variant and driver, its mappings and the work, in their order."""
+    found: dict[str, list[tuple[str, Callable[[Lazy[Subject]], dict[str, int]]]]] = {}
+    for variant, mapping in catalogue.cells():
+        found.setdefault(variant, []).append((mapping, partial(_variant, name=variant, mapping=mapping)))
+    for driver, (mappings, check) in DRIVERS.items():
+        found[driver] = [(mapping, partial(_driver, check=check, mapping=mapping)) for mapping in mappings]
+    return found
 
 
 def _variant(lazy: Lazy[Subject], name: str, mapping: str) -> dict[str, int]:

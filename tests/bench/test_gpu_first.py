@@ -75,7 +75,7 @@ def test_a_child_without_a_gpu_says_one_sentence(
 
 
 # -- breadth ------------------------------------------------------------------------------------------------
-def test_verify_takes_one_graph_for_every_subject_and_first_mappings_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verify_takes_every_subject_on_all_graphs_with_first_mappings_first(monkeypatch: pytest.MonkeyPatch) -> None:
     setting, order = toy(), list[tuple[str, ...]]()
 
     def cell(key: Any, work: Any, subject: Any) -> Iterator[Row]:
@@ -87,10 +87,13 @@ def test_verify_takes_one_graph_for_every_subject_and_first_mappings_first(monke
     list(verify.run(setting, ("path", "star")))
     graphs = list(dict.fromkeys(key[:2] for key in order))
     assert graphs == [("path", "uint32"), ("star", "uint32"), ("path", "uint64"), ("star", "uint64")]
-    assert [key[:2] for key in order] == sorted((key[:2] for key in order), key=graphs.index)
+    widths = [ids for _, ids, *_ in order]
+    assert widths == sorted(widths, key=["uint32", "uint64"].index)
     first = [key[2:] for key in order if key[:2] == graphs[0]]
     subjects = list(dict.fromkeys(subject for subject, _ in first))
     assert [subject for subject, _ in first[: len(subjects)]] == subjects and "spread" in subjects
+    seen = {key[0] for key in order[: 2 * len(subjects)]}
+    assert seen == {"path", "star"}
     assert len(first) == len(set(first)) == len(order) // 4
 
 

@@ -5,13 +5,13 @@
 // wait for it. Wide rows are put aside and done by the whole grid, so no row keeps a warp busy
 // while others wait. One bit a vertex says who was reached: it is in the second cache where distances are not. Every load
 // that does not depend on another is asked for before any is waited for: a level is a chain of latencies, not of bytes.
-// While there are threads to spare, several share a row, and the next level's offsets and arcs are asked for in this one.
+// While there are threads to spare, several share a row, an arc each: a level is then a chain of instructions too.
 // Going up takes neighbours for predecessors, so the graph is undirected. Work: O(n + m), and up to n + m for each level
 // that goes up.
 #include "bottom_up.cuh"
 
 #define LANE_ROW 32u     // longer rows are done by the whole warp
-#define MOST_SHARE 8u    // most lanes that share a row
+#define MOST_SHARE 3     // log2 of most lanes that share a row
 #define SOLO_SLOTS 512u  // largest frontier of block 0 alone
 
 // Places in the counts of a level: vertices reached, their arcs, wide rows that were put aside.
@@ -34,8 +34,7 @@
 #define SOLO_ARCS 7
 
 // What all levels work on. next: distance of what is reached. wide: VERTEX[], takes rows of more than wide_row arcs.
-// thin: whether the level has more threads than rows, so that its time is that of its latencies; share: lanes of a row
-// then, a power of two, else 1.
+// share: log2 of the lanes of a row, where there are threads to spare for all rows of a level; NO_SHARE where not.
 struct Search {
     const INDEX* offsets;
     const VERTEX* neighbours;
@@ -44,16 +43,15 @@ struct Search {
     VERTEX* wide;
     u64 wide_row;
     u32 next;
-    u32 most_share;
-    u32 share;
-    bool thin;
+    i32 share;
 };
 
-// Shares the rows of a level out over so many threads.
-DEVICE void share_out(Search* at, u64 rows, u64 threads) {
-    at->thin = rows * 2 <= threads;
-    at->share = 1;
-    while (at->share < at->most_share && rows * 2 * at->share <= threads) at->share *= 2;
+// The share of a level's rows, at most `most`, of so many threads.
+#define NO_SHARE (-1)
+DEVICE i32 share_of(u64 rows, u64 threads, i32 most) {
+    i32 share = NO_SHARE;
+    while (share < most && rows << (share + 1) <= threads / 2) ++share;
+    return share;
 }
 
 // Where what is reached goes, for the whole grid: a queue and the counts of the level.
@@ -93,30 +91,14 @@ DEVICE void visit_batch(const Search& at, INDEX arc, INDEX end, u32 step, const 
         if (open[k]) w[k] = __ldg(at.neighbours + arc + k * step);
     }
 #pragma unroll
-    for (u32 k = 0; k < BATCH; ++k) {
-        if (!open[k]) continue;
-        // A look before the atomic operation spares some, and costs a latency.
-        if (!at.thin) open[k] = (load_fresh(at.visited + w[k] / WARP) >> (w[k] % WARP) & 1u) == 0;
-        else PREFETCH(at.offsets + w[k]);
-    }
+    for (u32 k = 0; k < BATCH; ++k)
+        open[k] = open[k] && (load_fresh(at.visited + w[k] / WARP) >> (w[k] % WARP) & 1u) == 0;
 #pragma unroll
     for (u32 k = 0; k < BATCH; ++k) {
         const u32 bit = 1u << (w[k] % WARP);
         if (open[k] && (atomicOr(at.visited + w[k] / WARP, bit) & bit) == 0) won |= 1u << k;
     }
     if (__ballot_sync(FULL_WARP, won != 0) == 0) return;
-    INDEX begin[BATCH] = {}, end_of[BATCH] = {};
-#pragma unroll
-    for (u32 k = 0; k < BATCH; ++k) {
-        if ((won >> k & 1u) == 0) continue;
-        if (Tail::counts_arcs) {
-            begin[k] = __ldg(at.offsets + w[k]);
-            end_of[k] = __ldg(at.offsets + w[k] + 1);
-        } else if (!at.thin) {
-            PREFETCH(at.offsets + w[k]);
-        }
-        at.distances[w[k]] = at.next;
-    }
     const u32 items = static_cast<u32>(__popc(won)), upto = warp_inclusive_sum(items);
     u64 place = 0;
     if (lane_id() == WARP - 1) place = tail.reserve(upto);
@@ -124,23 +106,53 @@ DEVICE void visit_batch(const Search& at, INDEX arc, INDEX end, u32 step, const 
 #pragma unroll
     for (u32 k = 0; k < BATCH; ++k) {
         if ((won >> k & 1u) == 0) continue;
+        at.distances[w[k]] = at.next;
         tail.put(place++, w[k]);
-        if (!Tail::counts_arcs) continue;
-        if (at.thin) PREFETCH(at.neighbours + begin[k]);
-        *arcs += end_of[k] - begin[k];
+        if (Tail::counts_arcs) *arcs += __ldg(at.offsets + w[k] + 1) - __ldg(at.offsets + w[k]);
+        else PREFETCH(at.offsets + w[k]);
     }
 }
 
-// The rows of a warp's vertices, one for at.share lanes with `valid`, but for wide ones, which are put aside. Returns the
-// arcs of the row to the first of its lanes, 0 to others. All 32 lanes must call it.
-template <typename Tail> DEVICE u64 expand_rows(const Search& at, bool valid, VERTEX v, const Tail& tail, u64* arcs) {
+// The same for one arc of each lane that is `open`, in fewer instructions, and without the look before the atomic
+// operation, which would spare some and cost a latency.
+template <typename Tail> DEVICE void visit_arc(const Search& at, INDEX arc, bool open, const Tail& tail, u64* arcs) {
+    VERTEX w = 0;
+    bool won = false;
+    if (open) {
+        w = __ldg(at.neighbours + arc);
+        PREFETCH(at.offsets + w);
+        const u32 bit = 1u << (w % WARP);
+        won = (atomicOr(at.visited + w / WARP, bit) & bit) == 0;
+    }
+    const u32 winners = __ballot_sync(FULL_WARP, won);
+    if (winners == 0) return;
+    INDEX begin = 0, end = 0;
+    if (won) {
+        at.distances[w] = at.next;
+        if (Tail::counts_arcs) {  // asked for before the place is known
+            begin = __ldg(at.offsets + w);
+            end = __ldg(at.offsets + w + 1);
+        }
+    }
+    const i32 leader = __ffs(static_cast<i32>(winners)) - 1;
+    u64 place = 0;
+    if (static_cast<i32>(lane_id()) == leader) place = tail.reserve(static_cast<u32>(__popc(winners)));
+    place = __shfl_sync(FULL_WARP, place, leader) + static_cast<u64>(__popc(winners & lanes_below()));
+    if (won) tail.put(place, w);
+    *arcs += end - begin;
+}
+
+// The rows of a warp's vertices with `valid`, but for wide ones, which are put aside: one a lane, or with SHARED one for
+// 2^at.share lanes. Returns the arcs of the row to the first of its lanes, 0 to others. All 32 lanes must call it.
+template <bool SHARED, typename Tail>
+DEVICE u64 expand_rows(const Search& at, bool valid, VERTEX v, const Tail& tail, u64* arcs) {
     INDEX arc = 0, end = 0;
     if (valid) {
         arc = __ldg(at.offsets + v);
         end = __ldg(at.offsets + v + 1);
     }
     const INDEX degree = end - arc;
-    const u32 turn = lane_id() % at.share;
+    const u32 share = SHARED ? 1u << at.share : 1u, turn = SHARED ? lane_id() & (share - 1) : 0;
     if (degree > at.wide_row) {
         if (turn == 0) at.wide[tail.put_aside()] = v;
         arc = end;
@@ -149,13 +161,32 @@ template <typename Tail> DEVICE u64 expand_rows(const Search& at, bool valid, VE
     for (; long_rows != 0; long_rows &= long_rows - 1) {
         const i32 owner = __ffs(static_cast<i32>(long_rows)) - 1;
         const INDEX last = __shfl_sync(FULL_WARP, end, owner);
-        for (INDEX base = __shfl_sync(FULL_WARP, arc, owner); base < last; base += WARP * BATCH)
-            visit_batch(at, base + lane_id(), last, WARP, tail, arcs);
+        for (INDEX base = __shfl_sync(FULL_WARP, arc, owner); base < last; base += SHARED ? WARP : WARP * BATCH) {
+            if (SHARED) visit_arc(at, base + lane_id(), base + lane_id() < last, tail, arcs);
+            else visit_batch(at, base + lane_id(), last, WARP, tail, arcs);
+        }
     }
-    arc = degree > LANE_ROW ? end : min(arc + turn, end);
-    for (; __any_sync(FULL_WARP, arc < end); arc = min(arc + BATCH * at.share, end))
-        visit_batch(at, arc, end, at.share, tail, arcs);
+    if (degree > LANE_ROW) arc = end;
+    if (SHARED) {
+        for (arc += turn; __any_sync(FULL_WARP, arc < end); arc += share) visit_arc(at, arc, arc < end, tail, arcs);
+    } else {
+        for (; __any_sync(FULL_WARP, arc < end); arc = min(arc + BATCH, end)) visit_batch(at, arc, end, 1, tail, arcs);
+    }
     return turn == 0 ? degree : 0;
+}
+
+// The rows of a queue, `read(row)` for row < size, so that no warp waits for another: those of this warp, of so many, the
+// `warp`th. Returns their arcs, shared out over lanes. All threads of the team must call it.
+template <typename Read, typename Tail>
+DEVICE u64 expand_queue(const Search& at, const Read& read, u64 size, u64 warp, u64 warps, const Tail& tail, u64* arcs) {
+    if (at.share != NO_SHARE) {
+        const u64 first = warp * (WARP >> at.share), row = first + (lane_id() >> at.share);
+        return first < size ? expand_rows<true>(at, row < size, row < size ? read(row) : VERTEX(0), tail, arcs) : 0;
+    }
+    u64 looked = 0;
+    for (u64 row = warp * WARP + lane_id(); row - lane_id() < size; row += warps * WARP)
+        looked += expand_rows<false>(at, row < size, row < size ? read(row) : VERTEX(0), tail, arcs);
+    return looked;
 }
 
 // The wide rows that were put aside, in pieces of WARP * BATCH arcs that the warps of the grid take in turn. Each warp
@@ -197,8 +228,8 @@ struct Place {
 // Levels of block 0 until the frontier is empty or larger than `limit`, or its distance is `last`, or wide rows were put
 // aside, which are then to be done for the level that ends. slots: 2 * SOLO_SLOTS, fill: 6 items of shared memory. What
 // has come of them goes to the counts of the level and to `state`. All threads of the block must call it.
-DEVICE void solo_levels(Search at, u64 size, u64 level, VERTEX* even, VERTEX* odd, u64 limit, u64 last, VERTEX* slots,
-                        u32* fill, u64* scratch, u64* counts, u64* state) {
+DEVICE void solo_levels(Search at, i32 most_share, u64 size, u64 level, VERTEX* even, VERTEX* odd, u64 limit, u64 last,
+                        VERTEX* slots, u32* fill, u64* scratch, u64* counts, u64* state) {
     u64 arcs = 0, unused = 0, before, looked, n_wide;
     const VERTEX* const queue = level % 2 ? odd : even;
     for (u64 i = threadIdx.x; i < size; i += blockDim.x) slots[level % 2 * SOLO_SLOTS + i] = load_fresh(queue + i);
@@ -209,12 +240,9 @@ DEVICE void solo_levels(Search at, u64 size, u64 level, VERTEX* even, VERTEX* od
         const bool at_odd = level % 2;
         const SoloTail tail = {fill + level % 3, fill + 3 + level % 3, slots + (at_odd ? 0u : SOLO_SLOTS), at_odd ? even : odd};
         at.next = static_cast<u32>(level + 1);
-        share_out(&at, size, blockDim.x);
-        const u32 rows = WARP / at.share;
-        for (u64 first = warp_id() * rows; first < size; first += warps_in_block() * rows) {
-            const u64 row = first + lane_id() / at.share;
-            arcs += expand_rows(at, row < size, row < size ? here[row] : VERTEX(0), tail, &unused);
-        }
+        at.share = share_of(size, blockDim.x, most_share);
+        const auto read = [=](u64 row) { return here[row]; };
+        arcs += expand_queue(at, read, size, warp_id(), warps_in_block(), tail, &unused);
         // The places of the next level: they were last read before the last barrier.
         if (threadIdx.x == 0) fill[(level + 1) % 3] = fill[3 + (level + 1) % 3] = 0;
         __syncthreads();
@@ -314,7 +342,7 @@ DEVICE void level_up(const Search& at, u64 words, const u32* here, u32* there, P
                      u64* looked) {
     u64 vertices = 0, arcs = 0, mine = 0;
     for (u64 first = first_item() / WARP * PULL_WORDS; first < words; first += item_stride() / WARP * PULL_WORDS)
-        arcs += pull_words<true>(at.offsets, at.neighbours, first, words, at.visited, here, there, at.distances, at.next,
+        arcs += pull_words(at.offsets, at.neighbours, first, words, at.visited, here, there, at.distances, at.next,
                                  room + warp_id(), &vertices, &mine);
     block_add(vertices, scratch, counts + REACHED);
     block_add(arcs, scratch, counts + ARCS);
@@ -324,13 +352,10 @@ DEVICE void level_up(const Search& at, u64 words, const u32* here, u32* there, P
 // A level down from a queue of `size` vertices, but for wide rows. Warps beside each other in the queue are of different
 // blocks, so that all multiprocessors share it. looked: see Place.
 DEVICE void level_down(const Search& at, const VERTEX* queue, u64 size, const GridTail& tail, u64* looked) {
-    const u32 rows = WARP / at.share;
-    const u64 stride = static_cast<u64>(gridDim.x) * warps_in_block() * rows;
-    u64 arcs = 0, mine = 0;
-    for (u64 first = (static_cast<u64>(warp_id()) * gridDim.x + blockIdx.x) * rows; first < size; first += stride) {
-        const u64 row = first + lane_id() / at.share;
-        mine += expand_rows(at, row < size, row < size ? load_fresh(queue + row) : VERTEX(0), tail, &arcs);
-    }
+    u64 arcs = 0;
+    const auto read = [=](u64 row) { return load_fresh(queue + row); };
+    const u64 mine = expand_queue(at, read, size, static_cast<u64>(warp_id()) * gridDim.x + blockIdx.x,
+                                  static_cast<u64>(gridDim.x) * warps_in_block(), tail, &arcs);
     warp_add(arcs, tail.counts + ARCS);
     warp_add(mine, looked);
 }
@@ -360,10 +385,10 @@ ENTRY(WHOLE_THREADS, 1) whole_search(const INDEX* offsets, const VERTEX* neighbo
     __shared__ u64 scratch[33];
     __shared__ PullRoom room[WHOLE_THREADS / WARP];
     __shared__ Place now;
-    // As many lanes as have room for all arcs of most rows at once.
-    u32 most_share = 1;
-    while (most_share < MOST_SHARE && most_share * BATCH * n < m + 2 * n) most_share *= 2;
-    Search at = {offsets, neighbours, visited, distances, wide, wide_row, 0, most_share, 1, false};
+    // As many lanes as a row has arcs, on average.
+    i32 most_share = 0;
+    while (most_share < MOST_SHARE && n << most_share < m) ++most_share;
+    Search at = {offsets, neighbours, visited, distances, wide, wide_row, 0, NO_SHARE};
     const u64 alone = min(solo, static_cast<u64>(SOLO_SLOTS));
 
     for (u64 v = first_item(); v < n; v += item_stride()) distances[v] = v == source ? 0u : UNREACHED;
@@ -398,10 +423,10 @@ ENTRY(WHOLE_THREADS, 1) whole_search(const INDEX* offsets, const VERTEX* neighbo
                      &now.looked);
         } else if (!now.by_one) {
             const GridTail tail = {of_level, now.level % 2 ? even : odd};
-            share_out(&at, now.size, item_stride());
+            at.share = share_of(now.size, item_stride(), most_share);
             level_down(at, now.level % 2 ? odd : even, now.size, tail, &now.looked);
         } else if (blockIdx.x == 0) {
-            solo_levels(at, now.size, now.level, even, odd, alone, last, slots, fill, scratch, of_level, state);
+            solo_levels(at, most_share, now.size, now.level, even, odd, alone, last, slots, fill, scratch, of_level, state);
         }
         grid_barrier(barrier);
         // One thread reads, so that thousands of warps do not ask for one word.
@@ -414,8 +439,6 @@ ENTRY(WHOLE_THREADS, 1) whole_search(const INDEX* offsets, const VERTEX* neighbo
         if (now.wide != 0) {
             const GridTail tail = {of_level, now.level % 2 ? odd : even};
             at.next = static_cast<u32>(now.level);
-            at.share = 1;
-            at.thin = false;
             expand_wide(at, now.wide, tail);
             grid_barrier(barrier);
             if (threadIdx.x == 0) start_level(&now, Reached(of_level), n, alone, alpha, beta);

@@ -10,7 +10,7 @@
 #include "simt.cuh"
 
 #define BATCH 4u         // arcs that a lane asks for at once: half a sector of 32-bit ids
-#define LANE_BATCHES 4u  // of a lane's own row, before the whole warp goes on with it
+#define LANE_BATCHES 8u  // of a lane's own row, before the whole warp goes on with it
 #define PULL_WORDS 16u   // words that a warp works on at once: half a word a lane
 
 // Whether one of the arcs arc, arc + step, ... below end, at most BATCH, leads into the bitmap. *looked is raised by their
@@ -55,11 +55,10 @@ struct PullRoom {
 };
 
 // The unreached vertices of the words first to first + PULL_WORDS - 1, of `words`, packed so that every lane has one: those
-// with a neighbour in `frontier` get the distance `level` and a bit of `visited` and `next`. room: of this warp. Returns the
-// arcs of what the lane has reached; all lanes together raise *vertices by the number of vertices that were reached, and
-// *looked by the arcs that they looked at. The offsets of the next 32 vertices are asked for before the rows of these; with AHEAD their rows too, which is for memory of
-// the device. All 32 lanes must call it.
-template <bool AHEAD>
+// with a neighbour in `frontier` get the distance `level` and a bit of `visited` and `next`. room: of this warp. Returns
+// the arcs of what the lane has reached; all lanes together raise *vertices by the number of vertices that were reached,
+// and *looked by the arcs that they looked at. The offsets of the next 32 vertices are asked for before the rows of these.
+// All 32 lanes must call it.
 DEVICE u64 pull_words(const INDEX* offsets, const VERTEX* neighbours, u64 first, u64 words, u32* visited,
                       const u32* frontier, u32* next, u32* distances, u32 level, PullRoom* room, u64* vertices,
                       u64* looked) {
@@ -90,7 +89,6 @@ DEVICE u64 pull_words(const INDEX* offsets, const VERTEX* neighbours, u64 first,
             atomicOr(room->reached + place / WARP, 1u << (place % WARP));
             arcs += row_end - row;
         }
-        if (AHEAD && begin < end) PREFETCH(neighbours + begin);
     }
     __syncwarp(FULL_WARP);
     const u32 reached = room->reached[slot];
