@@ -13,8 +13,8 @@ from .host_engine import need_engine
 if TYPE_CHECKING:
     from .verify import Subject
 
-# Largest graphs on which a matrix is made, and all pairs are found.
-MOST_CELLS, MOST_VERTICES = 1 << 24, 400
+# Largest graphs on which a matrix is made; vertices, the first of each graph, between which all pairs are found.
+MOST_CELLS, SOME_VERTICES = 1 << 24, 70
 _WEIGHTS = 64
 # Types of weights that are checked.
 DTYPES: tuple[Any, ...] = (np.uint32, np.float32, np.float64)
@@ -28,11 +28,22 @@ def weights_of(n_arcs: int, dtype: Any) -> np.ndarray:
 
 def _rows(subject: Subject, dtype: Any) -> Any:
     """The subject's graph with weights, in RAM."""
+    return _with_weights(*subject.rows, subject.graph.id_dtype, dtype)
+
+
+def _with_weights(offsets: np.ndarray, heads: np.ndarray, id_dtype: Any, dtype: Any) -> Any:
     need_engine()
     from emdiam.sssp.rows import WeightedRows
 
-    offsets, heads = subject.rows
-    return WeightedRows(offsets, heads.astype(subject.graph.id_dtype), weights_of(heads.size, dtype))
+    return WeightedRows(offsets, heads.astype(id_dtype), weights_of(heads.size, dtype))
+
+
+def first_rows(offsets: np.ndarray, heads: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Offsets int64[k + 1] and heads int64[] of the graph of the first k = n vertices, or of all there are."""
+    k = min(n, offsets.size - 1)
+    inside = heads[: offsets[k]] < k
+    upto = np.concatenate(([0], np.cumsum(inside)))
+    return upto[offsets[: k + 1]], heads[: offsets[k]][inside]
 
 
 def _right(found: np.ndarray, want: np.ndarray) -> bool:
@@ -79,16 +90,14 @@ def sweep(subject: Subject, mapping: str) -> Iterator[bool]:
 
 
 def all_pairs(subject: Subject, mapping: str) -> Iterator[bool]:
-    """Distances between all pairs by every method, on small graphs."""
-    if subject.graph.n_vertices > MOST_VERTICES:
-        return
+    """Distances between all pairs by every method, on the graph of the first vertices."""
+    offsets, heads = first_rows(*subject.rows, SOME_VERTICES)
     for dtype in DTYPES:
-        rows = _rows(subject, dtype)
+        rows = _with_weights(offsets, heads, subject.graph.id_dtype, dtype)
         from emdiam.gpu.paths.all_pairs import ALL_PAIRS, device_all_pairs
         from emdiam.gpu.paths.entries import TILES
 
-        want = np.array([twins.lengths(rows.offsets, subject.rows[1], rows.weights, source)
-                         for source in range(subject.graph.n_vertices)])
+        want = np.array([twins.lengths(offsets, heads, rows.weights, source) for source in range(offsets.size - 1)])
         for method in ALL_PAIRS:
             for tile in TILES:
                 found = device_all_pairs(rows, subject.setting.device, method, tile=tile)

@@ -1,8 +1,8 @@
 """Part verify: results of every variant with every mapping, and of every driver, against plain numpy.
 
-Each on several classes of graphs, with ids of 32 and of 64 bits: every subject with its first mapping on all graphs, then
-with the next, so that a run that is short of time has seen all of them. A subject that ends its process is not tried
-again. A row has how many results were checked and how many were wrong.
+Each on several classes of graphs, with ids of 32 and of 64 bits: every subject with its first mapping on all graphs,
+then with the next, so that a run that is short of time has seen all of them. A subject that ends its process is not
+tried again. A row has how many results were checked and how many were wrong.
 """
 
 from __future__ import annotations

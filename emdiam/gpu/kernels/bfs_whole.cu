@@ -161,10 +161,8 @@ DEVICE u64 expand_rows(const Search& at, bool valid, VERTEX v, const Tail& tail,
     for (; long_rows != 0; long_rows &= long_rows - 1) {
         const i32 owner = __ffs(static_cast<i32>(long_rows)) - 1;
         const INDEX last = __shfl_sync(FULL_WARP, end, owner);
-        for (INDEX base = __shfl_sync(FULL_WARP, arc, owner); base < last; base += SHARED ? WARP : WARP * BATCH) {
-            if (SHARED) visit_arc(at, base + lane_id(), base + lane_id() < last, tail, arcs);
-            else visit_batch(at, base + lane_id(), last, WARP, tail, arcs);
-        }
+        for (INDEX base = __shfl_sync(FULL_WARP, arc, owner); base < last; base += WARP * BATCH)
+            visit_batch(at, base + lane_id(), last, WARP, tail, arcs);
     }
     if (degree > LANE_ROW) arc = end;
     if (SHARED) {
