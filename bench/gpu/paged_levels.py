@@ -64,7 +64,7 @@ def room_for(n: int, n_arcs: int, share: float, block_items: int, id_bytes: int 
 def ring_bytes(n_blocks: int, block_items: int, id_bytes: int, shift: int) -> int:
     """Bytes of a ring with the rows of a page, arcs that were packed, sums, and counts of blocks and pages."""
     items, n_pages = block_items << shift, -(-n_blocks >> shift)
-    return min(RING, n_pages) * items * id_bytes + 2 * items * id_bytes + 8 * (items + 1) + 8 * (n_blocks + 2 * n_pages)
+    return min(RING, n_pages) * items * id_bytes + 2 * items * id_bytes + 8 * (items + 1) + 8 * (n_blocks + 3 * n_pages)
 
 
 @contextmanager

@@ -169,6 +169,17 @@ class PageCache:
             self._free[self._turn] = self.device.record()
             self._turn = (self._turn + 1) % len(self._ring)
 
+    def _runs(self, blocks: np.ndarray) -> list[tuple[int, int, int]]:
+        """(first, last, slot of the first) of blocks that follow each other in the graph and in the arena, of
+        int64[k]."""
+        first, last = int(blocks[0]), int(blocks[-1])
+        if self.in_order and last - first == len(blocks) - 1:  # as most pages of a dense level
+            return [(first, last, first)]
+        slots = self._core.pager.arena.slot_of[blocks].astype(np.int64)
+        breaks = np.flatnonzero((np.diff(blocks) != 1) | (np.diff(slots) != 1)) + 1
+        starts, ends = np.concatenate(([0], breaks)), np.concatenate((breaks, [len(blocks)])) - 1
+        return list(zip(blocks[starts].tolist(), blocks[ends].tolist(), slots[starts].tolist(), strict=True))
+
     def _copy(self, page: int, blocks: np.ndarray, buffer: DeviceArray) -> None:
         """Bring blocks to their places in the buffer; neighbours in the arena go together."""
         pager = self._core.pager
@@ -178,12 +189,10 @@ class PageCache:
                 self.device.wait_here(event)
             del self._on_its_way[:-1]
             pager.load(blocks)
-        slots = pager.arena.slot_of[blocks].astype(np.int64)
-        breaks = np.flatnonzero((np.diff(blocks) != 1) | (np.diff(slots) != 1)) + 1
         begin_page, _ = self.range_of(page, page)
-        for run in np.split(np.arange(len(blocks)), breaks):
-            begin, end = int(blocks[run[0]]) << self.block_shift, (int(blocks[run[-1]]) + 1) << self.block_shift
-            end, source = min(end, self.n_arcs), int(slots[run[0]]) << self.block_shift
+        for first, last, slot in self._runs(blocks):
+            begin, end, source = first << self.block_shift, last + 1 << self.block_shift, slot << self.block_shift
+            end = min(end, self.n_arcs)
             host = self._locked[source : source + end - begin]
             self.device.copy_behind(host, buffer[begin - begin_page : end - begin_page], self._copies)
             self.counts.bytes_copied += host.nbytes

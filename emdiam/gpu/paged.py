@@ -28,8 +28,8 @@ from .paging_model import COPY, IN_PLACE, SECTOR_BYTES, UP, WAYS, LevelNeed, Pag
 from .source import Define
 
 WORD = 32
-# Arcs a row, on average, from which the rows of a page are long: on an H200 those of 28 came at 83 % of the bus by the one
-# mapping and at 60 % by the other, those of 19 and fewer at 80 and 90 %.
+# Arcs a row, on average, from which the rows of a page are long: on an H200 those of 28 came at 83 % of the bus by the
+# one mapping and at 60 % by the other, those of 19 and fewer at 80 and 90 %.
 LONG_ROW = 24
 # Of a level up: vertices, their arcs, arcs that were looked at (bfs_bitmaps.cu).
 _COUNTS = 3
@@ -100,7 +100,7 @@ class PagedLauncher(FrontierLauncher):
     """A FrontierLauncher for a PagedGraph; parameters as there. mapping : None for the graph's two, by the rows of each
     page.
 
-    Buffers on the device beside its own, which launchers of one graph share: n / 8 bytes, 8 bytes a block, 16 a
+    Buffers on the device beside its own, which launchers of one graph share: n / 8 bytes, 8 bytes a block, 24 a
     page, the rows of a page, and the arcs of one.
     """
 
@@ -116,7 +116,7 @@ class PagedLauncher(FrontierLauncher):
         self._words = graph.shared(device, "words", -(-graph.n_vertices // WORD), np.uint32)
         self._rows = graph.shared(device, "rows", self._pages.items, graph.id_dtype)
         self._arcs = graph.shared(device, "arcs", self._pages.items, graph.id_dtype)
-        self._tail = device.empty(1, np.uint64)
+        self._tails = graph.shared(device, "tails", self._pages.n_pages, np.uint64)
         self._packed = np.empty(self._pages.items, graph.id_dtype)
         self._run = KernelFile(device, "paging.cu", graph.macros, block).launch
 
@@ -139,6 +139,8 @@ class PagedLauncher(FrontierLauncher):
         """The same, as `plan` has made it of these words."""
         self.graph.looked.arcs += plan.arcs
         self._pages.counts.pages_skipped += self._pages.n_pages - sum(one.last - one.first + 1 for one in plan.groups)
+        if plan.groups:
+            self.device.fill(self._tails, 0)
         for group in plan.groups:
             queue = self._rows_of(group, words)
             held = self._bring(group, queue, plan)
@@ -195,12 +197,12 @@ class PagedLauncher(FrontierLauncher):
         """The vertices of the frontier with an arc in the group, in any order."""
         first, last = self._pages.vertices_of(group.first, group.last)
         begin, end = self._pages.range_of(group.first, group.last)
-        self.device.fill(self._tail, 0)
+        tail = self._tails[group.first : group.first + 1]
         self._run("rows_of_range", last + 1 - first // WORD * WORD, words, self.graph.offsets, first,
-                  last, begin, end, self._rows, self._tail)
+                  last, begin, end, self._rows, tail)
         # A row that goes on into the next page of the group was counted twice, so their number is read; that
         # of a single page is known.
-        k = group.rows if group.first == group.last else int(self.device.to_host(self._tail)[0])
+        k = group.rows if group.first == group.last else int(self.device.to_host(tail)[0])
         return self._rows[:k]
 
     def _bring(self, group: _Group, rows: DeviceArray, plan: _Plan) -> Held:

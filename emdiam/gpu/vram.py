@@ -145,7 +145,7 @@ def _ring(store: Store, shift: int) -> tuple[int, int, int]:
     arcs that were packed, sums of degrees, and what a frontier asks of each block."""
     item, blocks = store.id_dtype.itemsize, store.indices.n_chunks
     items, n_pages = store.indices.chunk_items << shift, -(-blocks >> shift)
-    beside = 2 * items * item + 8 * (items + 1) + 8 * (blocks + 2 * n_pages)
+    beside = 2 * items * item + 8 * (items + 1) + 8 * (blocks + 3 * n_pages)
     return items * item, n_pages, min(RING, max(1, n_pages)) * items * item + beside
 
 
