@@ -55,7 +55,7 @@ def write_store(path: Path, graph: naive.Graph, chunk: int = CHUNK) -> Path:
 def engine_on(path: Path, name: str = "in-ram", **more: Any) -> Iterator[Any]:
     """An engine of the named kind on the store."""
     with open_store(path) as store:
-        options = {"memory_bytes": 2 << 30, **{**ENGINES, **EXTERNAL}[name], **more}
+        options = {"memory_bytes": 4 << 30, **{**ENGINES, **EXTERNAL}[name], **more}
         if store.indices.n_chunks <= 4:
             options.pop("arena_bytes", None)
         with open_engine(store, **options) as engine:

@@ -138,7 +138,7 @@ def test_a_probe_ends_when_its_time_is_over(tmp_path: Path):
     generate("grid", path, parameters={"sides": "700x700"}, options=ConvertOptions(chunk_ids=1 << 12))
     with open_store(path) as store:
         options: dict[str, Any] = {"memory_bytes": 2 << 30, "arena_bytes": 4 << 14}
-        assert probe_store(store, make_run("pivots", **options), 0.3) is None
+        assert probe_store(store, make_run("pivots", **options), 0.05) is None
 
 
 def test_a_probe_needs_the_memory_of_the_plan(tmp_path: Path):
