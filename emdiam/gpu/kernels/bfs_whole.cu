@@ -360,7 +360,9 @@ DEVICE void level_down(const Search& at, const VERTEX* queue, u64 size, const Gr
 
 // Most threads of a block: one block fills a multiprocessor, so that few wait for each other. With wide offsets, and on
 // sm_100, 64 registers a thread are not enough and spill.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+#if defined(EMDIAM_SHIM)
+#define WHOLE_THREADS 1024
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
 #define WHOLE_THREADS 512
 #else
 #define WHOLE_THREADS (sizeof(INDEX) > 4 ? 640 : 1024)
