@@ -37,10 +37,11 @@ class Subject:
 
 def run(setting: Setting, names: Sequence[str] = tuple(inputs.VERIFIED), ids: Sequence[str] = IDS) -> Iterator[Row]:
     """Rows by class, ids, subject (variant or driver) and mapping."""
+    everything = _works()
     for width in ids:
         graphs = {name: Lazy(partial(Subject, setting, name, width)) for name in names}
-        for turn in range(max(map(len, _works().values()))):
-            for (name, lazy), (subject, works) in product(graphs.items(), _works().items()):
+        for turn in range(max(map(len, everything.values()))):
+            for (name, lazy), (subject, works) in product(graphs.items(), everything.items()):
                 if turn < len(works):
                     mapping, work = works[turn]
                     yield from setting.cell({"class": name, "ids": width, "subject": subject, "mapping": mapping},

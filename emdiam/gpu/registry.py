@@ -89,8 +89,8 @@ ENTRIES: tuple[Entry, ...] = (
     # Frontiers and their load balancing.
     *plain("frontier.cu", "frontier_degrees", "partition_rows", "arcs_of_queue", "words_of_queue", "queue_of_words",
            "queue_of_value", "admit_seeds", builds=GRAPHS),
-    # BFS, all levels in one launch. Two blocks a multiprocessor: 64 registers are what their threads may have, and the
-    # bounds of the launch keep them to it; on sm_100 one block, of 96.
+    # BFS, all levels in one launch. One block a multiprocessor, of as many threads as registers let it have: 1,024 of
+    # 64, and fewer with wide offsets and on sm_100; the bounds of the launch keep them to it.
     Entry("bfs_whole.cu", "whole_search", block=512, registers=112, builds=GRAPHS, cooperative=True),
     # BFS, level by level. One block a multiprocessor: about half of the registers that its threads may have.
     Entry("bfs_persistent.cu", "persistent_levels", block=512, registers=72, builds=GRAPHS, cooperative=True),
