@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.offsets import row_length, row_span
+from ..stream.offsets import GROUP, row_length, row_span
+from .atomics import prefetch
 from .profile import BINS, count_level
 
 # Slots of `state`.
@@ -39,6 +40,8 @@ STATE = PROFILE + 1 + BINS
 DONE, MISSING, DENSE, LIMIT, SLICE, MET = 0, 1, 2, 3, 4, 5
 
 
+# Rows of the queue after the next one, whose offsets are asked for.
+_AHEAD = 4
 FIRST_ROW = np.int64(0), np.int64(0)  # vertex, and where its row begins
 
 
@@ -99,6 +102,20 @@ def _bring_up_to_date(state, arcs, next_arcs, head, tail, put_aside):  # type: i
     state[MISSED] = put_aside
 
 
+@inlined
+def _ask_ahead(paging, offsets, later, following):  # type: ignore[no-untyped-def]
+    """Have the first arcs of the row that follows, and the offsets of one that comes later, brought into the caches."""
+    ids, slot_of, shift = paging
+    group, row, _ = offsets
+    _, p, end = following
+    if p < end:
+        base, _ = in_arena(slot_of, shift, p, end)
+        prefetch(ids, base)
+    v = np.int64(later)
+    prefetch(row, v & ~np.int64(GROUP - 1))
+    prefetch(group, v // GROUP)
+
+
 def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
     """The walk over the rows of the current queue with this visitor.
 
@@ -122,6 +139,7 @@ def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
             more = resumed < pending or head < count
             if more:
                 following = _next_row(here, head, missed, resumed, pending, offsets, near)
+                _ask_ahead(paging, offsets, here[min(head + _AHEAD, count - 1)], following)
             while p < end:
                 base, stop = in_arena(slot_of, shift, p, end)
                 if base < 0:
