@@ -111,7 +111,7 @@ class ByPairs:
     def _cover(self, pairs: OpenPairs) -> None:
         """Traverse vertices in many pairs, and in the middle of paths, until there is no pair."""
         # One after another they may as well be chosen a few at a time, by what the others have left.
-        count = ROUND if self._method.batches else ROUND // 4
+        count = ROUND if self._method.batches else max(1, ROUND // 4)
         middles = count // 2
         while len(pairs):
             self._middles, self._ends = [], set(pairs.heaviest(count - middles).tolist()) if middles else set()

@@ -125,6 +125,15 @@ def test_random_graphs(tmp_path: Path, at_once: list[int], graph: naive.Graph) -
         check(engine, graph)
 
 
+@pytest.mark.parametrize("name", ODD)
+def test_odd_graphs_source_by_source(tmp_path: Path, name: str, at_once: list[int],
+                                     monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the first eccentricity is too large for batches: pairs are ended by fewer sources a round."""
+    monkeypatch.setattr(module, "LOW", 0)
+    with engine_on(write_store(tmp_path / "g.zarr", ODD[name])) as engine:
+        check(engine, ODD[name])
+
+
 def test_a_mesh_is_cut_and_takes_fewer_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = mesh(2000)
     starts, rows = naive.csr(graph)
