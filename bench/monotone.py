@@ -17,6 +17,7 @@ from .setting import Setting
 
 TITLE = "exact with arenas from 1/20 to all of the blocks, page cache evicted: seconds by default / without batches"
 SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 1.0)
+WAYS = ("default", "none")
 _KINDS = ("seconds", "cpu_seconds")
 
 
@@ -34,17 +35,19 @@ def _measure(setting: Setting, graph: Graph) -> dict[str, Any]:
     n_blocks, block = blocks_of(path)
     for arena in (LEAST_BLOCKS * block, None):  # kernels are loaded
         cold_run(path, setting.threads, arena)
-    watch, steps = ForeignWatch(), []
-    for share in SHARES:
-        slots = max(LEAST_BLOCKS, int(share * n_blocks))
-        arena = None if slots >= n_blocks else slots * block
-        ways: dict[str, list[dict[str, Any]]] = {"default": [], "none": []}
-        for turn in range(setting.effort.rounds):
-            for way in (list(ways), list(reversed(ways)))[turn % 2]:  # the later of two runs may find memory at hand
-                ways[way].append(cold_run(path, setting.threads, arena, batches=way == "default"))
-        best = {way: min(rounds, key=lambda row: float(row["seconds"])) for way, rounds in ways.items()}
-        steps.append({"share": share, "blocks": min(slots, n_blocks), **best})
-    answers = {step[way]["answer"] for step in steps for way in ("default", "none")}
+    watch = ForeignWatch()
+    slots = {share: max(LEAST_BLOCKS, int(share * n_blocks)) for share in SHARES}
+    found: dict[tuple[float, str], list[dict[str, Any]]] = {(share, way): [] for share in SHARES for way in WAYS}
+    for turn in range(setting.effort.rounds):
+        # All steps in each round, since the machine is not equally fast at all times; and to and fro, since the later
+        # of two runs may find memory at hand.
+        for share, way in (list(found), list(reversed(found)))[turn % 2]:
+            arena = None if slots[share] >= n_blocks else slots[share] * block
+            found[share, way].append(cold_run(path, setting.threads, arena, batches=way == "default"))
+    steps: list[dict[str, Any]] = [
+        {"share": share, "blocks": min(slots[share], n_blocks),
+         **{way: min(found[share, way], key=lambda row: float(row["seconds"])) for way in WAYS}} for share in SHARES]
+    answers = {step[way]["answer"] for step in steps for way in WAYS}
     return {"graph": graph.name, "n_blocks": n_blocks, "steps": steps, "foreign_cores": watch.cores,
             "wrong": len(answers) > 1, **{name: value for kind in _KINDS for name, value in _verdict(steps, kind)}}
 

@@ -20,9 +20,10 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..stream.offsets import row_length, row_span
-from .atomics import atomic_count, atomic_or, atomic_put, atomic_replace, prefetch, yield_core
+from .atomics import atomic_count, atomic_or, atomic_put, atomic_replace, yield_core
 from .profile import count_level
 from .sparse import (
+    AHEAD,
     ARCS,
     COUNT,
     CURRENT,
@@ -39,6 +40,7 @@ from .sparse import (
     PROFILE,
     REACHED,
     SLICE,
+    ask_ahead,
     in_arena,
     put_row_aside,
 )
@@ -54,8 +56,6 @@ _TICKET, _DONE, _NEXT, _NEXT_ARCS, _ARCS, _MISSED, _CAME, _OVER = 0, 8, 16, 24, 
 _SHARED = 64
 _BUFFER = 512
 _LEAST_PART, _PARTS = 32, 8
-# Entries of the queue by which offsets are asked for before they are read.
-_AHEAD = 4
 
 
 @inlined
@@ -80,12 +80,7 @@ def _expand(graph, found, here, there, missed, level, part, buffer, shared):  # 
         # Rows lie anywhere: what a thread needs for the next ones comes while it visits this one.
         if i + 1 < part[1]:
             following = row_span(group, row, hub, np.int64(here[i + 1]))
-            if following[0] < following[1]:
-                base, _ = in_arena(slot_of, shift, following[0], following[1])
-                prefetch(ids, base)
-            later = np.int64(here[min(i + _AHEAD, part[1] - 1)])
-            prefetch(row, later & ~63)
-            prefetch(group, later >> 6)
+            ask_ahead(graph[0], offsets, here[min(i + AHEAD, part[1] - 1)], following[0], following[1])
         while p < end:
             base, stop = in_arena(slot_of, shift, p, end)
             if base < 0:

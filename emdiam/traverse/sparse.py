@@ -40,8 +40,8 @@ STATE = PROFILE + 1 + BINS
 DONE, MISSING, DENSE, LIMIT, SLICE, MET = 0, 1, 2, 3, 4, 5
 
 
-# Rows of the queue after the next one, whose offsets are asked for.
-_AHEAD = 4
+# Rows of the queue after the one that is visited, whose offsets are asked for.
+AHEAD = 4
 FIRST_ROW = np.int64(0), np.int64(0)  # vertex, and where its row begins
 
 
@@ -103,11 +103,11 @@ def _bring_up_to_date(state, arcs, next_arcs, head, tail, put_aside):  # type: i
 
 
 @inlined
-def _ask_ahead(paging, offsets, later, following):  # type: ignore[no-untyped-def]
-    """Have the first arcs of the row that follows, and the offsets of one that comes later, brought into the caches."""
+def ask_ahead(paging, offsets, later, p, end):  # type: ignore[no-untyped-def]
+    """Have the first arcs of the row that follows, [p, end), and the offsets of that of the vertex `later`, brought
+    into the caches."""
     ids, slot_of, shift = paging
     group, row, _ = offsets
-    _, p, end = following
     if p < end:
         base, _ = in_arena(slot_of, shift, p, end)
         prefetch(ids, base)
@@ -139,7 +139,7 @@ def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
             more = resumed < pending or head < count
             if more:
                 following = _next_row(here, head, missed, resumed, pending, offsets, near)
-                _ask_ahead(paging, offsets, here[min(head + _AHEAD, count - 1)], following)
+                ask_ahead(paging, offsets, here[min(head + AHEAD, count - 1)], following[1], following[2])
             while p < end:
                 base, stop = in_arena(slot_of, shift, p, end)
                 if base < 0:
