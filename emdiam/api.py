@@ -187,7 +187,8 @@ def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[RunKeyword
     device : what traversals run on: "cpu" (default), "gpu", "gpu:N", or "auto" for a GPU where there is
         one. bfs, mapping : variant and load balancing on a GPU, see docs/algorithms/gpu-bfs.md.
     workers : share the run out to so many worker processes of dask.distributed on this machine, or, with
-        scheduler="tcp://host:8786", of those that it has. worker_memory, worker_threads : of each.
+        scheduler="tcp://host:8786", of those that it has. worker_memory, worker_threads : of each. With a device other
+        than "cpu" each does large levels on a GPU of its machine.
     scratch : folder for the temporary store of a graph in memory, and for what memory has no room for, default:
         $TMPDIR or /var/tmp. progress : called with progress.Event.
     require_connected : raise errors.DisconnectedError for a graph of several components.

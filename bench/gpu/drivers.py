@@ -135,7 +135,7 @@ DRIVERS: Mapping[str, tuple[tuple[str, ...], Check]] = {
     "rows": (_NONE, drivers_rows.rows), "boxes": (_NONE, drivers_rows.boxes),
     "components": (_NONE, drivers_rows.components),
     "labels": (_NONE, drivers_paged.labels), "paging rates": (_NONE, drivers_paged.rates),
-    "paged": (tuple(MAPPINGS), drivers_paged.paged),
+    "paged": (tuple(MAPPINGS), drivers_paged.paged), "ranges": (_NONE, drivers_paged.ranges),
     "searches": (_NONE, drivers_weighted.searches), "sweep": (tuple(MAPPINGS), drivers_weighted.sweep),
     "all pairs": (_NONE, drivers_weighted.all_pairs),
 }

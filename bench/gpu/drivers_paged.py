@@ -1,8 +1,9 @@
-"""Checks of what only an engine needs: BFS on pages, and the growth of labels."""
+"""Checks of what only an engine needs: BFS on pages and on a range of the vertices, and the growth of labels."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 # So many arcs a block and so many blocks a page that a toy graph has several of both.
 BLOCK_ITEMS, PAGE_SHIFT = 64, 1
+# Levels of a search that are looked at, at most.
+LEVELS = 20
 
 
 def paged(subject: Subject, mapping: str) -> Iterator[bool]:
@@ -63,6 +66,52 @@ def _opened(device: Any, engine: Any, ways: tuple[str, ...]) -> Any:
     from .paged_levels import opened_pages
 
     return opened_pages(device, engine.core, PAGE_SHIFT, 1, ways, TYPICAL)
+
+
+def ranges(subject: Subject, mapping: str) -> Iterator[bool]:
+    """Levels down and up on two ranges that make the graph, from the bitmaps of each level."""
+    from emdiam.gpu.range_rows import RangeRows
+
+    need_engine()
+    graph = HostGraph("ranges", subject.rows[0], subject.rows[1].astype(subject.graph.id_dtype))
+    n, middle = graph.n, graph.n // 128 * 64
+    with memory_engine(graph, BLOCK_ITEMS) as engine:
+        table = engine.core.table
+        for first, stop in ((0, middle), (middle, n)):
+            begin, end = table.arcs_between(first, stop)
+            if begin == end:
+                continue
+            blocks = np.arange(begin >> table.shift, ((end - 1) >> table.shift) + 1)
+            rows = RangeRows(subject.setting.device, replace(engine.core, part=(first, stop, blocks)))
+            for distances in subject.expected.values():
+                yield all(_level_is_right(rows, graph, (first, stop), distances, level)
+                          for level in range(min(LEVELS, int(distances[distances < n].max()))))
+            rows.close()
+
+
+def _level_is_right(rows: Any, graph: HostGraph, span: tuple[int, int], distances: np.ndarray, level: int) -> bool:
+    """Whether a level, down and up, reaches on one range what these distances say."""
+    n, (first, stop) = graph.n, span
+    front, here = distances == level, slice(first, stop)
+    inside = np.zeros(n, bool)
+    inside[here] = front[here]
+    heads = np.repeat(inside, np.diff(graph.offsets))
+    want = np.zeros(n, bool)
+    want[graph.neighbours[heads]] = True
+    found = np.zeros(-(-n // 64), np.uint64)
+    arcs = rows.go_down(_words(inside[here]), found)
+    visited = np.ones(-(-(stop - first) // 64) * 64, bool)
+    visited[: stop - first] = distances[here] <= level
+    new, _ = rows.go_up(_words(visited), _words(front))
+    return bool(np.array_equal(found, _words(want)) and arcs == np.count_nonzero(heads)
+                and np.array_equal(new, _words(distances[here] == level + 1)))
+
+
+def _words(bits: np.ndarray) -> np.ndarray:
+    """A bitmap, uint64[ceil(k / 64)]."""
+    padded = np.zeros(-(-len(bits) // 64) * 64, bool)
+    padded[: len(bits)] = bits
+    return np.packbits(padded, bitorder="little").view(np.uint64)
 
 
 def labels(subject: Subject, mapping: str) -> Iterator[bool]:

@@ -66,7 +66,7 @@ class Case:
                 "cpu_threads": n_threads(), "speedup": cpu / gpu, "diameter": host["upper"],
                 "traversals": _whole(host), "gpu_traversals": _whole(device),
                 "partial": host["traversals"]["partial"], "edges_scanned": host["edges_scanned"],
-                "wrong": len(wrong), "differ": ", ".join(wrong)}
+                "gpu_stages": device["details"]["stage_seconds"], "wrong": len(wrong), "differ": ", ".join(wrong)}
 
     def _run(self, engine: Any, method: str) -> tuple[dict[str, Any], float]:
         """The result as a plain dict, and seconds. Raises TooSlow."""

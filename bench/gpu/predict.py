@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from emdiam.gpu.paging_model import ALL_WAYS, COPY, SECTOR_BYTES, TYPICAL, UP, WAYS, LevelNeed, PageNeed
+from emdiam.gpu.paging_model import ALL_WAYS, COPY, SECTOR_BYTES, TYPICAL, UP, WAYS, LevelNeed, PageCosts, PageNeed
 
 from . import inputs
 from .counts import count_method
@@ -86,12 +86,12 @@ def level_row(pages: tuple[np.ndarray, ...], ways: tuple[str, ...], times: int,
               up: LevelNeed | None = None) -> dict[str, Any]:
     """Seconds of a level by these ways, or up if that is less, and bytes by way: those of `pages`, `times` over."""
     seconds, came, before = 0.0, dict.fromkeys(ALL_WAYS, 0), COPY
-    for need in map(PageNeed, *(part.tolist() for part in pages)):
-        if need.row_bytes:
-            way = TYPICAL.cheapest(need, ways, before)
-            seconds += TYPICAL.seconds(way, need, way == before)
-            came[way] += {"copy": need.block_bytes, "gather": need.row_bytes}.get(way, need.sectors * SECTOR_BYTES)
-            before = way
+    costs = PageCosts(TYPICAL, PageNeed(*pages), ways)
+    for at, (block_bytes, row_bytes, sectors) in enumerate(zip(*(part.tolist() for part in pages), strict=True)):
+        if row_bytes:
+            before, cost = costs.cheapest(at, before)
+            seconds += cost
+            came[before] += {"copy": block_bytes, "gather": row_bytes}.get(before, sectors * SECTOR_BYTES)
     if up is not None and TYPICAL.seconds_up(up) < seconds:
         seconds, came = TYPICAL.seconds_up(up), {**dict.fromkeys(WAYS, 0), UP: round(up.bytes_up)}
     return {"seconds": seconds * times + 2 * TYPICAL.round_trip, **{way: came[way] * times for way in ALL_WAYS}}

@@ -55,11 +55,18 @@ def _level(level: Row) -> tuple[str, ...]:
 def exact(rows: Sequence[Row]) -> Iterator[Table]:
     """Seconds on both, by class and method."""
     yield Table("", ("class", "n", "m", "method", "diameter", "traversals", "partial", "GPU ms", "CPU ms", "threads",
-                     "x (goal 10 above 10 M arcs)", "upload ms", "note"), [
+                     "x (goal 10 above 10 M arcs)", "upload ms", "most of the GPU's ms", "note"), [
         (row["class"], figure(row.get("n")), figure(row.get("m")), row["method"], figure(row.get("diameter")),
          figure(row.get("traversals")), figure(row.get("partial")), _scaled(row, "gpu_seconds", 1e3),
          _scaled(row, "cpu_seconds", 1e3), figure(row.get("cpu_threads")), figure(row.get("speedup")),
-         _scaled(row, "upload_seconds", 1e3), str(row.get("differ") or note(row))[:SHORT]) for row in rows])
+         _scaled(row, "upload_seconds", 1e3), _most_of(row.get("gpu_stages", {})),
+         str(row.get("differ") or note(row))[:SHORT]) for row in rows])
+
+
+def _most_of(stages: Mapping[str, float], count: int = 3) -> str:
+    """The longest stages of a method, in ms."""
+    longest = sorted(stages, key=lambda name: -stages[name])[:count]
+    return ", ".join(f"{name} {figure(1e3 * stages[name])}" for name in longest)
 
 
 def dal_exact(rows: Sequence[Row]) -> Iterator[Table]:

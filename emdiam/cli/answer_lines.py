@@ -115,7 +115,8 @@ def traversals_line(result: dict[str, Any]) -> str:
 
 def device_lines(result: dict[str, Any], verbose: bool) -> list[str]:
     """What traversals ran on, where that is not plainly the CPU of this process."""
-    return worker_lines(result, verbose) if result["device"] == "cpu" else [f"device: {result['device']}"]
+    device = [] if result["device"] == "cpu" else [f"device: {result['device']}"]
+    return [*device, *worker_lines(result, verbose)]
 
 
 def seed_lines(result: dict[str, Any]) -> list[str]:

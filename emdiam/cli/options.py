@@ -128,7 +128,7 @@ batch = click.option("--batch", type=AT_LEAST_1, metavar="K",
 device = click.option(
     "--device", default="cpu", show_default=True, metavar="DEVICE",
     help="What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if there"
-         " is one, else the CPU.")
+         " is one, else the CPU. Of workers, each has one of its machine.")
 verbose = click.option("--verbose", "-v", is_flag=True,
                        help="Show in the answer what was planned and predicted, too.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
@@ -190,9 +190,11 @@ def passed(given: Mapping[str, Any], *without: str) -> dict[str, Any]:
 
 
 def of_run(given: dict[str, Any]) -> dict[str, Any]:
-    """What a command was given for its run, as runs/run.py takes it; the device is looked for now. Raises
-    InputError."""
-    return {**passed(given, "store", "method", "masters"), "device": chosen_device(given["device"])}
+    """What a command was given for its run, as runs/run.py takes it; the device is looked for now, unless workers look
+    for theirs. Raises InputError."""
+    shared = given.get("workers") is not None or given.get("scheduler") is not None
+    device = given["device"] if shared else chosen_device(given["device"])
+    return {**passed(given, "store", "method", "masters"), "device": device}
 
 
 def _keep_events(context: click.Context, _parameter: click.Parameter, file: Path | None) -> None:

@@ -11,6 +11,7 @@ to it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict, replace
@@ -24,6 +25,7 @@ from ..engine.cpu import CpuEngine, CpuForest
 from ..engine.interface import Components, Engine, Facts, Labels
 from ..engine.reporter import Reporter
 from ..errors import StateLost
+from ..gpu.setting import CPU
 from ..progress import Event, Listener
 from ..store.store import Store
 from ..stream.blocks import check_degrees
@@ -395,11 +397,20 @@ class DaskEngine(ColumnCounting, Engine):
         return {"workers": [
             {"address": address, "vertices": int(stop - first), **report["messages"],
              "bytes_read": report["counters"]["bytes_read"], "edges_scanned": report["counters"]["edges_scanned"],
-             "peak_rss_bytes": report["peak_rss_bytes"], "planned_rss_bytes": plan["planned_rss_bytes"]}
+             "peak_rss_bytes": report["peak_rss_bytes"], "planned_rss_bytes": plan["planned_rss_bytes"],
+             "device": plan["device"], "vram_bytes": plan["vram_bytes"]}
             for address, first, stop, report, plan in zip(
                 self.group.spec.addresses, self.group.ranges[:-1], self.group.ranges[1:], self.group.reports,
                 self.group.plans, strict=True)],
             "losses": [asdict(loss) for loss in self.group.losses]}
+
+    @property
+    def device_name(self) -> str:
+        """For results: "cpu", or what workers have, with how many of each."""
+        counts = Counter(plan["device"] for plan in self.group.plans)
+        if set(counts) <= {CPU}:
+            return CPU
+        return " + ".join(f"{count} x {name}" for name, count in sorted(counts.items()))
 
     def _position(self) -> dict[str, Any]:
         return {} if self.group.level is None else {"level": self.group.level}

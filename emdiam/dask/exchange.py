@@ -22,7 +22,6 @@ from ..errors import StoreError
 from ..store.array_reader import read_slice
 from .alltoall import NO_FACTS, AllToAll
 from .frontier_codec import decode_ids, encode_ids
-from .ranges import row_bounds
 
 if TYPE_CHECKING:
     from .rank import Rank
@@ -66,7 +65,7 @@ def halos(rank: Rank, values: np.ndarray, size: int) -> Iterator[tuple[int, np.n
 
 def count_pass(rank: Rank, slabs: int = 1) -> None:
     """Count so many passes over all rows: passes once for all ranks, arcs by each."""
-    begin, end = row_bounds(rank.core.table, rank.first, rank.stop)
+    begin, end = rank.core.table.arcs_between(rank.first, rank.stop)
     rank.core.counters.add(passes=slabs if rank.number == 0 else 0, edges_scanned=slabs * (end - begin))
 
 

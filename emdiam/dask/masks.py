@@ -25,7 +25,7 @@ from ..traverse.multi import words_for
 from ..traverse.multi_dense import see
 from ..traverse.rows import bit_walk, buffered_walk, row_walk
 from ..traverse.workspace import set_bits
-from .ranges import row_bounds, virtual_zeros
+from .ranges import virtual_zeros
 
 SEEN, NEXT = 0, 1
 FULL, FRESH, ACTIVE = 0, 1, 2
@@ -92,7 +92,7 @@ class Masks:
         set_bits(self.marks[ACTIVE], seeds, len(seeds))
         full = seeds[(self.masks == self.words[SEEN, -1]).all(axis=1)]
         set_bits(self.marks[FULL], full, len(full))
-        begin, end = row_bounds(self._core.table, *self._core.span)
+        begin, end = self._core.table.arcs_between(*self._core.span)
         self.open_arcs = end - begin - int(self._core.degrees(full).sum())
         self.row_arcs = int(self._core.degrees(seeds).sum())
 

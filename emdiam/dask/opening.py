@@ -62,7 +62,7 @@ def open_dask_engine(
             addresses=addresses, phases=needs.phases, pool_wanted=needs.pool.wanted,
             memory_bytes=cluster.worker_memory_bytes or share,
             threads=cluster.worker_threads or min(given[address] for address in addresses),
-            dense_arcs=options.get("dense_arcs", -1))
+            dense_arcs=options.get("dense_arcs", -1), device=cluster.device, vram_bytes=cluster.vram_bytes)
         group = RankGroup(client, store, spec)
         stack.callback(group.close)
         engine = DaskEngine(store, group, plan, local, progress)

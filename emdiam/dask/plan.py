@@ -14,6 +14,7 @@ import numpy as np
 
 from ..engine.needs import Needs
 from ..errors import BudgetError
+from ..gpu.setting import CPU
 from ..store.store import Store
 from ..stream.plan import (
     BASE_JITTER,
@@ -106,7 +107,7 @@ class RankSpec:
     int64[ranks + 1]. addresses : of the worker of each rank. phases : vertex state of the method on the whole graph.
     pool_wanted : bytes that the method could make use of, on the whole graph. memory_bytes : peak RSS of a worker
     process; None: nine tenths of what its machine leaves, shared by the ranks there. threads : that compute on a rank.
-    dense_arcs : see traverse.core.Core.
+    dense_arcs : see traverse.core.Core. device, vram_bytes : see OnCluster.
     """
 
     store: str
@@ -118,6 +119,8 @@ class RankSpec:
     memory_bytes: int | None
     threads: int
     dense_arcs: int = -1
+    device: str = CPU
+    vram_bytes: int | None = None
 
     @property
     def longest(self) -> int:

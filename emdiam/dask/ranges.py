@@ -21,7 +21,7 @@ from numpy.typing import DTypeLike
 from ..store.array_reader import read_slice
 from ..store.store import Store
 from ..stream.blocks import BlockTable, build_block_table
-from ..stream.offsets import offsets_bytes, row_starts
+from ..stream.offsets import offsets_bytes
 from ..traverse.workspace import queue_capacity
 
 WORD = 64
@@ -78,21 +78,12 @@ def build_range_table(store: Store, first: int, stop: int) -> tuple[BlockTable, 
     if first == stop:
         first = stop = stop // WORD * WORD
     table = build_block_table(store, (first, stop), virtual_zeros)
-    (begin, end), blocks = row_bounds(table, first, stop), np.empty(0, np.int64)
+    (begin, end), blocks = table.arcs_between(first, stop), np.empty(0, np.int64)
     if end > begin:
         blocks = np.arange(begin >> table.shift, ((end - 1) >> table.shift) + 1)
         table.first_vertex[blocks[0]] = max(first, int(table.first_vertex[blocks[0]]))
         table.first_vertex[blocks[-1] + 1] = stop
     return table, blocks
-
-
-def row_bounds(table: BlockTable, first: int, stop: int) -> tuple[int, int]:
-    """Where the arcs of rows first..stop-1 begin and end."""
-    ends = np.zeros(2, np.int64)
-    offsets = table.offsets
-    if first < stop:
-        row_starts(offsets.group, offsets.row, offsets.hub, np.array([first, stop], np.int64), ends)
-    return int(ends[0]), int(ends[1])
 
 
 def queue_entries(n_vertices: int, longest: int) -> int:

@@ -13,8 +13,11 @@ from typing import Any
 
 import numpy as np
 from distributed import get_worker
+from distributed.comm import get_address_host
 
 from ..errors import StoreError
+from ..gpu.range_rows import RangeRows
+from ..gpu.setting import CPU, share_device
 from ..store.store import Store, open_store
 from ..stream.counters import SharedCounters
 from ..stream.pager import Arena, Pager
@@ -26,6 +29,7 @@ from ..traverse.ram_column import RamColumn
 from ..traverse.workspace import Workspace
 from ..units import default_memory_bytes, peak_rss_bytes
 from .alltoall import PeerLost
+from .device_frontier import DeviceFrontier
 from .exchange import OwnerExchange
 from .frontier import Frontier
 from .plan import RankSpec, plan_rank
@@ -59,17 +63,27 @@ class Rank:
                 raise StoreError("the store that the worker sees is another one", path=spec.store,
                                  remedy="give a path that is the same graph on every machine")
             self.first, self.stop = spec.span(number)
+            # Before memory is planned, so that what it takes of the host counts as the program's own.
+            self._device = share_device(spec.device, self._place())
             self.core, self.blocks = self._open_core(len(spec.addresses))
+            self._rows = None if self._device is None or not len(self.blocks) else RangeRows(
+                self._device, self.core, spec.vram_bytes)
         except BaseException:
             self.store.close()
             raise
         self.alltoall = OwnerExchange(number, spec.ranges)
-        self.frontier = Frontier(self.core, self.alltoall)
+        self.frontier = (Frontier(self.core, self.alltoall) if self._rows is None
+                         else DeviceFrontier(self.core, self.alltoall, self._rows))
         self.span, self.words = slice(self.first, self.stop), self.frontier.words
         self.values: dict[int, np.ndarray] = {}
         self.objects: dict[str, Any] = {}
         self.under_way: Any = None
         self._closed = False
+
+    def _place(self) -> int:
+        """How many ranks before this one are on its machine."""
+        hosts = [get_address_host(address) for address in self.spec.addresses[: self.number + 1]]
+        return hosts[:-1].count(hosts[-1])
 
     def _open_core(self, n_ranks: int) -> tuple[Core, np.ndarray]:
         spec, store, program = self.spec, self.store, program_bytes()
@@ -102,10 +116,12 @@ class Rank:
 
     # -- as an actor ------------------------------------------------------------------------------
     def opened(self) -> Done:
-        """Its memory plan, and the vertices of its range without an edge."""
+        """Its memory plan with its device, and the vertices of its range without an edge."""
         bits = int(np.bitwise_count(self.core.table.isolated[self.words]).sum())
         isolated = bits - -self.stop % 64 if self.first < self.stop else 0
-        return Done((self.plan.to_dict(), isolated), self.report())
+        device = {"device": CPU, "vram_bytes": 0} if self._rows is None else {
+            "device": self._rows.device.name, "vram_bytes": self._rows.planned_bytes}
+        return Done(({**self.plan.to_dict(), **device}, isolated), self.report())
 
     def run(self, number: int, verb: Verb, args: tuple[Any, ...], unused: Sequence[int] = ()) -> Done:
         """verb(self, *args), number `number` of the run, once columns of the keys `unused` are let go of. Raises
@@ -131,6 +147,8 @@ class Rank:
             with contextlib.ExitStack() as stack:
                 stack.callback(self.store.close)
                 stack.callback(self._threads.close)
+                if self._rows is not None:
+                    stack.callback(self._rows.close)
             self.values, self.objects = {}, {}
 
     async def listen(self) -> str:

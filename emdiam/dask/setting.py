@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import InputError
+from ..gpu.setting import CPU
 
 
 @dataclass(frozen=True)
@@ -12,13 +13,17 @@ class OnCluster:
     """scheduler : address of one that runs, e.g. tcp://host:8786; None: a cluster on this machine, for this run.
     workers : how many (None: all that the scheduler has). worker_memory_bytes : peak RSS of a worker process (None: an
     equal share of nine tenths of what its machine has available). worker_threads : that compute on a worker (None:
-    those that Dask gave it; on this machine, its share of the cores).
+    those that Dask gave it; on this machine, its share of the cores). device : what a worker does levels of many arcs
+    on: cpu, gpu (one of its machine, by turns), gpu:N,M,... (one of these), or auto, a GPU where its machine has one.
+    vram_bytes : memory of it that a worker may use (None: what is free).
     """
 
     scheduler: str | None = None
     workers: int | None = None
     worker_memory_bytes: int | None = None
     worker_threads: int | None = None
+    device: str = CPU
+    vram_bytes: int | None = None
 
     def __post_init__(self) -> None:
         if self.scheduler is None and self.workers is None:

@@ -160,7 +160,8 @@ def _complete(result: Distances, engine: Any, selected: Selection, seconds: dict
     """`result` with what was planned and measured, and the names of the store."""
     store, plan = engine.store, engine.plan
     result.bytes_read = engine.reporter.stats().bytes_read
-    result.device, result.version, result.seconds = selected.name, __version__, dict(seconds)
+    result.device = getattr(engine, "device_name", selected.name)  # workers look for theirs
+    result.version, result.seconds = __version__, dict(seconds)
     result.memory_limit_bytes, result.planned_rss_bytes = plan.memory_limit_bytes, plan.planned_rss_bytes
     result.peak_rss_bytes = peak_rss_bytes()
     result.store_digest, result.store_path, result.store_name = store.digest, store.path, store.name

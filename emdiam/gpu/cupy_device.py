@@ -42,17 +42,39 @@ def find_devices(text: str) -> tuple[Device, ...]:
 
     Raises as find_device does, and InputError for a GPU that is named twice.
     """
+    numbers = gpu_numbers(text) or [0]
+    _check_numbers(numbers)
+    return tuple(_opened(number) for number in numbers)
+
+
+def find_share(text: str, place: int) -> Device:
+    """The GPU of process number `place` (from 0) of several on this machine, which take turns: at those that `text`
+    names, or all of them ("gpu"). Raises as find_devices does."""
+    numbers = gpu_numbers(text)
+    count = _check_numbers(numbers)
+    numbers = numbers or list(range(count))
+    return _opened(numbers[place % len(numbers)])
+
+
+def gpu_numbers(text: str) -> list[int]:
+    """The numbers of GPUs in "gpu:N,M,...", none in "gpu". Raises InputError for another text, and for a GPU that is
+    named twice."""
     match = re.fullmatch(r"gpu(?::(\d+(?:,\d+)*))?", text)
     if match is None:
         raise InputError("a device is gpu or gpu:N", text=text, remedy="give for example gpu:0, or gpu:0,1 for two")
-    numbers = [int(number) for number in (match[1] or "0").split(",")]
+    numbers = [int(number) for number in match[1].split(",")] if match[1] else []
     if len(set(numbers)) < len(numbers):
         raise InputError("a GPU is named twice", text=text, remedy="name each once")
+    return numbers
+
+
+def _check_numbers(numbers: list[int]) -> int:
+    """How many GPUs there are. Raises InputError where that is none, or one of these is not there."""
     count = _count_gpus(_import_cupy())
     for number in numbers:
         if number >= count:
             raise InputError(f"there is no GPU {number}: this machine has {count}", remedy=EXTRA)
-    return tuple(_opened(number) for number in numbers)
+    return count
 
 
 def _opened(number: int) -> CupyDevice:
@@ -118,6 +140,8 @@ class CupyKernel:
     def __init__(self, raw: Any, entry: str) -> None:
         self.raw, self.entry = raw, entry
         self.shared_allowed = USUAL_SHARED_BYTES
+        # By threads of a block and its shared bytes: the driver is asked once.
+        self.resident: dict[tuple[int, int], int] = {}
 
     @property
     def most_threads(self) -> int:
@@ -248,11 +272,13 @@ class CupyDevice:
     def resident_blocks(self, kernel: Kernel, block: int, shared: int = 0) -> int:
         """See Device.resident_blocks."""
         assert isinstance(kernel, CupyKernel)
-        driver = self._cupy.cuda.driver
-        with self._guard:
-            kernel.allow_shared(shared)
-            per_sm = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.raw.kernel.ptr, block, shared)
-        return int(per_sm) * self.n_sms
+        if (block, shared) not in kernel.resident:
+            driver = self._cupy.cuda.driver
+            with self._guard:
+                kernel.allow_shared(shared)
+                per_sm = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.raw.kernel.ptr, block, shared)
+            kernel.resident[block, shared] = int(per_sm) * self.n_sms
+        return kernel.resident[block, shared]
 
     def synchronize(self) -> None:
         """See Device.synchronize."""

@@ -107,8 +107,6 @@ class FrontierLauncher:
         self._of_frontier = KernelFile(device, "frontier.cu", graph.macros, block)
         self._starts = self._partition = self._deferred = device.empty(1, np.uint64)
         self._n_deferred = zeros(device, 1, np.uint64)
-        # Kernels by their id, which are kept so that it stays theirs.
-        self._fitting: dict[int, tuple[Kernel, int]] = {}
         most_rows, n_arcs = graph.launch_limits
         if self.mapping.needs_sums:
             self._make_sums(most_rows)
@@ -141,7 +139,7 @@ class FrontierLauncher:
         described = (*self._describe(queue, held), held.neighbours, *arguments)
         self.device.launch(kernels[0], self._grid(kernels[0], queue.size), self.block, described)
         if self.mapping.defers:
-            self.device.launch(kernels[1], self._resident(kernels[1]), self.block, described)
+            self.device.launch(kernels[1], self.device.resident_blocks(kernels[1], self.block), self.block, described)
 
     def _describe(self, queue: DeviceArray, held: Held) -> tuple[Any, ...]:
         """The arguments for the fields of Frontier; sums and chunks are made where they are needed."""
@@ -164,13 +162,7 @@ class FrontierLauncher:
         """Blocks of a launch over that many rows. The number of units is known on the device alone, so the
         arcs of the graph stand for it."""
         if self.mapping.grid == "resident":
-            return self._resident(kernel)
+            return self.device.resident_blocks(kernel, self.block)
         if self.mapping.grid == "units":
             return blocks_for(self.graph.launch_limits[1], self.chunk_units, self.device)
         return blocks_for(n_rows * self.mapping.lanes_of_row(self.tuning), self.block, self.device)
-
-    def _resident(self, kernel: Kernel) -> int:
-        """Blocks that fit the device at once; the driver is asked once a kernel."""
-        if id(kernel) not in self._fitting:
-            self._fitting[id(kernel)] = (kernel, self.device.resident_blocks(kernel, self.block))
-        return self._fitting[id(kernel)][1]

@@ -24,7 +24,7 @@ from .graph import DeviceGraph
 from .kernel_file import KernelFile
 from .pack_rows import pack_rows
 from .page_cache import PageCache
-from .paging_model import COPY, IN_PLACE, SECTOR_BYTES, UP, WAYS, LevelNeed, PageNeed, PagingModel
+from .paging_model import COPY, IN_PLACE, SECTOR_BYTES, UP, LevelNeed, PageCosts, PageNeed, PagingModel
 from .source import Define
 
 WORD = 32
@@ -170,22 +170,18 @@ class PagedLauncher(FrontierLauncher):
 
     def _groups(self, arcs: np.ndarray, rows: np.ndarray, sectors: np.ndarray) -> tuple[list[_Group], float]:
         """What is brought together, and how, in the order of pages; the seconds predicted for that."""
-        pages, model = np.flatnonzero(rows), self._paged.model
+        pages = np.flatnonzero(rows)
         if not len(pages):
             return [], 0.0
         of_page = self._pages.per_page(arcs)[pages]
         needs = PageNeed(self._pages.missing_bytes(arcs > 0)[pages], of_page * self._packed.itemsize, sectors[pages])
-        costs = {way: tuple(model.seconds(way, needs, joins).tolist() for joins in (False, True)) for way in WAYS}
-        allowed = {way: model.allows(way, needs).tolist() for way in self._paged.ways if way in WAYS}
+        costs = PageCosts(self._paged.model, needs, self._paged.ways)
         groups, seconds, last = list[_Group](), 0.0, _Group(COPY, 0, 0, 0, self._pages.items)
         for at, (page, n_rows, n_arcs) in enumerate(zip(pages.tolist(), rows[pages].tolist(), of_page.tolist(),
                                                         strict=True)):
             before = last.way if last.arcs + n_arcs <= self._pages.items else COPY
-            way, best = COPY, float("inf")
-            for other, may in allowed.items():
-                if may[at] and (cost := costs[other][other == before][at]) < best:
-                    way, best = other, cost
-            seconds += costs[way][way == before][at]
+            way, cost = costs.cheapest(at, before)
+            seconds += cost
             if way == COPY or way != before:
                 last = _Group(way, page, page, n_rows, n_arcs)
                 groups.append(last)

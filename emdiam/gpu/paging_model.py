@@ -30,6 +30,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 SKIP, COPY, GATHER, IN_PLACE = "skip", "copy", "gather", "in-place"
 WAYS = (COPY, GATHER, IN_PLACE)
 # Of whole levels of a BFS, beside those of pages.
@@ -101,11 +103,28 @@ class PagingModel:
         allows."""
         return (page.sectors * SECTOR_BYTES <= MOST_WASTE * page.row_bytes) | (way != IN_PLACE)
 
-    def cheapest(self, page: PageNeed, ways: tuple[str, ...] = WAYS, before: str = COPY) -> str:
-        """The way of fewest seconds; COPY if no other may be taken. ways : those that there are. before : the way of
-        the page before, whose launch this one could share."""
-        allowed = [way for way in ways if way in WAYS and self.allows(way, page)]
-        return min(allowed or [COPY], key=lambda way: self.seconds(way, page, way == before))
+
+class PageCosts:
+    """What each way costs for some pages, worked out at once. model : what ways cost. need : of these pages. ways :
+    those that may be taken, of ALL_WAYS."""
+
+    def __init__(self, model: PagingModel, need: PageNeed, ways: tuple[str, ...] = WAYS) -> None:
+        self._seconds = {way: [_listed(model.seconds(way, need, joins)) for joins in (False, True)] for way in WAYS}
+        self._allowed = {way: _listed(model.allows(way, need)) for way in ways if way in WAYS}
+
+    def cheapest(self, place: int = 0, before: str = COPY) -> tuple[str, float]:
+        """The way of fewest seconds for the page at this place, and these; COPY if no other may be taken. before : the
+        way of the page before, whose launch this one could share."""
+        best, least = COPY, float("inf")
+        for way, may in self._allowed.items():
+            if may[place] and (seconds := self._seconds[way][way == before][place]) < least:
+                best, least = way, seconds
+        return best, self._seconds[best][best == before][place]
+
+
+def _listed(values: Any) -> list[Any]:
+    """Of one page, or of each."""
+    return [*np.atleast_1d(values).tolist()]
 
 
 # An H100 on PCIe 5: rates as its makers state them, latencies as those of a launch and of a small read.

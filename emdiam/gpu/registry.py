@@ -96,7 +96,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("bfs_persistent.cu", "persistent_levels", block=512, registers=72, builds=GRAPHS, cooperative=True),
     Entry("bfs_bitmaps.cu", "bottom_up_words", registers=64, builds=GRAPHS),
     *plain("bfs_bitmaps.cu", "isolated_words", "start_search", "visited_words", builds=GRAPHS),
-    *mapped("bfs_top_down.cu", "top_down_bits", "reach_words"),
+    *mapped("bfs_top_down.cu", "top_down_bits", "reach_words", "mark_words"),
     # Arcs that are paged.
     Entry("paging.cu", "page_activity", registers=48, builds=GRAPHS),
     *plain("paging.cu", "rows_of_range", "read_sectors", builds=GRAPHS),

@@ -73,3 +73,28 @@ def select_device(text: str) -> Selection:
         return Selection(find_device(), or_cpu=True)
     except (InputError, DeviceError) as error:
         return Selection(None, error.what)
+
+
+def check_device_text(text: str) -> None:
+    """Raise InputError for a text that names no device; whether there is one is not looked at."""
+    if text not in (CPU, AUTO):
+        from .cupy_device import gpu_numbers
+
+        gpu_numbers(text)
+
+
+def share_device(text: str, place: int) -> Device | None:
+    """The device of process number `place` (from 0) of several on this machine, that `text` asks for as in
+    select_device, but that they take turns at GPUs, at all of them where none is named. None : the CPU.
+
+    Raises as select_device does."""
+    if text == CPU:
+        return None
+    from .cupy_device import find_share
+
+    if text != AUTO:
+        return find_share(text, place)
+    try:
+        return find_share("gpu", place)
+    except (InputError, DeviceError):
+        return None

@@ -1,4 +1,4 @@
-"""The graph of an engine on a device, resident or paged, as the plan of the device's memory says.
+"""The graph of an engine on a device, resident or paged, as the plan of the device's memory says; or rows of a range.
 
 A resident graph comes block by block, so that the host never holds it whole.
 """
@@ -25,36 +25,39 @@ _BLOCKS_AT_ONCE = 64
 
 
 def upload(device: Device, core: Core, tick: Callable[[], None]) -> DeviceGraph:
-    """The graph of `core` on the device. Reads every block that is not in the arena once.
+    """The rows of the span of `core` on the device; ids stay those of the whole graph, and rows are numbered from the
+    first of the span. Reads every block of them that is not in the arena once.
 
     tick : called between pieces. Raises BudgetError for lack of room, StoreError for a damaged block.
     """
-    table, dtype = core.table, core.pager.arena.ids.dtype
+    pager, items, (begin, end) = core.pager, 1 << core.table.shift, core.table.arcs_between(*core.span)
     offsets = upload_offsets(device, core)
-    neighbours = device.empty(table.n_arcs, dtype)
-    pager, items = core.pager, 1 << table.shift
+    neighbours = device.empty(end - begin, pager.arena.ids.dtype)
     at_once = min(pager.arena.n_slots, _BLOCKS_AT_ONCE)
-    with pager.own_pass(table.n_blocks) as done:
-        for first in range(0, table.n_blocks, at_once):
-            blocks = pager.load(np.arange(first, min(first + at_once, table.n_blocks)))
+    with pager.own_pass(len(core.blocks)) as done:
+        for first in range(0, len(core.blocks), at_once):
+            blocks = pager.load(core.blocks[first : first + at_once])
             for block in blocks.tolist():
-                start, stop = block * items, min((block + 1) * items, table.n_arcs)
+                start, stop = max(begin, block * items), min((block + 1) * items, end)
                 row = pager.arena.row(int(pager.arena.slot_of[block]))
-                device.copy(row[: stop - start], neighbours[start:stop])
+                device.copy(row[start - block * items : stop - block * items], neighbours[start - begin : stop - begin])
             done(len(blocks))
             tick()
     return DeviceGraph(offsets, neighbours)
 
 
 def upload_offsets(device: Device, core: Core) -> DeviceArray:
-    """The compact offsets of the host, spelt out: offsets_dtype[n + 1] on the device."""
-    n, dtype = core.table.n_vertices + 1, offsets_dtype(core.table.n_arcs, core.pager.arena.ids.itemsize)
+    """The compact offsets of the host for the rows of the span, spelt out: offsets_dtype[rows + 1] on the device, from
+    0 on."""
+    (first, stop), (base, end) = core.span, core.table.arcs_between(*core.span)
+    n, dtype = stop - first + 1, offsets_dtype(end - base, core.pager.arena.ids.itemsize)
     offsets = device.empty(n, dtype)
     starts = np.empty(min(n, _PIECE), np.int64)
     for begin in range(0, n, _PIECE):
-        end = min(begin + _PIECE, n)
-        following_starts(*core.offsets, begin, starts[: end - begin])
-        device.copy(starts[: end - begin].astype(dtype), offsets[begin:end])
+        piece = starts[: min(n - begin, _PIECE)]
+        following_starts(*core.offsets, first + begin, piece)
+        piece -= base
+        device.copy(piece.astype(dtype), offsets[begin : begin + len(piece)])
     return offsets
 
 

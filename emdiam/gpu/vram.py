@@ -104,7 +104,8 @@ def plan_vram(store: Store, setting: OnDevice, held: DeviceState) -> VramPlan:
         if not (plan.resident and there.resident):
             raise DeviceRoomError(f"each of several devices holds the whole graph, and it does not fit"
                                   f" {other.name if plan.resident else setting.device.name}",
-                                  remedy="give one device, where edges that do not fit are paged")
+                                  remedy="give one device, where edges that do not fit are paged, or share the graph"
+                                         " out with --workers")
     # A batch may go to any of them.
     return replace(plan, pool_bytes=min(pools))
 

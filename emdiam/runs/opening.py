@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from ..engine.needs import Needs
 from ..errors import BudgetError, InputError
 from ..external.engine import ExternalEngine
 from ..external.opening import open_external_engine, plan_external
-from ..gpu.setting import AUTO, OnDevice, Selection, select_device
+from ..gpu.setting import AUTO, CPU, OnDevice, Selection, check_device_text, select_device
 from ..progress import Event, Listener
 from ..store.store import Store
 from ..stream.plan import MemoryPlan
@@ -33,19 +34,46 @@ _PLENTY = 1 << 60
 def selection(run: Run) -> Selection:
     """The device of a run, opened now, so that what it takes of the host counts as the program's own in the
     memory plan. Raises InputError for one that cannot be used, or a choice that the CPU does not have."""
+    if run.cluster is not None:
+        return _of_workers(run)
     selected = run.device if isinstance(run.device, Selection) else select_device(run.device)
-    if run.cluster is not None and selected.device is not None:
-        raise InputError("workers compute on their CPUs", text=selected.name,
-                         remedy="leave --device out, or --workers and --scheduler")
     asked_for_cpu = selected.device is None and not selected.note
     for_gpus = next((value for value in (run.bfs, run.mapping, run.vram_bytes) if value is not None), None)
     if asked_for_cpu and for_gpus is not None:
         raise InputError("variants of BFS, load balancing and its memory are for a GPU", text=str(for_gpus),
                          remedy="compute on one with --device gpu")
-    if run.direction is not None and (selected.device is not None or run.cluster is not None):
-        raise InputError("rules of directions are for the CPU of this process", text=run.direction,
-                         remedy="leave --direction out, or --device, --workers and --scheduler")
+    if run.direction is not None and selected.device is not None:
+        raise _only_here(run.direction)
     return selected
+
+
+def _of_workers(run: Run) -> Selection:
+    """The device of this process, which is its CPU, in a run whose workers look for theirs."""
+    if isinstance(run.device, Selection) and run.device.device is not None:
+        raise InputError("workers look for their devices themselves", text=run.device.name,
+                         remedy="name the device, as in --device gpu")
+    for value in (run.bfs, run.mapping):
+        if value is not None:
+            raise InputError("variants of BFS and load balancing are for a GPU of this process", text=value,
+                             remedy="leave --bfs and --mapping out, or --workers and --scheduler")
+    if run.direction is not None:
+        raise _only_here(run.direction)
+    text = _device_text(run)
+    check_device_text(text)
+    if text == CPU and run.vram_bytes is not None:
+        raise InputError("its memory is for a GPU", text=str(run.vram_bytes),
+                         remedy="let workers have one with --device gpu")
+    return Selection(None)
+
+
+def _only_here(direction: str) -> InputError:
+    return InputError("rules of directions are for the CPU of this process", text=direction,
+                      remedy="leave --direction out, or --device, --workers and --scheduler")
+
+
+def _device_text(run: Run) -> str:
+    """What device workers are to have."""
+    return run.device if isinstance(run.device, str) else CPU
 
 
 def device_of(run: Run, selected: Selection) -> OnDevice | None:
@@ -71,7 +99,8 @@ def open_for(
                              "progress": progress}
     needs = needs_of(store, run) if needs is None else needs
     if run.cluster is not None:
-        return _open_on_workers(store, run.cluster, needs, **sizes)
+        cluster = replace(run.cluster, device=_device_text(run), vram_bytes=run.vram_bytes)
+        return _open_on_workers(store, cluster, needs, **sizes)
     if run.direction is not None:
         sizes["direction"] = run.direction
     return _open_here(store, needs, device_of(run, selected), vertex_state=state_of(run, selected), program=program,

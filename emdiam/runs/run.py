@@ -310,9 +310,8 @@ def _solve_again(
 ) -> Result:
     """The result after a fault of the device: with a part of what is free there now, if it had less room than it
     said; or from the CPU, if the device was only welcome. Raises the fault otherwise."""
-    if isinstance(fault, DeviceFullError):
+    if isinstance(fault, DeviceFullError) and selected.device is not None:  # and not of a worker
         gc.collect()
-        assert selected.device is not None, "memory of a device is full"
         free = selected.device.memory().free
         room = int(_LESS_ROOM * min(free, free if run.vram_bytes is None else run.vram_bytes))
         logging.getLogger("emdiam").info("%s: beginning again with --vram %s", fault.what, format_size(room))
@@ -409,7 +408,7 @@ def _complete(result: Result, run: Run, engine: Any, kernels: tuple[float, float
     kernels : seconds of the run that they took to be compiled, in loading, solving and verifying; and those after
     loading that they took to be compiled or loaded."""
     compiling, preparing = kernels
-    result.device = selected.name
+    result.device = getattr(engine, "device_name", selected.name)  # workers look for theirs
     loading = engine.load_seconds
     result.seconds = {**result.seconds, "compile": compiling, "load": loading, "startup": loading + preparing,
                       "total": result.seconds["total"] + loading}

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import StoreError
 from ..store.array_reader import pieces
 from ..store.store import Store
-from .offsets import GROUP, Offsets, Zeros, build_offsets, offsets_bytes
+from .offsets import GROUP, Offsets, Zeros, build_offsets, offsets_bytes, row_starts
 
 _PIECE_CHUNKS = 4
 
@@ -37,6 +37,13 @@ class BlockTable:
     def n_blocks(self) -> int:
         """Number of blocks."""
         return len(self.first_vertex) - 1
+
+    def arcs_between(self, first: int, stop: int) -> tuple[int, int]:
+        """Where the arcs of rows first..stop-1 begin and end."""
+        ends, offsets = np.zeros(2, np.int64), self.offsets
+        if first < stop:
+            row_starts(offsets.group, offsets.row, offsets.hub, np.array([first, stop], np.int64), ends)
+        return int(ends[0]), int(ends[1])
 
 
 def table_bytes(store: Store, building: bool = True) -> int:

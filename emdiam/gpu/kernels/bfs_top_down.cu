@@ -49,3 +49,15 @@ ENTRY(256, TOP_DOWN_RESIDENT) reach_words(FRONTIER_PARAMETERS, u32* distances, u
     VISIT_ARCS(visit);
     block_add(reached, sums, count);
 }
+
+// The same without distances: marks: u32[*], a bit for each vertex that there is, gets those of all neighbours. The queue
+// and the offsets may be of other numbers than the neighbours, as those of a range of the vertices.
+ENTRY(256, TOP_DOWN_RESIDENT) mark_words(FRONTIER_PARAMETERS, u32* marks) {
+    // Looks before it writes, since most neighbours of a large frontier have been marked.
+    auto visit = [=](u64, u64 arc) {
+        const VERTEX w = __ldg(neighbours + arc);
+        const u32 bit = 1u << (w % WARP);
+        if ((marks[w / WARP] & bit) == 0) atomicOr(marks + w / WARP, bit);
+    };
+    VISIT_ARCS(visit);
+}

@@ -341,7 +341,7 @@ DEVICE void level_up(const Search& at, u64 words, const u32* here, u32* there, P
     u64 vertices = 0, arcs = 0, mine = 0;
     for (u64 first = first_item() / WARP * PULL_WORDS; first < words; first += item_stride() / WARP * PULL_WORDS)
         arcs += pull_words(at.offsets, at.neighbours, first, words, at.visited, here, there, at.distances, at.next,
-                                 room + warp_id(), &vertices, &mine);
+                           room + warp_id(), &vertices, &mine);
     block_add(vertices, scratch, counts + REACHED);
     block_add(arcs, scratch, counts + ARCS);
     warp_add(mine, looked);

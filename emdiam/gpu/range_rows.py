@@ -1,0 +1,99 @@
+"""Rows of a range of the vertices on a device, and what levels of a BFS over many ranges ask of them.
+
+The device has the rows and no state: bitmaps of a level come with it, and what it finds goes back. So the state of a
+search stays with whoever shares it with other ranges, and a level costs n / 8 bytes on the bus each way beside its
+arcs.
+Rows are numbered from the first of the range, their heads as in the whole graph.
+Work: the arcs of the rows that are asked for (down), or those up to the first in the frontier (up).
+Source: papers/004, section 5 (load balancing); Beamer et al., SC 2012 (up); Buluc and Madduri 2011 (ranges).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..errors import DeviceRoomError
+from ..traverse.core import Core
+from ..units import format_size
+from .device import Device
+from .graph import DeviceGraph, offsets_dtype
+from .kernel_file import KernelFile, zeros
+from .upload import upload
+
+_WORD = 32
+_MARGIN = 1 << 20
+
+
+def range_bytes(n_vertices: int, rows: int, n_arcs: int, id_bytes: int) -> int:
+    """Device memory of a range of `rows` vertices, with n_arcs arcs, of a graph of n_vertices: the rows, two bitmaps of
+    all vertices and three of the range, a queue with its sums and chunks, and a distance a row that nobody reads."""
+    graph = offsets_dtype(n_arcs, id_bytes).itemsize * (rows + 1) + id_bytes * n_arcs
+    return graph + n_vertices // 4 + 3 * rows // 8 + (id_bytes + 8 + 4) * rows + n_arcs // 32 + _MARGIN
+
+
+class RangeRows:
+    """The rows of the span of `core` on `device`; the span begins at a multiple of 64.
+
+    vram_bytes : device memory to use at most (None: what is free). tick : called between pieces of the upload.
+    planned_bytes : what is held at most. Raises DeviceRoomError (BudgetError) with the numbers where the rows have no
+    room, StoreError for a damaged block.
+    """
+
+    def __init__(self, device: Device, core: Core, vram_bytes: int | None = None,
+                 tick: Callable[[], None] = lambda: None) -> None:
+        self.device, table = device, core.table
+        (first, stop), (begin, end) = core.span, table.arcs_between(*core.span)
+        item_type, free = core.pager.arena.ids.dtype, device.memory().free
+        self.planned_bytes = range_bytes(table.n_vertices, stop - first, end - begin, item_type.itemsize)
+        limit = free if vram_bytes is None else min(vram_bytes, free)
+        if self.planned_bytes > limit:
+            raise DeviceRoomError(
+                f"vertices {first} to {stop - 1} and their {end - begin} arcs take {format_size(self.planned_bytes)} on"
+                f" {device.name}, which has {format_size(limit)}", remedy="share the graph out to more workers")
+        device.limit_memory(limit)
+        try:
+            self._graph: DeviceGraph = upload(device, core, tick)
+            self._launcher = self._graph.launcher(device)
+            self._words, rows = 2 * (-(-stop // 64) - first // 64), max(1, stop - first)
+            self._of_range = [device.empty(self._words, np.uint32) for _ in range(2)]
+            self._everyone = device.empty(2 * -(-table.n_vertices // 64), np.uint32)
+            self._queue, self._distances = device.empty(rows, item_type), device.empty(rows, np.uint32)
+        except BaseException:
+            device.limit_memory(None)
+            raise
+        self._mark = self._launcher.kernels("bfs_top_down.cu", "mark_words")
+        self._of_frontier = KernelFile(device, "frontier.cu", self._graph.macros)
+        self._up = KernelFile(device, "bfs_bitmaps.cu", self._graph.macros)
+
+    def go_down(self, rows: np.ndarray, reached: np.ndarray) -> int:
+        """Set in `reached` the bits of all neighbours of these rows; the arcs of the rows. rows : bitmap of the range,
+        uint64[k]; reached : of all vertices."""
+        device, here, counts = self.device, self._of_range[0], zeros(self.device, 2, np.uint64)
+        device.copy(rows.view(np.uint32), here)
+        self._of_frontier.launch("queue_of_words", self._words, here, self._words, self._queue, counts[:1])
+        self._of_frontier.launch("arcs_of_queue", self._graph.n_vertices, self._queue, counts[:1], self._graph.offsets,
+                                 counts[1:])
+        count, arcs = device.to_host(counts).tolist()
+        if count:
+            device.fill(self._everyone, 0)
+            self._launcher.launch(self._mark, self._queue[:count], (self._everyone,))
+            reached |= device.to_host(self._everyone).view(np.uint64)
+        return int(arcs)
+
+    def go_up(self, reached: np.ndarray, frontier: np.ndarray) -> tuple[np.ndarray, int]:
+        """(bitmap of the rows that have not been reached and have a neighbour in the frontier; arcs looked at).
+        reached : bitmap of the range, uint64[k], in which what lies behind the last vertex is set; frontier : of all
+        vertices."""
+        device, (visited, new), counts = self.device, self._of_range, zeros(self.device, 3, np.uint64)
+        device.copy(reached.view(np.uint32), visited)
+        device.copy(frontier.view(np.uint32), self._everyone)
+        self._up.launch("bottom_up_words", self._words * _WORD, self._graph.offsets, self._graph.neighbours,
+                        self._words, visited, self._everyone, new, self._distances, np.uint32(1), counts)
+        return device.to_host(new).view(np.uint64), int(device.to_host(counts)[2])
+
+    def close(self) -> None:
+        """Give the memory of the device back; nothing more can be asked."""
+        del self._graph, self._launcher, self._of_range, self._everyone, self._queue, self._distances
+        self.device.limit_memory(None)
