@@ -17,7 +17,7 @@ from distributed.comm import get_address_host
 
 from ..errors import StoreError
 from ..gpu.range_rows import RangeRows
-from ..gpu.setting import CPU, share_device
+from ..gpu.setting import share_device
 from ..store.store import Store, open_store
 from ..stream.counters import SharedCounters
 from ..stream.pager import Arena, Pager
@@ -64,10 +64,11 @@ class Rank:
                                  remedy="give a path that is the same graph on every machine")
             self.first, self.stop = spec.span(number)
             # Before memory is planned, so that what it takes of the host counts as the program's own.
-            self._device = share_device(spec.device, self._place())
+            self._selected = share_device(spec.device, self._place())
             self.core, self.blocks = self._open_core(len(spec.addresses))
-            self._rows = None if self._device is None or not len(self.blocks) else RangeRows(
-                self._device, self.core, spec.vram_bytes)
+            device = self._selected.device
+            self._rows = None if device is None or not len(self.blocks) else RangeRows(
+                device, self.core, spec.vram_bytes)
         except BaseException:
             self.store.close()
             raise
@@ -119,8 +120,7 @@ class Rank:
         """Its memory plan with its device, and the vertices of its range without an edge."""
         bits = int(np.bitwise_count(self.core.table.isolated[self.words]).sum())
         isolated = bits - -self.stop % 64 if self.first < self.stop else 0
-        device = {"device": CPU, "vram_bytes": 0} if self._rows is None else {
-            "device": self._rows.device.name, "vram_bytes": self._rows.planned_bytes}
+        device = {"device": self._selected.name, "vram_bytes": self._rows.planned_bytes if self._rows else 0}
         return Done(({**self.plan.to_dict(), **device}, isolated), self.report())
 
     def run(self, number: int, verb: Verb, args: tuple[Any, ...], unused: Sequence[int] = ()) -> Done:

@@ -83,18 +83,16 @@ def check_device_text(text: str) -> None:
         gpu_numbers(text)
 
 
-def share_device(text: str, place: int) -> Device | None:
+def share_device(text: str, place: int) -> Selection:
     """The device of process number `place` (from 0) of several on this machine, that `text` asks for as in
-    select_device, but that they take turns at GPUs, at all of them where none is named. None : the CPU.
-
-    Raises as select_device does."""
+    select_device, but that they take turns at GPUs, at all of them where none is named. Raises as that does."""
     if text == CPU:
-        return None
+        return Selection(None)
     from .cupy_device import find_share
 
     if text != AUTO:
-        return find_share(text, place)
+        return Selection(find_share(text, place))
     try:
-        return find_share("gpu", place)
-    except (InputError, DeviceError):
-        return None
+        return Selection(find_share("gpu", place))
+    except (InputError, DeviceError) as error:
+        return Selection(None, error.what)

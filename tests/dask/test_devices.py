@@ -133,7 +133,8 @@ def test_a_machine_without_a_gpu_is_the_cpu_where_one_was_welcome(
     monkeypatch.setattr(cupy_device, "find_share", absent)
     path = write_store(tmp_path / "g.zarr", ODD["cycle"])
     with engine_on_workers(path, 2, processes=False, device="auto") as engine:
-        assert engine.device_name == "cpu" and engine.bfs(0).eccentricity == max(naive.distances(ODD["cycle"], 0))
+        assert engine.device_name == "2 x cpu (no GPU can be used: there is none)"
+        assert engine.bfs(0).eccentricity == max(naive.distances(ODD["cycle"], 0))
     with pytest.raises(InputError, match="no GPU can be used"), \
             engine_on_workers(path, 2, processes=False, device="gpu"):
         pass
