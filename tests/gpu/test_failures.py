@@ -155,8 +155,9 @@ def fake_cupy(count: int = 2, **calls: Any) -> ModuleType:
     """As much of cupy as a device asks for here, and what of it fails; `used` has the devices made current."""
     module: Any = ModuleType("cupy")
     module.__version__, module.used = "14.9", []
+    # Of no architecture that there are cubins for, which a tree may have.
     facts = {"name": b"Card", "multiProcessorCount": 132, "maxThreadsPerBlock": 1024, "warpSize": 32,
-             "major": 9, "minor": 0}
+             "major": 7, "minor": 0}
     module.empty = calls.get("empty", lambda n, dtype: FakeArray(np.full(n, 77, dtype)))
     module.RawModule = calls.get("module", fake_module())
     module.asnumpy = calls.get("asnumpy", lambda array: array.values)
