@@ -57,8 +57,9 @@ class Rank:
 
     def __init__(self, spec: RankSpec, number: int) -> None:
         self.spec, self.number = spec, number
-        self.store: Store = open_store(spec.store)
-        try:
+        with contextlib.ExitStack() as opened:
+            self.store: Store = open_store(spec.store)
+            opened.callback(self.store.close)
             if self.store.digest != spec.digest:
                 raise StoreError("the store that the worker sees is another one", path=spec.store,
                                  remedy="give a path that is the same graph on every machine")
@@ -66,12 +67,13 @@ class Rank:
             # Before memory is planned, so that what it takes of the host counts as the program's own.
             self._selected = share_device(spec.device, self._place())
             self.core, self.blocks = self._open_core(len(spec.addresses))
+            opened.callback(self._threads.close)
             device = self._selected.device
             self._rows = None if device is None or not len(self.blocks) else RangeRows(
                 device, self.core, spec.vram_bytes)
-        except BaseException:
-            self.store.close()
-            raise
+            if self._rows is not None:
+                opened.callback(self._rows.close)
+            self._open = opened.pop_all()  # what closes it
         self.alltoall = OwnerExchange(number, spec.ranges)
         self.frontier = (Frontier(self.core, self.alltoall) if self._rows is None
                          else DeviceFrontier(self.core, self.alltoall, self._rows))
@@ -144,11 +146,7 @@ class Rank:
         """End threads, and let go of the store and of all state."""
         if not self._closed:
             self._closed = True
-            with contextlib.ExitStack() as stack:
-                stack.callback(self.store.close)
-                stack.callback(self._threads.close)
-                if self._rows is not None:
-                    stack.callback(self._rows.close)
+            self._open.close()
             self.values, self.objects = {}, {}
 
     async def listen(self) -> str:

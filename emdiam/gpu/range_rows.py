@@ -27,10 +27,10 @@ _MARGIN = 1 << 20
 
 
 def range_bytes(n_vertices: int, rows: int, n_arcs: int, id_bytes: int) -> int:
-    """Device memory of a range of `rows` vertices, with n_arcs arcs, of a graph of n_vertices: the rows, two bitmaps of
-    all vertices and three of the range, a queue with its sums and chunks, and a distance a row that nobody reads."""
+    """Device memory of a range of `rows` vertices, with n_arcs arcs, of a graph of n_vertices: the rows, a bitmap of
+    all vertices and two of the range, a queue with its sums and chunks, and a distance a row that nobody reads."""
     graph = offsets_dtype(n_arcs, id_bytes).itemsize * (rows + 1) + id_bytes * n_arcs
-    return graph + n_vertices // 4 + 3 * rows // 8 + (id_bytes + 8 + 4) * rows + n_arcs // 32 + _MARGIN
+    return graph + n_vertices // 8 + rows // 4 + (id_bytes + 8 + 4) * rows + n_arcs // 32 + _MARGIN
 
 
 class RangeRows:

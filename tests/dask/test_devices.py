@@ -31,6 +31,8 @@ from emdiam.dask import device_frontier  # noqa: E402 - needs Dask
 from tests.helpers.workers import apart, engine_on_workers  # noqa: E402
 
 ODD = odd_graphs()
+# The others take half a minute each, on devices that are a CPU.
+SMALL = [name for name in ODD if not name.startswith("large")]
 SETTINGS = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 DENSE: dict[str, dict[str, int]] = {"down": {}, "up": {"dense_arcs": 0}}
 Asked = list[tuple[str, int]]
@@ -60,13 +62,20 @@ def check(path: Path, graph: naive.Graph, workers: int, seed: int, **fields: int
         check_all(engine, wide, random.Random(seed))
 
 
-@pytest.mark.thin(8, sampled=("name",))
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.thin(30, sampled=("name",))
+@pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("way", DENSE)
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_odd_graphs(tmp_path: Path, asked: Asked, workers: int, way: str, name: str) -> None:
     check(tmp_path / "g.zarr", ODD[name], workers, 7, **DENSE[way])
     assert sorted(asked) == [("gpu", place) for place in range(workers)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted({*ODD} - {*SMALL}))
+@pytest.mark.parametrize("way", DENSE)
+def test_large_odd_graphs(tmp_path: Path, asked: Asked, way: str, name: str) -> None:
+    check(tmp_path / "g.zarr", ODD[name], 2, 7, **DENSE[way])
 
 
 @pytest.mark.slow

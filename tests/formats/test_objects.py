@@ -158,7 +158,7 @@ def test_approximations_plans_and_proofs_of_objects(tmp_path: Path, answer: Any)
     frame = pd.DataFrame(TABLE)
     rough = emdiam.approximate(frame, masters=6, seed=1)
     assert rough.lower <= answer.diameter <= rough.upper
-    [planned] = emdiam.plan(igraph(), method="pivots", memory="2GiB", probe=None)
+    [planned] = emdiam.plan(igraph(), method="pivots", memory="4GiB", probe=None)
     assert planned.plan is not None and planned.plan.in_ram
     emdiam.exact(EDGES, certificate=tmp_path / "c.json")
     assert emdiam.verify(tmp_path / "c.json", nx.Graph(EDGES.tolist())).verified
