@@ -76,12 +76,10 @@ def ranges(subject: Subject, mapping: str) -> Iterator[bool]:
     graph = HostGraph("ranges", subject.rows[0], subject.rows[1].astype(subject.graph.id_dtype))
     n, middle = graph.n, graph.n // 128 * 64
     with memory_engine(graph, BLOCK_ITEMS) as engine:
-        table = engine.core.table
         for first, stop in ((0, middle), (middle, n)):
-            begin, end = table.arcs_between(first, stop)
-            if begin == end:
+            blocks = engine.core.table.blocks_between(first, stop)
+            if not len(blocks):
                 continue
-            blocks = np.arange(begin >> table.shift, ((end - 1) >> table.shift) + 1)
             rows = RangeRows(subject.setting.device, replace(engine.core, part=(first, stop, blocks)))
             for distances in subject.expected.values():
                 yield all(_level_is_right(rows, graph, (first, stop), distances, level)

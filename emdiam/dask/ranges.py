@@ -78,9 +78,8 @@ def build_range_table(store: Store, first: int, stop: int) -> tuple[BlockTable, 
     if first == stop:
         first = stop = stop // WORD * WORD
     table = build_block_table(store, (first, stop), virtual_zeros)
-    (begin, end), blocks = table.arcs_between(first, stop), np.empty(0, np.int64)
-    if end > begin:
-        blocks = np.arange(begin >> table.shift, ((end - 1) >> table.shift) + 1)
+    blocks = table.blocks_between(first, stop)
+    if len(blocks):
         table.first_vertex[blocks[0]] = max(first, int(table.first_vertex[blocks[0]]))
         table.first_vertex[blocks[-1] + 1] = stop
     return table, blocks

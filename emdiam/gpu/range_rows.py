@@ -10,7 +10,7 @@ Source: papers/004, section 5 (load balancing); Beamer et al., SC 2012 (up); Bul
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from contextlib import ExitStack
 
 import numpy as np
 
@@ -36,13 +36,11 @@ def range_bytes(n_vertices: int, rows: int, n_arcs: int, id_bytes: int) -> int:
 class RangeRows:
     """The rows of the span of `core` on `device`; the span begins at a multiple of 64.
 
-    vram_bytes : device memory to use at most (None: what is free). tick : called between pieces of the upload.
-    planned_bytes : what is held at most. Raises DeviceRoomError (BudgetError) with the numbers where the rows have no
-    room, StoreError for a damaged block.
+    vram_bytes : device memory to use at most (None: what is free). planned_bytes : what is held at most. Raises
+    DeviceRoomError (BudgetError) with the numbers where the rows have no room, StoreError for a damaged block.
     """
 
-    def __init__(self, device: Device, core: Core, vram_bytes: int | None = None,
-                 tick: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, device: Device, core: Core, vram_bytes: int | None = None) -> None:
         self.device, table = device, core.table
         (first, stop), (begin, end) = core.span, table.arcs_between(*core.span)
         item_type, free = core.pager.arena.ids.dtype, device.memory().free
@@ -53,34 +51,33 @@ class RangeRows:
                 f"vertices {first} to {stop - 1} and their {end - begin} arcs take {format_size(self.planned_bytes)} on"
                 f" {device.name}, which has {format_size(limit)}", remedy="share the graph out to more workers")
         device.limit_memory(limit)
-        try:
-            self._graph: DeviceGraph = upload(device, core, tick)
-            self._launcher = self._graph.launcher(device)
+        with ExitStack() as undo:
+            undo.callback(device.limit_memory, None)
+            self._graph: DeviceGraph = upload(device, core, lambda: None)
             self._words, rows = 2 * (-(-stop // 64) - first // 64), max(1, stop - first)
             self._of_range = [device.empty(self._words, np.uint32) for _ in range(2)]
             self._everyone = device.empty(2 * -(-table.n_vertices // 64), np.uint32)
             self._queue, self._distances = device.empty(rows, item_type), device.empty(rows, np.uint32)
-        except BaseException:
-            device.limit_memory(None)
-            raise
-        self._mark = self._launcher.kernels("bfs_top_down.cu", "mark_words")
-        self._of_frontier = KernelFile(device, "frontier.cu", self._graph.macros)
-        self._up = KernelFile(device, "bfs_bitmaps.cu", self._graph.macros)
+            self._launcher = self._graph.launcher(device)
+            self._mark = self._launcher.kernels("bfs_top_down.cu", "mark_words")
+            self._of_frontier = KernelFile(device, "frontier.cu", self._graph.macros)
+            self._up = KernelFile(device, "bfs_bitmaps.cu", self._graph.macros)
+            undo.pop_all()
 
     def go_down(self, rows: np.ndarray, reached: np.ndarray) -> int:
         """Set in `reached` the bits of all neighbours of these rows; the arcs of the rows. rows : bitmap of the range,
         uint64[k]; reached : of all vertices."""
-        device, here, counts = self.device, self._of_range[0], zeros(self.device, 2, np.uint64)
+        device, here, count = self.device, self._of_range[0], int(np.bitwise_count(rows).sum())
+        if count == 0:
+            return 0
+        sizes = zeros(device, 2, np.uint64)  # vertices of the queue, and their arcs
         device.copy(rows.view(np.uint32), here)
-        self._of_frontier.launch("queue_of_words", self._words, here, self._words, self._queue, counts[:1])
-        self._of_frontier.launch("arcs_of_queue", self._graph.n_vertices, self._queue, counts[:1], self._graph.offsets,
-                                 counts[1:])
-        count, arcs = device.to_host(counts).tolist()
-        if count:
-            device.fill(self._everyone, 0)
-            self._launcher.launch(self._mark, self._queue[:count], (self._everyone,))
-            reached |= device.to_host(self._everyone).view(np.uint64)
-        return int(arcs)
+        self._of_frontier.launch("queue_of_words", self._words, here, self._words, self._queue, sizes[:1])
+        self._of_frontier.launch("arcs_of_queue", count, self._queue, sizes[:1], self._graph.offsets, sizes[1:])
+        device.fill(self._everyone, 0)
+        self._launcher.launch(self._mark, self._queue[:count], (self._everyone,))
+        reached |= device.to_host(self._everyone).view(np.uint64)
+        return int(device.to_host(sizes)[1])
 
     def go_up(self, reached: np.ndarray, frontier: np.ndarray) -> tuple[np.ndarray, int]:
         """(bitmap of the rows that have not been reached and have a neighbour in the frontier; arcs looked at).

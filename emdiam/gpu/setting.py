@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from ..errors import DeviceError, InputError
 from .device import Device
@@ -61,16 +61,35 @@ def select_device(text: str) -> Selection:
 
     Raises InputError for any other text, for a GPU that cannot be used, and DeviceError for one that fails.
     """
+    def found(named: str) -> Selection:
+        # Only here, so that nothing of a GPU is looked for where none is asked for.
+        from .cupy_device import find_devices
+
+        first, *others = find_devices(named)
+        return Selection(first, others=tuple(others))
+
+    return _selected(text, found)
+
+
+def share_device(text: str, place: int) -> Selection:
+    """The device of process number `place` (from 0) of several on this machine, that `text` asks for as in
+    select_device, but that they take turns at GPUs, at all of them where none is named. Raises as that does."""
+    def found(named: str) -> Selection:
+        from .cupy_device import find_share
+
+        return Selection(find_share(named, place))
+
+    return _selected(text, found)
+
+
+def _selected(text: str, found: Callable[[str], Selection]) -> Selection:
+    """What is found by the name of a GPU, or the CPU. Raises what `found` raises, but for auto."""
     if text == CPU:
         return Selection(None)
-    # Only here, so that nothing of a GPU is looked for where none is asked for.
-    from .cupy_device import find_device, find_devices
-
     if text != AUTO:
-        first, *others = find_devices(text)
-        return Selection(first, others=tuple(others))
+        return found(text)
     try:
-        return Selection(find_device(), or_cpu=True)
+        return replace(found("gpu"), or_cpu=True)
     except (InputError, DeviceError) as error:
         return Selection(None, error.what)
 
@@ -81,18 +100,3 @@ def check_device_text(text: str) -> None:
         from .cupy_device import gpu_numbers
 
         gpu_numbers(text)
-
-
-def share_device(text: str, place: int) -> Selection:
-    """The device of process number `place` (from 0) of several on this machine, that `text` asks for as in
-    select_device, but that they take turns at GPUs, at all of them where none is named. Raises as that does."""
-    if text == CPU:
-        return Selection(None)
-    from .cupy_device import find_share
-
-    if text != AUTO:
-        return Selection(find_share(text, place))
-    try:
-        return Selection(find_share("gpu", place))
-    except (InputError, DeviceError) as error:
-        return Selection(None, error.what)

@@ -45,6 +45,11 @@ class BlockTable:
             row_starts(offsets.group, offsets.row, offsets.hub, np.array([first, stop], np.int64), ends)
         return int(ends[0]), int(ends[1])
 
+    def blocks_between(self, first: int, stop: int) -> np.ndarray:
+        """The blocks with arcs of rows first..stop-1, int64[k]."""
+        begin, end = self.arcs_between(first, stop)
+        return np.arange(begin >> self.shift, ((end - 1) >> self.shift) + 1) if begin < end else np.empty(0, np.int64)
+
 
 def table_bytes(store: Store, building: bool = True) -> int:
     """Upper bound of the bytes of a BlockTable and of the RowCheck beside it, and of building it."""
