@@ -103,10 +103,10 @@ ENTRIES: tuple[Entry, ...] = (
     # Many sources, spreads and labels.
     *mapped("multi_source.cu", "push_bits", others=_WORDS),
     *plain("multi_source_levels.cu", "seed_bits", "write_levels", builds=_WORDS),
-    Entry("multi_source_levels.cu", "pull_bits", registers=48, builds=_WORDS),
+    Entry("multi_source_levels.cu", "pull_bits", registers=64, builds=_WORDS),
     Entry("multi_source_levels.cu", "settle_bits", registers=40, builds=_WORDS),
-    Entry("multi_source_whole.cu", "whole_batch", registers=64, builds=_WORDS, cooperative=True),
-    Entry("multi_source_wide.cu", "wide_batch", registers=64, builds=_WIDE, cooperative=True),
+    Entry("multi_source_whole.cu", "whole_batch", registers=80, builds=_WORDS, cooperative=True),
+    Entry("multi_source_wide.cu", "wide_batch", registers=80, builds=_WIDE, cooperative=True),
     *mapped("spread.cu", "spread_level"),
     Entry("spread_whole.cu", "whole_spread", registers=64, builds=GRAPHS, cooperative=True),
     Entry("labels.cu", "grow_labels", registers=40, builds=mapping_builds([LABEL_MAPPING])),

@@ -9,8 +9,8 @@
 // Going up takes neighbours for predecessors, so the graph is undirected. Work: O(n + m), and up to n + m for each level
 // that goes up.
 #include "bottom_up.cuh"
+#include "queue_rows.cuh"
 
-#define LANE_ROW 32u     // longer rows are done by the whole warp
 #define MOST_SHARE 3     // log2 of most lanes that share a row
 #define SOLO_SLOTS 512u  // largest frontier of block 0 alone
 
@@ -187,30 +187,31 @@ DEVICE u64 expand_queue(const Search& at, const Read& read, u64 size, u64 warp, 
     return looked;
 }
 
-// The wide rows that were put aside, in pieces of WARP * BATCH arcs that the warps of the grid take in turn. Each warp
-// reads 32 rows at a time and numbers their pieces. All threads of the grid must call it.
+// The wide rows that were put aside in a level down. All threads of the grid must call it.
+static_assert(PIECE == WARP * BATCH, "a warp asks for all arcs of a piece at once");
 DEVICE void expand_wide(const Search& at, u64 rows, const GridTail& tail) {
-    const u64 warps = static_cast<u64>(gridDim.x) * warps_in_block();
-    const u64 warp = static_cast<u64>(warp_id()) * gridDim.x + blockIdx.x;
-    u64 before = 0, arcs = 0;
-    for (u64 first = 0; first < rows; first += WARP) {
-        INDEX begin = 0, end = 0;
-        if (first + lane_id() < rows) {
-            const VERTEX v = load_fresh(at.wide + first + lane_id());
-            begin = __ldg(at.offsets + v);
-            end = __ldg(at.offsets + v + 1);
-        }
-        const u64 own = (end - begin + WARP * BATCH - 1) / (WARP * BATCH), upto = warp_inclusive_sum(own);
-        const u64 pieces = __shfl_sync(FULL_WARP, upto, WARP - 1);
-        for (u64 piece = (warp + warps - before % warps) % warps; piece < pieces; piece += warps) {
-            const i32 owner = __popc(__ballot_sync(FULL_WARP, upto <= piece));
-            const u64 of_row = piece - __shfl_sync(FULL_WARP, upto - own, owner);
-            const INDEX base = __shfl_sync(FULL_WARP, begin, owner) + static_cast<INDEX>(of_row * WARP * BATCH);
-            visit_batch(at, base + lane_id(), __shfl_sync(FULL_WARP, end, owner), WARP, tail, &arcs);
-        }
-        before += pieces;
-    }
+    u64 arcs = 0;
+    visit_pieces(at.offsets, at.wide, rows, [&](VERTEX, INDEX begin, INDEX end) {
+        visit_batch(at, begin + lane_id(), end, WARP, tail, &arcs);
+    });
     warp_add(arcs, tail.counts + ARCS);
+}
+
+// The same in a level up, from the bitmap `here` to `there`: whoever finds an arc of a row first, reaches its vertex. looked:
+// see Place.
+DEVICE void pull_wide(const Search& at, u64 rows, const u32* here, u32* there, u64* counts, u64* looked) {
+    u64 mine = 0;
+    visit_pieces(at.offsets, at.wide, rows, [&](VERTEX v, INDEX begin, INDEX end) {
+        const u32 bit = 1u << (v % WARP);
+        if (__any_sync(FULL_WARP, (load_fresh(at.visited + v / WARP) & bit) != 0)) return;
+        const bool hit = __any_sync(FULL_WARP, leads_into(here, at.neighbours, begin + lane_id(), end, WARP, &mine));
+        if (!hit || lane_id() != 0 || (atomicOr(at.visited + v / WARP, bit) & bit) != 0) return;
+        at.distances[v] = at.next;
+        atomicOr(there + v / WARP, bit);
+        atomicAdd(counts + REACHED, 1ull);
+        atomicAdd(counts + ARCS, static_cast<u64>(__ldg(at.offsets + v + 1) - __ldg(at.offsets + v)));
+    });
+    warp_add(mine, looked);
 }
 
 // What all blocks know of a search between two levels, alike, each in its shared memory. size, arcs: of the frontier,
@@ -334,14 +335,15 @@ DEVICE void change_frontier(const Place& now, u32* barrier, u64 words, VERTEX* e
     grid_barrier(barrier);
 }
 
-// A level from the unreached vertices up, from the bitmap `here` to `there`. room: of each warp of the block. counts: of the
-// level. looked: see Place.
+// A level from the unreached vertices up, from the bitmap `here` to `there`, but for wide rows that need more than a look at
+// their beginning. room: of each warp of the block. counts: of the level. looked: see Place.
 DEVICE void level_up(const Search& at, u64 words, const u32* here, u32* there, PullRoom* room, u64* scratch, u64* counts,
                      u64* looked) {
     u64 vertices = 0, arcs = 0, mine = 0;
+    const auto put_aside = [&](VERTEX v) { at.wide[atomicAdd(counts + WIDE, 1ull)] = v; };
     for (u64 first = first_item() / WARP * PULL_WORDS; first < words; first += item_stride() / WARP * PULL_WORDS)
         arcs += pull_words(at.offsets, at.neighbours, first, words, at.visited, here, there, at.distances, at.next,
-                           room + warp_id(), &vertices, &mine);
+                           at.wide_row, put_aside, room + warp_id(), &vertices, &mine);
     block_add(vertices, scratch, counts + REACHED);
     block_add(arcs, scratch, counts + ARCS);
     warp_add(mine, looked);
@@ -439,7 +441,9 @@ ENTRY(WHOLE_THREADS, 1) whole_search(const INDEX* offsets, const VERTEX* neighbo
         if (now.wide != 0) {
             const GridTail tail = {of_level, now.level % 2 ? odd : even};
             at.next = static_cast<u32>(now.level);
-            expand_wide(at, now.wide, tail);
+            u32* const came = now.swapped ? there : here;  // the bitmap of what the level reaches, if it has one
+            if (now.in_words) pull_wide(at, now.wide, now.swapped ? here : there, came, of_level, &now.looked);
+            else expand_wide(at, now.wide, tail);
             grid_barrier(barrier);
             if (threadIdx.x == 0) start_level(&now, Reached(of_level), n, alone, alpha, beta);
             __syncthreads();

@@ -32,18 +32,25 @@ DEVICE bool leads_into(const u32* bitmap, const VERTEX* neighbours, INDEX arc, I
 }
 
 // Whether a lane's row, [arc, end), leads into the bitmap: first each lane in its own row, then the warp in one
-// unfinished row after the other. All 32 lanes must call it.
-DEVICE bool row_leads_into(const u32* bitmap, const VERTEX* neighbours, INDEX arc, INDEX end, u64* looked) {
+// unfinished row after the other, in each for at most `most` arcs. *open is set where a row has more, and none has led there.
+// All 32 lanes must call it.
+DEVICE bool row_leads_into(const u32* bitmap, const VERTEX* neighbours, INDEX arc, INDEX end, u64 most, bool* open,
+                           u64* looked) {
     bool leads = false;
     for (u32 batch = 0; batch < LANE_BATCHES && arc < end && !leads; ++batch, arc += BATCH)
         leads = leads_into(bitmap, neighbours, arc, end, 1, looked);
-    for (u32 open = __ballot_sync(FULL_WARP, !leads && arc < end); open != 0; open &= open - 1) {
-        const i32 owner = __ffs(static_cast<i32>(open)) - 1;
-        const INDEX last = __shfl_sync(FULL_WARP, end, owner);
+    for (u32 unfinished = __ballot_sync(FULL_WARP, !leads && arc < end); unfinished != 0; unfinished &= unfinished - 1) {
+        const i32 owner = __ffs(static_cast<i32>(unfinished)) - 1;
+        INDEX base = __shfl_sync(FULL_WARP, arc, owner), last = __shfl_sync(FULL_WARP, end, owner);
+        const bool is_wide = last - base > most;
+        if (is_wide) last = base + static_cast<INDEX>(most);
         bool hit = false;
-        for (INDEX base = __shfl_sync(FULL_WARP, arc, owner); base < last && !hit; base += WARP * BATCH)
+        for (; base < last && !hit; base += WARP * BATCH)
             hit = __any_sync(FULL_WARP, leads_into(bitmap, neighbours, base + lane_id(), last, WARP, looked));
-        if (static_cast<i32>(lane_id()) == owner) leads = hit;
+        if (static_cast<i32>(lane_id()) == owner) {
+            leads = hit;
+            *open = is_wide && !hit;
+        }
     }
     return leads;
 }
@@ -55,13 +62,14 @@ struct PullRoom {
 };
 
 // The unreached vertices of the words first to first + PULL_WORDS - 1, of `words`, packed so that every lane has one: those
-// with a neighbour in `frontier` get the distance `level` and a bit of `visited` and `next`. room: of this warp. Returns
-// the arcs of what the lane has reached; all lanes together raise *vertices by the number of vertices that were reached,
-// and *looked by the arcs that they looked at. The offsets of the next 32 vertices are asked for before the rows of these.
-// All 32 lanes must call it.
+// with a neighbour in `frontier` get the distance `level` and a bit of `visited` and `next`. Where the warp has looked at
+// `most` arcs of a row and there are more, it is left to put_aside(v). room: of this warp. Returns the arcs of what the lane
+// has reached; all lanes together raise *vertices by the number of vertices that were reached, and *looked by the arcs that
+// they looked at. The offsets of the next 32 vertices are asked for before the rows of these. All 32 lanes must call it.
+template <typename PutAside>
 DEVICE u64 pull_words(const INDEX* offsets, const VERTEX* neighbours, u64 first, u64 words, u32* visited,
-                      const u32* frontier, u32* next, u32* distances, u32 level, PullRoom* room, u64* vertices,
-                      u64* looked) {
+                      const u32* frontier, u32* next, u32* distances, u32 level, u64 most, const PutAside& put_aside,
+                      PullRoom* room, u64* vertices, u64* looked) {
     const u32 half = lane_id() % 2, slot = lane_id() / 2;
     const u64 word = first + slot;
     u32 open = (~(word < words ? visited[word] : FULL_WARP) >> (half * (WARP / 2))) & ((1u << (WARP / 2)) - 1u);
@@ -84,11 +92,13 @@ DEVICE u64 pull_words(const INDEX* offsets, const VERTEX* neighbours, u64 first,
             begin = __ldg(offsets + first * WARP + ahead);
             end = __ldg(offsets + first * WARP + ahead + 1);
         }
-        if (done != 0 && row_leads_into(frontier, neighbours, row, row_end, looked)) {
+        bool is_open = false;
+        if (done != 0 && row_leads_into(frontier, neighbours, row, row_end, most, &is_open, looked)) {
             distances[first * WARP + place] = level;
             atomicOr(room->reached + place / WARP, 1u << (place % WARP));
             arcs += row_end - row;
         }
+        if (is_open) put_aside(static_cast<VERTEX>(first * WARP + place));
     }
     __syncwarp(FULL_WARP);
     const u32 reached = room->reached[slot];

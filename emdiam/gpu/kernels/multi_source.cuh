@@ -9,7 +9,7 @@
 #ifndef EMDIAM_MULTI_SOURCE_CUH
 #define EMDIAM_MULTI_SOURCE_CUH
 
-#include "simt.cuh"
+#include "queue_rows.cuh"
 
 #ifndef WORDS
 #define WORDS 1
@@ -26,14 +26,21 @@
 #define VERTICES_OF_WARP (WARP / WORDS)
 // Rows of at least this many arcs are pulled by a warp.
 #define BIG_ROW 64u
-// How often each lane looks at an arc before a warp asks whether it is done with a row.
-#define ROUNDS 8u
+// Arcs that a lane has on their way at a time, and that a warp looks at before it asks whether it is done with a row.
+#define AT_ONCE 4u
+#define STEP (WORDS < AT_ONCE ? AT_ONCE / WORDS * WARP : WARP)
 
 // The word of this lane, and the first lane of its vertex.
 DEVICE u32 word_of_lane() { return lane_id() % WORDS; }
 DEVICE u32 group_of_lane() { return lane_id() - word_of_lane(); }
 // The lanes of the vertex whose first lane this is.
 DEVICE u32 group_mask(u32 group) { return (FULL_WARP >> (WARP - WORDS)) << group; }
+// Whether one of the lanes `hits` has a word of the item that this lane stands for, where items first, first + 1, ... to
+// first + VERTICES_OF_WARP - 1 are done by WORDS lanes each.
+DEVICE bool item_hit(u32 hits, u32 first) {
+    const u32 place = lane_id() - first;
+    return place < VERTICES_OF_WARP && (hits & group_mask(place * WORDS)) != 0;
+}
 // The bits of k sources in the word of this lane.
 DEVICE u64 bits_of_sources(u64 k) {
     const u64 from = word_of_lane() * 64;
@@ -47,68 +54,102 @@ DEVICE u64 or_over_vertices(u64 bits) {
     return bits;
 }
 
-// A row by one lane, for one word: stops when nothing of `open` is missing. *looked is raised by the arcs that were looked
-// at, here and in pull_by_warp.
+// The bits that come along the arcs begin to end - 1, of the word of the lane, AT_ONCE of them on their way at a time; stops
+// when nothing of `open` is missing. *looked is raised by the arcs that were looked at, here and in pull_by_warp.
 DEVICE u64 pull_by_lane(const VERTEX* neighbours, const u64* front, INDEX begin, INDEX end, u64 open, u64* looked) {
     u64 bits = 0;
     INDEX arc = begin;
-    for (; arc < end && (open & ~bits) != 0; ++arc) {
-        bits |= front[static_cast<u64>(__ldg(neighbours + arc)) * WORDS + word_of_lane()];
+    for (; arc + AT_ONCE <= end && (open & ~bits) != 0; arc += AT_ONCE) {
+        u64 came = 0;
+#pragma unroll
+        for (u32 i = 0; i < AT_ONCE; ++i)
+            came |= front[static_cast<u64>(__ldg(neighbours + arc + i)) * WORDS + word_of_lane()];
+        bits |= came;
     }
+    for (; arc < end && (open & ~bits) != 0; ++arc)
+        bits |= front[static_cast<u64>(__ldg(neighbours + arc)) * WORDS + word_of_lane()];
     *looked += arc - begin;
     return bits;
 }
 
-// A row by all lanes, VERTICES_OF_WARP arcs at a time. begin, end: the same for all lanes; open: of the word of
-// the lane. The result is that of the word of the lane, in each of them.
+// The same by all lanes, which hand their neighbours round: STEP arcs at a time. begin, end: the same for all lanes; open: of
+// the word of the lane. The result is that of the word of the lane, in each of them.
 DEVICE u64 pull_by_warp(const VERTEX* neighbours, const u64* front, INDEX begin, INDEX end, u64 open, u64* looked) {
     u64 bits = 0;
-    for (INDEX base = begin; base < end; base += ROUNDS * VERTICES_OF_WARP) {
-        for (u32 round = 0; round < ROUNDS; ++round) {
-            const INDEX arc = base + round * VERTICES_OF_WARP + lane_id() / WORDS;
-            if (arc >= end) break;
-            ++*looked;
-            bits |= front[static_cast<u64>(__ldg(neighbours + arc)) * WORDS + word_of_lane()];
+    for (INDEX base = begin; base < end && __any_sync(FULL_WARP, (open & ~bits) != 0); base += STEP) {
+        const u32 arcs = static_cast<u32>(min(end - base, static_cast<INDEX>(STEP)));
+        VERTEX heads[STEP / WARP] = {};
+#pragma unroll
+        for (u32 i = 0; i < STEP / WARP; ++i) {
+            if (i * WARP + lane_id() < arcs) heads[i] = __ldg(neighbours + base + i * WARP + lane_id());
         }
+#pragma unroll
+        for (u32 i = 0; i < STEP / WARP; ++i) {
+#pragma unroll 4
+            for (u32 lane = lane_id() / WORDS; lane < WARP; lane += VERTICES_OF_WARP) {
+                const VERTEX w = __shfl_sync(FULL_WARP, heads[i], static_cast<i32>(lane));
+                if (i * WARP + lane < arcs) bits |= front[static_cast<u64>(w) * WORDS + word_of_lane()];
+            }
+        }
+        if (lane_id() < WORDS) *looked += arcs;
         bits = or_over_vertices(bits);
-        if (__all_sync(FULL_WARP, (open & ~bits) == 0)) break;
     }
     return bits;
 }
 
+// The vertices of a warp, WORDS lanes each, the first of which is `base`, if they lack a bit of `every`: see pull_all. Returns
+// the lanes that gained a bit for their word.
+DEVICE u32 pull_few(const QueueRows& rows, const VERTEX* neighbours, u64 base, u64 n, u64 every, const u64* front,
+                    const u64* seen, u64* next, u64* looked) {
+    const u64 item = base * WORDS + lane_id(), v = item / WORDS;
+    u64 open = 0;
+    INDEX begin = 0, end = 0;
+    if (v < n) {
+        open = every & ~seen[item];
+        begin = __ldg(rows.offsets + v);
+        end = __ldg(rows.offsets + v + 1);
+    }
+    const u32 lacking = __ballot_sync(FULL_WARP, open != 0);
+    if (end - begin > rows.wide_row) {
+        const bool lacks = (lacking & group_mask(group_of_lane())) != 0;
+        if (lacks && word_of_lane() == 0) rows.wide[atomicAdd(rows.n_wide, 1ull)] = static_cast<VERTEX>(v);
+        open = 0;
+        end = begin;
+    }
+    const bool big = end - begin >= BIG_ROW;
+    u64 gained = big ? 0 : pull_by_lane(neighbours, front, begin, end, open, looked);
+    u32 waiting = __ballot_sync(FULL_WARP, big && open != 0);
+    while (waiting != 0) {
+        const u32 lane = static_cast<u32>(__ffs(static_cast<i32>(waiting)) - 1), group = lane - lane % WORDS;
+        waiting &= ~group_mask(group);
+        const INDEX first = __shfl_sync(FULL_WARP, begin, group), last = __shfl_sync(FULL_WARP, end, group);
+        const u64 wanted = __shfl_sync(FULL_WARP, open, group + word_of_lane());
+        const u64 pulled = pull_by_warp(neighbours, front, first, last, wanted, looked);
+        if (group == group_of_lane()) gained = pulled;
+    }
+    gained &= open;
+    if (gained != 0) next[item] = gained;
+    return __ballot_sync(FULL_WARP, gained != 0);
+}
+
 // All vertices that lack a bit of `every` look for it at their neighbours. front, seen: u64[n * WORDS]; next: the same, 0 at
-// first. every: of the word of the lane. following: VERTEX[n], gets each vertex that got a bit, once, in any order;
-// *n_following is raised by their number. Returns the arcs that this lane looked along, for its word. All threads of the
-// grid call it, WORDS for a vertex.
-DEVICE u64 pull_all(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 every, const u64* front, const u64* seen,
+// first. every: of the word of the lane. Wide rows are put aside. following: VERTEX[n], gets each other vertex that got a
+// bit, once, in any order; *n_following is raised by their number. Returns the arcs that this lane looked along, for its
+// word. All threads of the grid call it. Where there are vertices enough for all warps, a warp does a lane's number of them
+// before it asks for places in the queue, since all warps ask at one address.
+DEVICE u64 pull_all(const QueueRows& rows, const VERTEX* neighbours, u64 n, u64 every, const u64* front, const u64* seen,
                     u64* next, VERTEX* following, u64* n_following) {
+    const u64 share = n * WORDS / item_stride();
+    const u32 vertices = VERTICES_OF_WARP * static_cast<u32>(share < 1 ? 1 : share > WORDS ? WORDS : share);
     u64 looked = 0;
-    for (u64 base = first_item() - lane_id(); base < n * WORDS; base += item_stride()) {
-        const u64 item = base + lane_id(), v = item / WORDS;
-        u64 open = 0;
-        INDEX begin = 0, end = 0;
-        if (v < n) {
-            open = every & ~seen[item];
-            begin = __ldg(offsets + v);
-            end = __ldg(offsets + v + 1);
+    for (u64 base = first_item() / WARP * vertices; base < n; base += item_stride() / WARP * vertices) {
+        bool gains = false;
+        for (u32 first = 0; first < vertices; first += VERTICES_OF_WARP) {
+            const u32 hits = pull_few(rows, neighbours, base + first, n, every, front, seen, next, &looked);
+            gains |= item_hit(hits, first);
         }
-        const bool big = end - begin >= BIG_ROW;
-        u64 gained = big ? 0 : pull_by_lane(neighbours, front, begin, end, open, &looked);
-        u32 waiting = __ballot_sync(FULL_WARP, big && open != 0);
-        while (waiting != 0) {
-            const u32 lane = static_cast<u32>(__ffs(static_cast<i32>(waiting)) - 1), group = lane - lane % WORDS;
-            waiting &= ~group_mask(group);
-            const INDEX first = __shfl_sync(FULL_WARP, begin, group), last = __shfl_sync(FULL_WARP, end, group);
-            const u64 wanted = __shfl_sync(FULL_WARP, open, group + word_of_lane());
-            const u64 pulled = pull_by_warp(neighbours, front, first, last, wanted, &looked);
-            if (group == group_of_lane()) gained = pulled;
-        }
-        gained &= open;
-        if (gained != 0) next[item] = gained;
-        const u32 hits = __ballot_sync(FULL_WARP, gained != 0);
-        const bool first_lane = word_of_lane() == 0 && (hits & group_mask(group_of_lane())) != 0;
-        const u64 place = warp_reserve(first_lane, n_following);
-        if (first_lane) following[place] = static_cast<VERTEX>(v);
+        const u64 place = warp_reserve(gains, n_following);
+        if (gains) following[place] = static_cast<VERTEX>(base + lane_id());
     }
     return looked;
 }

@@ -16,9 +16,11 @@ ENTRY(256) seed_bits(const VERTEX* sources, u64 k, u64* next) {
 // offsets: INDEX[n + 1], neighbours: VERTEX[m]. front, seen: u64[n * WORDS]; next: the same, 0 at first. bits:
 // u64[WORDS], those of all sources. following: VERTEX[n], gets each vertex that got a bit, once, in any order;
 // counts: CAME is raised by their number. WORDS threads a vertex, any grid.
-ENTRY(256, 5) pull_bits(const INDEX* offsets, const VERTEX* neighbours, u64 n, const u64* bits, const u64* front,
+ENTRY(256, 4) pull_bits(const INDEX* offsets, const VERTEX* neighbours, u64 n, const u64* bits, const u64* front,
                         const u64* seen, u64* next, VERTEX* following, u64* counts) {
-    pull_all(offsets, neighbours, n, bits[word_of_lane()], front, seen, next, following, counts + CAME);
+    // No row is wide.
+    pull_all({offsets, nullptr, nullptr, ~0ull}, neighbours, n, bits[word_of_lane()], front, seen, next, following,
+             counts + CAME);
 }
 
 // Ends a level. queue: VERTEX[n_rows], the frontier that was expanded, whose bits in `front` are set to 0.

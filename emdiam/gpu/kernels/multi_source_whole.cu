@@ -2,11 +2,10 @@
 //
 // A level is two barriers of the grid: what it reached is settled and written down; then its bits go along arcs, pushed
 // from a queue or pulled by all vertices that lack a bit, whichever has fewer arcs to look at. Rows of more than wide_row
-// arcs are put aside and done by the whole grid, after a third barrier.
+// arcs are put aside and done by the whole grid, after a third barrier, pushed or pulled.
 // Source: Then et al., PVLDB 2014 (MS-BFS), sections 3 and 4; the grid waits for itself as in Luo, Wong and Hwu (papers/004,
 // 2.1). Work: O(n + m) words a level at most, for all sources together.
 #include "multi_source.cuh"
-#include "queue_rows.cuh"
 
 // The place of wide rows put aside, behind the other counts of a level.
 #define WIDE COUNTS
@@ -41,21 +40,38 @@ DEVICE void enqueue(const Batch& at, bool fresh, VERTEX w) {
     if (wins) at.following[place] = w;
 }
 
-// Gives the head of an arc the bits of vertex v that it has not seen. All 32 lanes must call it.
-DEVICE void push_arc(const Batch& at, bool valid, u64 arc, VERTEX v) {
+// Gives the heads of the arcs of a warp the bits of their tails, v, that they have not seen: WORDS lanes do an arc, a word
+// each, so that what they read and write of a vertex is one piece of memory. All 32 lanes must call it.
+DEVICE void push_arcs(const Batch& at, bool valid, u64 arc, VERTEX v) {
     const VERTEX w = valid ? __ldg(at.neighbours + arc) : VERTEX(0);
+    const u32 arcs = __ballot_sync(FULL_WARP, valid);
     bool fresh = false;
-    // Not unrolled: several words in flight take too many registers.
-#pragma unroll 1
-    for (u32 j = 0; valid && j < WORDS; ++j) {
-        const u64 to = static_cast<u64>(w) * WORDS + j;
-        const u64 bits = at.front[static_cast<u64>(v) * WORDS + j] & ~at.seen[to];
-        // Bits that are there were put by another thread, which marks w.
-        if ((bits & ~load_fresh(at.next + to)) == 0) continue;
-        atomicOr(at.next + to, bits);
-        fresh = true;
+#pragma unroll 2
+    for (u32 first = 0; first < WARP; first += VERTICES_OF_WARP) {
+        const u32 lane = first + lane_id() / WORDS;
+        const u64 from = static_cast<u64>(__shfl_sync(FULL_WARP, v, static_cast<i32>(lane))) * WORDS + word_of_lane();
+        const u64 to = static_cast<u64>(__shfl_sync(FULL_WARP, w, static_cast<i32>(lane))) * WORDS + word_of_lane();
+        bool gives = false;
+        if ((arcs >> lane & 1u) != 0) {
+            const u64 bits = at.front[from] & ~at.seen[to];
+            // Bits that are there were put by another arc, which marks its head.
+            gives = (bits & ~load_fresh(at.next + to)) != 0;
+            if (gives) atomicOr(at.next + to, bits);
+        }
+        fresh |= item_hit(__ballot_sync(FULL_WARP, gives), first);
     }
     enqueue(at, fresh, w);
+}
+
+// Gives vertex v the bits that it lacks of `every` from the arcs of a piece of its row. every: of the word of the lane.
+// *looked: see pull_all. All 32 lanes must call it.
+DEVICE void pull_piece(const Batch& at, u64 every, VERTEX v, INDEX begin, INDEX end, u64* looked) {
+    const u64 item = static_cast<u64>(v) * WORDS + word_of_lane();
+    const u64 open = every & ~at.seen[item] & ~load_fresh(at.next + item);
+    const u64 gained = open & pull_by_warp(at.neighbours, at.front, begin, end, open, looked);
+    if (lane_id() < WORDS && gained != 0) atomicOr(at.next + item, gained);
+    const bool fresh = __any_sync(FULL_WARP, gained != 0);
+    enqueue(at, fresh && lane_id() == 0, v);
 }
 
 // offsets: INDEX[n + 1], neighbours: VERTEX[m]. sources: u64[k], repeats allowed, k <= 64 * WORDS. targets: bitmap
@@ -66,7 +82,7 @@ DEVICE void push_arc(const Batch& at, bool valid, u64 arc, VERTEX v) {
 // gets the number of levels, that of arcs that were looked along, of which one that was for some words alone counts in
 // part, and the last level in which the bit of each source came anywhere. barrier: u32[1], zero before its first use. Any
 // cooperative grid.
-ENTRY(256, 4) whole_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 m, const u64* sources, u64 k,
+ENTRY(256, 3) whole_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 m, const u64* sources, u64 k,
                           const u64* targets, u32 has_targets, u64 missing, double push_cost, VERTEX* first, VERTEX* second,
                           u64* plane_a, u64* plane_b, u64* seen, u32* marks, u32 epoch, VERTEX* wide, u64 wide_row,
                           const u64* addresses, u32 has_columns, u64* counts, u64* reach, u32* barrier) {
@@ -121,20 +137,21 @@ ENTRY(256, 4) whole_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n,
         // Queues and planes have changed places: what came is the frontier.
         const Batch at = {neighbours, next, seen, front, marks, queue, of_next, epoch + now.level};
         const QueueRows rows = {offsets, wide, of_next + WIDE, wide_row};
-        const auto push = [=](bool valid, u64 arc, VERTEX v) { push_arc(at, valid, arc, v); };
-        if (now.pulls) {
-            warp_add(pull_all(offsets, neighbours, n, every, next, seen, front, queue, of_next + CAME), &now.looked);
-        } else {
-            visit_queue(rows, following, now.size, push);
-            if (first_item() == 0) now.looked += now.arcs * WORDS;
-        }
+        const auto push = [=](bool valid, u64 arc, VERTEX v) { push_arcs(at, valid, arc, v); };
+        u64 looked = 0;
+        if (now.pulls) looked = pull_all(rows, neighbours, n, every, next, seen, front, queue, of_next + CAME);
+        else visit_queue(rows, following, now.size, push);
         grid_barrier(barrier);
         if (threadIdx.x == 0) now.wide = load_fresh(of_next + WIDE);
         __syncthreads();
         if (now.wide != 0) {
-            visit_wide(rows, now.wide, push);
+            const auto pull = [&](VERTEX v, INDEX begin, INDEX end) { pull_piece(at, every, v, begin, end, &looked); };
+            if (now.pulls) visit_pieces(offsets, wide, now.wide, pull);
+            else visit_wide(rows, now.wide, push);
             grid_barrier(barrier);
         }
+        warp_add(looked, &now.looked);
+        if (first_item() == 0 && !now.pulls) now.looked += now.arcs * WORDS;
     }
     if (threadIdx.x == 0) atomicAdd(reach + 1, now.looked / WORDS);
     if (first_item() == 0) reach[0] = now.level;

@@ -11,26 +11,6 @@
 // Work: O(m) words a level. The graph is undirected.
 #include "multi_source.cuh"
 
-// Arcs that a lane has on their way at a time.
-#define AT_ONCE 4u
-
-// The bits of heads of arcs begin to end - 1, of the word of the lane; stops when all of `every` are there. *looked is
-// raised by the arcs that were looked along.
-DEVICE u64 ball_of_arcs(const VERTEX* neighbours, const u64* here, INDEX begin, INDEX end, u64 every, u64 bits, u64* looked) {
-    INDEX arc = begin;
-    for (; arc + AT_ONCE <= end && bits != every; arc += AT_ONCE) {
-        u64 came = 0;
-#pragma unroll
-        for (u32 i = 0; i < AT_ONCE; ++i)
-            came |= here[static_cast<u64>(__ldg(neighbours + arc + i)) * WORDS + word_of_lane()];
-        bits |= came;
-    }
-    for (; arc < end && bits != every; ++arc)
-        bits |= here[static_cast<u64>(__ldg(neighbours + arc)) * WORDS + word_of_lane()];
-    *looked += arc - begin;
-    return bits;
-}
-
 // One level of all rows but wide ones; the bits of the word of the lane that came to any row. full: bitmap u32[ceil(n / 32)]
 // of the rows that have had all bits. *looked is raised by the arcs that this lane looked along, for its word.
 DEVICE u64 pull_rows(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 every, u64 wide_row, const u64* here,
@@ -48,28 +28,19 @@ DEVICE u64 pull_rows(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 
         }
         const INDEX begin = __ldg(offsets + v), end = __ldg(offsets + v + 1);
         if (end - begin > wide_row) continue;
-        const u64 bits = ball_of_arcs(neighbours, here, begin, end, every, own, looked);
-        there[item] = bits;
-        gained |= bits & ~own;
+        const u64 came = every & ~own & pull_by_lane(neighbours, here, begin, end, every & ~own, looked);
+        there[item] = own | came;
+        gained |= came;
     }
     return gained;
 }
 
-// The same of wide rows, each in as many pieces as there are groups of lanes. wide: VERTEX[n_wide].
-DEVICE u64 pull_wide_rows(const INDEX* offsets, const VERTEX* neighbours, u64 every, const VERTEX* wide, u64 n_wide,
-                          const u64* here, u64* there, u64* looked) {
-    const u64 groups = item_stride() / WORDS, group = first_item() / WORDS;
-    u64 gained = 0;
-    for (u64 row = 0; row < n_wide; ++row) {
-        const u64 v = load_fresh(wide + row), item = v * WORDS + word_of_lane();
-        const u64 first = __ldg(offsets + v), size = __ldg(offsets + v + 1) - first;
-        const u64 piece = (size + groups - 1) / groups, begin = first + min(size, group * piece);
-        const u64 own = here[item];
-        const u64 bits = ball_of_arcs(neighbours, here, static_cast<INDEX>(begin),
-                                      static_cast<INDEX>(first + min(size, (group + 1) * piece)), every, own, looked);
-        if ((bits & ~load_fresh(there + item)) != 0) atomicOr(there + item, bits);
-        gained |= bits & ~own;
-    }
+// The same of a piece of a wide row.
+DEVICE u64 pull_piece(const VERTEX* neighbours, u64 every, VERTEX v, INDEX begin, INDEX end, const u64* here, u64* there,
+                      u64* looked) {
+    const u64 item = static_cast<u64>(v) * WORDS + word_of_lane(), own = here[item], open = every & ~own;
+    const u64 gained = open & pull_by_warp(neighbours, here, begin, end, open, looked);
+    if (lane_id() < WORDS && ((own | gained) & ~load_fresh(there + item)) != 0) atomicOr(there + item, own | gained);
     return gained;
 }
 
@@ -78,7 +49,7 @@ DEVICE u64 pull_wide_rows(const INDEX* offsets, const VERTEX* neighbours, u64 ev
 // u64[2 + 64 * WORDS], gets the number of levels, that of arcs that were looked along, of which one that was for some words
 // alone counts in part, and the eccentricity of each source in its component. barrier: u32[1], zero before its first use.
 // Any cooperative grid.
-ENTRY(256, 4) wide_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n, const u64* sources, u64 k, u64* plane_a,
+ENTRY(256, 3) wide_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n, const u64* sources, u64 k, u64* plane_a,
                          u64* plane_b, u32* full, VERTEX* wide, u64 wide_row, u64* counts, u64* reach, u32* barrier) {
     u64* const grown = counts + 1;
     const u64 every = bits_of_sources(k);
@@ -103,7 +74,9 @@ ENTRY(256, 4) wide_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n, 
         // Those of the next level were last read before the last barrier.
         if (first_item() < WORDS) store_fresh(grown + (level + 1) % 3 * WORDS + first_item(), u64(0));
         u64 gained = pull_rows(offsets, neighbours, n, every, wide_row, here, there, full, &looked);
-        gained |= pull_wide_rows(offsets, neighbours, every, wide, n_wide, here, there, &looked);
+        visit_pieces(offsets, wide, n_wide, [&](VERTEX v, INDEX begin, INDEX end) {
+            gained |= pull_piece(neighbours, every, v, begin, end, here, there, &looked);
+        });
         gained = or_over_vertices(gained);
         if (lane_id() < WORDS && (gained & ~load_fresh(of_level + lane_id())) != 0) atomicOr(of_level + lane_id(), gained);
         grid_barrier(barrier);
