@@ -7,6 +7,12 @@ device: a copy to the host, a copy from memory of the host that is not locked, o
 not counted, and neither are buffers that are made once.
 
 Allowed bytes (of `exact`): 1 % of the rows on the device (4 bytes a vertex, 4 an arc) and 64 KiB a traversal.
+
+With --requests, what kernels ask of the device's memory (tests/simt/traffic.cpp): requests are those of warps, and
+bytes moved those of the sectors of 32 bytes that they touch, which caches may have. One after another: loads and atomic
+operations of the warp that makes the most, from barrier to barrier; of these a GPU has several on their way where they
+do not depend on each other. At one place: the most atomic operations of a launch in one sector. They depend on the
+number of multiprocessors.
 """
 
 from __future__ import annotations
@@ -42,6 +48,8 @@ WIDE = "wide"
 BATCH, FEW, MANY, SPREAD_LEVELS = 64, 8, 2048, 4
 SHARE, A_TRAVERSAL = 0.01, 64 << 10
 OFFSET = 4
+# What requests for the device's memory are counted by (SimtTraffic of tests/simt/protocol.hpp), and bytes of a sector.
+ASKED, SECTOR = ("loads", "stores", "atomics", "sectors", "bytes", "chain", "busiest"), 32
 
 
 def graph_named(text: str) -> HostGraph:
@@ -134,19 +142,23 @@ RUNS: dict[str, Callable[[GpuEngine, int], int]] = {
     WIDE: _wide}
 
 
-def measure(graph: HostGraph, device: Device, paths: Sequence[str] = PATHS) -> Iterator[dict[str, Any]]:
+def measure(graph: HostGraph, device: Device, paths: Sequence[str] = PATHS,
+            requests: Callable[[], Any] | None = None) -> Iterator[dict[str, Any]]:
     """A row a path of the code, each over an engine that has done it once before (which makes its buffers), but for
-    `exact`, which starts anew."""
+    `exact`, which starts anew. requests : makes what a device of the tests counts requests for memory in
+    (None: they are not counted)."""
     for path in paths:
         with counted_engine(graph, device) as (engine, counting):
             if path != "exact":
                 RUNS[path](engine, graph.hub)
+            counting.inner.traffic = traffic = None if requests is None else requests()
             before, levels = counting.counts.copy(), engine.core.counters.snapshot().levels
             begin = time.process_time()
             traversals = RUNS[path](engine, graph.hub)
             used = counting.counts - before
-            yield row_of(graph, path, traversals, engine.core.counters.snapshot().levels - levels, used,
+            row = row_of(graph, path, traversals, engine.core.counters.snapshot().levels - levels, used,
                          time.process_time() - begin)
+            yield row if traffic is None else {**row, **{f"device_{name}": getattr(traffic, name) for name in ASKED}}
 
 
 def row_of(graph: HostGraph, path: str, traversals: int, levels: int, used: Counts, seconds: float) -> dict[str, Any]:
@@ -171,6 +183,17 @@ def markdown(rows: Sequence[dict[str, Any]], title: str) -> str:
     return "\n".join(table_text(Table(title, header, cells)))
 
 
+def requests_markdown(rows: Sequence[dict[str, Any]]) -> str:
+    """The table of requests for the device's memory."""
+    header = ("graph", "path", "levels", "loads", "stores", "atomics", "MiB asked for", "MiB moved",
+              "one after another", "of these a level", "at one place")
+    cells = [[row["class"], row["path"], *(figure(row[name]) for name in (
+        "levels", "device_loads", "device_stores", "device_atomics")), figure(row["device_bytes"] / 2**20),
+        figure(row["device_sectors"] * SECTOR / 2**20), figure(row["device_chain"]),
+        figure(row["device_chain"] / max(1, row["levels"])), figure(row["device_busiest"])] for row in rows]
+    return "\n".join(table_text(Table("Requests for the device's memory", header, cells)))
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = argparse.ArgumentParser(prog="python -m bench.gpu.counts", description=__doc__,
@@ -179,24 +202,30 @@ def parser() -> argparse.ArgumentParser:
                       help=f"CLASS:SIZE ({', '.join(inputs.SIZED)}) or a store (default: {' '.join(USUAL)})")
     made.add_argument("--paths", default=",".join(PATHS), help=f"which of {', '.join(RUNS)} (default: all but {WIDE})")
     made.add_argument("--title", default="Counts", help="of the table")
+    made.add_argument("--requests", action="store_true", help="count requests for the device's memory too; slower")
+    made.add_argument("--sms", type=int, default=2, help="multiprocessors that the device says it has (default: 2)")
     made.add_argument("--out", type=Path, help="a file for the rows, as JSON")
     return made
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table."""
-    from tests.simt.devices import open_device  # a development tool: the machine of fibres comes with the tests
+    from tests.simt import runner  # a development tool: the machine of fibres comes with the tests
+    from tests.simt.devices import open_device
 
     given = parser().parse_args(arguments)
     rows: list[dict[str, Any]] = []
     for text in given.graphs:
         graph = graph_named(text)
-        for row in measure(graph, open_device("shim-0", total=1 << 32, step_limit=1 << 40), given.paths.split(",")):
+        device = open_device("shim-0", total=1 << 32, step_limit=1 << 40, n_sms=given.sms)
+        for row in measure(graph, device, given.paths.split(","), runner.Traffic if given.requests else None):
             rows.append(row)
             print(markdown([row], ""), file=sys.stderr)
     if given.out is not None:
         given.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     print(markdown(rows, given.title))
+    if given.requests:
+        print(requests_markdown(rows))
     return 0
 
 

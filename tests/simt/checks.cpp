@@ -18,6 +18,7 @@ static bool ordered(const Access& before, const Fibre& now) {
 }
 
 void synchronised(Block* block, unsigned warp, unsigned mask) {
+    if (mask == ~0u) settle_traffic(block, warp);
     if (!launch->shared_bytes()) return;
     Fibre* lanes = &block->fibres[size_t(warp) * LANES];
     uint32_t joint[LANES] = {};
@@ -96,11 +97,14 @@ static void check_bounds(char* address, size_t bytes, Touch how, const void* sit
         out_of_bounds(address, how == Touch::read ? "reads " : "writes ", site);
 }
 
-void touch(const void* address, size_t bytes, Touch how, const void* site) {
+void touch(const void* address, size_t bytes, Touch how, Ask ask, const void* site) {
     char* at = static_cast<char*>(const_cast<void*>(address));
     if (size_t(at - section.low) < section.bytes) return touch_shared(section, at, bytes, how, site);
-    if (size_t(at - dynamic.low) < dynamic.bytes) touch_shared(dynamic, at, bytes, how, site);
+    const bool is_shared = size_t(at - dynamic.low) < dynamic.bytes;
+    if (is_shared) touch_shared(dynamic, at, bytes, how, site);
     check_bounds(at, bytes, how, site);
+    if (launch->request->traffic && !is_shared && reinterpret_cast<size_t>(at) - region < region_bytes)
+        count_access(at, bytes, ask, site);
 }
 
 void enter_shared(Block* block) {
@@ -150,7 +154,7 @@ unsigned long long simt_atomic(int op, int type, void* address, unsigned long lo
     if (reinterpret_cast<uintptr_t>(address) % size_of(type))
         fault("undefined", thread_name(self()) + " makes a misaligned atomic access at " + site_name(site));
     settle();
-    touch(address, size_of(type), Touch::atomic, site);
+    touch(address, size_of(type), Touch::atomic, Ask::update, site);
     launch->site = site;
     unsigned long long result = 0;
     switch (type) {
@@ -176,24 +180,24 @@ void __sanitizer_cov_trace_pc() {
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
-#define ACCESS(name, bytes, how) \
-    void __tsan_##name##bytes(void* p) { touch(p, bytes, Touch::how, __builtin_return_address(0)); }
-#define ACCESSES(bytes)                               \
-    ACCESS(read, bytes, read)                         \
-    ACCESS(write, bytes, write)                       \
-    ACCESS(volatile_read, bytes, atomic)              \
-    ACCESS(volatile_write, bytes, atomic)             \
-    ACCESS(unaligned_read, bytes, read)               \
-    ACCESS(unaligned_write, bytes, write)             \
-    ACCESS(unaligned_volatile_read, bytes, atomic)    \
-    ACCESS(unaligned_volatile_write, bytes, atomic)
+#define ACCESS(name, bytes, how, ask) \
+    void __tsan_##name##bytes(void* p) { touch(p, bytes, Touch::how, Ask::ask, __builtin_return_address(0)); }
+#define ACCESSES(bytes)                                   \
+    ACCESS(read, bytes, read, load)                       \
+    ACCESS(write, bytes, write, store)                    \
+    ACCESS(volatile_read, bytes, atomic, load)            \
+    ACCESS(volatile_write, bytes, atomic, store)          \
+    ACCESS(unaligned_read, bytes, read, load)             \
+    ACCESS(unaligned_write, bytes, write, store)          \
+    ACCESS(unaligned_volatile_read, bytes, atomic, load)  \
+    ACCESS(unaligned_volatile_write, bytes, atomic, store)
 ACCESSES(1)
 ACCESSES(2)
 ACCESSES(4)
 ACCESSES(8)
 ACCESSES(16)
 static void touch_range(char* p, unsigned long bytes, Touch how, const void* site) {
-    for (unsigned long i = 0; i < bytes; ++i) touch(p + i, 1, how, site);
+    for (unsigned long i = 0; i < bytes; ++i) touch(p + i, 1, how, how == Touch::read ? Ask::load : Ask::store, site);
 }
 void __tsan_read_range(void* p, unsigned long bytes) {
     touch_range(static_cast<char*>(p), bytes, Touch::read, __builtin_return_address(0));

@@ -42,6 +42,7 @@ static void try_block(Block& block, const Fibre& me) {
     for (const Fibre& fibre : block.fibres)
         if (!same_call(fibre, me)) return;
     const int result = reduce_block(block, me.op);
+    settle_block_traffic(&block);
     for (Fibre& fibre : block.fibres) fibre.result = unsigned(result);
     block.n_at_barrier = 0;
     block.epoch = next_epoch();
@@ -53,6 +54,7 @@ static void try_grid(const Fibre& me) {
         for (const Fibre& fibre : block->fibres)
             if (!same_call(fibre, me)) return;
     launch->n_at_grid = 0;
+    settle_grid_traffic();
     for (Block* block : launch->active) {
         block->epoch = next_epoch();
         make_all_ready([&](size_t i) { return &block->fibres[i]; }, block->fibres.size());

@@ -31,6 +31,10 @@ void simt_spin();
 long long simt_clock();
 }
 
+// What launches ask of global memory (traffic.cpp): requests of warps, the sectors of 32 bytes that these touch, the bytes
+// that threads ask for, loads and atomic operations one after the other, and the most atomic updates in one sector.
+struct SimtTraffic { unsigned long long loads, stores, atomics, sectors, bytes, chain, busiest; };
+
 // One launch, as the runner fills it in; the kernel's module adds the middle part.
 struct SimtRequest {
     unsigned grid, block;           // blocks, threads a block
@@ -44,6 +48,7 @@ struct SimtRequest {
     const unsigned long long* arguments;  // a word for each, whose first bytes are the argument
     char *section, *section_end;    // static shared variables of the module
     const char* signature;
+    SimtTraffic* traffic;           // raised if it is not null
     unsigned long long steps, switches;  // out: basic blocks run, fibres resumed
     char kind[32];                  // out: what went wrong in a word, empty if nothing did
     char report[8192];              // out: what went wrong, in full

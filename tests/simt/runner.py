@@ -71,6 +71,13 @@ class SimtError(RuntimeError):
         super().__init__(f"{kind}: {message}")
 
 
+class Traffic(ctypes.Structure):
+    """SimtTraffic of protocol.hpp, zeros at first."""
+
+    _fields_ = [(name, ctypes.c_uint64) for name in (
+        "loads", "stores", "atomics", "sectors", "bytes", "chain", "busiest")]
+
+
 class Request(ctypes.Structure):
     """SimtRequest of protocol.hpp."""
 
@@ -79,8 +86,8 @@ class Request(ctypes.Structure):
         ("cooperative", ctypes.c_uint64), ("seed", ctypes.c_uint64), ("step_limit", ctypes.c_uint64),
         ("poison", ctypes.c_uint64), ("name", ctypes.c_char_p), ("call", ctypes.c_void_p),
         ("arguments", ctypes.c_char_p), ("section", ctypes.c_void_p), ("section_end", ctypes.c_void_p),
-        ("signature", ctypes.c_char_p), ("steps", ctypes.c_uint64), ("switches", ctypes.c_uint64),
-        ("kind", ctypes.c_char * 32), ("report", ctypes.c_char * 8192),
+        ("signature", ctypes.c_char_p), ("traffic", ctypes.c_void_p), ("steps", ctypes.c_uint64),
+        ("switches", ctypes.c_uint64), ("kind", ctypes.c_char * 32), ("report", ctypes.c_char * 8192),
     ]
 
 

@@ -129,6 +129,7 @@ static Block* begin_block(unsigned index) {
     block->ready.clear();
     block->fibres.resize(request.block);
     block->n_at_warp.assign((request.block + LANES - 1) / LANES, 0);
+    begin_traffic(block);
     block->section.assign(launch->section_bytes(), char(request.poison));
     block->dynamic = request.shared ? allocate(request.shared) : nullptr;
     if (block->dynamic) {
@@ -202,6 +203,7 @@ static void run_block(Block* block) {
         ++launch->n_blocks_ended;
         auto& active = launch->active;
         active.erase(std::find(active.begin(), active.end(), block));
+        end_traffic(block);
         end_block(block);
     } else if (launch->leave_block) {  // it polls: let the others run first
         auto at = std::find(launch->active.begin(), launch->active.end(), block);
@@ -286,6 +288,7 @@ int simt_run(SimtRequest* request) {
     restore_signals();
     for (Block* block : run.active) end_block(block);
     leave_shared();
+    end_launch_traffic();
     request->steps += uint64_t(countdown_interval - countdown);
     countdown = LONG_MAX;
     std::strncpy(request->kind, run.kind.c_str(), sizeof request->kind - 1);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "fibre.hpp"
@@ -40,6 +41,27 @@ struct Access {
 };
 struct Shadow { Access write, atomic, read[2]; };
 
+enum class Touch { read, write, atomic };  // as races see it; what is volatile is atomic
+enum class Ask { load, store, update };    // as memory sees it
+
+// The sectors of a warp's request for global memory; the requests at one place of the code since its lanes were last
+// together, and how many of them each lane has made; all places, and those with requests (traffic.cpp). chain: the requests
+// before these, but for stores, since the last barrier.
+struct Requested {
+    unsigned n_sectors;
+    size_t sectors[LANES];
+};
+struct Place {
+    Ask ask;
+    std::vector<Requested> requests;
+    unsigned made[LANES];
+};
+struct WarpTraffic {
+    std::unordered_map<const void*, Place> places;
+    std::vector<Place*> busy;
+    unsigned long long chain;
+};
+
 struct Block {
     unsigned index, n_ended, n_at_barrier;
     uint64_t epoch;
@@ -50,6 +72,7 @@ struct Block {
     std::vector<char> section;          // its static shared variables while another block runs
     char* dynamic;                      // its dynamic shared memory, guarded
     std::vector<Shadow> shadow;         // of the section and, behind it, the dynamic part
+    std::vector<WarpTraffic> traffic;   // of each warp, if it is counted
     bool has_ready() const { return head < ready.size(); }
 };
 
@@ -72,6 +95,7 @@ struct Launch {
     Block* inside = nullptr;            // whose shared variables are in the section
     Context scheduler;
     unsigned n_at_grid = 0, n_blocks_ended = 0;
+    unsigned long long last_chain = 0;  // of blocks that have ended, since the last barrier of the grid
     uint64_t turns = 0;                 // how often a thread of this block may still go on before another block does
     bool failed = false, leave_block = false, in_fibre = false;
     std::string kind, report;
@@ -112,10 +136,18 @@ extern Slot slots[];
 // checks.cpp
 void settle();                                   // see the write that was pending
 void synchronised(Block* block, unsigned warp, unsigned mask);
-enum class Touch { read, write, atomic };
-void touch(const void* address, size_t bytes, Touch how, const void* site);
+void touch(const void* address, size_t bytes, Touch how, Ask ask, const void* site);
 void enter_shared(Block* block);                 // its shared memory is what touch() watches
 void leave_shared();
+
+// traffic.cpp
+void count_access(const void* address, size_t bytes, Ask ask, const void* site);
+void begin_traffic(Block* block);
+void settle_traffic(Block* block, unsigned warp);  // the warp was together
+void settle_block_traffic(Block* block);
+void settle_grid_traffic();
+void end_traffic(Block* block);
+void end_launch_traffic();
 
 // report.cpp
 std::string thread_name(const Fibre* fibre);

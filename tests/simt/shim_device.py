@@ -100,6 +100,7 @@ class ShimDevice:
         self.failures, self.asked_arrays, self.asked_launches, self.lost = failures or Failures(), 0, 0, False
         self.poison = (0xA5, 0x5A, 0xFF, 0x01)[seed % 4]
         self._runtime = runner.runtime()
+        self.traffic: runner.Traffic | None = None
 
     def empty(self, n: int, dtype: DTypeLike) -> DeviceArray:
         self._check()
@@ -188,8 +189,10 @@ class ShimDevice:
             runner.code_of(arg.dtype, "*" if isinstance(arg, ShimArray) else "") for arg in args])
         words = b"".join([arg.address.to_bytes(8, sys.byteorder) if isinstance(arg, ShimArray)
                           else arg.tobytes().ljust(8, b"\0") for arg in args])
-        request = runner.Request(grid=grid, block=block, shared=shared, cooperative=int(cooperative), seed=self.seed,
-                                 step_limit=self.step_limit, poison=self.poison, arguments=words)
+        request = runner.Request(
+            grid=grid, block=block, shared=shared, cooperative=int(cooperative), seed=self.seed, poison=self.poison,
+            step_limit=self.step_limit, arguments=words,
+            traffic=None if self.traffic is None else ctypes.addressof(self.traffic))
         self._launches.add(partial(self._run, kernel, request, args))
 
     def _run(self, kernel: ShimKernel, request: runner.Request, _alive: Any) -> None:
