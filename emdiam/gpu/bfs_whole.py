@@ -21,7 +21,7 @@ from .kernel_file import UNREACHED, KernelFile, zeros
 WORD, MOST_THREADS = 32, 512
 ENTRY = "whole_search"
 # Rows of more arcs are done by the whole grid; largest frontier of one block alone (SOLO_SLOTS of bfs_whole.cu).
-WIDE_ROW, SOLO_ROWS = 1024, 512
+WIDE_ROW, SOLO_ROWS = 256, 512
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,17 @@ class Found:
     reached: DeviceArray
 
 
-def wide_rows(device: Device, graph: DeviceGraph, wide_row: int) -> DeviceArray:
-    """Room for the vertices with more than `wide_row` arcs, shared by all searches of the graph."""
-    return graph.shared(device, "wide-rows", graph.n_arcs // wide_row + 1, graph.id_dtype)
+def wide_rows(device: Device, graph: DeviceGraph, wide_row: int) -> tuple[DeviceArray, DeviceArray, int]:
+    """What kernels put rows of more than `wide_row` arcs aside in, shared by all searches of the graph: room for their
+    vertices and for their places among pieces (WideRows of queue_rows.cuh), and wide_row."""
+    most = graph.n_arcs // wide_row + 1
+    return (graph.shared(device, "wide-rows", most, graph.id_dtype),
+            graph.shared(device, "wide-starts", most, np.uint64), wide_row)
+
+
+def wide_bytes(n_arcs: int, item: int) -> int:
+    """Bytes of wide_rows. item : of an id."""
+    return (item + 8) * (n_arcs // WIDE_ROW)
 
 
 class WholeBfs:
@@ -50,7 +58,7 @@ class WholeBfs:
     turning up and down (None: the package's); (0, 0): always down. block : threads of a block, a multiple of 32 up to
     512, which None is too, but for graphs that keep more busy: then as many as one multiprocessor has room for, since
     fewer blocks wait for each other in less time. wide_row : rows of more arcs are done by the whole grid. Device
-    memory: 5 bitmaps of n vertices, m / wide_row ids, and the queues of the graph. Raises InputError for a block that
+    memory: 5 bitmaps of n vertices, wide_bytes, and the queues of the graph. Raises InputError for a block that
     there cannot be.
     """
 
@@ -58,7 +66,7 @@ class WholeBfs:
                  block: int | None = None, wide_row: int = WIDE_ROW) -> None:
         if block is not None and (block % device.warp or not device.warp <= block <= MOST_THREADS):
             raise InputError(f"a block has no {block} threads", remedy=f"use a multiple of 32 up to {MOST_THREADS}")
-        self._device, self._graph, self._solo, self._wide_row = device, graph, solo, wide_row
+        self._device, self._graph, self._solo = device, graph, solo
         table = usual_table()
         self._turns = (round(table.alpha), round(table.beta)) if turns is None else turns
         self._n, self._words = graph.n_vertices, 2 * -(-graph.n_vertices // (2 * WORD))
@@ -87,8 +95,8 @@ class WholeBfs:
         blocks = blocks_for(self._n, self._kernels.block(ENTRY), device)
         self._kernels.launch_resident(
             ENTRY, blocks, graph.offsets, graph.neighbours, self._n, graph.n_arcs, self._words, self._isolated,
-            source, last, self._solo, *self._turns, *graph.queues(device), *self._bitmaps, self._wide,
-            self._wide_row, distances, self._reached, self._counts, self._state, self._barrier)
+            source, last, self._solo, *self._turns, *graph.queues(device), *self._bitmaps, *self._wide,
+            distances, self._reached, self._counts, self._state, self._barrier)
         levels, complete, n_reached, farthest, looked = (int(value) for value in device.to_host(self._state)[:5])
         graph.looked.arcs += looked
         if radius is None and not complete:

@@ -31,7 +31,7 @@ class WholeBatch:
     def __init__(self, device: Device, graph: DeviceGraph, push_cost: float = PUSH_COST, block: int | None = None,
                  wide_row: int = WIDE_ROW) -> None:
         self.device, self._graph, self._push_cost, self._block = device, graph, push_cost, block
-        self._wide_row, self._wide = wide_row, wide_rows(device, graph, wide_row)
+        self._wide = wide_rows(device, graph, wide_row)
         self._marks, self._epoch = zeros(device, graph.n_vertices, np.uint32), 1
         self._barrier = zeros(device, 1, np.uint32)
 
@@ -55,7 +55,7 @@ class WholeBatch:
             counts if targets is None else device.array(targets), np.uint32(targets is not None), missing,
             np.float64(self._push_cost), *graph.queues(device),
             *graph.planes(device, 3, words), self._marks,
-            np.uint32(self._epoch), self._wide, self._wide_row, given[-k:], np.uint32(columns is not None), counts,
+            np.uint32(self._epoch), *self._wide, given[-k:], np.uint32(columns is not None), counts,
             reach, self._barrier)
         levels, looked, *found = device.to_host(reach).tolist()
         graph.looked.arcs += looked

@@ -32,7 +32,7 @@ class WideBatch:
     """
 
     def __init__(self, device: Device, graph: DeviceGraph, block: int | None = None, wide_row: int = WIDE_ROW) -> None:
-        self.device, self._graph, self._block, self._wide_row = device, graph, block, wide_row
+        self.device, self._graph, self._block = device, graph, block
         self._wide, self._full = wide_rows(device, graph, wide_row), device.empty(-(-graph.n_vertices // 32), np.uint32)
         self._barrier = zeros(device, 1, np.uint32)
 
@@ -47,7 +47,7 @@ class WideBatch:
         kernels.launch_resident(
             "wide_batch", blocks_for(words * n, kernels.block("wide_batch"), device), graph.offsets, graph.neighbours,
             n, device.array(np.asarray(sources).astype(np.uint64)), k, *graph.planes(device, 2, words), self._full,
-            self._wide, self._wide_row, counts, reach, self._barrier)
+            *self._wide, counts, reach, self._barrier)
         _, looked, *found = device.to_host(reach).tolist()
         graph.looked.arcs += looked
         return np.array(found[:k], np.int32)

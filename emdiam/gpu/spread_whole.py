@@ -27,7 +27,7 @@ class WholeSpread:
     """
 
     def __init__(self, device: Device, graph: DeviceGraph, block: int | None = None, wide_row: int = WIDE_ROW) -> None:
-        self.device, self._graph, self._wide_row = device, graph, wide_row
+        self.device, self._graph = device, graph
         self._kernels = KernelFile(device, "spread_whole.cu", graph.macros, block)
         self._wide = wide_rows(device, graph, wide_row)
         self._counts, self._lowered = device.empty(_COUNTS, np.uint64), device.empty(2, np.uint64)
@@ -53,7 +53,7 @@ class WholeSpread:
         self._kernels.launch_resident(
             "whole_spread", blocks_for(n, self._kernels.block("whole_spread"), device), graph.offsets, graph.neighbours,
             n, bound, given[:k], given[k : 2 * k], k, value, limit, np.uint32(due is None), *graph.queues(device),
-            self._wide, self._wide_row, self._counts, self._lowered, self._barrier)
+            *self._wide, self._counts, self._lowered, self._barrier)
         lowered, looked = device.to_host(self._lowered).tolist()
         graph.looked.arcs += looked
         return int(lowered)

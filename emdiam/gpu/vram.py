@@ -15,7 +15,7 @@ from ..engine.needs import DeviceState
 from ..errors import DeviceRoomError
 from ..store.store import Store
 from ..units import format_size
-from .bfs_whole import WIDE_ROW
+from .bfs_whole import wide_bytes
 from .graph import offsets_dtype
 from .paging_model import RING
 from .setting import OnDevice
@@ -87,7 +87,7 @@ def resident_bytes(store: Store, held: DeviceState) -> int:
 def _resident_state(store: Store, held: DeviceState) -> int:
     """Vertex state beside a resident graph, and room for its wide rows."""
     n, item = store.n_vertices, store.id_dtype.itemsize
-    return state_bytes(n, item, held, paged=False) + item * (store.n_arcs // WIDE_ROW)
+    return state_bytes(n, item, held, paged=False) + wide_bytes(store.n_arcs, item)
 
 
 def plan_vram(store: Store, setting: OnDevice, held: DeviceState) -> VramPlan:

@@ -287,6 +287,14 @@ def test_wide_batches_of_a_random_regular_graph(k: int) -> None:
     check_wide(open_device("shim-3"), graph, [(7 * v) % 110 for v in range(k)])
 
 
+@pytest.mark.parametrize("name", SHIMS)
+def test_a_grid_of_fewer_threads_than_there_are_counts(name: str) -> None:
+    device = open_device(name)
+    graph = device_graph(device, [[]])
+    for batch, k in ((WholeBatch(device, graph, block=32), 512), (WideBatch(device, graph, 32), 2048)):
+        assert not batch.run(np.zeros(k, np.int64)).any()
+
+
 def test_a_wide_batch_is_one_launch() -> None:
     device = open_device("shim-0")
     batch = WideBatch(device, device_graph(device, LONG))

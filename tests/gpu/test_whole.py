@@ -24,7 +24,8 @@ FOREVER = 1 << 40
 # Down alone, by one block or by all; up from the second level on; to and fro; rows of three arcs put aside.
 WAYS: Mapping[str, dict[str, Any]] = {
     "usual": {}, "down": {"turns": (0, 0)}, "down-together": {"turns": (0, 0), "solo": 0},
-    "up": {"turns": (FOREVER, FOREVER), "solo": 0}, "up-wide": {"turns": (FOREVER, FOREVER), "solo": 0, "wide_row": 3},
+    "up": {"turns": (FOREVER, FOREVER), "solo": 0, "wide_row": 1024},
+    "up-wide": {"turns": (FOREVER, FOREVER), "solo": 0, "wide_row": 3},
     "to-and-fro": {"turns": (FOREVER, 3), "solo": 2},
     "wide": {"turns": (0, 0), "wide_row": 3}, "wide-together": {"turns": (FOREVER, 3), "solo": 0, "wide_row": 3},
 }

@@ -20,7 +20,7 @@ ENTRY(256, PULL_RESIDENT) bottom_up_words(const INDEX* offsets, const VERTEX* ne
     u64 vertices = 0, arcs = 0, looked = 0;
     for (u64 first = first_item() / WARP * PULL_WORDS; first < words; first += item_stride() / WARP * PULL_WORDS)
         arcs += pull_words(offsets, neighbours, first, words, visited, frontier, next, distances, level, ~0ull,
-                           [](VERTEX) {}, room + warp_id(), &vertices, &looked);
+                           [](VERTEX, u64) {}, room + warp_id(), &vertices, &looked);
     block_add(vertices, scratch, counts);
     block_add(arcs, scratch, counts + 1);
     block_add(looked, scratch, counts + 2);

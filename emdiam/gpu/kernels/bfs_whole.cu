@@ -33,15 +33,14 @@
 #define SOLO_BEFORE 6
 #define SOLO_ARCS 7
 
-// What all levels work on. next: distance of what is reached. wide: VERTEX[], takes rows of more than wide_row arcs.
+// What all levels work on. next: distance of what is reached. wide: takes wide rows.
 // share: log2 of the lanes of a row, where there are threads to spare for all rows of a level; NO_SHARE where not.
 struct Search {
     const INDEX* offsets;
     const VERTEX* neighbours;
     u32* visited;
     u32* distances;
-    VERTEX* wide;
-    u64 wide_row;
+    WideRows wide;
     u32 next;
     i32 share;
 };
@@ -60,18 +59,18 @@ struct GridTail {
     VERTEX* queue;
     static constexpr bool counts_arcs = true;
     __device__ u64 reserve(u32 items) const { return atomicAdd(counts + REACHED, static_cast<u64>(items)); }
-    __device__ u64 put_aside() const { return atomicAdd(counts + WIDE, 1ull); }
+    __device__ u64* aside() const { return counts + WIDE; }
     __device__ void put(u64 place, VERTEX v) const { queue[place] = v; }
 };
 // The same for block 0 alone, which keeps the first vertices in shared memory too, for its next level.
 struct SoloTail {
     u32* fill;
-    u32* wide;
+    u64* wide;
     VERTEX* slots;
     VERTEX* queue;
     static constexpr bool counts_arcs = false;
     __device__ u64 reserve(u32 items) const { return atomicAdd(fill, items); }
-    __device__ u64 put_aside() const { return atomicAdd(wide, 1u); }
+    __device__ u64* aside() const { return wide; }
     __device__ void put(u64 place, VERTEX v) const {
         if (place < SOLO_SLOTS) slots[place] = v;
         queue[place] = v;
@@ -153,8 +152,8 @@ DEVICE u64 expand_rows(const Search& at, bool valid, VERTEX v, const Tail& tail,
     }
     const INDEX degree = end - arc;
     const u32 share = SHARED ? 1u << at.share : 1u, turn = SHARED ? lane_id() & (share - 1) : 0;
-    if (degree > at.wide_row) {
-        if (turn == 0) at.wide[tail.put_aside()] = v;
+    if (degree > at.wide.most) {
+        if (turn == 0) at.wide.put(tail.aside(), v, degree);
         arc = end;
     }
     u32 long_rows = __ballot_sync(FULL_WARP, turn == 0 && end - arc > LANE_ROW);
@@ -189,9 +188,9 @@ DEVICE u64 expand_queue(const Search& at, const Read& read, u64 size, u64 warp, 
 
 // The wide rows that were put aside in a level down. All threads of the grid must call it.
 static_assert(PIECE == WARP * BATCH, "a warp asks for all arcs of a piece at once");
-DEVICE void expand_wide(const Search& at, u64 rows, const GridTail& tail) {
+DEVICE void expand_wide(const Search& at, u64 count, const GridTail& tail) {
     u64 arcs = 0;
-    visit_pieces(at.offsets, at.wide, rows, [&](VERTEX, INDEX begin, INDEX end) {
+    visit_pieces(at.offsets, at.wide, count, [&](VERTEX, INDEX begin, INDEX end) {
         visit_batch(at, begin + lane_id(), end, WARP, tail, &arcs);
     });
     warp_add(arcs, tail.counts + ARCS);
@@ -199,9 +198,9 @@ DEVICE void expand_wide(const Search& at, u64 rows, const GridTail& tail) {
 
 // The same in a level up, from the bitmap `here` to `there`: whoever finds an arc of a row first, reaches its vertex. looked:
 // see Place.
-DEVICE void pull_wide(const Search& at, u64 rows, const u32* here, u32* there, u64* counts, u64* looked) {
+DEVICE void pull_wide(const Search& at, u64 count, const u32* here, u32* there, u64* counts, u64* looked) {
     u64 mine = 0;
-    visit_pieces(at.offsets, at.wide, rows, [&](VERTEX v, INDEX begin, INDEX end) {
+    visit_pieces(at.offsets, at.wide, count, [&](VERTEX v, INDEX begin, INDEX end) {
         const u32 bit = 1u << (v % WARP);
         if (__any_sync(FULL_WARP, (load_fresh(at.visited + v / WARP) & bit) != 0)) return;
         const bool hit = __any_sync(FULL_WARP, leads_into(here, at.neighbours, begin + lane_id(), end, WARP, &mine));
@@ -218,36 +217,36 @@ DEVICE void pull_wide(const Search& at, u64 rows, const u32* here, u32* there, u
 // whose distance is `level`, arcs as far as they are known; before: size of the one before; arcs_left: of vertices that
 // are not known to be reached. turn: whose counts the level takes. in_words: whether the frontier is a bitmap, else a
 // queue; up: whether the last level went up; dirty: whether the bitmaps have set bits; swapped: whether the bitmap of the
-// frontier is `there`. wide: rows that were put aside in the level that ends. looked: arcs that the block looked at.
+// frontier is `there`. wide: the count of rows put aside in the level that ends. looked: arcs that the block looked at.
 struct Place {
     u64 size, level, before, arcs, arcs_left, wide, looked;
     u32 turn, in_words, up, dirty, swapped, by_one;
 };
 
 // Levels of block 0 until the frontier is empty or larger than `limit`, or its distance is `last`, or wide rows were put
-// aside, which are then to be done for the level that ends. slots: 2 * SOLO_SLOTS, fill: 6 items of shared memory. What
+// aside, which are then to be done for the level that ends. slots: 2 * SOLO_SLOTS, fill, aside: 3 items of shared memory. What
 // has come of them goes to the counts of the level and to `state`. All threads of the block must call it.
 DEVICE void solo_levels(Search at, i32 most_share, u64 size, u64 level, VERTEX* even, VERTEX* odd, u64 limit, u64 last,
-                        VERTEX* slots, u32* fill, u64* scratch, u64* counts, u64* state) {
+                        VERTEX* slots, u32* fill, u64* aside, u64* scratch, u64* counts, u64* state) {
     u64 arcs = 0, unused = 0, before, looked, n_wide;
     const VERTEX* const queue = level % 2 ? odd : even;
     for (u64 i = threadIdx.x; i < size; i += blockDim.x) slots[level % 2 * SOLO_SLOTS + i] = load_fresh(queue + i);
-    if (threadIdx.x < 6) fill[threadIdx.x] = 0;
+    if (threadIdx.x < 3) fill[threadIdx.x] = aside[threadIdx.x] = 0;
     __syncthreads();
     do {
         const VERTEX* const here = slots + level % 2 * SOLO_SLOTS;
         const bool at_odd = level % 2;
-        const SoloTail tail = {fill + level % 3, fill + 3 + level % 3, slots + (at_odd ? 0u : SOLO_SLOTS), at_odd ? even : odd};
+        const SoloTail tail = {fill + level % 3, aside + level % 3, slots + (at_odd ? 0u : SOLO_SLOTS), at_odd ? even : odd};
         at.next = static_cast<u32>(level + 1);
         at.share = share_of(size, blockDim.x, most_share);
         const auto read = [=](u64 row) { return here[row]; };
         arcs += expand_queue(at, read, size, warp_id(), warps_in_block(), tail, &unused);
         // The places of the next level: they were last read before the last barrier.
-        if (threadIdx.x == 0) fill[(level + 1) % 3] = fill[3 + (level + 1) % 3] = 0;
+        if (threadIdx.x == 0) fill[(level + 1) % 3] = aside[(level + 1) % 3] = 0;
         __syncthreads();
         before = size;
         size = fill[level % 3];
-        n_wide = fill[3 + level % 3];
+        n_wide = aside[level % 3];
         ++level;
     } while (size != 0 && size <= limit && level < last && n_wide == 0);
     block_exclusive_sum(arcs, scratch, &looked);
@@ -340,10 +339,10 @@ DEVICE void change_frontier(const Place& now, u32* barrier, u64 words, VERTEX* e
 DEVICE void level_up(const Search& at, u64 words, const u32* here, u32* there, PullRoom* room, u64* scratch, u64* counts,
                      u64* looked) {
     u64 vertices = 0, arcs = 0, mine = 0;
-    const auto put_aside = [&](VERTEX v) { at.wide[atomicAdd(counts + WIDE, 1ull)] = v; };
+    const auto put_aside = [&](VERTEX v, u64 degree) { at.wide.put(counts + WIDE, v, degree); };
     for (u64 first = first_item() / WARP * PULL_WORDS; first < words; first += item_stride() / WARP * PULL_WORDS)
         arcs += pull_words(at.offsets, at.neighbours, first, words, at.visited, here, there, at.distances, at.next,
-                           at.wide_row, put_aside, room + warp_id(), &vertices, &mine);
+                           at.wide.most, put_aside, room + warp_id(), &vertices, &mine);
     block_add(vertices, scratch, counts + REACHED);
     block_add(arcs, scratch, counts + ARCS);
     warp_add(mine, looked);
@@ -372,7 +371,7 @@ DEVICE void level_down(const Search& at, const VERTEX* queue, u64 size, const Gr
 
 // A search from `source` to distance `last` at most. offsets: INDEX[n + 1], neighbours: VERTEX[m]. isolated: u32[words],
 // the vertices without arcs and the bits behind the last vertex; words is even. even, odd: VERTEX[n]. visited, here,
-// there: u32[words]. wide: VERTEX[m / wide_row + 1], takes rows of more than wide_row arcs. distances: u32[n], gets the
+// there: u32[words]. wide: VERTEX[m / wide_row + 1], starts: u64[the same], take rows of more than wide_row arcs. distances: u32[n], gets the
 // distances, all bits set where unreached. bits: u64[words / 2], gets the vertices that were reached. solo: largest
 // frontier of block 0 alone. alpha, beta: of turns_up; alpha 0: always down. counts: u64[3 * LEVEL_COUNTS + 1]. state:
 // u64[8], see above. barrier: u32[1], zero before its first use. What is not said to be given may have any content before.
@@ -380,17 +379,18 @@ DEVICE void level_down(const Search& at, const VERTEX* queue, u64 size, const Gr
 ENTRY(WHOLE_THREADS, 1) whole_search(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 m, u64 words,
                                         const u32* isolated, u64 source, u64 last, u64 solo, u64 alpha, u64 beta,
                                         VERTEX* even, VERTEX* odd, u32* visited, u32* here, u32* there, VERTEX* wide,
-                                        u64 wide_row, u32* distances, u64* bits, u64* counts, u64* state,
+                                        u64* starts, u64 wide_row, u32* distances, u64* bits, u64* counts, u64* state,
                                         u32* barrier) {
     __shared__ VERTEX slots[2 * SOLO_SLOTS];
-    __shared__ u32 fill[6];
+    __shared__ u32 fill[3];
+    __shared__ u64 aside[3];
     __shared__ u64 scratch[33];
     __shared__ PullRoom room[WHOLE_THREADS / WARP];
     __shared__ Place now;
     // As many lanes as a row has arcs, on average.
     i32 most_share = 0;
     while (most_share < MOST_SHARE && n << most_share < m) ++most_share;
-    Search at = {offsets, neighbours, visited, distances, wide, wide_row, 0, NO_SHARE};
+    Search at = {offsets, neighbours, visited, distances, {wide, starts, wide_row}, 0, NO_SHARE};
     const u64 alone = min(solo, static_cast<u64>(SOLO_SLOTS));
 
     for (u64 v = first_item(); v < n; v += item_stride()) distances[v] = v == source ? 0u : UNREACHED;
@@ -428,7 +428,8 @@ ENTRY(WHOLE_THREADS, 1) whole_search(const INDEX* offsets, const VERTEX* neighbo
             at.share = share_of(now.size, item_stride(), most_share);
             level_down(at, now.level % 2 ? odd : even, now.size, tail, &now.looked);
         } else if (blockIdx.x == 0) {
-            solo_levels(at, most_share, now.size, now.level, even, odd, alone, last, slots, fill, scratch, of_level, state);
+            solo_levels(at, most_share, now.size, now.level, even, odd, alone, last, slots, fill, aside, scratch, of_level,
+                        state);
         }
         grid_barrier(barrier);
         // One thread reads, so that thousands of warps do not ask for one word.

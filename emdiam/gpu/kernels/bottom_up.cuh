@@ -63,7 +63,7 @@ struct PullRoom {
 
 // The unreached vertices of the words first to first + PULL_WORDS - 1, of `words`, packed so that every lane has one: those
 // with a neighbour in `frontier` get the distance `level` and a bit of `visited` and `next`. Where the warp has looked at
-// `most` arcs of a row and there are more, it is left to put_aside(v). room: of this warp. Returns the arcs of what the lane
+// `most` arcs of a row and there are more, it is left to put_aside(v, arcs). room: of this warp. Returns the arcs of what the lane
 // has reached; all lanes together raise *vertices by the number of vertices that were reached, and *looked by the arcs that
 // they looked at. The offsets of the next 32 vertices are asked for before the rows of these. All 32 lanes must call it.
 template <typename PutAside>
@@ -98,7 +98,7 @@ DEVICE u64 pull_words(const INDEX* offsets, const VERTEX* neighbours, u64 first,
             atomicOr(room->reached + place / WARP, 1u << (place % WARP));
             arcs += row_end - row;
         }
-        if (is_open) put_aside(static_cast<VERTEX>(first * WARP + place));
+        if (is_open) put_aside(static_cast<VERTEX>(first * WARP + place), static_cast<u64>(row_end - row));
     }
     __syncwarp(FULL_WARP);
     const u32 reached = room->reached[slot];

@@ -26,9 +26,10 @@
 #define VERTICES_OF_WARP (WARP / WORDS)
 // Rows of at least this many arcs are pulled by a warp.
 #define BIG_ROW 64u
-// Arcs that a lane has on their way at a time, and that a warp looks at before it asks whether it is done with a row.
-#define AT_ONCE 4u
-#define STEP (WORDS < AT_ONCE ? AT_ONCE / WORDS * WARP : WARP)
+// Arcs that the lanes of a vertex, and that a warp, look at before they ask whether they are done with a row: at least four
+// for each lane.
+#define FEW (WORDS < 4u ? 4u : WORDS)
+#define STEP (WORDS < 4u ? 4u / WORDS * WARP : WARP)
 
 // The word of this lane, and the first lane of its vertex.
 DEVICE u32 word_of_lane() { return lane_id() % WORDS; }
@@ -54,21 +55,33 @@ DEVICE u64 or_over_vertices(u64 bits) {
     return bits;
 }
 
-// The bits that come along the arcs begin to end - 1, of the word of the lane, AT_ONCE of them on their way at a time; stops
-// when nothing of `open` is missing. *looked is raised by the arcs that were looked at, here and in pull_by_warp.
-DEVICE u64 pull_by_lane(const VERTEX* neighbours, const u64* front, INDEX begin, INDEX end, u64 open, u64* looked) {
+// The bits that come along the arcs begin to end - 1, of the word of the lane: the lanes of a vertex hand its neighbours round,
+// FEW at a time, and stop when nothing of `open` is missing in any of their words. *looked is raised by the arcs that the
+// lane looked at, here and in pull_by_warp. All 32 lanes must call it, with begin and end of their vertex.
+DEVICE u64 pull_by_lanes(const VERTEX* neighbours, const u64* front, INDEX begin, INDEX end, u64 open, u64* looked) {
     u64 bits = 0;
-    INDEX arc = begin;
-    for (; arc + AT_ONCE <= end && (open & ~bits) != 0; arc += AT_ONCE) {
-        u64 came = 0;
+    bool lacks = open != 0;
+    u32 lacking = __ballot_sync(FULL_WARP, begin < end && lacks);
+    for (INDEX base = begin; lacking != 0; base += FEW) {
+        const bool goes_on = (lacking & group_mask(group_of_lane())) != 0;
+        const u32 arcs = goes_on ? static_cast<u32>(min(end - base, static_cast<INDEX>(FEW))) : 0;
+        VERTEX heads[FEW / WORDS] = {};
 #pragma unroll
-        for (u32 i = 0; i < AT_ONCE; ++i)
-            came |= front[static_cast<u64>(__ldg(neighbours + arc + i)) * WORDS + word_of_lane()];
-        bits |= came;
+        for (u32 i = 0; i < FEW / WORDS; ++i) {
+            if (i * WORDS + word_of_lane() < arcs) heads[i] = __ldg(neighbours + base + i * WORDS + word_of_lane());
+        }
+#pragma unroll
+        for (u32 i = 0; i < FEW / WORDS; ++i) {
+#pragma unroll 4
+            for (u32 j = 0; j < WORDS; ++j) {
+                const VERTEX w = __shfl_sync(FULL_WARP, heads[i], static_cast<i32>(j), static_cast<i32>(WORDS));
+                if (lacks && i * WORDS + j < arcs) bits |= front[static_cast<u64>(w) * WORDS + word_of_lane()];
+            }
+        }
+        if (lacks) *looked += arcs;
+        lacks = (open & ~bits) != 0;
+        lacking = __ballot_sync(FULL_WARP, goes_on && lacks && arcs == FEW && base + FEW < end);
     }
-    for (; arc < end && (open & ~bits) != 0; ++arc)
-        bits |= front[static_cast<u64>(__ldg(neighbours + arc)) * WORDS + word_of_lane()];
-    *looked += arc - begin;
     return bits;
 }
 
@@ -110,14 +123,14 @@ DEVICE u32 pull_few(const QueueRows& rows, const VERTEX* neighbours, u64 base, u
         end = __ldg(rows.offsets + v + 1);
     }
     const u32 lacking = __ballot_sync(FULL_WARP, open != 0);
-    if (end - begin > rows.wide_row) {
+    if (end - begin > rows.wide.most) {
         const bool lacks = (lacking & group_mask(group_of_lane())) != 0;
-        if (lacks && word_of_lane() == 0) rows.wide[atomicAdd(rows.n_wide, 1ull)] = static_cast<VERTEX>(v);
+        if (lacks && word_of_lane() == 0) rows.wide.put(rows.n_wide, static_cast<VERTEX>(v), end - begin);
         open = 0;
         end = begin;
     }
     const bool big = end - begin >= BIG_ROW;
-    u64 gained = big ? 0 : pull_by_lane(neighbours, front, begin, end, open, looked);
+    u64 gained = pull_by_lanes(neighbours, front, begin, big ? begin : end, open, looked);
     u32 waiting = __ballot_sync(FULL_WARP, big && open != 0);
     while (waiting != 0) {
         const u32 lane = static_cast<u32>(__ffs(static_cast<i32>(waiting)) - 1), group = lane - lane % WORDS;
@@ -135,21 +148,23 @@ DEVICE u32 pull_few(const QueueRows& rows, const VERTEX* neighbours, u64 base, u
 // All vertices that lack a bit of `every` look for it at their neighbours. front, seen: u64[n * WORDS]; next: the same, 0 at
 // first. every: of the word of the lane. Wide rows are put aside. following: VERTEX[n], gets each other vertex that got a
 // bit, once, in any order; *n_following is raised by their number. Returns the arcs that this lane looked along, for its
-// word. All threads of the grid call it. Where there are vertices enough for all warps, a warp does a lane's number of them
-// before it asks for places in the queue, since all warps ask at one address.
+// word. All threads of the grid call it. A warp does up to 32 vertices, some here and some there, before it asks for places
+// in the queue, since all warps ask at one address.
 DEVICE u64 pull_all(const QueueRows& rows, const VERTEX* neighbours, u64 n, u64 every, const u64* front, const u64* seen,
                     u64* next, VERTEX* following, u64* n_following) {
-    const u64 share = n * WORDS / item_stride();
-    const u32 vertices = VERTICES_OF_WARP * static_cast<u32>(share < 1 ? 1 : share > WORDS ? WORDS : share);
+    const u64 stride = item_stride() / WORDS;  // of the vertices that all warps do at a time
     u64 looked = 0;
-    for (u64 base = first_item() / WARP * vertices; base < n; base += item_stride() / WARP * vertices) {
+    for (u64 start = first_item() / WARP * VERTICES_OF_WARP; start < n; start += stride * WORDS) {
         bool gains = false;
-        for (u32 first = 0; first < vertices; first += VERTICES_OF_WARP) {
-            const u32 hits = pull_few(rows, neighbours, base + first, n, every, front, seen, next, &looked);
+        u64 base = start;
+        for (u32 first = 0; first < WARP && base < n; first += VERTICES_OF_WARP, base += stride) {
+            const u32 hits = pull_few(rows, neighbours, base, n, every, front, seen, next, &looked);
             gains |= item_hit(hits, first);
         }
         const u64 place = warp_reserve(gains, n_following);
-        if (gains) following[place] = static_cast<VERTEX>(base + lane_id());
+        if (gains)
+            following[place] = static_cast<VERTEX>(
+                start + lane_id() / VERTICES_OF_WARP * stride + lane_id() % VERTICES_OF_WARP);
     }
     return looked;
 }

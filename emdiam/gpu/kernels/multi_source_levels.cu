@@ -19,7 +19,7 @@ ENTRY(256) seed_bits(const VERTEX* sources, u64 k, u64* next) {
 ENTRY(256, 4) pull_bits(const INDEX* offsets, const VERTEX* neighbours, u64 n, const u64* bits, const u64* front,
                         const u64* seen, u64* next, VERTEX* following, u64* counts) {
     // No row is wide.
-    pull_all({offsets, nullptr, nullptr, ~0ull}, neighbours, n, bits[word_of_lane()], front, seen, next, following,
+    pull_all({offsets, {nullptr, nullptr, ~0ull}, nullptr}, neighbours, n, bits[word_of_lane()], front, seen, next, following,
              counts + CAME);
 }
 

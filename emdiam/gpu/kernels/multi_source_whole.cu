@@ -76,7 +76,7 @@ DEVICE void pull_piece(const Batch& at, u64 every, VERTEX v, INDEX begin, INDEX 
 
 // offsets: INDEX[n + 1], neighbours: VERTEX[m]. sources: u64[k], repeats allowed, k <= 64 * WORDS. targets: bitmap
 // u64[ceil(n / 64)] if has_targets: stop when `missing` bits have come to targets. push_cost: how many pulled arcs one
-// pushed arc is worth. first, second: VERTEX[n], plane_a, plane_b, seen: u64[n * WORDS], wide: VERTEX[m / wide_row + 1],
+// pushed arc is worth. first, second: VERTEX[n], plane_a, plane_b, seen: u64[n * WORDS], wide: VERTEX[m / wide_row + 1], starts: u64[the same],
 // counts: u64[3 * LEVEL_COUNTS], any content. marks: u32[n], none of which is epoch, epoch + 1, ... to the last level.
 // addresses: u64[k], columns u32[n] with all bits set that get the distances, if has_columns. reach: u64[2 + 64 * WORDS],
 // gets the number of levels, that of arcs that were looked along, of which one that was for some words alone counts in
@@ -84,12 +84,12 @@ DEVICE void pull_piece(const Batch& at, u64 every, VERTEX v, INDEX begin, INDEX 
 // cooperative grid.
 ENTRY(256, 3) whole_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 m, const u64* sources, u64 k,
                           const u64* targets, u32 has_targets, u64 missing, double push_cost, VERTEX* first, VERTEX* second,
-                          u64* plane_a, u64* plane_b, u64* seen, u32* marks, u32 epoch, VERTEX* wide, u64 wide_row,
+                          u64* plane_a, u64* plane_b, u64* seen, u32* marks, u32 epoch, VERTEX* wide, u64* starts, u64 wide_row,
                           const u64* addresses, u32 has_columns, u64* counts, u64* reach, u32* barrier) {
     __shared__ Place now;
     const u64 every = bits_of_sources(k);
     for (u64 item = first_item(); item < n * WORDS; item += item_stride()) plane_a[item] = plane_b[item] = seen[item] = 0;
-    if (first_item() < 3 * LEVEL_COUNTS) counts[first_item()] = 0;
+    for (u64 i = first_item(); i < 3 * LEVEL_COUNTS; i += item_stride()) counts[i] = 0;
     for (u64 i = first_item(); i < 2 + 64 * WORDS; i += item_stride()) reach[i] = 0;
     if (threadIdx.x == 0) now = {0, 0, m, 0, 0, static_cast<i64>(missing), 0, 0, 0};
     grid_barrier(barrier);
@@ -136,7 +136,7 @@ ENTRY(256, 3) whole_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n,
         if (now.size == 0 || (has_targets && now.missing <= 0)) break;
         // Queues and planes have changed places: what came is the frontier.
         const Batch at = {neighbours, next, seen, front, marks, queue, of_next, epoch + now.level};
-        const QueueRows rows = {offsets, wide, of_next + WIDE, wide_row};
+        const QueueRows rows = {offsets, {wide, starts, wide_row}, of_next + WIDE};
         const auto push = [=](bool valid, u64 arc, VERTEX v) { push_arcs(at, valid, arc, v); };
         u64 looked = 0;
         if (now.pulls) looked = pull_all(rows, neighbours, n, every, next, seen, front, queue, of_next + CAME);
@@ -146,7 +146,7 @@ ENTRY(256, 3) whole_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n,
         __syncthreads();
         if (now.wide != 0) {
             const auto pull = [&](VERTEX v, INDEX begin, INDEX end) { pull_piece(at, every, v, begin, end, &looked); };
-            if (now.pulls) visit_pieces(offsets, wide, now.wide, pull);
+            if (now.pulls) visit_pieces(offsets, rows.wide, now.wide, pull);
             else visit_wide(rows, now.wide, push);
             grid_barrier(barrier);
         }

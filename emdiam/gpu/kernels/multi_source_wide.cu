@@ -20,16 +20,13 @@ DEVICE u64 pull_rows(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 
         const u64 item = base + lane_id(), v = item / WORDS;
         const bool is_open = v < n && (load_fresh(full + v / 32) >> (v % 32) & 1u) == 0;
         const u64 own = is_open ? here[item] : every;
-        const u32 lacking = __ballot_sync(FULL_WARP, own != every);
-        if (!is_open) continue;
-        if ((lacking & group_mask(group_of_lane())) == 0) {
-            if (word_of_lane() == 0) atomicOr(full + v / 32, 1u << (v % 32));
-            continue;
-        }
-        const INDEX begin = __ldg(offsets + v), end = __ldg(offsets + v + 1);
-        if (end - begin > wide_row) continue;
-        const u64 came = every & ~own & pull_by_lane(neighbours, here, begin, end, every & ~own, looked);
-        there[item] = own | came;
+        const bool lacks = (__ballot_sync(FULL_WARP, own != every) & group_mask(group_of_lane())) != 0;
+        if (is_open && !lacks && word_of_lane() == 0) atomicOr(full + v / 32, 1u << (v % 32));
+        const INDEX begin = lacks ? __ldg(offsets + v) : 0, end = lacks ? __ldg(offsets + v + 1) : 0;
+        const bool is_mine = lacks && end - begin <= wide_row;
+        const u64 came = every & ~own &
+                         pull_by_lanes(neighbours, here, begin, is_mine ? end : begin, every & ~own, looked);
+        if (is_mine) there[item] = own | came;
         gained |= came;
     }
     return gained;
@@ -45,24 +42,25 @@ DEVICE u64 pull_piece(const VERTEX* neighbours, u64 every, VERTEX v, INDEX begin
 }
 
 // offsets: INDEX[n + 1], neighbours: VERTEX[m]. sources: u64[k], repeats allowed, k <= 64 * WORDS. plane_a, plane_b: u64[n *
-// WORDS], full: u32[ceil(n / 32)], wide: VERTEX[m / wide_row + 1], counts: u64[1 + 3 * WORDS], any content. reach:
+// WORDS], full: u32[ceil(n / 32)], wide: VERTEX[m / wide_row + 1], starts: u64[the same], counts: u64[1 + 3 * WORDS], any content. reach:
 // u64[2 + 64 * WORDS], gets the number of levels, that of arcs that were looked along, of which one that was for some words
 // alone counts in part, and the eccentricity of each source in its component. barrier: u32[1], zero before its first use.
 // Any cooperative grid.
 ENTRY(256, 3) wide_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n, const u64* sources, u64 k, u64* plane_a,
-                         u64* plane_b, u32* full, VERTEX* wide, u64 wide_row, u64* counts, u64* reach, u32* barrier) {
+                         u64* plane_b, u32* full, VERTEX* wide, u64* starts, u64 wide_row, u64* counts, u64* reach, u32* barrier) {
+    const WideRows rows = {wide, starts, wide_row};
     u64* const grown = counts + 1;
     const u64 every = bits_of_sources(k);
     for (u64 item = first_item(); item < n * WORDS; item += item_stride()) plane_a[item] = plane_b[item] = 0;
     for (u64 word = first_item(); word * 32 < n; word += item_stride()) full[word] = 0;
-    if (first_item() < 1 + 3 * WORDS) counts[first_item()] = 0;
+    for (u64 i = first_item(); i < 1 + 3 * WORDS; i += item_stride()) counts[i] = 0;
     for (u64 i = first_item(); i < 2 + 64 * WORDS; i += item_stride()) reach[i] = 0;
     grid_barrier(barrier);
     for (u64 i = first_item(); i < k; i += item_stride())
         atomicOr(plane_a + static_cast<u64>(sources[i]) * WORDS + i / 64, 1ull << (i % 64));
     for (u64 v = first_item(); v < n; v += item_stride()) {
-        if (__ldg(offsets + v + 1) - __ldg(offsets + v) > wide_row)
-            wide[atomicAdd(counts, 1ull)] = static_cast<VERTEX>(v);
+        const u64 degree = __ldg(offsets + v + 1) - __ldg(offsets + v);
+        if (degree > rows.most) rows.put(counts, static_cast<VERTEX>(v), degree);
     }
     grid_barrier(barrier);
     const u64 n_wide = load_fresh(counts);
@@ -74,7 +72,7 @@ ENTRY(256, 3) wide_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n, 
         // Those of the next level were last read before the last barrier.
         if (first_item() < WORDS) store_fresh(grown + (level + 1) % 3 * WORDS + first_item(), u64(0));
         u64 gained = pull_rows(offsets, neighbours, n, every, wide_row, here, there, full, &looked);
-        visit_pieces(offsets, wide, n_wide, [&](VERTEX v, INDEX begin, INDEX end) {
+        visit_pieces(offsets, rows, n_wide, [&](VERTEX v, INDEX begin, INDEX end) {
             gained |= pull_piece(neighbours, every, v, begin, end, here, there, &looked);
         });
         gained = or_over_vertices(gained);

@@ -1,5 +1,5 @@
 // The rows of a queue, visited arc by arc by a whole grid in the middle of its launch: short rows by a lane each, long
-// ones by a warp, and those of more than wide_row arcs, put aside at first, in pieces by all warps.
+// ones by a warp, and wide ones, put aside at first, in pieces by all warps.
 // Source: papers/004, section 5 (rows by threads, warps and the grid, as after Merrill, Garland and Grimshaw, PPoPP 2012).
 // Work: O(arcs of the rows).
 #ifndef EMDIAM_QUEUE_ROWS_CUH
@@ -10,12 +10,29 @@
 #define LANE_ROW 32u  // longer rows are visited by the whole warp
 #define PIECE 128u    // arcs of a wide row that a warp takes at a time
 
-// wide: VERTEX[], takes wide rows; *n_wide is raised by their number.
+// Bits of a count of what was put aside that are pieces; rows are those above. So there are fewer than 2^28 rows, which is
+// more than 2^35 arcs, and fewer than 2^36 pieces.
+#define PIECE_BITS 36
+#define PIECE_MASK ((1ull << PIECE_BITS) - 1ull)
+
+// Where rows of more than `most` arcs are put aside. rows: VERTEX[], starts: u64[], for each the pieces of those before it.
+struct WideRows {
+    VERTEX* rows;
+    u64* starts;
+    u64 most;
+    // count: u64 of any memory, of what was put aside so far.
+    __device__ void put(u64* count, VERTEX v, u64 arcs) const {
+        const u64 before = atomicAdd(count, (1ull << PIECE_BITS) + (arcs + PIECE - 1) / PIECE);
+        rows[before >> PIECE_BITS] = v;
+        starts[before >> PIECE_BITS] = before & PIECE_MASK;
+    }
+};
+
+// n_wide: u64[1], the count of what is put aside.
 struct QueueRows {
     const INDEX* offsets;
-    VERTEX* wide;
+    WideRows wide;
     u64* n_wide;
-    u64 wide_row;
 };
 
 // Calls visit(valid, arc, v) for the arcs of each vertex v of queue: VERTEX[size], but for wide rows. All 32 lanes of a
@@ -32,8 +49,8 @@ DEVICE void visit_queue(const QueueRows& rows, const VERTEX* queue, u64 size, co
             arc = __ldg(rows.offsets + v);
             end = __ldg(rows.offsets + v + 1);
         }
-        if (end - arc > rows.wide_row) {
-            rows.wide[atomicAdd(rows.n_wide, 1ull)] = v;
+        if (end - arc > rows.wide.most) {
+            rows.wide.put(rows.n_wide, v, end - arc);
             arc = end;
         }
         for (u32 long_rows = __ballot_sync(FULL_WARP, end - arc > LANE_ROW); long_rows != 0; long_rows &= long_rows - 1) {
@@ -48,38 +65,37 @@ DEVICE void visit_queue(const QueueRows& rows, const VERTEX* queue, u64 size, co
     }
 }
 
-// Calls take(v, begin, end) for pieces, [begin, end), of the rows of wide: VERTEX[n_rows], which the warps of the grid take
-// in turn. Each warp reads 32 rows at a time and numbers their pieces; its lanes come to `take` together. All threads of the
-// grid must call it.
+// Calls take(v, begin, end) for all pieces, [begin, end), of the rows put aside, by their count. A warp has pieces beside each
+// other, the first of which its lanes look for together; they come to `take` together. All threads of the grid must call it.
 template <typename Take>
-DEVICE void visit_pieces(const INDEX* offsets, const VERTEX* wide, u64 n_rows, const Take& take) {
-    const u64 warps = static_cast<u64>(gridDim.x) * warps_in_block();
-    const u64 warp = static_cast<u64>(warp_id()) * gridDim.x + blockIdx.x;
-    u64 before = 0;
-    for (u64 first = 0; first < n_rows; first += WARP) {
-        VERTEX v = 0;
-        INDEX begin = 0, end = 0;
-        if (first + lane_id() < n_rows) {
-            v = load_fresh(wide + first + lane_id());
-            begin = __ldg(offsets + v);
-            end = __ldg(offsets + v + 1);
+DEVICE void visit_pieces(const INDEX* offsets, const WideRows& wide, u64 count, const Take& take) {
+    const u64 warps = static_cast<u64>(gridDim.x) * warps_in_block(), pieces = count & PIECE_MASK;
+    const u64 share = (pieces + warps - 1) / warps;
+    u64 piece = (static_cast<u64>(warp_id()) * gridDim.x + blockIdx.x) * share;
+    const u64 last = min(pieces, piece + share);
+    if (piece >= last) return;
+    u64 row = 0;  // begins at or before the piece, and that at `behind` does not
+    for (u64 behind = count >> PIECE_BITS; behind - row > 1;) {
+        const u64 step = (behind - row + WARP - 1) / WARP, probe = row + lane_id() * step;
+        const u32 hits = __ballot_sync(FULL_WARP, probe < behind && load_fresh(wide.starts + probe) <= piece);
+        row += (static_cast<u64>(__popc(hits)) - 1) * step;
+        behind = min(behind, row + step);
+    }
+    for (; piece < last; ++row) {
+        const VERTEX v = load_fresh(wide.rows + row);
+        const u64 start = load_fresh(wide.starts + row);
+        const INDEX begin = __ldg(offsets + v), end = __ldg(offsets + v + 1);
+        const u64 upto = min(last, start + (static_cast<u64>(end - begin) + PIECE - 1) / PIECE);
+        for (; piece < upto; ++piece) {
+            const INDEX base = begin + static_cast<INDEX>((piece - start) * PIECE);
+            take(v, base, end - base > PIECE ? base + static_cast<INDEX>(PIECE) : end);
         }
-        const u64 own = (static_cast<u64>(end - begin) + PIECE - 1) / PIECE, upto = warp_inclusive_sum(own);
-        const u64 pieces = __shfl_sync(FULL_WARP, upto, WARP - 1);
-        for (u64 piece = (warp + warps - before % warps) % warps; piece < pieces; piece += warps) {
-            const i32 owner = __popc(__ballot_sync(FULL_WARP, upto <= piece));
-            const u64 of_row = piece - __shfl_sync(FULL_WARP, upto - own, owner);
-            const INDEX base = __shfl_sync(FULL_WARP, begin, owner) + static_cast<INDEX>(of_row * PIECE);
-            const INDEX last = __shfl_sync(FULL_WARP, end, owner);
-            take(__shfl_sync(FULL_WARP, v, owner), base, last - base > PIECE ? base + static_cast<INDEX>(PIECE) : last);
-        }
-        before += pieces;
     }
 }
 
-// What visit_queue does, for the `n_rows` wide rows that it put aside.
-template <typename Visit> DEVICE void visit_wide(const QueueRows& rows, u64 n_rows, const Visit& visit) {
-    visit_pieces(rows.offsets, rows.wide, n_rows, [&](VERTEX v, INDEX begin, INDEX end) {
+// What visit_queue does, for the rows that it put aside, by their count.
+template <typename Visit> DEVICE void visit_wide(const QueueRows& rows, u64 count, const Visit& visit) {
+    visit_pieces(rows.offsets, rows.wide, count, [&](VERTEX v, INDEX begin, INDEX end) {
         for (INDEX base = begin; base < end; base += WARP) visit(base + lane_id() < end, base + lane_id(), v);
     });
 }

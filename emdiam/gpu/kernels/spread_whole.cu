@@ -31,11 +31,11 @@ DEVICE void find_seeds(Place* now, const u64* values, u64 k) {
 
 // offsets: INDEX[n + 1], neighbours: VERTEX[m]. bounds: u32[n]. seeds, values: u64[k], by value, none twice. Bounds of
 // `value` to `limit` are given; if extends is not 0, to the neighbours of vertices with the bound value - 1 first. first, second:
-// VERTEX[n], wide: VERTEX[m / wide_row + 1], counts: u64[3 * LEVEL_COUNTS], any content. lowered: u64[2], gets the number
+// VERTEX[n], wide: VERTEX[m / wide_row + 1], starts: u64[the same], counts: u64[3 * LEVEL_COUNTS], any content. lowered: u64[2], gets the number
 // of vertices lowered, and that of arcs looked at. barrier: u32[1], zero before its first use. Any cooperative grid.
 ENTRY(256, 4) whole_spread(const INDEX* offsets, const VERTEX* neighbours, u64 n, u32* bounds, const u64* seeds,
                            const u64* values, u64 k, u64 value, u64 limit, u32 extends, VERTEX* first, VERTEX* second,
-                           VERTEX* wide, u64 wide_row, u64* counts, u64* lowered, u32* barrier) {
+                           VERTEX* wide, u64* starts, u64 wide_row, u64* counts, u64* lowered, u32* barrier) {
     __shared__ Place now;
     u64 changed = 0, looked = 0;
     if (first_item() < 3 * LEVEL_COUNTS) counts[first_item()] = 0;
@@ -80,7 +80,7 @@ ENTRY(256, 4) whole_spread(const INDEX* offsets, const VERTEX* neighbours, u64 n
         }
         if (seeds_here != 0) grid_barrier(barrier);
         if (size != 0) {
-            const QueueRows rows = {offsets, wide, of_value + WIDE, wide_row};
+            const QueueRows rows = {offsets, {wide, starts, wide_row}, of_value + WIDE};
             // Lowers a neighbour and puts it into the next queue, once: all threads of a value write one value.
             const auto lower = [&](bool valid, u64 arc, VERTEX) {
                 const VERTEX w = valid ? __ldg(neighbours + arc) : VERTEX(0);
