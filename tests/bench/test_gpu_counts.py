@@ -13,6 +13,7 @@ from bench.gpu.counting import CountingDevice
 from emdiam.gpu.kernel_file import zeros
 from tests.helpers import naive
 from tests.helpers.stores import write_store
+from tests.simt import runner
 from tests.simt.devices import open_device
 
 
@@ -50,9 +51,20 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     rows = json.loads(out.read_text(encoding="utf-8"))
     assert [row["path"] for row in rows] == list(counts.PATHS) and rows[0]["class"] == "g" and rows[0]["m"] == 80
     assert "### Now" in capsys.readouterr().out
+    assert counts.main([str(store), "--paths", "bfs", "--requests", "--sms", "1"]) == 0
+    assert "### Requests for the device's memory" in capsys.readouterr().out
 
 
 def test_graphs_by_name() -> None:
     made = counts.graph_named("grid:5")
     offsets, neighbours = inputs.rows_of(np, *inputs.grid(np, 5))
     assert np.array_equal(made.offsets, offsets) and np.array_equal(made.neighbours, neighbours)
+
+
+def test_no_warp_does_a_long_row_alone() -> None:
+    """Rows of a thousand arcs that a batch pulls: the busiest warp has a few times what warps have on average."""
+    device = open_device("shim-0", n_sms=4)
+    row, = counts.measure(counts.graph_named("circuit:100"), device, ("batch",), runner.Traffic)
+    warps = device.n_sms * 2048 // device.warp
+    assert 0 < row["device_chain"] * warps < 6 * (row["device_loads"] + row["device_atomics"])
+    assert row["device_bytes"] / counts.SECTOR < row["device_sectors"] * 8

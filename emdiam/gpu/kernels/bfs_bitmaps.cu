@@ -37,8 +37,7 @@ ENTRY(256) isolated_words(const INDEX* offsets, u64 n, u64 words, u32* isolated,
         if (lane_id() == 0) isolated[word] = empty;
         highest = max(highest, degree);
     }
-    highest = warp_max(highest);
-    if (lane_id() == 0 && highest != 0) atomicMax(largest, highest);
+    warp_raise(highest, largest);
 }
 
 // distances: u32[n] and visited: u32[words], of which only the source changes; queue: VERTEX[n], gets it; counts:

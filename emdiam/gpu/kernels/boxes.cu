@@ -70,8 +70,7 @@ ENTRY(256) box_extent(const u32* counts, u64 slots, const u32* maxima, u64 k, u3
         const u64 slot = base + lane_id();
         const bool used = slot < slots && counts[slot] != 0;
         for (u64 i = 0; i < k; ++i) {
-            const u32 most = warp_max(used ? maxima[slot * k + i] : 0u);
-            if (lane_id() == 0 && most > load_fresh(extent + i)) atomicMax(extent + i, most);
+            warp_raise(used ? maxima[slot * k + i] : 0u, extent + i);
         }
     }
 }
@@ -122,8 +121,7 @@ ENTRY(256) member_extent(const u32* upper, u64 n, u32 limit, const u64* columns,
         stays = stays && members[v] == 0;
         if (!__any_sync(FULL_WARP, stays)) continue;
         for (u64 i = 0; i < k; ++i) {
-            const u32 most = warp_max(stays ? table.distance(i, v) : 0u);
-            if (lane_id() == 0 && most > load_fresh(extent + i)) atomicMax(extent + i, most);
+            warp_raise(stays ? table.distance(i, v) : 0u, extent + i);
         }
     }
 }

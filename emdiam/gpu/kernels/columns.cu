@@ -52,8 +52,7 @@ ENTRY(256) column_best(const u32* values, u64 n, u32 flip, u32* best) {
         const u32 value = values[v];
         if (value != UNREACHED) highest = max(highest, (flip != 0 ? UNREACHED - 1u - value : value) + 1u);
     }
-    highest = warp_max(highest);
-    if (lane_id() == 0 && highest > load_fresh(best)) atomicMax(best, highest);
+    warp_raise(highest, best);
 }
 
 // first: u64[1], all bits set at first: the smallest vertex whose value is one of wanted: u32[n_wanted].
@@ -73,8 +72,7 @@ ENTRY(256) column_reached(const u32* values, u64 n, u32 value, u64* out) {
         if (values[v] == value) first = max(first, ~v);
     }
     warp_add(reached, out);
-    first = warp_max(first);
-    if (lane_id() == 0 && first > load_fresh(out + 1)) atomicMax(out + 1, first);
+    warp_raise(first, out + 1);
 }
 
 // count: u64[1], raised by the vertices whose value compares so with `other`.

@@ -14,6 +14,7 @@ DEVICE u64 pair_key(u32 high, u32 low) { return (static_cast<u64>(high) << 32) |
 // the centre with all bits turned round, key of the periphery + 1. One thread a vertex, any grid.
 ENTRY(256) fold_pivot(const u32* distances, u64 n, u64 source, u32 eccentricity, u32 limit, u32 largest, u32* lower,
                       u32* upper, u32* far, u64* out) {
+    __shared__ u64 scratch[33];
     u64 unsettled = 0, highest = 0, centre = 0, periphery = 0;
     for (u64 v = first_item(); v < n; v += item_stride()) {
         const u32 d = distances[v];
@@ -36,14 +37,10 @@ ENTRY(256) fold_pivot(const u32* distances, u64 n, u64 source, u32 eccentricity,
         centre = max(centre, ~pair_key(low, away));
         periphery = max(periphery, pair_key(high, away) + 1);
     }
-    warp_add(unsettled, out);
-    highest = warp_max(highest);
-    centre = warp_max(centre);
-    periphery = warp_max(periphery);
-    if (lane_id() != 0) return;
-    atomicMax(out + 1, highest);
-    atomicMax(out + 2, centre);
-    atomicMax(out + 3, periphery);
+    block_add(unsettled, scratch, out);
+    warp_raise(highest, out + 1);
+    warp_raise(centre, out + 2);
+    warp_raise(periphery, out + 3);
 }
 
 // The same columns, and out as fold_pivot left it, whose last two get, with all bits turned round, the centre below its
@@ -61,9 +58,6 @@ ENTRY(256) choose_pivots(const INDEX* offsets, const u32* distances, u64 n, cons
         }
         if (pair_key(upper[v], far[v]) + 1 == peripheral) periphery = max(periphery, ~v);
     }
-    centre = warp_max(centre);
-    periphery = warp_max(periphery);
-    if (lane_id() != 0) return;
-    atomicMax(out + 4, centre);
-    atomicMax(out + 5, periphery);
+    warp_raise(centre, out + 4);
+    warp_raise(periphery, out + 5);
 }

@@ -74,13 +74,7 @@ DEVICE void visit_pieces(const INDEX* offsets, const WideRows& wide, u64 count, 
     u64 piece = (static_cast<u64>(warp_id()) * gridDim.x + blockIdx.x) * share;
     const u64 last = min(pieces, piece + share);
     if (piece >= last) return;
-    u64 row = 0;  // begins at or before the piece, and that at `behind` does not
-    for (u64 behind = count >> PIECE_BITS; behind - row > 1;) {
-        const u64 step = (behind - row + WARP - 1) / WARP, probe = row + lane_id() * step;
-        const u32 hits = __ballot_sync(FULL_WARP, probe < behind && load_fresh(wide.starts + probe) <= piece);
-        row += (static_cast<u64>(__popc(hits)) - 1) * step;
-        behind = min(behind, row + step);
-    }
+    u64 row = last_at_most([&](u64 i) { return load_fresh(wide.starts + i); }, count >> PIECE_BITS, piece);
     for (; piece < last; ++row) {
         const VERTEX v = load_fresh(wide.rows + row);
         const u64 start = load_fresh(wide.starts + row);

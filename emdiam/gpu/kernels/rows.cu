@@ -4,33 +4,32 @@
 
 #define WARP_ARCS 1024u  // arcs that a warp takes at a time
 
-// The row of an arc, between `low`, which begins at or before it, and `high`, which begins behind it.
-DEVICE u64 row_of(const INDEX* offsets, u64 low, u64 high, u64 arc) {
-    while (high - low > 1) {
-        const u64 middle = low + (high - low) / 2;
-        if (__ldg(offsets + middle) <= arc) low = middle;
-        else high = middle;
-    }
-    return low;
-}
-
 // count: u64[1], raised by the arcs whose ends differ by more than 1 in values, u32[n]; a value with all bits set is as
-// far from others as it is, and level with itself. Arcs are shared out evenly, whatever their rows are like: a warp finds
-// the rows of its first and last arc, and each lane those of its arcs between these. Any grid. Work: O(m log n) at worst.
+// far from others as it is, and level with itself. Arcs are shared out evenly, whatever their rows are like: a warp finds the
+// row of its first arc, and each lane knows the end and the value of one of 32 rows from there on. Any grid. Work: O(m + n).
 ENTRY(256) steep_arcs(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 m, const u32* values, u64* count) {
     u64 steep = 0;
     const u64 stride = item_stride() / WARP * WARP_ARCS;
     for (u64 first = first_item() / WARP * WARP_ARCS; first < m; first += stride) {
         const u64 end = min(first + WARP_ARCS, m);
-        // Lane 0 looks for the row of the first arc, lane 1 for that of the last.
-        u64 row = 0;
-        if (lane_id() < 2) row = row_of(offsets, 0, n, lane_id() == 0 ? first : end - 1);
-        const u64 low = __shfl_sync(FULL_WARP, row, 0), high = __shfl_sync(FULL_WARP, row, 1) + 1;
-        row = low;
-        for (u64 arc = first + lane_id(); arc < end; arc += WARP) {
-            row = row_of(offsets, row, high, arc);
-            const u32 here = __ldg(values + row), there = __ldg(values + __ldg(neighbours + arc));
-            steep += max(here, there) - min(here, there) > 1;
+        u64 begin = first;
+        for (u64 row = last_at_most([=](u64 v) { return __ldg(offsets + v); }, n, first); begin < end; row += WARP) {
+            const u64 v = row + lane_id();
+            const u64 mine = v < n ? __ldg(offsets + v + 1) : m;
+            const u32 own = v < n ? __ldg(values + v) : UNREACHED;
+            const u64 upto = min(end, __shfl_sync(FULL_WARP, mine, WARP - 1));
+            for (u64 base = begin; base < upto; base += WARP) {
+                const u64 arc = base + lane_id();
+                // The lane that has the row of the arc: as many rows end at it or before.
+                u32 lane = 0;
+                for (u32 step = WARP / 2; step > 0; step /= 2) {
+                    if (__shfl_sync(FULL_WARP, mine, static_cast<i32>(lane + step - 1)) <= arc) lane += step;
+                }
+                const u32 here = __shfl_sync(FULL_WARP, own, static_cast<i32>(lane));
+                const u32 there = arc < upto ? __ldg(values + __ldg(neighbours + arc)) : here;
+                steep += max(here, there) - min(here, there) > 1;
+            }
+            begin = upto;
         }
     }
     warp_add(steep, count);
@@ -86,6 +85,5 @@ ENTRY(256) largest_degree(const INDEX* offsets, u64 n, u64* best) {
         const u64 degree = __ldg(offsets + v + 1) - __ldg(offsets + v);
         if (degree != 0) mine = max(mine, (degree << 32) + (0xffffffffull - v));
     }
-    mine = warp_max(mine);
-    if (lane_id() == 0 && mine != 0) atomicMax(best, mine);
+    warp_raise(mine, best);
 }

@@ -121,6 +121,19 @@ template <typename T> DEVICE T block_exclusive_sum(T value, T* scratch, T* total
     return before + inclusive - value;
 }
 
+// The last i < n whose read(i) is at most `value`, where these numbers ascend and read(0) is; the lanes look at 32 places at a
+// time. The same for all 32 lanes, which must call it.
+template <typename Read> DEVICE u64 last_at_most(const Read& read, u64 n, u64 value) {
+    u64 found = 0;
+    for (u64 behind = n; behind - found > 1;) {
+        const u64 step = (behind - found + WARP - 1) / WARP, probe = found + lane_id() * step;
+        const u32 hits = __ballot_sync(FULL_WARP, probe < behind && read(probe) <= value);
+        found += (static_cast<u64>(__popc(hits)) - 1) * step;
+        behind = min(behind, found + step);
+    }
+    return found;
+}
+
 // Adds the values of a warp, or of a block, to *total at once. All of its threads must call it. scratch: 33 items of
 // shared memory.
 template <typename T> DEVICE void warp_add(T value, T* total) {
@@ -131,6 +144,12 @@ template <typename T> DEVICE void block_add(T value, T* scratch, T* total) {
     T sum;
     block_exclusive_sum(value, scratch, &sum);
     if (threadIdx.x == 0 && sum != 0) atomicAdd(total, sum);
+}
+// Raises *highest to the largest value of a warp. All 32 lanes must call it. The look before spares most of the atomic
+// operations, which all warps would make at one address.
+template <typename T> DEVICE void warp_raise(T value, T* highest) {
+    value = warp_max(value);
+    if (lane_id() == 0 && value > load_fresh(highest)) atomicMax(highest, value);
 }
 
 // -- Who of many threads reaches a vertex, and where a warp, or what of it comes together, may append to a queue --
