@@ -11,7 +11,7 @@ import numpy as np
 from emdiam.gpu.box_table import DeviceBoxTable
 from emdiam.gpu.candidates import gathered, uncertified
 from emdiam.gpu.kernel_file import zeros
-from emdiam.gpu.rows import count_steep, largest_degree, path_pieces
+from emdiam.gpu.rows import count_steep, largest_degree, path_pieces, put_isolated, vertices_of_degree
 from emdiam.gpu.vector import DeviceVector
 
 from . import twins
@@ -24,8 +24,8 @@ SLOTS = 1 << 10
 
 
 def rows(subject: Subject, mapping: str) -> Iterator[bool]:
-    """No arc of distances is steep, all of one vertex that is wrong are; a path goes down by one each step; and the
-    longest row."""
+    """No arc of distances is steep, all of one vertex that is wrong are; a path goes down by one each step; the longest
+    row, and rows of one length."""
     device, graph, source = subject.setting.device, subject.graph, subject.sources[0]
     distances, (offsets, neighbours) = subject.expected[source], subject.rows
     yield count_steep(device, graph, device.array(distances)) == 0
@@ -35,7 +35,13 @@ def rows(subject: Subject, mapping: str) -> Iterator[bool]:
     wrong = distances.copy()
     wrong[far] += 9
     yield count_steep(device, graph, device.array(wrong)) == 2 * int(offsets[far + 1] - offsets[far])
-    yield largest_degree(device, graph) == int(np.argmax(np.diff(offsets)))
+    degrees = np.diff(offsets)
+    yield largest_degree(device, graph) == int(np.argmax(degrees))
+    pieces = list(vertices_of_degree(device, graph, int(degrees[far]), 7))
+    yield np.array_equal(np.concatenate(pieces), np.flatnonzero(degrees == degrees[far])) and len(pieces[0]) <= 7
+    column = device.array(distances)
+    put_isolated(device, graph, column, 5)
+    yield np.array_equal(device.to_host(column), np.where(degrees == 0, 5, distances))
     path = np.concatenate(list(path_pieces(device, graph, device.array(distances), far, 5)))
     yield distances[path].tolist() == list(range(int(distances[far]), -1, -1))
     yield all(b in neighbours[offsets[a] : offsets[a + 1]] for a, b in zip(path, path[1:], strict=False))
@@ -51,6 +57,12 @@ def components(subject: Subject, mapping: str) -> Iterator[bool]:
     found = DeviceComponents(device, graph, zeros(device, -(-n // 64), np.uint64), n)
     yield np.array_equal(np.flatnonzero(found.labels[:] == members[0]), members) == (members.size > 1)
     yield found.largest_size() >= members.size or members.size == 1
+    column, first = device.array(distances), int(members[0])
+    label, last = (first, int(members[-1])) if members.size > 1 else (n, first)
+    wanted = [int(distances[last]), UNREACHED]
+    alike = members[distances[members] == distances[last]]
+    yield found.labels.first(DeviceVector(device, column[first:]), wanted, first, label) == int(alike[0]) - first
+    yield found.labels.first(DeviceVector(device, column[last:]), wanted, last, label) == 0
     listed = {one.root: one for one in found.larger_than(1)}
     mine = listed.get(int(members[0]))
     degrees = offsets[members + 1] - offsets[members]

@@ -155,10 +155,11 @@ class DaskEngine(ColumnCounting, Engine):
         return run
 
     # -- columns --------------------------------------------------------------------------------
-    def new_column(self, largest: int, value: int | None = None) -> Column:
+    def new_column(self, largest: int, value: int | None = None, isolated: int | None = None) -> Column:
         """See Engine.new_column."""
         dtype = smallest_dtype(largest)
-        return self.columns.make(dtype, int(np.iinfo(dtype).max) if value is None else value)
+        column = self.columns.make(dtype, int(np.iinfo(dtype).max) if value is None else value)
+        return column if isolated is None else column.put_pieces(self.vertices_of_degree(0), isolated)
 
     # -- rows -----------------------------------------------------------------------------------
     def degrees(self, ids: np.ndarray) -> np.ndarray:

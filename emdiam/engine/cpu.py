@@ -335,12 +335,13 @@ class CpuEngine(LocalEngine, Engine):
             self.core.counters.add(traversals=1)
         return np.array([column.gather([column.argbest()])[0] for column in columns], np.int32)
 
-    def new_column(self, largest: int, value: int | None = None) -> Column:
+    def new_column(self, largest: int, value: int | None = None, isolated: int | None = None) -> Column:
         """See Engine.new_column."""
         dtype = smallest_dtype(largest)
         self.core.widen(dtype.itemsize)
         fill = int(np.iinfo(dtype).max) if value is None else value
-        return RamColumn(np.full(self.facts.n_vertices, fill, dtype))
+        column = RamColumn(np.full(self.facts.n_vertices, fill, dtype))
+        return column if isolated is None else column.put_pieces(self.vertices_of_degree(0), isolated)
 
     def new_bounds(self, largest: int) -> PivotBounds:
         """See Engine.new_bounds."""

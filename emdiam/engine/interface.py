@@ -222,8 +222,9 @@ class Traversing(Protocol):
         """Components with an edge beside the one that the last bfs (from or through `reached`)
         covered; None if there is no other."""
 
-    def new_column(self, largest: int, value: int | None = None) -> Column:
-        """A column for values up to `largest`, filled with `value` (default: unreached)."""
+    def new_column(self, largest: int, value: int | None = None, isolated: int | None = None) -> Column:
+        """A column for values up to `largest`, filled with `value` (default: unreached), vertices without an edge with
+        `isolated` (default: as others)."""
 
 
 class Bounding(Protocol):

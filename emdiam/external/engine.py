@@ -123,9 +123,10 @@ class ExternalEngine(ColumnCounting, ClusteringVerbs):
         self._rows.counters.add(traversals=1)
         return search.farthest[: len(sources)].astype(np.int32)
 
-    def new_column(self, largest: int, value: int | None = None) -> Column:
+    def new_column(self, largest: int, value: int | None = None, isolated: int | None = None) -> Column:
         """See Engine.new_column."""
-        return self.disk.column(smallest_dtype(largest), value)
+        column = self.disk.column(smallest_dtype(largest), value)
+        return column if isolated is None else column.put_pieces(self.vertices_of_degree(0), isolated)
 
     def new_bounds(self, largest: int) -> PivotBounds:
         """See Engine.new_bounds."""

@@ -6,7 +6,7 @@ are held; while components are found, a queue, and the sums of the load balancin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from .device import Device, DeviceArray
 from .graph import DeviceGraph
 from .kernel_file import KernelFile, zeros
 from .registry import LABEL_MAPPING
-from .vector import DeviceVector
+from .vector import NO_VERTEX, DeviceVector, as_vertex
 
 FILE = "components.cu"
 _PIECE = 1 << 20
@@ -44,7 +44,7 @@ class DeviceComponents(Components):
         n_others, self._pairs, arcs = (int(count) for count in device.to_host(out)[1:])
         graph.looked.arcs += arcs
         self._parent = parent
-        super().__init__(DeviceLabels(device, parent, reached_label), reached_label, n_others)
+        super().__init__(DeviceLabels(device, self._kernels, parent, reached_label), reached_label, n_others)
 
     def n_pairs(self) -> int:
         """See Components.n_pairs."""
@@ -91,8 +91,8 @@ class DeviceComponents(Components):
 class DeviceLabels:
     """Labels of all vertices: labels[start:stop] is a copy on the host, id[k]."""
 
-    def __init__(self, device: Device, parent: DeviceArray, reached_label: int) -> None:
-        self._device, self._parent, self._reached_label = device, parent, reached_label
+    def __init__(self, device: Device, kernels: KernelFile, parent: DeviceArray, reached_label: int) -> None:
+        self._device, self._kernels, self._parent, self._reached_label = device, kernels, parent, reached_label
         self.dtype = parent.dtype
 
     def __len__(self) -> int:
@@ -105,3 +105,12 @@ class DeviceLabels:
         labels = self._device.to_host(self._parent[start:stop])
         labels[labels == np.iinfo(self.dtype).max] = self._reached_label
         return labels
+
+    def first(self, values: DeviceVector, wanted: Sequence[int], start: int, label: int) -> int:
+        """The smallest i whose value is one of `wanted`, and whose vertex, start + i, has the label, or -1."""
+        held = np.iinfo(self.dtype).max if label == self._reached_label else label
+        first = self._device.array(np.array([NO_VERTEX], np.uint64))
+        n = values.array.size
+        self._kernels.launch("first_in_component", n, values.array, self._parent[start : start + n], n,
+                             *values.listed(wanted), self.dtype.type(held), first)
+        return as_vertex(self._device.to_host(first))

@@ -16,6 +16,7 @@ from ..traverse.pivot_bounds import Folded, PivotBounds
 from ..traverse.ram_column import first_labelled, fitted
 from .box_table import DeviceBoxTable
 from .candidates import gathered, uncertified
+from .components import DeviceLabels
 from .device import Device, DeviceArray
 from .graph import DeviceGraph
 from .kernel_file import UNREACHED, KernelFile, zeros
@@ -100,12 +101,17 @@ class DeviceColumn(DeviceVector, Column):
 
     def first(self, wanted: Sequence[int], start: int = 0, stop: int | None = None, labels: Any = None,
               label: int = 0) -> int:
-        """See Column.first. Looks at pieces from `start` on: what is asked for is mostly near."""
-        end, codes = len(self) if stop is None else min(stop, len(self)), np.array(wanted, np.uint32)
+        """See Column.first. Labels in RAM are looked at in pieces from `start` on: what is asked for is mostly near."""
+        end = len(self) if stop is None else min(stop, len(self))
+        if labels is None or len(labels) == 0 or isinstance(labels, DeviceLabels):
+            part = self.between(start, max(start, end))
+            at = (labels.first(part, wanted, start, label) if isinstance(labels, DeviceLabels)
+                  else part.first_with(wanted))
+            return start + at if at >= 0 else -1
         for begin in range(start, end, _PIECE):
             values = self.part(begin, min(begin + _PIECE, end))
-            some = np.empty(0, np.uint8) if labels is None else labels[begin : begin + len(values)]
-            at = int(first_labelled(values, codes, some, label, 0, len(values)))
+            at = int(first_labelled(values, np.array(wanted, np.uint32), labels[begin : begin + len(values)], label, 0,
+                                    len(values)))
             if at >= 0:
                 return begin + at
         return -1

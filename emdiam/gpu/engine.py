@@ -38,7 +38,7 @@ from .labels import grow_labels, growth_bytes
 from .multi_source_wide import MOST_WIDE_BITS, WIDE_RATE
 from .paged import PagedBfs, PagedGraph
 from .replicas import Replicas
-from .rows import count_steep, largest_degree, path_pieces
+from .rows import count_steep, largest_degree, path_pieces, put_isolated, vertices_of_degree
 from .setting import AUTO, OnDevice
 from .spread import Spreader
 from .spread_whole import WholeSpread
@@ -232,6 +232,10 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         vertex = largest_degree(self.device, self.graph)
         return np.array([] if vertex is None else [vertex], np.int64)
 
+    def vertices_of_degree(self, degree: int, most: int = 1 << 16) -> Iterator[np.ndarray]:
+        """See Engine.vertices_of_degree."""
+        return vertices_of_degree(self.device, self.graph, degree, most)
+
     def path_pieces(self, distances: Column, target: int, *, by_rank: bool = False) -> Iterator[np.ndarray]:
         """See Engine.path_pieces."""
         if by_rank or not self.graph.resident or not isinstance(distances, DeviceVector):
@@ -261,11 +265,14 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         return grow_clusters(self.core, masters, self.rank_array, self.reporter.heartbeat, most_rounds, grow)
 
     # -- columns --------------------------------------------------------------------------------
-    def new_column(self, largest: int, value: int | None = None) -> Column:
+    def new_column(self, largest: int, value: int | None = None, isolated: int | None = None) -> Column:
         """See Engine.new_column. Raises OverflowError beyond uint32."""
         if largest >= UNREACHED:
             raise OverflowError(f"{largest} does not fit a distance column of 32 bits")
-        return DeviceColumn.new(self.device, self.facts.n_vertices, value)
+        column = DeviceColumn.new(self.device, self.facts.n_vertices, value)
+        if isolated is not None:
+            put_isolated(self.device, self.graph, column.array, isolated)
+        return column
 
     def new_bounds(self, largest: int) -> PivotBounds:
         """See Engine.new_bounds."""

@@ -111,8 +111,9 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("spread_whole.cu", "whole_spread", registers=64, builds=GRAPHS, cooperative=True),
     Entry("labels.cu", "grow_labels", registers=40, builds=mapping_builds([LABEL_MAPPING])),
     *plain("components.cu", "begin_components", "join_arcs", "name_components", "count_components",
-           "describe_components", registers=40, builds=mapping_builds([LABEL_MAPPING])),
-    *plain("rows.cu", "steep_arcs", "walk_down", "largest_degree", builds=GRAPHS),
+           "describe_components", "first_in_component", registers=40, builds=mapping_builds([LABEL_MAPPING])),
+    Entry("rows.cu", "steep_arcs", registers=40, builds=GRAPHS),
+    *plain("rows.cu", "walk_down", "largest_degree", "mark_degree", "put_isolated", builds=GRAPHS),
     # Columns, and the bounds that the exact methods keep in them.
     *plain("columns.cu", "column_bits", "column_best", "column_first", "column_reached", "column_count",
            "column_histogram", "column_gather", "column_put", "column_fill_where", "column_recode",

@@ -1,7 +1,8 @@
-"""Rows of a graph and a column of distances: the check that no arc is steep, a path down, the longest row; rows.cu.
+"""Rows of a graph and a column of distances: the check that no arc is steep, a path down, the longest row, and rows of
+one length; rows.cu.
 
-The first two are of a resident graph. The same on the CPU: traverse/paths.py, traverse/degrees.py. Work: O(m log n) at
-worst, the rows of the path, and O(n).
+The first two are of a resident graph. The same on the CPU: traverse/paths.py, traverse/degrees.py. Work: O(m + n), the
+rows of the path, and O(n).
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import numpy as np
 from .device import Device, DeviceArray
 from .graph import DeviceGraph
 from .kernel_file import UNREACHED, KernelFile, zeros
+from .vector import DeviceVector
 
 FILE = "rows.cu"
-# Vertices of a path that come to the host at a time.
-_PIECE = 1 << 11
+# Vertices of a path that come to the host at a time, and vertices whose degrees are looked at at a time.
+_PIECE, _RANGE = 1 << 11, 1 << 19
 
 
 def count_steep(device: Device, graph: DeviceGraph, values: DeviceArray) -> int:
@@ -35,6 +37,27 @@ def largest_degree(device: Device, graph: DeviceGraph) -> int | None:
         "largest_degree", graph.n_vertices, graph.offsets, graph.n_vertices, best)
     found = int(device.to_host(best)[0])
     return UNREACHED - (found & UNREACHED) if found else None
+
+
+def vertices_of_degree(device: Device, graph: DeviceGraph, degree: int, most: int) -> Iterator[np.ndarray]:
+    """The vertices of this degree, ascending, in pieces of `most` (int64[k]), the last of at most so many."""
+    kernels, piece = KernelFile(device, FILE, graph.macros), np.empty(0, np.int64)
+    for begin in range(0, graph.n_vertices, _RANGE):
+        end = min(begin + _RANGE, graph.n_vertices)
+        marks = device.empty(end - begin, np.uint32)
+        kernels.launch("mark_degree", end - begin, graph.offsets, begin, end, degree, marks)
+        piece = np.concatenate((piece, DeviceVector(device, marks).select("==", 0) + begin))
+        whole = len(piece) // most * most
+        yield from (piece[start : start + most] for start in range(0, whole, most))
+        piece = piece[whole:]
+    if len(piece):
+        yield piece
+
+
+def put_isolated(device: Device, graph: DeviceGraph, values: DeviceArray, value: int) -> None:
+    """Set the values, uint32[n] on the device, of all vertices without an edge."""
+    KernelFile(device, FILE, graph.macros).launch(
+        "put_isolated", graph.n_vertices, graph.offsets, graph.n_vertices, np.uint32(value), values)
 
 
 def path_pieces(device: Device, graph: DeviceGraph, distances: DeviceArray, target: int,

@@ -23,7 +23,7 @@ PREDICATES: Mapping[str, int] = MappingProxyType({"==": 0, "!=": 1, "<": 2, "<="
 REACHED_ABOVE, _CODES = "reached >", {**PREDICATES, "reached >": 6}
 # Vertices of a thread in a tile (ITEMS_OF_THREAD of columns.cu).
 SELECT_ITEMS = 8
-_NO_VERTEX = int(np.iinfo(np.uint64).max)
+NO_VERTEX = int(np.iinfo(np.uint64).max)
 
 
 def _compared(predicate: str, value: int) -> tuple[np.uint32, np.uint32] | bool:
@@ -53,7 +53,7 @@ class DeviceVector:
         self._run(entry, *args, total)
         return int(self.device.to_host(total)[0])
 
-    def _list(self, values: Sequence[int]) -> tuple[DeviceArray, int]:
+    def listed(self, values: Sequence[int]) -> tuple[DeviceArray, int]:
         """Values uint32[k] on the device, and k. Raises OverflowError for one that is no uint32."""
         return self.device.array(np.array([*values, 0], np.uint32)), len(values)
 
@@ -113,17 +113,16 @@ class DeviceVector:
 
     def first_with(self, wanted: int | Sequence[int]) -> int:
         """The smallest vertex whose value is `wanted`, or one of them; -1 if there is none."""
-        first = self.device.array(np.array([_NO_VERTEX], np.uint64))
-        self._run("column_first", *self._list([wanted] if isinstance(wanted, int | np.integer) else wanted), first)
-        vertex = int(self.device.to_host(first)[0])
-        return vertex if vertex != _NO_VERTEX else -1
+        first = self.device.array(np.array([NO_VERTEX], np.uint64))
+        self._run("column_first", *self.listed([wanted] if isinstance(wanted, int | np.integer) else wanted), first)
+        return as_vertex(self.device.to_host(first))
 
     def reached_and_first(self, value: int) -> tuple[int, int]:
         """How many vertices are reached, and the smallest with this value, or -1."""
         out = zeros(self.device, 2, np.uint64)
         self._run("column_reached", np.uint32(value), out)
         reached, first = (int(number) for number in self.device.to_host(out))
-        return reached, _NO_VERTEX - first if first else -1
+        return reached, NO_VERTEX - first if first else -1
 
     def histogram(self, largest: int | None = None) -> np.ndarray:
         """Vertices per value, int64[largest + 1], larger values and unreached ones left out. largest : if not given,
@@ -171,12 +170,18 @@ class DeviceVector:
         of the host or the device). Returns how many."""
         bits = self.device.array(within) if isinstance(within, np.ndarray) and within.size else within
         any_bits = zeros(self.device, 1, np.uint64) if bits is None else bits
-        return self._sum("column_recode", *self._list(old), np.uint32(new), any_bits, np.uint32(bits is not None))
+        return self._sum("column_recode", *self.listed(old), np.uint32(new), any_bits, np.uint32(bits is not None))
 
     def recode_where_reached(self, other: Any, old: Sequence[int], new: int) -> int:
         """Change every value in `old` to `new` where `other` (a vector of this device, or TypeError) is reached.
         Returns how many."""
-        return self._sum("column_recode_reached", on_device(other), *self._list(old), np.uint32(new))
+        return self._sum("column_recode_reached", on_device(other), *self.listed(old), np.uint32(new))
+
+
+def as_vertex(told: np.ndarray) -> int:
+    """The vertex that a kernel told as uint64[1], -1 where it is NO_VERTEX."""
+    vertex = int(told[0])
+    return vertex if vertex != NO_VERTEX else -1
 
 
 def column_addresses(device: Device, n: int, columns: Sequence[DeviceArray] | DeviceArray, k: int) -> np.ndarray:

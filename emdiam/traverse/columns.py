@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -108,6 +108,12 @@ class Column(ABC):
     @abstractmethod
     def put(self, ids: np.ndarray | Sequence[int], value: int) -> None:
         """Set the values of vertices `ids`."""
+
+    def put_pieces(self, pieces: Iterable[np.ndarray], value: int) -> Self:
+        """Set the values of the vertices of all pieces, int64[k] each. Returns the column."""
+        for ids in pieces:
+            self.put(ids, value)
+        return self
 
     # -- looking for vertices -------------------------------------------------------------------
     @abstractmethod

@@ -164,6 +164,8 @@ def check_rows(engine: Engine, graph: naive.Graph, source: int) -> None:
     ones = [v for v, d in enumerate(degrees) if d == 1]
     listed = [v for piece in engine.vertices_of_degree(1, most=3) for v in piece.tolist()]
     assert listed == ones
+    column = engine.new_column(len(graph) + 5, 2, isolated=len(graph) + 5)
+    assert column.gather(range(len(graph))).tolist() == [2 if d else len(graph) + 5 for d in degrees]
     if ones:
         check_chains(engine, graph, ones)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emdiam.gpu.rows import count_steep, largest_degree, path_pieces
+from emdiam.gpu.rows import count_steep, largest_degree, path_pieces, put_isolated, vertices_of_degree
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device
@@ -48,6 +48,14 @@ def test_shapes(name: str, shape: str) -> None:
     assert count_steep(device, on_device, values) == 0
     degrees = [len(row) for row in graph]
     assert largest_degree(device, on_device) == (degrees.index(max(degrees)) if any(degrees) else None)
+    changed = device.array(distances)
+    put_isolated(device, on_device, changed, 9)
+    assert device.to_host(changed).tolist() == [v if d else 9 for v, d in zip(distances, degrees, strict=True)]
+    for degree in {0, 1, max(degrees), 77}:
+        for most in (1, 3, 1 << 16):
+            pieces = list(vertices_of_degree(device, on_device, degree, most))
+            assert [v for piece in pieces for v in piece.tolist()] == [v for v, d in enumerate(degrees) if d == degree]
+            assert all(len(piece) == most for piece in pieces[:-1])
     for target in {source, int(np.argmax(np.where(distances == TOP, -1, distances.astype(np.int64))))}:
         for piece in (1, 3, 8192):
             pieces = list(path_pieces(device, on_device, values, target, piece))

@@ -109,3 +109,18 @@ ENTRY(256, MAPPING_RESIDENT) describe_components(const INDEX* offsets, u64 n, co
         if (key > load_fresh(hubs + low)) atomicMax(hubs + low, key);
     }
 }
+
+// first: u64[1], all bits set before, gets the smallest i < n whose value, u32, is one of wanted: u32[n_wanted], and whose
+// parent is `label`. Any grid. Work: O(n * n_wanted).
+ENTRY(256, MAPPING_RESIDENT) first_in_component(const u32* values, const VERTEX* parent, u64 n, const u32* wanted, u64 n_wanted,
+                                                VERTEX label, u64* first) {
+    u64 found = ~0ull;
+    for (u64 v = first_item(); v < n && found == ~0ull; v += item_stride()) {  // the items of a thread ascend
+        if (parent[v] != label) continue;
+        for (u64 i = 0; i < n_wanted; ++i) {
+            if (values[v] == __ldg(wanted + i)) found = v;
+        }
+    }
+    found = warp_min(found);
+    if (lane_id() == 0 && found < load_fresh(first)) atomicMin(first, found);
+}

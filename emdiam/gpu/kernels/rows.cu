@@ -1,5 +1,5 @@
 // What is done with rows and a column of distances, beside searching: the check that no arc is steep, the walk down a
-// shortest path, and the vertex of the longest row. Rows are VERTEX[m] behind offsets INDEX[n + 1], ascending.
+// shortest path, the vertex of the longest row, and those of rows of one length. Rows are VERTEX[m] behind offsets INDEX[n + 1], ascending.
 #include "simt.cuh"
 
 #define WARP_ARCS 1024u  // arcs that a warp takes at a time
@@ -7,7 +7,7 @@
 // count: u64[1], raised by the arcs whose ends differ by more than 1 in values, u32[n]; a value with all bits set is as
 // far from others as it is, and level with itself. Arcs are shared out evenly, whatever their rows are like: a warp finds the
 // row of its first arc, and each lane knows the end and the value of one of 32 rows from there on. Any grid. Work: O(m + n).
-ENTRY(256) steep_arcs(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 m, const u32* values, u64* count) {
+ENTRY(256, 6) steep_arcs(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 m, const u32* values, u64* count) {
     u64 steep = 0;
     const u64 stride = item_stride() / WARP * WARP_ARCS;
     for (u64 first = first_item() / WARP * WARP_ARCS; first < m; first += stride) {
@@ -86,4 +86,17 @@ ENTRY(256) largest_degree(const INDEX* offsets, u64 n, u64* best) {
         if (degree != 0) mine = max(mine, (degree << 32) + (0xffffffffull - v));
     }
     warp_raise(mine, best);
+}
+
+// marks: u32[end - begin], gets 0 for the vertices begin to end - 1 of this degree, all bits set for others. Any grid.
+ENTRY(256) mark_degree(const INDEX* offsets, u64 begin, u64 end, u64 degree, u32* marks) {
+    for (u64 v = begin + first_item(); v < end; v += item_stride())
+        marks[v - begin] = __ldg(offsets + v + 1) - __ldg(offsets + v) == degree ? 0u : UNREACHED;
+}
+
+// Sets the values, u32[n], of all vertices without an edge. Any grid.
+ENTRY(256) put_isolated(const INDEX* offsets, u64 n, u32 value, u32* values) {
+    for (u64 v = first_item(); v < n; v += item_stride()) {
+        if (__ldg(offsets + v + 1) == __ldg(offsets + v)) values[v] = value;
+    }
 }

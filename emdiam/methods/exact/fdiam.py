@@ -60,11 +60,9 @@ class State:
 
     def __init__(self, engine: Engine, largest: int) -> None:
         self._engine = engine
-        self._bounds = engine.new_column(largest + 3)
+        self._bounds = engine.new_column(largest + 3, isolated=0)
         self.active = self._bounds.unreached
         self.tip, self.winnowed, self.chained = self.active - 1, self.active - 2, self.active - 3
-        for isolated in engine.vertices_of_degree(0):
-            self._bounds.put(isolated, 0)
         self._recount()
 
     def _recount(self) -> int:
