@@ -62,7 +62,11 @@ def graph_named(text: str) -> HostGraph:
         parts = []
         for array in (store.indptr, store.indices):
             rows = np.empty((array.n_chunks, array.chunk_items), array.dtype)
-            array.fetch(0, list(rows))
+            first = 0
+            while first < array.n_chunks:  # those of a shard at a time
+                count = array.run_length(first, array.n_chunks - first)
+                array.fetch(first, list(rows[first : first + count]))
+                first += count
             parts.append(rows.ravel()[: array.length])
         return HostGraph(Path(text).stem, parts[0].astype(np.int64), parts[1].astype(np.uint32))
 
@@ -203,7 +207,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--paths", default=",".join(PATHS), help=f"which of {', '.join(RUNS)} (default: all but {WIDE})")
     made.add_argument("--title", default="Counts", help="of the table")
     made.add_argument("--requests", action="store_true", help="count requests for the device's memory too; slower")
-    made.add_argument("--sms", type=int, default=2, help="multiprocessors that the device says it has (default: 2)")
+    made.add_argument("--sms", type=int, default=2, help="multiprocessors that the device says it has (default: 2; "
+                      "a system allows mappings for about 12)")
     made.add_argument("--out", type=Path, help="a file for the rows, as JSON")
     return made
 

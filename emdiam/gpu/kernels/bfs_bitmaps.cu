@@ -12,14 +12,15 @@
 // One level up. offsets: INDEX[n + 1], neighbours: VERTEX[m], words: of a bitmap of n vertices, visited: u32[words],
 // read and written, frontier: u32[words], next: u32[words], gets the next frontier, distances: u32[n], level:
 // distance of what is reached, counts: u64[3], zeros before, gets the number of reached vertices and of their
-// arcs, and that of arcs that were looked at. A warp for PULL_WORDS words, any grid.
+// arcs, and that of arcs that were looked at. A warp for up to PULL_WORDS words, any grid.
 ENTRY(256, PULL_RESIDENT) bottom_up_words(const INDEX* offsets, const VERTEX* neighbours, u64 words, u32* visited,
                                           const u32* frontier, u32* next, u32* distances, u32 level, u64* counts) {
     __shared__ u64 scratch[33];
     __shared__ PullRoom room[256 / WARP];
     u64 vertices = 0, arcs = 0, looked = 0;
-    for (u64 first = first_item() / WARP * PULL_WORDS; first < words; first += item_stride() / WARP * PULL_WORDS)
-        arcs += pull_words(offsets, neighbours, first, words, visited, frontier, next, distances, level, ~0ull,
+    const u64 at_once = words_at_once(words);
+    for (u64 first = first_item() / WARP * at_once; first < words; first += item_stride() / WARP * at_once)
+        arcs += pull_words(offsets, neighbours, first, at_once, words, visited, frontier, next, distances, level, ~0ull,
                            [](VERTEX, u64) {}, room + warp_id(), &vertices, &looked);
     block_add(vertices, scratch, counts);
     block_add(arcs, scratch, counts + 1);

@@ -11,7 +11,8 @@
 
 #define BATCH 4u         // arcs that a lane asks for at once: half a sector of 32-bit ids
 #define LANE_BATCHES 8u  // of a lane's own row, before the whole warp goes on with it
-#define PULL_WORDS 16u   // words that a warp works on at once: half a word a lane
+#define PULL_WORDS 16u   // most words that a warp works on at once: half a word a lane
+#define PULL_SHARES 2u   // how often a warp comes to work, where there are words enough: rows are unlike each other
 
 // Whether one of the arcs arc, arc + step, ... below end, at most BATCH, leads into the bitmap. *looked is raised by their
 // number.
@@ -61,18 +62,25 @@ struct PullRoom {
     u32 reached[PULL_WORDS];
 };
 
-// The unreached vertices of the words first to first + PULL_WORDS - 1, of `words`, packed so that every lane has one: those
+// How many words a warp of the grid works on at once.
+DEVICE u64 words_at_once(u64 words) {
+    const u64 share = words / (item_stride() / WARP * PULL_SHARES);
+    return share < 1 ? 1 : min(share, static_cast<u64>(PULL_WORDS));
+}
+
+// The unreached vertices of the words first to first + at_once - 1, of `words`, packed so that every lane has one: those
 // with a neighbour in `frontier` get the distance `level` and a bit of `visited` and `next`. Where the warp has looked at
 // `most` arcs of a row and there are more, it is left to put_aside(v, arcs). room: of this warp. Returns the arcs of what the lane
 // has reached; all lanes together raise *vertices by the number of vertices that were reached, and *looked by the arcs that
 // they looked at. The offsets of the next 32 vertices are asked for before the rows of these. All 32 lanes must call it.
 template <typename PutAside>
-DEVICE u64 pull_words(const INDEX* offsets, const VERTEX* neighbours, u64 first, u64 words, u32* visited,
+DEVICE u64 pull_words(const INDEX* offsets, const VERTEX* neighbours, u64 first, u64 at_once, u64 words, u32* visited,
                       const u32* frontier, u32* next, u32* distances, u32 level, u64 most, const PutAside& put_aside,
                       PullRoom* room, u64* vertices, u64* looked) {
     const u32 half = lane_id() % 2, slot = lane_id() / 2;
     const u64 word = first + slot;
-    u32 open = (~(word < words ? visited[word] : FULL_WARP) >> (half * (WARP / 2))) & ((1u << (WARP / 2)) - 1u);
+    const bool is_mine = slot < at_once && word < words;
+    u32 open = (~(is_mine ? visited[word] : FULL_WARP) >> (half * (WARP / 2))) & ((1u << (WARP / 2)) - 1u);
     const u32 items = static_cast<u32>(__popc(open)), upto = warp_inclusive_sum(items);
     const u32 total = __shfl_sync(FULL_WARP, upto, WARP - 1);
     if (half == 0) room->reached[slot] = 0;
@@ -102,7 +110,7 @@ DEVICE u64 pull_words(const INDEX* offsets, const VERTEX* neighbours, u64 first,
     }
     __syncwarp(FULL_WARP);
     const u32 reached = room->reached[slot];
-    if (half == 0 && word < words) {
+    if (half == 0 && is_mine) {
         next[word] = reached;
         if (reached != 0) visited[word] = visited[word] | reached;
         *vertices += static_cast<u64>(__popc(reached));
