@@ -10,7 +10,7 @@ mappings are the regimes of papers/004, section 6, Figures 12 to 15 (graphs, and
 
 The bounds between the regimes, and all of the rule for `persistent`, are reckoned. beta is that of Beamer, Asanovic and
 Patterson, SC 2012, section 4, measured there on CPUs; their alpha, 14, turns up too early here, and 4 is what loads and
-bytes were counted best with on 20 graphs (bench/results/gpu/measured.md). Each rule says in `why` where it is
+bytes were counted best with on 14 graphs (bench/results/gpu/measured.md). Each rule says in `why` where it is
 from. A measured table comes from `table_from_measurements` and replaces the file.
 """
 
