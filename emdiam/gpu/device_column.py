@@ -33,6 +33,7 @@ class DeviceColumn(DeviceVector, Column):
     """A column on `device`. array : uint32[n_vertices], all bits set where unreached, that nobody else holds."""
 
     many = 1 << 10  # a list goes to the host, and boxes stay
+    has_spare = False  # whether the plan has room for one copy of a column
 
     @classmethod
     def new(cls, device: Device, n_vertices: int, value: int | None = None) -> DeviceColumn:
@@ -74,6 +75,16 @@ class DeviceColumn(DeviceVector, Column):
             return
         for start in range(0, len(self), _PIECE):
             self.device.copy(fitted(other.part(start, start + _PIECE), self.dtype), self.array[start : start + _PIECE])
+
+    def duplicate(self, old: Column | None = None) -> DeviceColumn | None:
+        """See Column.duplicate."""
+        if not self.has_spare:
+            return None
+        copy = old
+        if not isinstance(copy, DeviceColumn):
+            copy = DeviceColumn(self.device, self.device.empty(len(self), np.uint32))
+        copy.copy_from(self)
+        return copy
 
     def box_table(self, columns: Sequence[Any], limit: int, q: np.ndarray, slots: int) -> BoxTable | None:
         """See Column.box_table."""

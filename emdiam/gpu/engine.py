@@ -47,6 +47,9 @@ from .vector import DeviceVector, on_device
 from .vram import VramPlan
 
 _MOST_POINTS = 1000
+# The distances that a witness is checked with are kept on the device where they take at most so small a part of the
+# pool.
+_SPARE_SHARE = 16
 
 
 class GpuEngine(ColumnCounting, LocalEngine, Engine):
@@ -65,8 +68,11 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         self.graph = open_graph(self.core, setting, vram, self.reporter.heartbeat)
         self.upload_seconds = time.perf_counter() - begin
         # What methods size by their budget lives on the device, and points and tables of it here.
-        pool = min(engine.facts.pool_bytes, vram.pool_bytes)
-        words = vram.pool_bytes // (24 * max(1, self.facts.n_vertices))
+        column_bytes = 4 * self.facts.n_vertices
+        self._has_spare = vram.resident and vram.pool_bytes >= _SPARE_SHARE * column_bytes
+        self._room = vram.pool_bytes - column_bytes * self._has_spare
+        pool = min(engine.facts.pool_bytes, self._room)
+        words = self._room // (24 * max(1, self.facts.n_vertices))
         bits = 64 * max(1, min(8, 1 << max(0, words.bit_length() - 1)))
         wide = {"in_ram": True, "wide_bits": MOST_WIDE_BITS, "wide_rate": WIDE_RATE} if vram.resident else {
             "wide_bits": 0}
@@ -106,7 +112,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         begin = time.perf_counter()
         self.reporter.begin()
         found = self._find(int(source), radius, None if into is None else on_device(into))
-        values = into if isinstance(into, DeviceColumn) else DeviceColumn(self.device, found.distances)
+        values = into if isinstance(into, DeviceColumn) else self._column(found.distances)
         if targets is not None:
             levels, complete = _cut_at(
                 values, np.unique(np.fromiter(targets, np.int64)), found.levels, found.complete)
@@ -203,7 +209,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         """See Engine.components."""
         if self._reached_all:
             return None
-        if self._reached is None or self._components_bytes() > self.vram.pool_bytes:
+        if self._reached is None or self._components_bytes() > self._room:
             return self.components_here(reached)
         found = DeviceComponents(self.device, self.graph, self._reached, reached)
         self.core.counters.add(edges_scanned=self._new_arcs())
@@ -269,9 +275,15 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         """See Engine.new_column. Raises OverflowError beyond uint32."""
         if largest >= UNREACHED:
             raise OverflowError(f"{largest} does not fit a distance column of 32 bits")
-        column = DeviceColumn.new(self.device, self.facts.n_vertices, value)
+        column = self._column(DeviceColumn.new(self.device, self.facts.n_vertices, value).array)
         if isolated is not None:
             put_isolated(self.device, self.graph, column.array, isolated)
+        return column
+
+    def _column(self, array: DeviceArray) -> DeviceColumn:
+        """The column of a vector that nobody else holds."""
+        column = DeviceColumn(self.device, array)
+        column.has_spare = self._has_spare
         return column
 
     def new_bounds(self, largest: int) -> PivotBounds:

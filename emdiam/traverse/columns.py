@@ -109,6 +109,11 @@ class Column(ABC):
     def put(self, ids: np.ndarray | Sequence[int], value: int) -> None:
         """Set the values of vertices `ids`."""
 
+    def duplicate(self, old: Column | None = None) -> Column | None:
+        """A copy of the column where it is, if what was planned has room for one; None otherwise. old : a copy that was
+        made before, which may be overwritten."""
+        return None
+
     def put_pieces(self, pieces: Iterable[np.ndarray], value: int) -> Self:
         """Set the values of the vertices of all pieces, int64[k] each. Returns the column."""
         for ids in pieces:

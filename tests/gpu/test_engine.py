@@ -109,6 +109,24 @@ def test_selecting_a_device() -> None:
             select_device("gpu")
 
 
+@pytest.mark.parametrize("share", [16, 1 << 40])
+def test_a_witness_is_checked_by_distances_that_are_kept_where_there_is_room(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: int) -> None:
+    monkeypatch.setattr("emdiam.gpu.engine._SPARE_SHARE", share)
+    path = write_store(tmp_path / "g.zarr", odd_graphs()["grid"])
+    with engine_on(path, device=OnDevice(open_device("shim-0"))) as engine:
+        searches, real = list[int](), engine.bfs
+
+        def counted(source: int, **options: Any) -> Any:
+            searches.append(source)
+            return real(source, **options)
+
+        monkeypatch.setattr(engine, "bfs", counted)
+        result = pivots(engine)
+        assert len(searches) == result.traversals.bfs + (share != 16)
+        assert result.exact and result.witness is not None and result.witness.length == result.diameter
+
+
 # -- wide batches -------------------------------------------------------------------------------------------
 def test_wide_batches_on_the_device_prove_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A graph that needs covering, by wide batches wherever they may be, on one device and on two."""

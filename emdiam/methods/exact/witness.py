@@ -34,7 +34,7 @@ REPORT = "this is a fault of emdiam: please report it with the store"
 
 class KeptLabels:
     """Distances from one vertex, until the witness is checked, so that no traversal has to be done again: on disk,
-    where they take no memory, unless they are few.
+    where they take no memory, unless they are few, or on the device where the columns are.
 
     scratch : folder for temporary files (None: the system's). source : whose distances they are, -1: there are none.
     """
@@ -47,8 +47,11 @@ class KeptLabels:
 
     def put_away(self, source: int, column: Column) -> None:
         """Write the distances from `source` to disk, in place of others, if they are in memory and there is room; few
-        of them stay in memory."""
+        of them stay in memory, and those of a device there."""
         if not isinstance(column, RamColumn):
+            copy = column.duplicate(self._labels if isinstance(self._labels, Column) else None)
+            if copy is not None:
+                self.hold(source, copy)
             return
         self.source = -1
         if len(column) * column.dtype.itemsize <= _FEW_BYTES:
