@@ -33,6 +33,7 @@ from emdiam.gpu.engine import GpuEngine, engine_on_device
 from emdiam.gpu.setting import OnDevice
 from emdiam.gpu.vram import plan_vram
 from emdiam.runs.registry import entry_of
+from emdiam.store.array_reader import read_slice
 from emdiam.store.store import open_store
 
 from . import inputs
@@ -48,8 +49,8 @@ WIDE = "wide"
 BATCH, FEW, MANY, SPREAD_LEVELS = 64, 8, 2048, 4
 SHARE, A_TRAVERSAL = 0.01, 64 << 10
 OFFSET = 4
-# What requests for the device's memory are counted by (SimtTraffic of tests/simt/protocol.hpp), and bytes of a sector.
-ASKED, SECTOR = ("loads", "stores", "atomics", "sectors", "bytes", "chain", "busiest"), 32
+# Bytes of a sector of the device's memory.
+SECTOR = 32
 
 
 def graph_named(text: str) -> HostGraph:
@@ -59,16 +60,8 @@ def graph_named(text: str) -> HostGraph:
         offsets, neighbours = inputs.rows_of(np, *inputs.SIZED[name](np, int(size)))
         return HostGraph(text, offsets.astype(np.int64), neighbours)
     with open_store(Path(text)) as store:
-        parts = []
-        for array in (store.indptr, store.indices):
-            rows = np.empty((array.n_chunks, array.chunk_items), array.dtype)
-            first = 0
-            while first < array.n_chunks:  # those of a shard at a time
-                count = array.run_length(first, array.n_chunks - first)
-                array.fetch(first, list(rows[first : first + count]))
-                first += count
-            parts.append(rows.ravel()[: array.length])
-        return HostGraph(Path(text).stem, parts[0].astype(np.int64), parts[1].astype(np.uint32))
+        offsets, neighbours = (read_slice(array, 0, array.length) for array in (store.indptr, store.indices))
+        return HostGraph(Path(text).stem, offsets.astype(np.int64), neighbours.astype(np.uint32))
 
 
 @contextmanager
@@ -162,7 +155,8 @@ def measure(graph: HostGraph, device: Device, paths: Sequence[str] = PATHS,
             used = counting.counts - before
             row = row_of(graph, path, traversals, engine.core.counters.snapshot().levels - levels, used,
                          time.process_time() - begin)
-            yield row if traffic is None else {**row, **{f"device_{name}": getattr(traffic, name) for name in ASKED}}
+            yield row if traffic is None else {**row, **{
+                f"device_{name}": getattr(traffic, name) for name, _ in traffic._fields_}}
 
 
 def row_of(graph: HostGraph, path: str, traversals: int, levels: int, used: Counts, seconds: float) -> dict[str, Any]:

@@ -112,7 +112,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         begin = time.perf_counter()
         self.reporter.begin()
         found = self._find(int(source), radius, None if into is None else on_device(into))
-        values = into if isinstance(into, DeviceColumn) else self._column(found.distances)
+        values = into if isinstance(into, DeviceColumn) else self._own(DeviceColumn(self.device, found.distances))
         if targets is not None:
             levels, complete = _cut_at(
                 values, np.unique(np.fromiter(targets, np.int64)), found.levels, found.complete)
@@ -275,14 +275,13 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         """See Engine.new_column. Raises OverflowError beyond uint32."""
         if largest >= UNREACHED:
             raise OverflowError(f"{largest} does not fit a distance column of 32 bits")
-        column = self._column(DeviceColumn.new(self.device, self.facts.n_vertices, value).array)
+        column = self._own(DeviceColumn.new(self.device, self.facts.n_vertices, value))
         if isolated is not None:
             put_isolated(self.device, self.graph, column.array, isolated)
         return column
 
-    def _column(self, array: DeviceArray) -> DeviceColumn:
-        """The column of a vector that nobody else holds."""
-        column = DeviceColumn(self.device, array)
+    def _own(self, column: DeviceColumn) -> DeviceColumn:
+        """The column, which knows now what the plan has room for."""
         column.has_spare = self._has_spare
         return column
 

@@ -64,9 +64,15 @@ def test_a_search_by_levels() -> None:
 
 
 def pulled(graph: naive.Graph, dist: list[int]) -> int:
-    """Arcs that unreached vertices look at in all levels, four at a time: all of a row of at most four."""
-    assert max(len(row) for row in graph) <= 4
-    return sum(len(row) for level in range(max(dist) + 1) for v, row in enumerate(graph) if not 0 <= dist[v] <= level)
+    """Arcs that unreached vertices look at, each until its first neighbour in the frontier, in all levels: by lanes
+    four at a time, of rows from 64 on by a warp, 128 at a time."""
+    arcs = 0
+    for level in range(max(dist) + 1):
+        for row in (row for v, row in enumerate(graph) if not 0 <= dist[v] <= level):
+            first = next((at + 1 for at, w in enumerate(row) if dist[w] == level), len(row))
+            at_once = 4 if len(row) < 64 else 128
+            arcs += min(len(row), -(-first // at_once) * at_once)
+    return arcs
 
 
 @pytest.mark.parametrize("wide_row", [3, 1024])
@@ -80,6 +86,15 @@ def test_batches(wide_row: int) -> None:
     n = len(GRID)
     levels = int(WideBatch(device, graph, 64, wide_row).run(np.arange(512) % n).max())
     assert levels * 2 <= looked(graph) <= (levels + 1) * graph.n_arcs
+
+
+@pytest.mark.parametrize("source", [0, 405, 500, 1302])
+def test_batches_stop_in_the_middle_of_rows(source: int) -> None:
+    device = open_device("shim-3")
+    graph = device_graph(device, GRAPH)
+    WholeBatch(device, graph, FOREVER, 64, 1024).run(np.array([source]))
+    assert looked(graph) == pulled(GRAPH, naive.distances(GRAPH, source))
+    assert max(map(len, GRAPH)) > 256
 
 
 @pytest.mark.parametrize("wide_row", [3, 1024])
