@@ -71,7 +71,8 @@ def convert(inputs: Inputs, target: Path, *, options: ConvertOptions | None = No
     # The default pool keeps freed memory, which counts as RSS.
     pa.set_memory_pool(pa.system_memory_pool())
     if not isinstance(inputs, EdgeSource):
-        inputs = open_source(inputs, fmt=options.fmt, ids=options.ids, weights=options.weights)
+        inputs = open_source(inputs, fmt=options.fmt, ids=options.ids, weights=options.weights,
+                             directed=options.directed)
     return write_graph(inputs, target, options=options)
 
 

@@ -13,6 +13,8 @@ from typing import TypeVar
 
 from ..errors import InputError
 from .inputs import Input
+from .marks import ZIP, find_mark
+from .registry import READERS
 from .tables import named_pair
 
 HEAD_BYTES = 1 << 16
@@ -22,15 +24,6 @@ _ONE_INTEGER = re.compile(rb"[ \t]*-?\d+[ \t,]*$")
 _BLANKS = re.compile(rb"[ \t\r\n]*")
 _MAX_COMMENTS = 1 << 10
 _LONG_LINE = 1 << 16  # a second line that does not end this soon need not be waited for
-_DIMACS = re.compile(rb"\s*p[ \t]+\w+[ \t]+\d+[ \t]+\d+")
-_DIMACS_COMMENT = re.compile(rb"\s*c(?:[ \t\r\n]|$)")
-_FOREIGN = (
-    (re.compile(rb"\s*<"), "XML, such as GraphML or GEXF"),
-    (re.compile(rb"\s*[{\[]"), "JSON"),
-    (re.compile(rb"\s*\*(vertices|network)", re.IGNORECASE), "Pajek"),
-    (re.compile(rb"\s*(creator\b[^\n]*\n\s*)?graph\s*\[", re.IGNORECASE), "GML"),
-    (re.compile(rb"\s*(strict\s+)?(di)?graph\b[^\n{]*\{", re.IGNORECASE), "Graphviz DOT"),
-)
 T = TypeVar("T")
 
 
@@ -152,23 +145,16 @@ def sniff(head: bytes, name: str) -> str:
 
     Raises InputError for binary data and for graph formats that have no reader here.
     """
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if head.startswith(b"PK\x03\x04"):
-        return "npz"
+    mark = find_mark(head)
+    if mark is not None:
+        # What a zip archive holds is found out by its reader.
+        found = "npz" if mark.format == ZIP else mark.format
+        if found not in READERS:
+            raise mark.refusal(name)
+        return found
     if b"\0" in head:
         raise InputError("binary data of no known format", path=name, byte=head.index(b"\0"),
                          remedy="name the format with --format")
-    if head[:14].lower() == b"%%matrixmarket":
-        return "matrix-market"
-    for pattern, foreign in _FOREIGN:
-        if pattern.match(head):
-            raise InputError(f"this looks like {foreign}, for which there is no reader", path=name,
-                             remedy="write it as an edge list, or name the format with --format")
-    # A DIMACS graph has a problem line first, but for comments.
-    start = next((at for at, _ in lines_with_text(head) if not _DIMACS_COMMENT.match(head, at)), len(head))
-    if _DIMACS.match(head, start):
-        return "dimacs"
     first = read_head(head, True)
     line = first.lines[0].decode("utf-8", "replace") if first else ""
     names = [word.strip(' "') for word in re.split(r"[,\t;| ]", line)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
 from .registry import READERS, check_format, format_of_file
@@ -14,36 +14,33 @@ from .source import EdgeSource
 if TYPE_CHECKING:
     from .base import FileSource
     from .inputs import Input
-    from .weights import WeightChoice
 
 
-def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, ids: str = "auto",
-                weights: WeightChoice | None = None) -> EdgeSource:
+def open_source(inputs: Sequence[str | Path], **options: Any) -> EdgeSource:
     """The edges of one or several inputs.
 
     Parameters
     ----------
     inputs : files, globs (expanded here, sorted) and "-" for standard input. All are parts of one
         graph: same kind of ids, same declared n.
-    fmt : name in FORMATS, for all inputs; None: by suffix (.gz .bz2 .xz .zst stripped), else by
-        content.
-    ids : "int", "string", or "auto": integers if the first data line is two integers.
-    weights : those to keep; None: none.
+    options : the fields of Reading, by name.
 
     Raises InputError for inputs that are missing, empty, unreadable, of no known format, or that
     contradict each other. Headers are checked here, edges while they are read.
     """
     from .base import IDS, ChainedSource
     from .inputs import Input, expand
+    from .reading import Reading
 
-    fmt = None if fmt is None else check_format(fmt)
-    if ids not in IDS:
-        raise InputError("unknown kind of ids", text=ids, remedy="choose one of " + ", ".join(IDS))
+    reading = Reading(**options)
+    fmt = None if reading.fmt is None else check_format(reading.fmt)
+    if reading.ids not in IDS:
+        raise InputError("unknown kind of ids", text=reading.ids, remedy="choose one of " + ", ".join(IDS))
     sources = []
     for name in expand(inputs):
         named = fmt or format_of_file(name)
         source = Input(name, headerless=named is not None and READERS[named].headerless)
-        sources.append(_reader(named, fmt is None, source)(source, ids, weights))
+        sources.append(_reader(named, fmt is None, source)(source, reading))
     chained = ChainedSource(sources)
     chained.info()
     return chained

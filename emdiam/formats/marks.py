@@ -1,0 +1,206 @@
+"""Formats that begin with a mark of their own: magic bytes, the root of an XML document, a banner, a keyword.
+
+One table from marks to formats, and a pure function that looks for them in the first bytes of an input, behind comments
+in whatever style. No pattern may repeat what can be empty, or match the same blanks in two ways: on a file of blank
+lines that takes for ever.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..errors import InputError
+
+ZIP = "zip"
+"""What `Mark.format` says of a zip archive; its members decide what it is."""
+TAR = "tar"
+"""The same of a tar archive."""
+
+_FETCH = "fetch the file itself"
+_EXTRACT = "extract it first"
+_EDGE_LIST = "write the graph as an edge list, two ids a line"
+_TAR_AT = 257
+_MOST_COMMENTS = 1 << 12
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a mark stands for.
+
+    format : name in registry.READERS, ZIP or TAR; "" for what has no reader. what : what the input is, in words.
+    remedy : what to do where there is no reader.
+    """
+
+    format: str
+    what: str
+    remedy: str = ""
+
+    def refusal(self, name: str) -> InputError:
+        """The error of the input called `name`, which has this mark and no reader."""
+        return InputError(f"this is {self.what}, for which there is no reader", path=name,
+                          remedy=self.remedy or _EDGE_LIST)
+
+
+_MAGICS: tuple[tuple[bytes, Mark], ...] = (
+    (b"PAR1", Mark("parquet", "a Parquet file")),
+    (b"ARROW1", Mark("arrow", "an Arrow or Feather file")),
+    (b"FEA1", Mark("", "a Feather file of version 1", "write it again with a newer pyarrow or pandas")),
+    (b"\xff\xff\xff\xff", Mark("arrow", "an Arrow stream")),
+    (b"PK\x03\x04", Mark(ZIP, "a zip archive")),
+    (b"PK\x05\x06", Mark("", "an empty zip archive", "fetch it again")),
+    (b"\x93NUMPY", Mark("npy", "a NumPy array")),
+    (b"\x89HDF\r\n\x1a\n", Mark("hdf5", "an HDF5 file")),
+    (b"MATLAB 5.0 MAT-file", Mark("mat", "a MATLAB file")),
+    (b"MATLAB 7.3 MAT-file", Mark("hdf5", "a MATLAB file of version 7.3")),
+    (b"SQLite format 3\0", Mark("", "an SQLite database",
+                                "write its table of edges as CSV, e.g. with sqlite3 -csv -header")),
+    (b"%PDF-", Mark("", "a PDF document", _FETCH)),
+    (b"7z\xbc\xaf\x27\x1c", Mark("", "a 7z archive", _EXTRACT)),
+    (b"Rar!\x1a\x07", Mark("", "a RAR archive", _EXTRACT)),
+    (b"\x1f\x9d", Mark("", "a file of compress (.Z)", "undo it with uncompress first")),
+    (b"\x04\x22\x4d\x18", Mark("", "a file of lz4", "undo it with lz4 -d first")),
+    (b"\x89PNG\r\n", Mark("", "a picture (PNG)", _FETCH)),
+    (b"\xff\xd8\xff", Mark("", "a picture (JPEG)", _FETCH)),
+    (b"GIF8", Mark("", "a picture (GIF)", _FETCH)),
+    (b"\xd0\xcf\x11\xe0", Mark("", "an old document of Microsoft Office", "save the table as CSV")),
+    (b"ORC", Mark("", "an ORC file", "write it as Parquet")),
+    (b"Obj\x01", Mark("", "an Avro file", "write it as Parquet")),
+    (b"version https://git-lfs", Mark("", "a pointer of Git LFS instead of the file",
+                                       "fetch the file with git lfs pull")),
+)
+
+_NAME = rb'(?:"(?:[^"\\]|\\.){0,4096}"|[^\s{"\[;]{1,4096})'
+_IRI = rb"<[^<>\"{}|^`\s]{1,4096}>"
+_NODE = rb"_:[^\s<>]{1,4096}"
+
+# Texts whose mark stands at their first byte that is no blank and no comment.
+_TEXTS = tuple((re.compile(pattern, re.IGNORECASE), mark) for pattern, mark in (
+    (rb"%{1,2}MatrixMarket\b", Mark("matrix-market", "a Matrix Market file")),
+    (rb"%PDF-", Mark("", "a PDF document", _FETCH)),
+    (rb">>(?:graph6|sparse6|digraph6)<<", Mark("graph6", "graph6 or sparse6")),
+    (rb"\*(?:vertices|network|partition)\b", Mark("pajek", "a Pajek network")),
+    (rb"graph\s{0,64}\[", Mark("gml", "GML")),
+    (rb"(?:strict\s{1,64})?(?:di)?graph(?:\s{1,64}" + _NAME + rb")?\s{0,64}\{", Mark("dot", "Graphviz DOT")),
+    (rb"dl[\s,]{1,64}(?:n|nr|nc|nm|format|data|labels)\b\s{0,64}[=:]", Mark("dl", "UCINET DL")),
+    (rb"(?:" + _IRI + rb"|" + _NODE + rb")[ \t]{1,64}" + _IRI + rb"[ \t]{1,64}(?:<|_:|\")",
+     Mark("ntriples", "N-Triples")),
+    (rb"@(?:prefix|base)\s", Mark("", "RDF in Turtle", "write it as N-Triples, e.g. with rapper or rdflib")),
+    (rb"<!doctype\s{1,64}html|<html\b|<head\b|<body\b",
+     Mark("", "a web page (HTML), such as that of a download or of an error", _FETCH)),
+    (rb"[{\[]\s{0,4096}[{\[\"\d}\]-]", Mark("json", "JSON")),
+    (rb"nodedef\s{0,64}>", Mark("", "a GDF file of GUESS or Gephi", _EDGE_LIST)),
+    (rb"LEDA\.GRAPH\b", Mark("", "a LEDA graph", _EDGE_LIST)),
+    (rb"\(tlp\s", Mark("", "a graph of Tulip", _EDGE_LIST)),
+    (rb"graphclass\s{0,64}=", Mark("", "the properties of a BVGraph of WebGraph",
+                                   "write the graph as arcs with WebGraph's ArcListASCIIGraph, and convert that")),
+))
+
+_ROOT = re.compile(rb"<([A-Za-z_][\w.-]{0,255}:)?([A-Za-z_][\w.-]{0,255})")
+_ROOTS = {b"graphml": Mark("graphml", "GraphML"), b"gexf": Mark("gexf", "GEXF"),
+          b"html": Mark("", "a web page (HTML), such as that of a download or of an error", _FETCH),
+          b"osm": Mark("", "OpenStreetMap XML", "make a graph of its streets first, e.g. with osmnx")}
+_GML_FIELD = re.compile(
+    rb'(?:[A-Za-z]\w{0,63}[ \t]{1,64}(?:"[^"]{0,4096}"|[-+\d.][^\s\[\]]{0,63})|creator\b[^\n]{0,4096}\n)\s{0,64}',
+    re.IGNORECASE)
+_GML_GRAPH = re.compile(rb"graph\s{0,64}\[", re.IGNORECASE)
+_FEW_FIELDS = 16
+_PROBLEM = re.compile(rb"p[ \t]{1,64}\w{1,64}[ \t]{1,64}\d+[ \t]{1,64}\d")
+_COMMENT_OF_DIMACS = re.compile(rb"c(?:[ \t\r\n]|$)")
+_BLANKS = re.compile(rb"[ \t\r\n\f\v]*")
+_PICKLE = re.compile(rb"\x80[\x02-\x05][\x00-\xff]")
+
+
+def find_mark(head: bytes) -> Mark | None:
+    """The mark that `head`, the first bytes of an input without compression and byte order mark, begins with.
+
+    Parameters
+    ----------
+    head : bytes
+        The more of them there are, the more comments may stand before the mark.
+
+    Returns
+    -------
+    Mark or None
+        None for plain tables and lists of numbers or words, and for binary data that have no mark.
+    """
+    for magic, mark in _MAGICS:
+        if head.startswith(magic):
+            return mark
+    if head[_TAR_AT : _TAR_AT + 5] == b"ustar":
+        return Mark(TAR, "a tar archive")
+    if _PICKLE.match(head):
+        return Mark("", "a pickle of Python, which could run any program",
+                    "load it yourself and hand the graph to emdiam.convert, or write an edge list")
+    return None if b"\0" in head else _text_mark(head)
+
+
+def _text_mark(head: bytes) -> Mark | None:
+    """The mark of a text, behind blanks and comments of any style."""
+    at = _behind_blanks(head, 0)
+    for _ in range(_MOST_COMMENTS):
+        for pattern, mark in _TEXTS:
+            if pattern.match(head, at):
+                return mark
+        behind = _behind_comment(head, at)
+        if behind is None:
+            break
+        at = _behind_blanks(head, behind)
+    return _xml_root(head, at) or _gml_behind_fields(head, at) or _dimacs(head, at)
+
+
+def _behind_blanks(head: bytes, at: int) -> int:
+    blanks = _BLANKS.match(head, at)
+    return at if blanks is None else blanks.end()
+
+
+def _behind_comment(head: bytes, at: int) -> int | None:
+    """The place behind the comment that begins at `at`, None if none does."""
+    if head.startswith(b"/*", at):
+        return _behind(head, b"*/", at)
+    if head.startswith(b"<!--", at):
+        return _behind(head, b"-->", at)
+    if head[at : at + 1] in (b"#", b"%") or head.startswith(b"//", at):
+        end = head.find(b"\n", at)
+        return end + 1 if end >= 0 else _behind(head, b"\r", at)
+    return None
+
+
+def _behind(head: bytes, end: bytes, at: int) -> int:
+    found = head.find(end, at)
+    return len(head) if found < 0 else found + len(end)
+
+
+def _xml_root(head: bytes, at: int) -> Mark | None:
+    """The format of an XML document by the name of its root; behind declarations and comments."""
+    for _ in range(_FEW_FIELDS):
+        for begin, end in ((b"<?", b"?>"), (b"<!--", b"-->"), (b"<!", b">")):
+            if head.startswith(begin, at):
+                at = _behind_blanks(head, _behind(head, end, at))
+                break
+        else:
+            break
+    root = _ROOT.match(head, at)
+    if root is None:
+        return None
+    name = root[2].lower()
+    return _ROOTS.get(name) or Mark("", f"XML with the root {root[2].decode()}", f"{_EDGE_LIST}, or as GraphML")
+
+
+def _gml_behind_fields(head: bytes, at: int) -> Mark | None:
+    """GML whose graph stands behind fields such as Creator and Version."""
+    for _ in range(_FEW_FIELDS):
+        field = _GML_FIELD.match(head, at)
+        if field is None:
+            return None
+        at = field.end()
+        if _GML_GRAPH.match(head, at):
+            return Mark("gml", "GML")
+    return None
+
+
+def _dimacs(head: bytes, at: int) -> Mark | None:
+    """DIMACS, whose first line that is no comment of its own states the problem."""
+    while _COMMENT_OF_DIMACS.match(head, at):
+        at = _behind_blanks(head, _behind(head, b"\n", at))
+    return Mark("dimacs", "a DIMACS graph") if _PROBLEM.match(head, at) else None
