@@ -89,7 +89,14 @@ def as_store(
 def is_store(graph: Any) -> TypeGuard[Store | str | Path]:
     """Whether it is a store, or a path or address which is not that of a file: that of a store, if of anything."""
     return isinstance(graph, Store) or (
-        isinstance(graph, str | Path) and (is_url(str(graph)) or not Path(graph).is_file()))
+        isinstance(graph, str | Path) and (is_url(str(graph)) or not _has_edges(str(graph))))
+
+
+def _has_edges(name: str) -> bool:
+    """Whether it is a file, or a member of an archive."""
+    from .formats.archives import split_member
+
+    return Path(name).is_file() or split_member(name) is not None
 
 
 def source_of(graph: Any, weights: WeightChoice | None = None) -> EdgeSource:

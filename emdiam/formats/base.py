@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 
 from ..errors import InputError
 from .inputs import Input
-from .reading import Reading
 from .source import EdgeBatch, SourceInfo
 from .weights import common_kind
+from .wishes import Wishes
 
 IDS = ("auto", "int", "string")
 MAX_ID = 2**63 - 1
@@ -42,22 +42,22 @@ class Named:
 
 class FileSource(Named, ABC):
     """An EdgeSource over one input. Subclasses read the header once and yield the batches. weights : those to keep.
-    reading : how it is to be read."""
+    wishes : what the user says of it."""
 
     format: ClassVar[str]
     takes_strings: ClassVar[bool] = False
     takes_columns: ClassVar[bool] = False
     """Whether the weights can be one column of several."""
 
-    def __init__(self, source: Input, reading: Reading) -> None:
-        ids, weights = reading.ids, reading.weights
+    def __init__(self, source: Input, wishes: Wishes) -> None:
+        ids, weights = wishes.ids, wishes.weights
         if ids == "string" and not self.takes_strings:
             raise InputError(f"ids of format {self.format} are integers", path=source.name,
                              remedy="leave out --ids string")
         if weights is not None and weights.column and not self.takes_columns:
             raise InputError(f"format {self.format} has no columns of weights to choose from", path=source.name,
                              text=weights.column, remedy="give --weights alone")
-        self.input, self.reading, self.ids, self.weights = source, reading, ids, weights
+        self.input, self.wishes, self.ids, self.weights = source, wishes, ids, weights
         self.name, self.rewindable = source.name, source.rewindable
         self._info: SourceInfo | None = None
         self.dropped: dict[str, int] = {}

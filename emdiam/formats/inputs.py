@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import codecs
 import glob
 import stat
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from ..errors import InputError
-from .registry import compression_suffix
-from .streams import MAGIC_BYTES, ByteStream, RawStream, compression_of, open_raw
+from .archives import MEMBER, Member, find_member, split_member
+from .marks import TAR, ZIP, find_mark
+from .registry import compression_suffix, format_of_file
+from .streams import (
+    MAGIC_BYTES,
+    ByteStream,
+    RawStream,
+    TranscodedStream,
+    compression_of,
+    encoding_of,
+    open_raw,
+)
 
 STDIN = "-"
+_ARCHIVE_HEAD = 512
+_OWN_ARCHIVE = "npz"  # a zip archive that is a format
 
 
 def expand(inputs: Sequence[str | Path]) -> list[str]:
@@ -25,7 +38,7 @@ def expand(inputs: Sequence[str | Path]) -> list[str]:
     names: list[str] = []
     for item in inputs:
         text = str(item)
-        if text != STDIN and glob.has_magic(text) and not Path(text).exists():
+        if text != STDIN and glob.has_magic(text) and not Path(text).exists() and split_member(text) is None:
             matches = sorted(m for m in glob.glob(text, recursive=True) if not Path(m).is_dir())
             if not matches:
                 raise InputError("no file matches the pattern", text=text, remedy="check the pattern")
@@ -55,21 +68,47 @@ def _checked_stat(path: Path) -> tuple[int | None, bool]:
     return (status.st_size if regular else None), regular
 
 
-class Input:
-    """One file, pipe or standard input that can be looked into before it is read.
+def _other_than_utf_8(encoding: str) -> str:
+    """The encoding as Python calls it, "" for UTF-8. Raises InputError for none."""
+    try:
+        name = codecs.lookup(encoding).name if encoding else ""
+    except LookupError:
+        raise InputError("there is no such encoding", text=encoding, remedy="name one, such as latin-1") from None
+    return "" if name in ("utf-8", "ascii") else name
 
-    name : what messages call it. path : None for standard input. rewindable : False for pipes. size_bytes : compressed
-    size, None when unknown. compression : "gzip", "bz2", "xz", "zstd", None. headerless : see registry.Format.
+
+class Input:
+    """One file, member of an archive, pipe or standard input that can be looked into before it is read.
+
+    name : what messages call it. path : None for standard input; the archive of a member. rewindable : False for pipes.
+    size_bytes : compressed size, None when unknown. compression : "gzip", "bz2", "xz", "zstd", None. encoding : of its
+    text, which is read as UTF-8 whatever it is; "" for UTF-8. member : the file in an archive that it is, or None.
+    headerless : see registry.Format.
     """
 
-    def __init__(self, name: str, *, headerless: bool = False) -> None:
+    def __init__(self, name: str, *, headerless: bool = False, encoding: str = "") -> None:
+        inside = split_member(name)
+        wanted, file = (None, name) if inside is None else (inside[1], inside[0])
+        self.member: Member | None = None
+        self._current: ByteStream | None = None
+        self.size_bytes: int | None = None
+        self.rewindable = False
+        self._set_file(file, headerless)
+        if wanted is None and (headerless or format_of_file(name) == _OWN_ARCHIVE):
+            return
+        self._enter_archive(wanted)
+        self.encoding = _other_than_utf_8(encoding) or encoding_of(self.peek(2))
+        if self.encoding and not self.rewindable:
+            assert self._current is not None
+            self._current = TranscodedStream(self._current, self.encoding)
+
+    def _set_file(self, name: str, headerless: bool) -> None:
+        """Look at the file, or the pipe, called `name`."""
+        self.encoding = ""
         self.path = None if name == STDIN else Path(name)
         self.name = "standard input" if self.path is None else name
-        self._current: ByteStream | None = None
         self._taken = False
-        if self.path is None:
-            self.size_bytes, self.rewindable = None, False
-        else:
+        if self.path is not None:
             self.size_bytes, self.rewindable = _checked_stat(self.path)
         first = self._raw()
         try:
@@ -82,7 +121,27 @@ class Input:
         else:
             self._current = ByteStream(first, self.compression)
 
+    def _enter_archive(self, wanted: str | None) -> None:
+        """Become the member of an archive that is the graph, or is called `wanted`; nothing for other files."""
+        mark = find_mark(self.peek(_ARCHIVE_HEAD))
+        kind = "" if mark is None else mark.format
+        if kind not in (ZIP, TAR):
+            if wanted is not None:
+                raise InputError("this is no archive, so it has no members", path=self.path, text=wanted,
+                                 remedy="leave the name of the member out")
+            return
+        if self.path is None or not self.rewindable:
+            raise InputError(f"this is {'' if mark is None else mark.what}, which cannot be read from a pipe",
+                             path=self.name, remedy="save it as a file first")
+        self.member = find_member(self.path, kind, self.compression, wanted)
+        if self.member is not None:
+            self.name, self.size_bytes = f"{self.path}{MEMBER}{self.member.name}", self.member.size
+            with closing(self.member.open()) as raw:
+                self.compression = self._find_compression(raw.peek(MAGIC_BYTES), False)
+
     def _raw(self) -> RawStream:
+        if self.member is not None:
+            return self.member.open()
         if self.path is None:
             if sys.stdin is None:
                 raise InputError("there is no standard input", remedy="name a file")
@@ -99,10 +158,14 @@ class Input:
                              remedy="rename the file or compress it again")
         return by_content
 
+    def _stream(self, raw: RawStream) -> ByteStream:
+        stream = ByteStream(raw, self.compression)
+        return TranscodedStream(stream, self.encoding) if self.encoding else stream
+
     def _from_start(self) -> ByteStream:
         """A new stream of a file, or the only one of a pipe; InputError where that was opened."""
         if self.rewindable:
-            return ByteStream(self._raw(), self.compression)
+            return self._stream(self._raw())
         if self._taken:
             raise InputError("it can only be read once", path=self.name, remedy="save it as a file first")
         assert self._current is not None
@@ -144,7 +207,10 @@ class Input:
                 stream.close()
 
     def require_file(self, why: str) -> Path:
-        """The path of a regular file. Raises InputError (`why` and the remedy) for a pipe."""
+        """The path of a regular file. Raises InputError (`why` and the remedy) for a pipe, and within an archive."""
+        if self.member is not None:
+            raise InputError(f"{why}, so it cannot be read within an archive", path=self.name,
+                             remedy="extract it first")
         if self.path is None or not self.rewindable:
             raise InputError(f"{why}, so it cannot come from a pipe", path=self.name, remedy="save it as a file first")
         return self.path

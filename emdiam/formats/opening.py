@@ -16,48 +16,82 @@ if TYPE_CHECKING:
     from .inputs import Input
 
 
-def open_source(inputs: Sequence[str | Path], **options: Any) -> EdgeSource:
+def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, **options: Any) -> EdgeSource:
     """The edges of one or several inputs.
 
     Parameters
     ----------
     inputs : files, globs (expanded here, sorted) and "-" for standard input. All are parts of one
         graph: same kind of ids, same declared n.
-    options : the fields of Reading, by name.
+    fmt : name in FORMATS, for all inputs; None: by content and suffix. options : the other fields of Wishes.
 
     Raises InputError for inputs that are missing, empty, unreadable, of no known format, or that
     contradict each other. Headers are checked here, edges while they are read.
     """
     from .base import IDS, ChainedSource
     from .inputs import Input, expand
-    from .reading import Reading
+    from .wishes import Wishes
 
-    reading = Reading(**options)
-    fmt = None if reading.fmt is None else check_format(reading.fmt)
-    if reading.ids not in IDS:
-        raise InputError("unknown kind of ids", text=reading.ids, remedy="choose one of " + ", ".join(IDS))
+    fmt = None if fmt is None else check_format(fmt)
+    wishes = Wishes(fmt, **options)
+    if wishes.ids not in IDS:
+        raise InputError("unknown kind of ids", text=wishes.ids, remedy="choose one of " + ", ".join(IDS))
     sources = []
     for name in expand(inputs):
-        named = fmt or format_of_file(name)
-        source = Input(name, headerless=named is not None and READERS[named].headerless)
-        sources.append(_reader(named, fmt is None, source)(source, reading))
+        suffix = format_of_file(name)
+        source = Input(name, headerless=_is_headerless(fmt or suffix), encoding=wishes.encoding)
+        sources.append(_reader_class(fmt or _found_format(source))(source, wishes))
     chained = ChainedSource(sources)
     chained.info()
     return chained
 
 
-def _reader(named: str | None, guessing: bool, source: Input) -> type[FileSource]:
-    """The class of readers for an input whose format is `named` by the user or, if `guessing`, by a suffix."""
-    from .heads import HEAD_BYTES, is_integer_line, read_head, sniff
+def _is_headerless(named: str | None) -> bool:
+    return named is not None and READERS[named].headerless
 
-    if not source.peek(HEAD_BYTES):
-        raise InputError("the input is empty", path=source.name, remedy="fetch or write it again")
-    if named is None:
-        named = sniff(source.peek(HEAD_BYTES, text=True), source.name)
-    elif named == "csv" and guessing:
-        first = read_head(source.peek(HEAD_BYTES, text=True), True)
-        if first is not None and is_integer_line(first.lines[0]):
-            named = "edgelist"
+
+def _reader_class(named: str) -> type[FileSource]:
+    """The class of readers of this format."""
     module, reader = READERS[named].reader.split(":")
     source_class: type[FileSource] = getattr(importlib.import_module("." + module, __package__), reader)
     return source_class
+
+
+def _found_format(source: Input) -> str:
+    """The format of an input that the user does not name: by its mark, else by its suffix, else by its lines."""
+    from .heads import HEAD_BYTES, is_integer_line, read_head, sniff
+    from .marks import ZIP, find_mark
+
+    head, suffix = source.peek(HEAD_BYTES, text=True), format_of_file(source.name)
+    if not head:
+        raise InputError("the input is empty", path=source.name, remedy="fetch or write it again")
+    if _is_headerless(suffix):
+        return str(suffix)
+    mark = find_mark(head)
+    if mark is not None:
+        found = "npz" if mark.format == ZIP else mark.format
+        if found not in READERS:
+            raise mark.refusal(source.name)
+        return found
+    if b"\0" in head and not (suffix and READERS[suffix].binary):
+        raise _unknown_binary(source, head)
+    if suffix is None or READERS[suffix].marked or (suffix == "matrix-market" and not head.startswith(b"%%")):
+        return sniff(head, source.name)
+    if suffix == "csv":
+        first = read_head(head, True)
+        if first is not None and is_integer_line(first.lines[0]):
+            return "edgelist"
+    return suffix
+
+
+def _unknown_binary(source: Input, head: bytes) -> InputError:
+    """The error of binary data without a mark."""
+    if source.path is not None and any(source.path.with_suffix(more).exists() for more in (".properties", ".offsets")):
+        return InputError("this is a BVGraph of WebGraph, for which there is no reader", path=source.name,
+                          remedy="write it as arcs with WebGraph's ArcListASCIIGraph, and convert that")
+    if not any(head[1:1000:2]) or not any(head[:1000:2]):
+        order = "le" if not any(head[1:1000:2]) else "be"
+        return InputError("this looks like UTF-16 without a byte order mark", path=source.name, byte=0,
+                          remedy=f"name it with --encoding utf-16-{order}")
+    return InputError("binary data of no known format", path=source.name, byte=head.index(b"\0"),
+                      remedy="name the format with --format")

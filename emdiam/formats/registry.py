@@ -17,26 +17,29 @@ from ..errors import no_such
 class Format:
     """One input format.
 
-    reader : "module:class" below emdiam.formats that reads it. suffixes : those that settle the format; others (.txt,
-    .e, .el, .edges, .tsv, ...) leave it to the content. headerless : whether its first bytes are numbers, which may by
-    chance equal a compression magic.
+    reader : "module:class" below emdiam.formats that reads it. suffixes : those that settle the format where the
+    content has no mark of another (see marks.py); others (.txt, .e, .el, .edges, .tsv, ...) leave it to the content.
+    headerless : whether its first bytes are numbers, which may by chance equal a compression magic. marked : whether
+    every such file has a mark, so that one without it is something else. binary : whether it is no text.
     """
 
     reader: str
     suffixes: tuple[str, ...] = ()
     headerless: bool = False
+    marked: bool = False
+    binary: bool = False
 
 
 READERS: Mapping[str, Format] = MappingProxyType({
     "edgelist": Format("edge_list:EdgeListSource"),
     "csv": Format("csv_table:CsvSource", (".csv",)),
     "matrix-market": Format("matrix_market:MatrixMarketSource", (".mtx", ".mm")),
-    "dimacs": Format("dimacs:DimacsSource", (".gr", ".col", ".dimacs")),
+    "dimacs": Format("dimacs:DimacsSource", (".gr", ".col", ".clq", ".max", ".dimacs")),
     "metis": Format("metis:MetisSource", (".graph", ".metis")),
-    "ecl": Format("ecl:EclSource", (".egr",), headerless=True),
-    "gapbs": Format("gapbs:GapbsSource", (".sg", ".wsg"), headerless=True),
-    "npz": Format("npz:NpzSource", (".npz",)),
-    "parquet": Format("parquet:ParquetSource", (".parquet", ".pq")),
+    "ecl": Format("ecl:EclSource", (".egr",), headerless=True, binary=True),
+    "gapbs": Format("gapbs:GapbsSource", (".sg", ".wsg"), headerless=True, binary=True),
+    "npz": Format("npz:NpzSource", (".npz",), binary=True),
+    "parquet": Format("parquet:ParquetSource", (".parquet", ".pq"), binary=True),
 })
 """Every format by its name."""
 

@@ -8,6 +8,7 @@ is that of the decompressor: under 10 MB, up to its window (64 MiB for xz -9, at
 from __future__ import annotations
 
 import bz2
+import codecs
 import lzma
 import os
 from abc import ABC, abstractmethod
@@ -22,6 +23,7 @@ from ..errors import InputError
 BOM = b"\xef\xbb\xbf"
 MAGICS = ((b"\x1f\x8b\x08", "gzip"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"))
 MAGIC_BYTES = 6
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SKIP_BYTES = 1 << 20
 _CHUNK_BYTES = 1 << 16
 
@@ -29,6 +31,11 @@ _CHUNK_BYTES = 1 << 16
 def compression_of(first_bytes: bytes) -> str | None:
     """Compression whose magic number `first_bytes` start with, or None."""
     return next((name for magic, name in MAGICS if first_bytes.startswith(magic)), None)
+
+
+def encoding_of(first_bytes: bytes) -> str:
+    """Encoding whose byte order mark `first_bytes` start with, but for UTF-8; "" for none."""
+    return "utf-16" if first_bytes.startswith(_UTF_16) else ""
 
 
 class _LookAhead(ABC):
@@ -176,7 +183,7 @@ class ByteStream(_LookAhead):
     def __init__(self, raw: RawStream, compression: str | None) -> None:
         super().__init__()
         self.raw, self.compression = raw, compression
-        self._source = _decompressor(raw, compression)
+        self._source: Any = _decompressor(raw, compression)
 
     def _fetch(self, size: int) -> bytes:
         try:
@@ -208,10 +215,14 @@ class ByteStream(_LookAhead):
             got += len(data)
         return got
 
+    def _may_seek(self) -> bool:
+        """Whether a place in this stream is one in the file."""
+        return self.compression is None and self.raw.seekable()
+
     def skip(self, size: int | None = None) -> int:
         """Drops `size` bytes (None: all that are left); returns how many there were."""
         dropped = 0
-        if size is not None and self.compression is None and self.raw.seekable():
+        if size is not None and self._may_seek():
             dropped = self._drop(size)
             return dropped + self.raw.skip(size - dropped)
         while size is None or dropped < size:
@@ -226,6 +237,35 @@ class ByteStream(_LookAhead):
         if self._source is not self.raw:
             self._source.close()
         self.raw.close()
+
+
+class TranscodedStream(ByteStream):
+    """The text behind `stream`, which is in another encoding, as UTF-8; without a byte order mark where the encoding
+    has one.
+
+    Raises InputError where the bytes are no text in it.
+    """
+
+    def __init__(self, stream: ByteStream, encoding: str) -> None:
+        _LookAhead.__init__(self)
+        self.raw, self.compression, self._source = stream.raw, stream.compression, stream
+        self._encoding, self._decoder = encoding, codecs.getincrementaldecoder(encoding)()
+        self._text, self._ended = b"", False
+
+    def _fetch(self, size: int) -> bytes:
+        while not self._text and not self._ended:
+            data = self._source.read(max(size, _CHUNK_BYTES))
+            self._ended = not data
+            try:
+                self._text = self._decoder.decode(data, self._ended).encode()
+            except UnicodeError as error:
+                raise InputError(f"the text is not {self._encoding} ({error})", path=self.raw.name,
+                                 byte=self.raw.consumed, remedy="name its encoding with --encoding") from error
+        piece, self._text = self._text[:size], self._text[size:]
+        return piece
+
+    def _may_seek(self) -> bool:
+        return False
 
 
 def open_raw(path: Path) -> RawStream:

@@ -80,7 +80,7 @@ def test_what_scipy_writes(tmp_path):
         ("%%MatrixMarket matrix array real general\n2 2\n1\n", "coordinate", 1),
         ("%%MatrixMarket matrix coordinate real\n2 2 1\n", "banner", 1),
         ("%%MatrixMarket matrix coordinate fancy general\n2 2 1\n", "banner", 1),
-        ("2 2 1\n1 1\n", "banner", 1),
+        ("%%MatrixMerket\n2 2 1\n1 1\n", "banner", 1),
         (BANNER + "pattern general\n2 3 1\n1 1\n", "2 x 3", 2),
         (BANNER + "pattern general\n2 2\n1 1\n", "three numbers", 2),
         (BANNER + "pattern general\n2 2 -1\n1 1\n", "whole numbers", 2),

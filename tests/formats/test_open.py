@@ -95,7 +95,6 @@ def test_an_unknown_kind_of_ids(tmp_path):
     "data, what",
     [
         (b"1 2\0\0\0", "binary"),
-        ("1 2\n3 4\n".encode("utf-16"), "binary"),
     ],
 )
 def test_foreign_data_are_named(tmp_path, data, what):

@@ -8,12 +8,12 @@ from .weights import WeightChoice
 
 
 @dataclass(frozen=True)
-class Reading:
+class Wishes:
     """How inputs are to be read.
 
     Parameters
     ----------
-    fmt : str or None
+    format : str or None
         Name in registry.FORMATS, for all inputs; None: by content and suffix.
     ids : str
         "int", "string", or "auto": as the first edge has them.
@@ -21,12 +21,15 @@ class Reading:
         Weights to keep; None: none.
     directed : bool
         Whether the directions of edges are to be kept.
+    encoding : str
+        Of texts; "" for UTF-8, and UTF-16 with a byte order mark.
     bipartite : bool
         Whether sources and targets are two sides that are numbered apart.
     """
 
-    fmt: str | None = None
+    format: str | None = None
     ids: str = "auto"
     weights: WeightChoice | None = None
     directed: bool = False
+    encoding: str = ""
     bipartite: bool = False
