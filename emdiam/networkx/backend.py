@@ -103,6 +103,8 @@ def _given(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[
 # -- eccentricities -------------------------------------------------------------------------------
 def eccentricity(G: BackendGraph, v: Any = None, sp: None = None, weight: str | None = None) -> Any:  # noqa: N803
     """networkx.eccentricity: of the node v, or a dict of those of many, in the order of `v` or of the graph."""
+    if not len(G):  # networkx 3.7 raises for a graph without nodes, before that it returns an empty dict
+        return nx.eccentricity(_empty(G), v, None, weight, backend="networkx")
     nodes: list[Any] = []
     fault = None
     try:
