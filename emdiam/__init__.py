@@ -46,7 +46,11 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = ".progress" if name == "Event" else ".errors" if name.endswith(("Error", "Early")) else ".api"
-    return getattr(import_module(home, __name__), name)
+    value = getattr(import_module(home, __name__), name)
+    if home == ".api":
+        value = import_module(".terms", __name__).with_keyword_terms(value)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

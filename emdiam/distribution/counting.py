@@ -83,7 +83,7 @@ class SourceCount:
         """Say how long the rest will take, if that is long."""
         if left > _LONG_SECONDS:
             logging.getLogger("emdiam").warning(
-                "counting from %s vertices will take about %s more; --sample, --hyperball and --time-limit take less",
+                "counting from %s vertices will take about %s more; a sample, HyperBall and a time limit take less",
                 f"{self._population:,}", format_seconds(left))
 
     def result(self) -> Distances:

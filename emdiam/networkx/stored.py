@@ -13,12 +13,13 @@ from typing import Any, Unpack
 import networkx as nx
 import numpy as np
 
-from ..api import diameter, eccentricities, exact, shortest_paths
+from .. import diameter, eccentricities, exact, shortest_paths
 from ..keywords import RunKeywords
 from ..runs.opening import open_for, selection
 from ..runs.run import run_with
 from ..store.array_reader import filled
 from ..store.store import Store, check_directed, open_store
+from ..terms import keyword_terms
 from .graph import BackendGraph, Rows
 from .weights import WeightedSearches
 
@@ -57,6 +58,7 @@ class StoredGraph(BackendGraph):
     an option that cannot be, TypeError for one that there is not.
     """
 
+    @keyword_terms(known=RunKeywords.__annotations__)
     def __init__(self, store: Store | str | Path, **options: Unpack[RunKeywords]) -> None:
         unknown = options.keys() - RunKeywords.__annotations__.keys() | options.keys() & {"require_connected"}
         if unknown:
@@ -148,6 +150,7 @@ class StoredGraph(BackendGraph):
         return graph
 
     # -- distances ------------------------------------------------------------------------------
+    @keyword_terms(known=RunKeywords.__annotations__)
     def _opened(self) -> Any:
         """The engine."""
         if self._engine is None:

@@ -17,7 +17,7 @@ from .sections import Plot, Table, document
 
 FORMATS = ("html", "md", "json", "png")
 _DOTS = 150
-_EXTRA = "pip install 'emdiam[plots]', or choose --format md or json"
+_EXTRA = "pip install 'emdiam[plots]', or choose the format md or json"
 # Characters with a meaning in Markdown or HTML, and line ends, which would break a table.
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~&])")
 

@@ -314,7 +314,7 @@ def _solve_again(
         gc.collect()
         free = selected.device.memory().free
         room = int(_LESS_ROOM * min(free, free if run.vram_bytes is None else run.vram_bytes))
-        logging.getLogger("emdiam").info("%s: beginning again with --vram %s", fault.what, format_size(room))
+        logging.getLogger("emdiam").info("%s: beginning again with %s of its memory", fault.what, format_size(room))
         try:
             return _solve(placed, replace(run, vram_bytes=room), selected, None, deadline)
         except DeviceRoomError:

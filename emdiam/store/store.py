@@ -241,7 +241,7 @@ def check_directed(store: Store, directed: bool | None) -> None:
         raise InputError("the edges of this store have no directions", path=store.path,
                          remedy="leave --directed out, or convert the graph with --directed")
     raise InputError("the edges of this store have directions, and what is asked for is of undirected graphs",
-                     path=store.path, remedy="use --directed where there is that option (exact, ecc, distances), or"
+                     path=store.path, remedy="use --directed of emdiam exact, emdiam ecc or emdiam distances, or"
                      " convert the graph again without --directed")
 
 

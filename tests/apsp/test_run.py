@@ -245,7 +245,7 @@ def test_separators_name_a_budget_that_does(tmp_path: Path) -> None:
         with pytest.raises(BudgetError) as refused:
             emdiam.all_pairs(store, method="separators", out=out, memory=memory * MIB)
         said.append(str(refused.value))
-        memory = int(re.search(r"give at least --memory (\d+)MiB", said[-1])[1])  # type: ignore[index]
+        memory = int(re.search(r"give at least memory=\"(\d+)MiB", said[-1])[1])  # type: ignore[index]
     assert "the least is" in said[0] and "separators need" in said[1]
     found = emdiam.all_pairs(store, method="separators", out=out, memory=memory * MIB)
     assert found.largest_distance == 178

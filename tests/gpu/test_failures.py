@@ -354,7 +354,7 @@ def test_a_device_with_less_room_than_it_said_is_asked_again_for_less(
     with caplog.at_level("INFO", "emdiam"):
         result = execute(store, run_on(Selection(device, or_cpu=True)))
     assert (result.diameter, result.device) == (8 + 13, device.name)
-    assert "has no room for" in caplog.text and "beginning again with --vram 896.0 MiB" in caplog.text
+    assert "has no room for" in caplog.text and "beginning again with 896.0 MiB of its memory" in caplog.text
 
 
 def test_a_device_that_does_not_fail_is_not_left(store: Path) -> None:

@@ -241,7 +241,7 @@ def test_kill_at_many_random_moments(larger: dict[str, Path], tmp_path: Path, wh
 @pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize("order", ["natural", "degree", "bfs"])
 def test_too_small_a_budget_is_refused_with_the_numbers(source: Path, tmp_path: Path, order: str) -> None:
-    with pytest.raises(BudgetError, match=r"MiB.*give (at least )?--memory \d+MiB"):
+    with pytest.raises(BudgetError, match=r"MiB.*give (at least )?memory=\"\d+MiB"):
         emdiam.reorder(source / "g", tmp_path / "new", order, memory="20MiB")
 
 
@@ -255,7 +255,7 @@ def test_more_vertices_need_more(tmp_path: Path) -> None:
     for order, bytes_a_vertex in (("degree", 4), ("bfs", 16)):
         with pytest.raises(BudgetError) as refused:
             emdiam.reorder(tmp_path / "g", tmp_path / "new", order, memory="60MiB")
-        found = re.search(r"--memory (\d+)MiB", str(refused.value))
+        found = re.search(r"memory=\"(\d+)MiB", str(refused.value))
         assert found is not None
         least = int(found.group(1)) << 20
         assert least > bytes_a_vertex * n + (60 << 20)

@@ -65,7 +65,7 @@ def test_bounds_are_listed_where_no_more_is_asked_for(make):
 @pytest.mark.parametrize("method", [*EXACT, *APPROXIMATIONS])
 def test_a_graph_that_must_be_connected(method: str):
     solve = emdiam.exact if method in EXACT else emdiam.approximate
-    with pytest.raises(DisconnectedError, match="disconnected: it has 2 components; leave --require-connected out"):
+    with pytest.raises(DisconnectedError, match="disconnected: it has 2 components; leave require_connected=True out"):
         solve([(1, 2), (3, 4)], method=method, require_connected=True)
     assert solve([(1, 2), (2, 3)], method=method, require_connected=True).connected
 

@@ -146,7 +146,7 @@ def test_what_is_refused(store: tuple[Path, int, Edges]) -> None:
                          ({"masters": 152}, "cannot be 152 masters")):
         with pytest.raises(InputError, match=why):
             emdiam.approximate(store[0], weighted=True, **options)  # type: ignore[arg-type]
-    with pytest.raises(BudgetError, match="give at least --memory"):
+    with pytest.raises(BudgetError, match="give at least memory="):
         emdiam.approximate(store[0], weighted=True, memory=1 << 20)
     with pytest.raises(StoppedEarly) as stopped:
         emdiam.approximate(store[0], weighted=True, time_limit=1e-6)

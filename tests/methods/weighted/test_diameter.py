@@ -224,7 +224,7 @@ def test_what_is_refused(store: tuple[Path, int, Edges]) -> None:
                          ({"method": "korf"}, "weighted"), ({"gap": 3}, "no option"), ({"workers": 2}, "no option")):
         with pytest.raises(InputError, match=why):
             emdiam.exact(place, weighted=True, **options)  # type: ignore[arg-type]
-    with pytest.raises(BudgetError, match="give at least --memory"):
+    with pytest.raises(BudgetError, match="give at least memory="):
         emdiam.exact(place, weighted=True, memory=1 << 20)
     with pytest.raises(StoppedEarly) as stopped:
         emdiam.exact(place, weighted=True, time_limit=1e-6)

@@ -1,0 +1,168 @@
+"""Errors in the terms of the interface that was used.
+
+Messages are written in the terms of the command line: options (`--force`, `--ids string`) and commands (`emdiam exact
+STORE --certificate FILE`). Where Python calls a function of the package, this module puts keywords (`force=True`,
+`ids="string"`) and functions in their place. It knows the keywords of each function, so a remedy that another function
+takes says of which one.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import shlex
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+from .errors import EmdiamError, InputError
+
+# Names of functions by those of their commands.
+FUNCTIONS = {"exact": "exact", "convert": "convert", "approx": "approximate", "ecc": "eccentricities",
+             "distances": "distances", "sssp": "shortest_paths", "apsp": "all_pairs", "generate": "generate",
+             "reorder": "reorder", "plan": "plan", "verify": "verify", "warmup": "warmup"}
+# Options without a value.
+_FLAGS = frozenset({"allow_negative", "all", "bipartite", "bounds_only", "directed", "euler", "evict_page_cache",
+                    "exact", "force", "keep_checkpoint", "require_connected", "resume", "weighted"})
+# Options of which the next word is the value, unless that word goes on with the sentence.
+_NAMED = frozenset({"bfs", "codec", "device", "direction", "encoding", "format", "header", "ids", "mapping", "method",
+                    "order", "reorder", "sep", "start", "vertex_state", "weight"})
+_GOES_ON = frozenset({"alone", "and", "another", "are", "as", "for", "goes", "if", "in", "is", "of", "or", "out",
+                      "shows", "takes", "that", "there", "to", "where", "which", "with"})
+# Options with another name in Python.
+_RENAMED = {"radius": 'what="radius"', "center": 'what="center"', "sources": "k=",
+            "allow_negative": "weights=WeightChoice(negative=True)"}
+# Options of functions in which they have other values.
+_OF_FUNCTION = {("eccentricities", "directed"): 'directed="out"'}
+
+_OPTION = re.compile(r"(?<![\w-])--(?P<name>[a-z][a-z0-9-]*[a-z0-9])"
+                     r"(?:=(?P<given>[^\s,;:)'\"]+)| (?P<metavar>[A-Z]+(?:,[A-Z]+)*)(?!\w)"
+                     r"| (?P<number>\d[\d,.]*\d(?: ?[KMGT]?i?B)?|\d(?: ?[KMGT]?i?B)?)(?!\w)"
+                     r"| (?P<word>[a-z0-9][\w+-]*))?")
+_FILE, _STORE = r"(?:'[^']+'|[^\s']+)", r"(?:'[^']+\.zarr'|[^\s']+\.zarr)"
+_COMMAND = re.compile(rf"\bemdiam (?P<command>{'|'.join(FUNCTIONS)})\b(?P<places> {_FILE} {_STORE}|(?: [A-Z]+\b)*)"
+                      r"(?P<options>(?: --[a-z-]+(?: [A-Z]+\b)?)*)")
+
+
+def in_keywords(text: str, function: str = "", known: Collection[str] | None = None) -> str:
+    """A message in the terms of Python.
+
+    Parameters
+    ----------
+    text : a message in the terms of the command line.
+    function : the function that was called; "": another one.
+    known : its keywords; None: any.
+
+    Returns
+    -------
+    The message, with keywords and functions in place of options and commands. Options that no function has stay.
+    """
+    if known is not None and "weights" not in known:  # negative weights are for stores that searches take
+        text = text.replace(", or allow others with --allow-negative", "")
+    text = _COMMAND.sub(_call, text).replace("the same command with", "the same call with")
+    return _OPTION.sub(lambda match: _keyword(match, function, known), text)
+
+
+def _call(match: re.Match[str]) -> str:
+    """A call of a function in place of a command."""
+    name = FUNCTIONS[match["command"]]
+    words = [word if word.isupper() else repr(word) for word in shlex.split(match["places"])]
+    words += [option["name"].replace("-", "_") + f"={option['metavar'] or True}"
+              for option in _OPTION.finditer(match["options"])]
+    return f"emdiam.{name}" + (f"({', '.join(words)})" if words else "")
+
+
+def _keyword(match: re.Match[str], function: str, known: Collection[str] | None) -> str:
+    """A keyword in place of an option."""
+    name, value, rest = match["name"].replace("-", "_"), match["given"] or match["metavar"] or match["number"], ""
+    if word := match["word"]:
+        value, rest = (word, "") if name in _NAMED and word not in _GOES_ON else (value, f" {word}")
+    if name == "weights" and known is not None and name not in known and "weighted" in known:
+        name = "weighted" if value is None else "weight" if "weight" in known else name
+    if name.startswith("no_") and _home(name[3:], known) is not None:
+        name, written = name[3:], f"{name[3:]}=False"
+    elif (function, name) in _OF_FUNCTION:
+        written = _OF_FUNCTION[function, name]
+    elif name in _RENAMED:
+        written = _RENAMED[name]
+        name = written.partition("=")[0]
+    else:
+        is_flag = name in _FLAGS or (name, rest) == ("weights", " alone")
+        written = f"{name}=" + ("True" if is_flag else _written(value, bool(match["metavar"])))
+    home = _home(name, known)
+    return match[0] if home is None else written + (f" of emdiam.{home}" if home else "") + rest
+
+
+def _written(value: str | None, is_metavar: bool) -> str:
+    """A value as Python has it: numbers and names of values are bare."""
+    if value is None or is_metavar or re.fullmatch(r"\d+(\.\d+)?", value):
+        return value or ""
+    return f'"{value}"'
+
+
+def _home(name: str, known: Collection[str] | None) -> str | None:
+    """The function that has a keyword, "" for the one that was called; None where there is none."""
+    if known is None or name in known:
+        return "" if name in keywords_of_all() else None
+    return keywords_of_all().get(name)
+
+
+@functools.cache
+def keywords_of_all() -> dict[str, str]:
+    """The name of a function for each keyword that any has: the first one in the order of FUNCTIONS."""
+    api, found = import_module(".api", __package__), dict[str, str]()
+    for name in FUNCTIONS.values():
+        for keyword in keywords_of(getattr(api, name)):
+            found.setdefault(keyword, name)
+    return found
+
+
+def keywords_of(function: Callable[..., Any]) -> frozenset[str]:
+    """The keywords of a function of api.py, those of its TypedDict among them.
+
+    Functions that take any, as emdiam.generate takes the parameters of classes, have those of their signature."""
+    keywords, names = import_module(".keywords", __package__), set[str]()
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+            names.add(name)
+        elif typed := re.search(r"Unpack\[(\w+)\]", str(parameter.annotation)):
+            names |= set(getattr(keywords, typed[1]).__annotations__)
+        elif function.__name__ == "plan":
+            names |= {"memory", "arena", "threads", "device"}
+        else:
+            names |= set(keywords.WritingKeywords.__annotations__)
+    return frozenset(names)
+
+
+@contextmanager
+def keyword_terms(function: str = "", known: Collection[str] | None = None) -> Iterator[None]:
+    """Errors that leave the context are in the terms of Python. function, known : as of in_keywords."""
+    try:
+        yield
+    except EmdiamError as error:
+        error.args = (in_keywords(str(error.args[0]), function, known), *error.args[1:]) if error.args else ()
+        if isinstance(error, InputError):
+            error.what = in_keywords(error.what, function, known)
+            error.remedy = None if error.remedy is None else in_keywords(error.remedy, function, known)
+        raise
+
+
+def with_keyword_terms(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of api.py as the package has it: its errors, and the refusals in its plans, are in the terms of
+    Python."""
+    name, known = function.__name__, keywords_of(function)
+
+    @functools.wraps(function)
+    def call(*args: Any, **given: Any) -> Any:
+        with keyword_terms(name, known):
+            result = function(*args, **given)
+        if name == "plan":
+            return [one if one.refused is None else replace(one, refused=in_keywords(one.refused, name, known))
+                    for one in result]
+        return result
+
+    call.__module__ = __package__  # pickle finds it there
+    return call

@@ -1,0 +1,196 @@
+"""Errors speak of options on the command line, and of keywords in Python."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import pickle
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+import networkx as nx
+import pandas as pd
+import pytest
+
+import emdiam
+from emdiam import api
+from emdiam.cli.main import COMMANDS
+from emdiam.terms import FUNCTIONS, in_keywords, keyword_terms, keywords_of, keywords_of_all
+from emdiam.units import parse_size
+from tests.conftest import Run
+
+PACKAGE = Path(emdiam.__file__).parent
+# Rooms whose texts Python never gets as an error.
+ELSEWHERE = ("cli", "batch", "tradeoff", "gpu/kernels")
+# Options that only commands have.
+OF_COMMANDS = {"--json", "--events", "--check"}
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+
+
+def text_of(node: ast.AST) -> str | None:
+    """A text of a program, with 7 for what it fills in; None for what is no text."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "7" for part in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = text_of(node.left), text_of(node.right)
+        return None if left is None or right is None else left + right
+    return None
+
+
+def texts(tree: ast.AST) -> Iterator[str]:
+    """The texts of a program that are no documentation."""
+    seen = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if node not in seen and (text := text_of(node)) is not None:
+            seen |= set(ast.walk(node))
+            yield text
+
+
+def messages() -> list[tuple[str, str]]:
+    """(module, text) of what has an option in it, and is more than that."""
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        module = path.relative_to(PACKAGE).as_posix()
+        if not module.startswith(ELSEWHERE):
+            found += [(module, text) for text in texts(ast.parse(path.read_text()))
+                      if OPTION.search(text) and " " in text]
+    return found
+
+
+MESSAGES = messages()
+
+
+def options() -> set[str]:
+    """The options of all commands."""
+    commands = [import_module(f"emdiam.cli.{name}").command for name in COMMANDS]
+    commands += [command for group in commands if isinstance(group, click.Group)
+                 for name in group.list_commands(click.Context(group))
+                 if (command := group.get_command(click.Context(group), name)) is not None]
+    return {option for command in commands for parameter in command.params for option in parameter.opts}
+
+
+OPTIONS = options() - OF_COMMANDS
+
+
+def test_there_are_many_messages():
+    assert len(MESSAGES) > 100 and len(OPTIONS) > 60
+
+
+@pytest.mark.parametrize("function", ["", *FUNCTIONS.values()])
+def test_no_message_in_python_has_an_option(function: str):
+    """And each keyword in its place is one of the function, or says of which function it is."""
+    known = keywords_of(getattr(api, function)) if function else None
+    for module, message in MESSAGES:
+        said = in_keywords(message, function, known)
+        assert not OPTIONS & set(OPTION.findall(said)), (module, said)
+        for home, given in re.findall(r"emdiam\.(\w+)\(([^)]*)\)", said):
+            assert set(re.findall(r"(\w+)=", given)) <= keywords_of(getattr(api, home)), (module, said)
+        rest = re.sub(r"emdiam\.\w+\([^)]*\)", "", said)
+        for name, value, home in re.findall(r'\b([a-z_]+)=("[^"]*"|[\w.(=]+\)?)?(?: of emdiam\.(\w+))?', rest):
+            taken = keywords_of(getattr(api, home)) if home else known if function else keywords_of_all()
+            assert taken is not None and name in taken, (module, said)
+            assert not value.startswith('"') or value.endswith('"'), said
+
+
+@pytest.mark.parametrize(("message", "said"), [
+    ("choose another name or use --force", "choose another name or use force=True"),
+    ("give at least --memory 300MiB", 'give at least memory="300MiB"'),
+    ("--arena 3.0 MiB is too small", 'arena="3.0 MiB" is too small'),
+    ("give --workers N, or --scheduler ADDRESS", "give workers=N, or scheduler=ADDRESS"),
+    ("leave --no-batches out", "leave batches=False out"),
+    ("leave --radius and --center out", 'leave what="radius" and what="center" out'),
+    ("use --method auto, or leave --method out", 'use method="auto", or leave method= out'),
+    ("give at most --threads 4", "give at most threads=4"),
+    ("make one with: emdiam exact STORE --certificate FILE", "make one with: emdiam.exact(STORE, certificate=FILE)"),
+    ("make one with: emdiam convert edges.txt 'my graph.zarr'",
+     "make one with: emdiam.convert('edges.txt', 'my graph.zarr')"),
+    ("use emdiam ecc for all eccentricities", "use emdiam.eccentricities for all eccentricities"),
+    ("the same command with --resume goes on", "the same call with resume=True goes on"),
+    ("keep its --events FILE, see emdiam info --check", "keep its --events FILE, see emdiam info --check"),
+    ("the file a--force.txt is no graph", "the file a--force.txt is no graph"),
+])
+def test_options_become_keywords(message: str, said: str):
+    assert in_keywords(message) == in_keywords(said) == said
+
+
+def test_a_remedy_of_another_function_names_it():
+    known = keywords_of(api.diameter)
+    assert in_keywords("use --ids string", "diameter", known) == 'use ids="string" of emdiam.convert'
+    assert in_keywords("leave out --weights", "exact", keywords_of(api.exact)) == "leave out weighted=True"
+    assert in_keywords("use --directed", "eccentricities", keywords_of(api.eccentricities)) == 'use directed="out"'
+
+
+def test_sizes_in_remedies_are_sizes():
+    said = in_keywords("--memory 20.0 MiB is too small")
+    assert parse_size(re.findall('"([^"]+)"', said)[0]) == 20 << 20
+
+
+def failed(function: Any, *arguments: Any, **given: Any) -> str:
+    """The message of the error that a call ends in."""
+    with pytest.raises(emdiam.EmdiamError) as caught:
+        function(*arguments, **given)
+    remedy = getattr(caught.value, "remedy", None)
+    assert remedy is None or remedy in str(caught.value)
+    return str(caught.value)
+
+
+def test_remedies_in_python_work(tmp_path: Path, emdiam_command: Run):
+    """Each remedy is followed."""
+    edges, store = tmp_path / "e.txt", tmp_path / "g.zarr"
+    edges.write_text("1 2\n2 3\n")
+    emdiam.convert(edges, store)
+    assert "use force=True" in failed(emdiam.convert, edges, store)
+    emdiam.convert(edges, store, force=True)
+    names = pd.DataFrame({"source": ["1", "x"], "target": ["x", "y"]})
+    assert "--" not in failed(emdiam.convert, [("a", 1)], store)
+    mixed = tmp_path / "m.txt"
+    mixed.write_text("1 2\n2 x\n")
+    said = failed(emdiam.convert, mixed, store, force=True)
+    assert 'ids="string"' in said and "--" not in said
+    assert emdiam.convert(mixed, store, force=True, ids="string").record.n_vertices == 3
+    assert 'ids="string" of emdiam.convert' in failed(emdiam.diameter, mixed)
+    assert "memory=" in failed(emdiam.diameter, store, memory="20MiB")
+    assert "memory=" in str(emdiam.plan(store, memory="20MiB", probe=None)[0].refused)
+    assert f"emdiam.convert('{edges}', 'e.zarr')" in failed(emdiam.open, edges)
+    assert emdiam.diameter(names).diameter == 2
+    for arguments in (("convert", mixed, "x.zarr"), ("exact", "g.zarr", "--memory", "20MiB")):
+        done = emdiam_command(*arguments)
+        assert done.returncode == 2 and "--" in done.stderr and "=" not in done.stderr.replace(" = ", "")
+
+
+@pytest.fixture
+def emdiam_command(request: pytest.FixtureRequest) -> Run:
+    """The command line; the package has its name in this file."""
+    return request.getfixturevalue("emdiam")
+
+
+def test_a_store_as_a_graph_of_networkx_speaks_of_keywords(tmp_path: Path):
+    import emdiam.networkx
+
+    emdiam.convert(nx.path_graph(4), tmp_path / "g.zarr")
+    with emdiam.networkx.Graph(tmp_path / "g.zarr", memory="20MiB") as graph:
+        said = failed(nx.single_source_shortest_path_length, graph, 0)
+        assert "memory=" in said and "--" not in said
+
+
+def test_functions_are_the_same_each_time_and_can_be_pickled():
+    for name in FUNCTIONS.values():
+        function = getattr(emdiam, name)
+        assert function is getattr(emdiam, name) is pickle.loads(pickle.dumps(function))
+        assert inspect.signature(function) == inspect.signature(getattr(api, name)) and function.__doc__
+
+
+def test_errors_keep_their_kind_and_what_they_hold():
+    with pytest.raises(emdiam.BudgetError) as caught, keyword_terms():
+        raise emdiam.BudgetError("--memory 1 MiB is too small", remedy="give at least --memory 2MiB")
+    assert str(caught.value) == 'memory="1 MiB" is too small; give at least memory="2MiB"'
+    assert caught.value.remedy == 'give at least memory="2MiB"'
+    with pytest.raises(emdiam.StoppedEarly) as stopped, keyword_terms():
+        raise emdiam.StoppedEarly("stopped; the same command with --resume goes on", {"lower": 1})
+    assert stopped.value.result == {"lower": 1} and "resume=True" in str(stopped.value)
