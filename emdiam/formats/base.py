@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from ..errors import InputError
 from .inputs import Input
+from .look import Reading
 from .source import EdgeBatch, SourceInfo
 from .weights import common_kind
 from .wishes import Wishes
@@ -41,15 +42,22 @@ class Named:
 
 
 class FileSource(Named, ABC):
-    """An EdgeSource over one input. Subclasses read the header once and yield the batches. weights : those to keep.
-    wishes : what the user says of it."""
+    """An EdgeSource over one input. Subclasses read the header once and yield the batches.
+
+    weights : those to keep. wishes : what the user says of it. reading : what a look at a text has found, if that was
+    looked at before.
+    """
 
     format: ClassVar[str]
     takes_strings: ClassVar[bool] = False
     takes_columns: ClassVar[bool] = False
     """Whether the weights can be one column of several."""
+    takes_ends: ClassVar[bool] = False
+    """Whether the ends of edges are two columns of several, which can be named."""
+    takes_headers: ClassVar[bool] = False
+    """Whether its first line may be an edge, counts or names."""
 
-    def __init__(self, source: Input, wishes: Wishes) -> None:
+    def __init__(self, source: Input, wishes: Wishes, reading: Reading | None = None) -> None:
         ids, weights = wishes.ids, wishes.weights
         if ids == "string" and not self.takes_strings:
             raise InputError(f"ids of format {self.format} are integers", path=source.name,
@@ -57,7 +65,13 @@ class FileSource(Named, ABC):
         if weights is not None and weights.column and not self.takes_columns:
             raise InputError(f"format {self.format} has no columns of weights to choose from", path=source.name,
                              text=weights.column, remedy="give --weights alone")
-        self.input, self.wishes, self.ids, self.weights = source, wishes, ids, weights
+        if wishes.columns is not None and not self.takes_ends:
+            raise InputError(f"format {self.format} has no columns to choose the ends of edges from", path=source.name,
+                             text=",".join(wishes.columns), remedy="leave out --columns")
+        if wishes.header != "auto" and not self.takes_headers:
+            raise InputError(f"format {self.format} says itself what its first line is", path=source.name,
+                             text=wishes.header, remedy="leave out --header")
+        self.input, self.wishes, self.ids, self.weights, self.reading = source, wishes, ids, weights, reading
         self.name, self.rewindable = source.name, source.rewindable
         self._info: SourceInfo | None = None
         self.dropped: dict[str, int] = {}

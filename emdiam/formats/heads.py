@@ -15,7 +15,7 @@ from ..errors import InputError
 from .inputs import Input
 from .marks import ZIP, find_mark
 from .registry import READERS
-from .tables import named_pair
+from .tables import certain_pair
 
 HEAD_BYTES = 1 << 16
 _HEAD_BYTES = (HEAD_BYTES, 1 << 20, 1 << 24)
@@ -158,4 +158,4 @@ def sniff(head: bytes, name: str) -> str:
     first = read_head(head, True)
     line = first.lines[0].decode("utf-8", "replace") if first else ""
     names = [word.strip(' "') for word in re.split(r"[,\t;| ]", line)]
-    return "edgelist" if named_pair(names) is None else "csv"
+    return "edgelist" if certain_pair(names) is None else "csv"

@@ -30,10 +30,11 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, **optio
     """
     from .base import IDS, ChainedSource
     from .inputs import Input, expand
-    from .wishes import Wishes
+    from .wishes import Wishes, check_header, two_columns
 
     fmt = None if fmt is None else check_format(fmt)
-    wishes = Wishes(fmt, **options)
+    wishes = Wishes(fmt, **{**options, "columns": two_columns(options.get("columns"))})
+    check_header(wishes.header)
     if wishes.ids not in IDS:
         raise InputError("unknown kind of ids", text=wishes.ids, remedy="choose one of " + ", ".join(IDS))
     sources = []

@@ -33,6 +33,10 @@ class SourceInfo:
     weights : kind of the weights that batches have (weights.KINDS), "" without; certain when `dropped` is.
     labels : with n_vertices: what the user calls vertices 0 to n - 1, increasing, int64[n] or a pyarrow string array;
         None: by their numbers.
+    reading : how a text or a table was read, in one sentence ("2 columns by blanks; no header"); "" where the format
+        says it. Certain when `dropped` is.
+    more_ids : the first and last of a range of integers that are all vertices, though some have no edge, as a line of
+        counts may say that proves right; known when `dropped` is. None without n_vertices: the ids that occur.
     """
 
     n_vertices: int | None = None
@@ -47,6 +51,8 @@ class SourceInfo:
     skipped: dict[str, int] = field(default_factory=dict)
     weights: str = ""
     labels: Any = field(default=None, repr=False)
+    reading: str = ""
+    more_ids: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)

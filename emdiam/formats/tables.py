@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from ..errors import InputError
 from .source import EdgeBatch
 
 PAIRS = (("src", "dst"), ("source", "target"), ("from", "to"), ("id_1", "id_2"), ("id1", "id2"), ("node_1", "node_2"),
          ("node1", "node2"), ("node_id_1", "node_id_2"), ("src_id", "dst_id"), ("source_id", "target_id"),
-         ("from_id", "to_id"), ("fromnodeid", "tonodeid"), ("from_node", "to_node"), ("source_node", "target_node"))
-"""Names of the two ends that are recognised, in lower case."""
+         ("from_id", "to_id"), ("fromnodeid", "tonodeid"), ("from_node", "to_node"), ("source_node", "target_node"),
+         (":start_id", ":end_id"), ("~from", "~to"), ("source", "destination"), ("origin", "destination"),
+         ("orig", "dest"))
+"""Names of the two ends that are recognised, in lower case; the first of them that are there."""
+
+# Names that are taken for the ends where a line is known to be a header, and might be vertices elsewhere.
+_WEAK_PAIRS = (("u", "v"), ("i", "j"), ("o", "d"), ("a", "b"), ("row", "col"), ("head", "tail"), ("left", "right"),
+               ("subject", "object"))
+
+# Words by which two names that else are equal call the ends: from_stop_id and to_stop_id, protein1 and protein2.
+_WORDS = (("src", "dst"), ("src", "dest"), ("source", "target"), ("source", "destination"), ("source", "dest"),
+          ("from", "to"), ("start", "end"), ("origin", "destination"), ("orig", "dest"), ("1", "2"), ("0", "1"),
+          ("a", "b"), ("u", "v"), ("i", "j"), ("head", "tail"), ("left", "right"), ("first", "second"),
+          ("sender", "receiver"), ("parent", "child"), ("citing", "cited"), ("follower", "followee"),
+          ("follower", "followed"), ("caller", "callee"), ("subject", "object"))
+# Words of columns of which there are two as well, and which are no ends.
+_NO_ENDS = frozenset("date time timestamp datetime year month day hour lat lon lng latitude longitude coord coordinate"
+                     " pos position weight score value length distance feature attr attribute".split())
+_WORD = re.compile(r"[a-z]+|[0-9]+|[^a-z0-9]+")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_NUMBERS = re.compile(r"(?:(?:edge|link|row|line|record|rel|relationship)[ _.-]*)?(?:id|idx|index|no|nr|num|number|key)"
+                      r"|index|unnamed: \d+|:id|~id|")
+_TYPES = re.compile(r"[:~]?(?:(?:edge|link|relation|rel)[ _.-]*)?(?:type|kind|label|relation|predicate|role)")
 
 _MAX_NAMES = 8
+_FEWEST_COUNTED = 3
 
 
 def dropped_columns(names: Sequence[str], ids: tuple[int, int], weight: int | None = None) -> list[str]:
@@ -25,12 +50,153 @@ def dropped_columns(names: Sequence[str], ids: tuple[int, int], weight: int | No
 
 
 def named_pair(names: Sequence[str]) -> tuple[int, int] | None:
-    """Positions of the first pair of PAIRS among `names`, whatever their case, or None."""
+    """Places of the columns whose names say that they are the ends, or None: those of PAIRS, whatever their case; a
+    weaker pair such as u and v; two of one name, where no other occurs twice; else the only two that are equal but
+    for words such as from and to, or 1 and 2."""
+    found = certain_pair(names) or _pair_among(names, _WEAK_PAIRS)
+    if found is not None:
+        return found
     lower = [name.strip().lower() for name in names]
-    for first, second in PAIRS:
+    twice = [name for name in dict.fromkeys(lower) if name and lower.count(name) > 1]
+    if len(twice) == 1 and lower.count(twice[0]) == 2:
+        first = lower.index(twice[0])
+        return first, lower.index(twice[0], first + 1)
+    alike = alike_pairs(names)
+    return alike[0] if len(alike) == 1 else None
+
+
+def certain_pair(names: Sequence[str]) -> tuple[int, int] | None:
+    """Places of the first pair of PAIRS among the names, whatever their case, or None."""
+    return _pair_among(names, PAIRS)
+
+
+def _pair_among(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> tuple[int, int] | None:
+    lower = [name.strip().lower() for name in names]
+    for first, second in pairs:
         if lower.count(first) == 1 and lower.count(second) == 1:
             return lower.index(first), lower.index(second)
     return None
+
+
+def alike_pairs(names: Sequence[str]) -> list[tuple[int, int]]:
+    """Places of all pairs of names that differ in one word, by which they call the two ends."""
+    words = [_WORD.findall(_HUMP.sub("_", name.strip()).lower()) for name in names]
+    places = range(len(words))
+    return [(i, j) for i in places for j in places if i != j and _call_ends(words[i], words[j])]
+
+
+def _call_ends(first: list[str], second: list[str]) -> bool:
+    different = [pair for pair in zip(first, second, strict=False) if pair[0] != pair[1]]
+    return (len(first) == len(second) > 1 and len(different) == 1 and different[0] in _WORDS
+            and _NO_ENDS.isdisjoint(first))
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that may be an end. name : as its header has it. kind : "int", "string", or "" for what can be no id.
+    values : of the first rows, by which a column of numbers of edges is known."""
+
+    name: str
+    kind: str
+    values: Sequence[Any] = ()
+
+
+def edge_ends(columns: Sequence[Column], wanted: tuple[str, str] | None, path: str) -> tuple[int, int]:
+    """Places of the two columns that are the ends of the edges.
+
+    Parameters
+    ----------
+    columns : all of the table, in order.
+    wanted : names, or numbers from 1 on, of the two that the user wants; None: those whose names say so, else the only
+        two of one kind, else the first two.
+    path : of the table, for errors.
+
+    Raises
+    ------
+    InputError
+        For a wanted column that is not there, and where none is wanted and the names do not tell: a column before
+        the ends numbers the edges, or says of what type they are, or there are no two of one kind.
+    """
+    names = [column.name for column in columns]
+    if wanted is not None:
+        places = tuple(_place_of(name, names, path) for name in wanted)
+        if places[0] == places[1]:
+            places = _two_of_one_name(wanted, names, places[0], path)
+        return places[0], places[1]
+    found = named_pair(names) or ((0, 1) if len(columns) == 2 else None)
+    if found is not None:
+        return found
+    doubtful = [i for i, column in enumerate(columns) if _is_no_end(column)]
+    found = _by_kind([column.kind for column in columns], doubtful)
+    if found is None:
+        raise InputError(f"which columns are the ends of an edge is not clear ({listed(names)})", path=path,
+                         remedy="name both by --columns, as in --columns " + _example(columns, doubtful))
+    return found
+
+
+def _by_kind(kinds: Sequence[str], doubtful: Sequence[int]) -> tuple[int, int] | None:
+    """The first two columns if they are of one kind and may be ends; else the only two integers, else the only two
+    texts, where no column is doubtful."""
+    if len(kinds) > 1 and kinds[0] and kinds[0] == kinds[1] and not any(i < 2 for i in doubtful):
+        return 0, 1
+    if doubtful:
+        return None
+    for kind in ("int", "string"):
+        places = [i for i, other in enumerate(kinds) if other == kind]
+        if places:
+            return (places[0], places[1]) if len(places) == 2 else None
+    return None
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names of columns for a sentence; a column without one by its number."""
+    shown = [name.strip() or f"column {i + 1}" for i, name in enumerate(names[:_MAX_NAMES])]
+    return ", ".join(shown) + (f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else "")
+
+
+def _place_of(wanted: str, names: Sequence[str], path: str) -> int:
+    """Place of the column with this name, whatever its case, or this number from 1 on. Raises InputError."""
+    plain = [name.strip() for name in names]
+    for there, name in ((plain, wanted), ([name.lower() for name in plain], wanted.lower())):
+        if name in there:
+            return there.index(name)
+    if wanted.isascii() and wanted.isdigit() and 1 <= int(wanted[:9]) <= len(names):
+        return int(wanted) - 1
+    raise InputError(f"there is no column {wanted}", path=path, text=listed(names),
+                     remedy=f"name two of these columns, or give their numbers from 1 to {len(names)}")
+
+
+def _two_of_one_name(wanted: tuple[str, str], names: Sequence[str], first: int, path: str) -> tuple[int, int]:
+    """Places of the two columns of one name that is wanted twice. Raises InputError where there are no two."""
+    lower = [name.strip().lower() for name in names]
+    if wanted[0].lower() == wanted[1].lower() == lower[first] and lower.count(lower[first]) == 2:
+        return first, lower.index(lower[first], first + 1)
+    raise InputError("the two ends are one column", path=path, text=",".join(wanted), remedy="name two columns")
+
+
+def _is_no_end(column: Column) -> bool:
+    """Whether a column numbers the edges, or says of what type they are, by its name or its values."""
+    name = column.name.strip().lower()
+    if not name or _NUMBERS.fullmatch(name) or _TYPES.fullmatch(name):
+        return True
+    return is_count(column.values)
+
+
+def is_count(values: Sequence[Any]) -> bool:
+    """Whether the values go up by one from 0 or 1 on, and there are three or more."""
+    if len(values) < _FEWEST_COUNTED or str(values[0]) not in ("0", "1"):
+        return False
+    first = int(values[0])
+    return all(str(value) == str(first + i) for i, value in enumerate(values))
+
+
+def _example(columns: Sequence[Column], doubtful: Sequence[int]) -> str:
+    """Two columns that may be meant, as --columns takes them."""
+    left = [i for i, column in enumerate(columns) if i not in doubtful and column.kind] or list(range(len(columns)))
+    pair = (left + [i for i in range(len(columns)) if i not in left])[:2]
+    names = [columns[i].name.strip() for i in pair]
+    plain = all(names) and not any("," in name for name in names) and names[0] != names[-1]
+    return ",".join(names if plain else [str(i + 1) for i in pair])
 
 
 def in_slices(src: Any, dst: Any, batch_bytes: int, weights: Any = None) -> Iterator[EdgeBatch]:

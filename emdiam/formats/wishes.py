@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from ..errors import InputError
 from .weights import WeightChoice
+
+HEADERS = ("auto", "none", "counts", "names")
+"""What the first line of a text may be said to be: an edge (none), counts of vertices and edges, or names."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,10 @@ class Wishes:
         Of texts; "" for UTF-8, and UTF-16 with a byte order mark.
     bipartite : bool
         Whether sources and targets are two sides that are numbered apart.
+    columns : (str, str) or None
+        Names, or numbers from 1 on, of the columns of the two ends; None: as their names or places say.
+    header : str
+        One of HEADERS, for texts.
     """
 
     format: str | None = None
@@ -33,3 +42,25 @@ class Wishes:
     directed: bool = False
     encoding: str = ""
     bipartite: bool = False
+    columns: tuple[str, str] | None = None
+    header: str = "auto"
+
+
+def check_header(header: str) -> None:
+    """Raise InputError for what is none of HEADERS."""
+    if header not in HEADERS:
+        raise InputError("unknown kind of header", text=header, remedy="choose one of " + ", ".join(HEADERS))
+
+
+def two_columns(given: Any) -> tuple[str, str] | None:
+    """The columns of the two ends that a user names, as "u,v" or as two names or numbers from 1 on; None for None.
+
+    Raises InputError for anything else.
+    """
+    if given is None:
+        return None
+    names = [name.strip() for name in given.split(",")] if isinstance(given, str) else [str(name) for name in given]
+    if len(names) != 2 or not all(names):
+        raise InputError("the ends of an edge are two columns", text=str(given),
+                         remedy="name both, or give their numbers, as in --columns 1,3")
+    return names[0], names[1]
