@@ -16,6 +16,7 @@ import gc
 import hashlib
 import logging
 import os
+import stat
 import sys
 import threading
 import time
@@ -31,6 +32,8 @@ from llvmlite.binding import newpassmanagers
 from llvmlite.binding.ffi import ObjectRef
 from numba import njit
 from numba.core import event
+
+from .links import of_another
 
 _LOG = logging.getLogger("emdiam")
 _NUMBA: Any = numba.config  # its stubs leave the settings out
@@ -99,16 +102,33 @@ def _cached(function: Any) -> Iterator[bool]:
 
 @cache
 def cache_folder() -> Path | None:
-    """Where compiled kernels are kept; None where nothing can be written there, so that every process compiles."""
-    folder = Path(_NUMBA.CACHE_DIR or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "emdiam")
+    """Where compiled kernels are kept; None where nothing can be written there, or where other users may write, whose
+    code this process would run: then every process compiles."""
+    named = _NUMBA.CACHE_DIR or os.path.join(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "emdiam")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        writable = os.access(folder, os.W_OK)
-    except (OSError, RuntimeError):  # RuntimeError: there is no home
-        writable = False
-    if not writable:
-        _LOG.warning("compiled kernels cannot be kept in %s: set NUMBA_CACHE_DIR to a folder for them", folder)
-    return folder if writable else None
+        # Resolved, so that no link is followed later that another user may have changed meanwhile.
+        folder = Path(named).expanduser().resolve()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        writable, distrusted = os.access(folder, os.W_OK), _distrusted(folder)
+    except (OSError, RuntimeError):  # RuntimeError: there is no home, or links lead in a circle
+        writable, distrusted = False, None
+    if distrusted is not None:
+        _LOG.warning("compiled kernels are not kept in %s, since %s, and so could give this process code to run: set"
+                     " NUMBA_CACHE_DIR to a folder of your own", named, distrusted)
+    elif not writable:
+        _LOG.warning("compiled kernels cannot be kept in %s: set NUMBA_CACHE_DIR to a folder for them", named)
+    return folder if writable and distrusted is None else None
+
+
+def _distrusted(folder: Path) -> str | None:
+    """Who else could put code there, as a clause; None: nobody but this user, root, and who the group of the folder is.
+    Raises OSError."""
+    own, above = os.stat(folder), os.stat(folder.parent)
+    if of_another(own):
+        return "it belongs to another user"
+    if own.st_mode & stat.S_IWOTH or (above.st_mode & stat.S_IWOTH and not above.st_mode & stat.S_ISVTX):
+        return "any user may write there"
+    return None
 
 
 @cache

@@ -17,6 +17,7 @@ import pytest
 
 from emdiam import jit
 from emdiam.units import current_rss_bytes
+from tests.helpers.others import OTHER, needs_root, planted, shared_folder
 from tests.helpers.waiting import PATIENCE
 
 # A function with 12 signatures, in an order of its own, saved slowly in the cache of this folder.
@@ -127,6 +128,56 @@ def test_a_kernel_is_compiled_again_where_anything_that_it_is_made_of_has_change
         assert (after, hits, other) == (before, 1, folder)
     else:
         assert after != before and hits == 0 and other != folder
+
+
+def folder_of(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path | None:
+    """cache_folder() with NUMBA_CACHE_DIR."""
+    monkeypatch.setattr(jit._NUMBA, "CACHE_DIR", str(place))
+    jit.cache_folder.cache_clear()
+    try:
+        return jit.cache_folder()
+    finally:
+        jit.cache_folder.cache_clear()
+
+
+def test_a_new_folder_of_kernels_is_closed_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for mask in (0o000, 0o002, 0o022):
+        before = os.umask(mask)
+        try:
+            place = folder_of(tmp_path / f"{mask}", monkeypatch)
+        finally:
+            os.umask(before)
+        assert place is not None and place.stat().st_mode & 0o077 == 0
+    (tmp_path / "link").symlink_to(f"{0o022}")
+    assert folder_of(tmp_path / "link", monkeypatch) == tmp_path.resolve() / f"{0o022}"
+
+
+def test_kernels_are_not_run_from_where_any_user_may_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """There, or above, where the folder could be exchanged."""
+    with shared_folder() as shared:
+        (shared / "cache").mkdir()
+        assert folder_of(shared / "cache", monkeypatch) == shared / "cache"  # the sticky bit keeps it
+        shared.chmod(0o777)
+        assert folder_of(shared / "cache", monkeypatch) is None
+        shared.chmod(0o755)
+        (shared / "cache").chmod(0o1777)
+        assert folder_of(shared / "cache", monkeypatch) is None
+    assert len(caplog.messages) == 2 and all(
+        "any user may write there, and so could give this process code to run: set NUMBA_CACHE_DIR" in message
+        for message in caplog.messages)
+
+
+@needs_root
+def test_kernels_of_another_user_are_not_run(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    with shared_folder() as shared:
+        for name in ("cache", "own"):
+            (shared / name).mkdir()
+        os.chown(shared / "cache", OTHER, OTHER)
+        planted(shared / "link", shared / "cache")
+        assert folder_of(shared / "cache", monkeypatch) is folder_of(shared / "link", monkeypatch) is None
+    assert len(caplog.messages) == 2 and all("it belongs to another user" in message for message in caplog.messages)
 
 
 def test_what_the_compiler_made_to_optimise_a_function_is_freed_with_it() -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -27,7 +26,7 @@ from ..errors import InputError, StoreError
 from ..shown import Shown
 from ..store.layout import PARTIAL_SUFFIX
 from ..store.metadata import read_json
-from ..store.writer import check_target, claim, remove_stale
+from ..store.place import check_target, make_partial, put_in_place, remove_replaced
 from .lengths import Lengths
 
 ATTRIBUTE = "emdiam_all_pairs"
@@ -77,9 +76,7 @@ class MatrixWriter:
         self.target, self.n_vertices, self.chunk, self._force = target, n_vertices, chunk, force
         self._lengths = lengths
         self._partial = target.with_name(target.name + PARTIAL_SUFFIX)
-        remove_stale(self._partial)
-        self._partial.mkdir()
-        self._claim: int | None = claim(self._partial)
+        self._claim: int | None = make_partial(self._partial)
         shape = tuple(-(-n_vertices // size) * size if whole else n_vertices for size in chunk)
         with self._refusing():
             self._group = zarr.open_group(str(self._partial), mode="w-", zarr_format=3)
@@ -121,12 +118,9 @@ class MatrixWriter:
             self._group.attrs[ATTRIBUTE] = asdict(record.sealed())
             sync_path(self._partial / "zarr.json")
             sync_path(self._partial)
-            check_target(self.target, self._force)
-            if self.target.exists():
-                shutil.rmtree(self.target)
-            os.rename(self._partial, self.target)
-            sync_path(self.target.absolute().parent)
-        self._let_go()
+            put_in_place(self._partial, self.target, self._force)
+            self._let_go()
+            remove_replaced(self.target)
 
     def _sync(self) -> None:
         for folder, _, names in os.walk(self._partial):

@@ -16,8 +16,8 @@ from .._version import __version__
 from ..errors import InputError, MoreMemoryError, StoppedEarly, no_such
 from ..progress import Listener, Meter, TimeOver, until
 from ..sssp.bellman_ford import NegativeCycle
+from ..store.place import check_target
 from ..store.store import Store, open_store
-from ..store.writer import check_target
 from ..stream.plan import MARGIN, program_bytes
 from ..stream.threads import Threads
 from ..units import available_cores, default_memory_bytes, parse_duration, parse_size, peak_rss_bytes

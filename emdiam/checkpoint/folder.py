@@ -19,7 +19,6 @@ import os
 import re
 import shutil
 import stat
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -29,8 +28,9 @@ from typing import Any
 import numpy as np
 
 from .._version import __version__
-from ..durable import lock_folder, sync_path, write_whole
+from ..durable import lock_folder, sync_path, user_of, write_whole
 from ..errors import BudgetError, InputError
+from ..links import followed
 from .options import CheckpointOptions
 from .records import NOBODY, OWNER_BYTES, ForeignFileError, FrameFile, Record, RecordWriter, records, warm_up
 
@@ -41,7 +41,7 @@ REORDERED, _REMOVING = "reordered", "reordered.removing"
 _STATES = 2
 _STATE = re.compile(r"state-(\d+)")
 _LASTING = re.compile(rf"{JOURNAL}|{_STATE.pattern}")
-_PASSING = re.compile(rf"{SCRATCH.pattern}|({MANIFEST}|{_STATE.pattern})\.partial")
+_PASSING = re.compile(rf"{SCRATCH.pattern}|{MANIFEST}\.[0-9a-f]{{8}}\.partial|{_STATE.pattern}\.partial")
 _EARLIER = re.compile(r"state\.\d+|half-\d+")
 _SHOWN = 200
 _BEGIN_AGAIN = "delete the folder to begin again"
@@ -52,8 +52,9 @@ class DamagedError(Exception):
 
 
 def make_folder(path: Path) -> None:
-    """Make the folder unless it is there. Raises InputError if that cannot be."""
+    """Make the folder unless it is there. Raises InputError if that cannot be, and for a link of another user."""
     try:
+        followed(path)
         path.mkdir(parents=True, exist_ok=True)
         os.listdir(path)
     except OSError as error:
@@ -65,9 +66,7 @@ def check_owner(path: Path, what: str = "a checkpoint", option: str = "--checkpo
     """Raises InputError for a folder of another user, with a file of one, or in which any user may write, and where no
     file can be made. what : lies there and is believed. option : names another folder."""
     try:
-        with tempfile.TemporaryFile(dir=path) as file:
-            # As the file system has it, which may call all users of another machine the same.
-            own = os.fstat(file.fileno()).st_uid
+        own = user_of(path)
         owners = {path: path.stat().st_uid, **{place: place.lstat().st_uid for place in path.iterdir()}}
     except OSError as error:
         raise InputError(f"{what} cannot be kept here ({error.strerror})", path=path,

@@ -76,7 +76,7 @@ class FrameFile:
         check = crc32c(MAGIC + owner)
         self._head = MAGIC + owner + check.to_bytes(4, "little")
         self.begin = self.end = Mark(_HEAD_BYTES, check)
-        self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         try:
             self._begin(path)
         except BaseException:

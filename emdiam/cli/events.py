@@ -20,7 +20,7 @@ from typing import Any
 
 from .._version import __version__
 from ..addresses import plain
-from ..durable import write_all
+from ..durable import open_to_append, write_all
 from ..errors import InputError
 from ..progress import Allowance, Event
 from .output import complain
@@ -40,7 +40,7 @@ class EventLog:
 
     def __init__(self, path: str | Path) -> None:
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            self._file = open_to_append(path)
         except OSError as error:
             raise InputError(f"events cannot be written ({error.strerror})", path=path,
                              remedy="name a file in a folder that you may write to") from error

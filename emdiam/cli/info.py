@@ -80,8 +80,10 @@ def _profiled(store: Store, given: dict[str, Any]) -> dict[str, Any]:
         found = profile(store, given, listener)
     if given["plots"] is None:
         return found.to_dict()
+    from ..links import followed
     from ..report.drawing import draw_degrees, draw_distances, write_figure
 
+    followed(given["plots"])
     given["plots"].mkdir(parents=True, exist_ok=True)
     files = [*write_figure(draw_degrees(found.degrees), given["plots"] / "degrees"),
              *write_figure(draw_distances(found.pairs, found.mean, found.effective_diameter),

@@ -33,8 +33,9 @@ from ..sorting.scratch import Scratch, disk_faults_are_said
 from ..sorting.sort import SortContext
 from ..store.layout import StoreRecord
 from ..store.memory import MemoryWriter
+from ..store.place import check_target
 from ..store.store import Store
-from ..store.writer import StoreWriter, check_target, writer_bytes
+from ..store.writer import StoreWriter, writer_bytes
 from ..units import current_rss_bytes, format_count, format_size
 from .intake import DeclaredIntake, HashCollisionError, Intake, IntIntake, Numbering
 from .writing import ConvertOptions, ConvertReport, Counts, StoreWriting, memory_to_plan, resumable, sort_context

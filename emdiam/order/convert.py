@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from ..checkpoint.folder import check_names, make_folder
+from ..checkpoint.folder import check_names, check_owner, make_folder
 from ..checkpoint.options import CheckpointOptions
 from ..conversion.convert import ConvertOptions, ConvertReport, Inputs, check_outputs, convert
-from ..durable import check_name
+from ..durable import check_name, user_of
+from ..errors import InputError
+from ..links import status_of
 from ..store.layout import PARTIAL_SUFFIX
-from ..store.writer import check_target, claim, remove_stale
+from ..store.place import check_target, claim, make_partial
 from ..units import default_memory_bytes
 from .registry import order_named
 from .reorder import reorder
@@ -56,8 +59,11 @@ def _resumable(
     are done."""
     folder = checkpoint.folder_for(target)
     check_name(folder)
+    _check_removing(folder)
     steps = [folder / name for name in _STEPS]
-    if folder.is_dir():
+    if os.path.lexists(folder):
+        make_folder(folder)  # refuses what is none
+        check_owner(folder)
         check_names(folder, _STEPS.__contains__)
     else:
         check_target(target, options.force)
@@ -69,13 +75,23 @@ def _resumable(
             if not checkpoint.keep:
                 # Renamed in one moment, so that no half of it is taken for something to go on from.
                 gone = folder.with_name(folder.name + _REMOVING)
-                shutil.rmtree(gone, ignore_errors=True)
+                if gone.exists():  # a killed one has left it
+                    shutil.rmtree(gone)
                 folder.rename(gone)
                 shutil.rmtree(gone)
             return report
         finally:
             if folder.is_dir() and not any(step.exists() for step in steps):
                 folder.rmdir()
+
+
+def _check_removing(folder: Path) -> None:
+    """Raise InputError if what the folder is called while it is removed is no folder of this user."""
+    gone = folder.with_name(folder.name + _REMOVING)
+    status = status_of(gone)
+    if status is not None and (not stat.S_ISDIR(status.st_mode) or status.st_uid != user_of(gone.absolute().parent)):
+        raise InputError("this is in the way, and no checkpoint of yours", path=gone,
+                         remedy="move it away, or give --checkpoint another folder")
 
 
 def _both(
@@ -106,10 +122,8 @@ def _natural_place(target: Path, resume: bool = False, stays: Callable[[], bool]
     """
     folder = target.with_name(f"{target.name}.natural{PARTIAL_SUFFIX}")
     check_name(folder)
-    if not (resume and folder.is_dir()):
-        remove_stale(folder, _is_natural_place)
-        folder.mkdir()
-    handle = claim(folder)
+    goes_on = resume and folder.is_dir()
+    handle = claim(folder) if goes_on else make_partial(folder, _is_natural_place)
     try:
         yield folder / _STORE
     finally:

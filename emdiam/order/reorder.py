@@ -45,8 +45,9 @@ from ..store.arc_runs import RUN_ARCS, ArcRun, Pauses, run_weights, scan_arcs, s
 from ..store.check import ArcCheck, check_ranks
 from ..store.info import offset_pieces
 from ..store.layout import NATURAL, StoreRecord, sentinel
+from ..store.place import check_target
 from ..store.store import Store, check_directed, open_store
-from ..store.writer import StoreWriter, check_target, writer_bytes
+from ..store.writer import StoreWriter, writer_bytes
 from ..stream.plan import BASE_JITTER, program_bytes, too_small, with_budget
 from ..units import current_rss_bytes
 from .deal_plan import dealt_bytes, least_work_bytes, work_bytes

@@ -17,7 +17,7 @@ from ..durable import check_scratch
 from ..errors import InputError
 from ..sorting.scratch import MEMORY_FILE_SYSTEMS, disk_faults_are_said, file_system
 from ..store.layout import PARTIAL_SUFFIX
-from ..store.writer import claim, remove_stale
+from ..store.place import claim, remove_stale
 from ..units import scratch_folder
 
 _PREFIX, _STORE = "emdiam-reordered-", "graph.zarr"

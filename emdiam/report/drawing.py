@@ -21,6 +21,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from ..durable import write_whole
 from .points import Point
 from .records import ANSWERED, STARTUP, Track
 
@@ -292,12 +293,19 @@ _STYLES = {"clusters": ("o", _ORANGE), "sweep": ("s", _BLUE), "spanning": ("^", 
 SECONDS, MEGABYTES = ("search (seconds, log scale)", 1.0), ("read from disk (MB, log scale)", _MB)
 
 
+def write_image(figure: Figure, path: Path, **options: Any) -> None:
+    """Write the figure to a file, in the format that its name ends with. options : of savefig. Raises OSError."""
+    image = io.BytesIO()
+    figure.savefig(image, format=path.suffix[1:], facecolor="white", **options)
+    write_whole(path, image.getvalue())
+
+
 def write_figure(figure: Figure, path: Path) -> list[Path]:
     """Write the figure as `path` with .svg and with .png at its end; both files. Raises OSError."""
     files = [path.with_name(f"{path.name}.{suffix}") for suffix in ("svg", "png")]
     with matplotlib.rc_context(_SVG):
-        figure.savefig(files[0], facecolor="white", metadata={"Date": None, "Creator": None})
-        figure.savefig(files[1], facecolor="white", dpi=_DOTS, metadata={"Software": None})
+        write_image(figure, files[0], metadata={"Date": None, "Creator": None})
+        write_image(figure, files[1], dpi=_DOTS, metadata={"Software": None})
     return files
 
 

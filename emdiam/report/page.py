@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..addresses import plain
 from ..errors import InputError
+from ..links import followed
 from ..tables import table_text
 from .read import read_report
 from .records import Report
@@ -78,13 +79,16 @@ def check_plots() -> None:
 def draw_figures(report: Report, folder: Path) -> list[Path]:
     """Write every plot of the report as PNG into `folder`, made if absent; their files. Raises InputError."""
     check_plots()
+    from .drawing import write_image
+
     files = []
     try:
+        followed(folder)
         folder.mkdir(parents=True, exist_ok=True)
         for section in document(report).sections:
             for plot in section.plots:
                 files.append(folder / f"{plot.name}.png")
-                plot.draw().savefig(files[-1], dpi=_DOTS, facecolor="white", metadata={"Software": None})
+                write_image(plot.draw(), files[-1], dpi=_DOTS, metadata={"Software": None})
     except OSError as error:
         raise InputError(f"the figures cannot be written ({error.strerror})", path=folder) from None
     return files

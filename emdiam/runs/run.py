@@ -34,8 +34,8 @@ from ..malloc import return_freed_memory
 from ..methods.definition import Limits, MethodOptions
 from ..methods.exact.result import Result, Traversals
 from ..progress import Listener, TimeOver, until
+from ..store.place import check_target
 from ..store.store import Store, check_directed, open_store
-from ..store.writer import check_target
 from ..units import available_cores, current_rss_bytes, format_size, parse_duration, parse_size, peak_rss_bytes
 from ..vertex_tables import writing_bytes
 from .registry import entry_of, method_options

@@ -2,10 +2,7 @@
 
 Degrees and neighbours arrive as two independent append-only streams in vertex order, so that a row may be cut anywhere.
 Whatever happens before `finish` ends, nothing opens under the target's name: the record with `complete: true` is
-written last, fsynced, and the folder renamed.
-
-NAME.partial has one writer at a time: its claim is a lock on the folder itself, held by an open file descriptor. That
-ends with the process, however it ends, so that what a killed conversion leaves can be told from one at work.
+written last, fsynced, and the folder renamed. NAME.partial has one writer at a time (place.py).
 """
 
 from __future__ import annotations
@@ -13,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from ..checkpoint.records import State
-from ..durable import check_name, lock_folder, remove_folder, sync_path, write_whole
-from ..errors import InputError, StoreError
+from ..durable import remove_folder, sync_path, write_whole
+from ..errors import StoreError
 from .array_writer import ArrayWriter
 from .codec import ChunkCodec
 from .layout import (
@@ -39,55 +35,13 @@ from .layout import (
     id_dtype,
     shard_chunks,
 )
+from .place import check_target, claim, make_partial, put_in_place, remove_replaced
 from .weights import WeightSums
 
-_DELETING = ".deleting"
 _GROUPS = ("", f"{REVERSE}/")
 _EMPTY_GROUP = {"attributes": {}, "zarr_format": 3, "node_type": "group"}
 # Attributes by which AnnData knows a matrix.
 _ANNDATA = ("encoding-type", "encoding-version", "shape")
-
-
-def check_target(target: Path, force: bool) -> None:
-    """Raise InputError if `target` exists and may not be replaced, or nothing can be made in its folder."""
-    target = Path(target)
-    if target.name.endswith(PARTIAL_SUFFIX):
-        raise InputError(f"names that end in {PARTIAL_SUFFIX} are those of unfinished stores", path=target,
-                         remedy="choose another name")
-    check_name(target)
-    if target.exists() or target.is_symlink():
-        if not force:
-            raise InputError("the target exists", path=target, remedy="choose another name or use --force")
-        if not (target / "zarr.json").is_file():
-            raise InputError("the target exists and is not a zarr store, so it is not replaced",
-                             path=target, remedy="choose another name")
-
-
-def is_unfinished_store(partial: Path) -> bool:
-    """Whether the folder is a store under way: it has the metadata of one, or nothing but what zarr writes first."""
-    return (partial / "zarr.json").is_file() or all(path.name.startswith("zarr.") for path in partial.iterdir())
-
-
-def remove_stale(partial: Path, ours: Callable[[Path], bool] = is_unfinished_store) -> None:
-    """Remove what a killed conversion has left under this name, and nothing else. ours : whether a folder is that.
-
-    Raises InputError if another process is writing it, or if it is something else.
-    """
-    if not partial.exists() and not partial.is_symlink():
-        return
-    if partial.is_symlink() or not partial.is_dir() or not ours(partial):
-        raise InputError("this is in the way and is not an unfinished store", path=partial,
-                         remedy="move it away or choose another name for the store")
-    handle = claim(partial)
-    try:
-        remove_folder(partial, "zarr.json")
-    finally:
-        os.close(handle)
-
-
-def claim(partial: Path) -> int:
-    """Lock the folder of a store for this process, see lock_folder. Raises InputError if another one has it."""
-    return lock_folder(partial, "another conversion is writing this store now", "wait for it or choose another name")
 
 
 def writer_bytes(threads: int, chunk_ids: int, weighted: bool = False) -> int:
@@ -176,9 +130,7 @@ class StoreWriter:
         """Make NAME.partial, claimed, an empty group."""
         import zarr
 
-        remove_stale(self.partial)
-        self.partial.mkdir()
-        self._claim = claim(self.partial)
+        self._claim = make_partial(self.partial)
         zarr.open_group(str(self.partial), mode="w-", zarr_format=3)
         # Whatever else of it a power failure leaves, the next one knows it by this as an unfinished store.
         sync_path(self.partial / "zarr.json")
@@ -379,30 +331,14 @@ class StoreWriter:
         sync_path(self.partial)
 
     def _rename(self) -> None:
-        # It may have come into being meanwhile, and then only `force` allows to replace it.
-        check_target(self.target, self.force)
-        if self.target.exists():
-            self._remove_replaced()  # one of a process that had the number of this one
-            os.rename(self.target, self.target.with_name(f"{self.target.name}.{os.getpid()}{_DELETING}"))
-        os.rename(self.partial, self.target)
-        sync_path(self.target.absolute().parent)
+        put_in_place(self.partial, self.target, self.force)
         self._let_go()
-        self._remove_replaced()
+        remove_replaced(self.target)
 
     def _let_go(self) -> None:
         if self._claim is not None:
             os.close(self._claim)
             self._claim = None
-
-    def _remove_replaced(self) -> None:
-        """Remove the stores that this one and killed predecessors have replaced."""
-        replaced = re.compile(re.escape(self.target.name) + r"\.\d+" + re.escape(_DELETING))
-        for path in self.target.absolute().parent.iterdir():
-            if replaced.fullmatch(path.name):
-                if path.is_symlink():
-                    path.unlink()
-                else:
-                    shutil.rmtree(path)
 
     def leave(self) -> None:
         """Stop and leave NAME.partial as it is, for a writer that goes on from a `state`."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 
+from ..checkpoint.folder import check_owner
 from ..durable import check_folder, locked, write_whole
 from ..errors import InputError, NotWritten, StoppedEarly
 from ..progress import Event, Listener, silent
@@ -80,6 +81,7 @@ def tradeoff(store: str | Path, out: str | Path, options: TradeoffOptions | None
     summary.n_cells, summary.left_out = len(grid.cells), list(grid.left_out)
     folder = Path(out)
     with locked(folder, "another trade-off is being run in this folder now", "wait for it or choose another folder"):
+        check_owner(folder, "the folder of a trade-off", "--out")
         (folder / FOLDER).mkdir(exist_ok=True)
         run = _Run(str(store), summary, options, folder, progress or silent)
         try:

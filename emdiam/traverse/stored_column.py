@@ -14,13 +14,13 @@ _PIECE = 1 << 17
 
 
 class StoredColumn:
-    """The values of a column in a file of `path` (plain items, native order). Raises OSError where it cannot be
-    written."""
+    """The values of a column in a new file at `path` (plain items, native order), in a folder for temporary files: it
+    need not outlive the process. Raises OSError where it cannot be written."""
 
     def __init__(self, column: Column, path: Path) -> None:
         self.dtype: np.dtype[Any] = column.dtype
         self._path, self._length = path, len(column)
-        with open(path, "wb") as file:
+        with open(path, "xb") as file:
             for start in range(0, self._length, _PIECE):
                 file.write(np.ascontiguousarray(column.part(start, start + _PIECE)).data)
 

@@ -115,7 +115,7 @@ def test_what_an_earlier_version_or_somebody_else_has_left_is_refused(
 
 
 def test_what_is_left_before_the_first_record_is_no_checkpoint_yet(tmp_path: Path) -> None:
-    for name in ("000001.scratch", "manifest.json.partial", "state-1.partial"):
+    for name in ("000001.scratch", "manifest.json.0a1b2c3d.partial", "state-1.partial"):
         (tmp_path / name).write_text("x")
     folder = Folder(tmp_path, {"run": 1}, CheckpointOptions(resume=False))
     folder.remove()

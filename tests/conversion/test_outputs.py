@@ -19,8 +19,8 @@ from emdiam.errors import BudgetError, InputError
 from emdiam.formats.source import EdgeBatch, SourceInfo
 from emdiam.generators import generate
 from emdiam.order.convert import convert_ordered
+from emdiam.store.place import claim
 from emdiam.store.store import open_store
-from emdiam.store.writer import claim
 from tests.helpers.convert_twin import TINY, ListSource
 
 BUDGET = 4 << 30

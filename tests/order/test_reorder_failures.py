@@ -28,8 +28,9 @@ from emdiam.order.reorder import reorder
 from emdiam.progress import Event
 from emdiam.store.check import check_store
 from emdiam.store.layout import StoreRecord
+from emdiam.store.place import claim
 from emdiam.store.store import open_store
-from emdiam.store.writer import StoreWriter, claim
+from emdiam.store.writer import StoreWriter
 from tests.conftest import ROOT
 from tests.helpers.convert_twin import TINY, rows_of
 from tests.helpers.damage import some_graph

@@ -28,8 +28,8 @@ from emdiam.runs.registry import entry_of
 from emdiam.runs.reordering import Placing
 from emdiam.runs.run import Run, execute, make_run
 from emdiam.store.check import check_store
+from emdiam.store.place import claim
 from emdiam.store.store import open_store
-from emdiam.store.writer import claim
 from emdiam.stream import plan
 from emdiam.verification.run import verify
 from tests.helpers import naive

@@ -10,8 +10,9 @@ import pytest
 
 from emdiam.errors import InputError
 from emdiam.store.layout import StoreRecord
+from emdiam.store.place import claim, remove_stale
 from emdiam.store.store import open_store
-from emdiam.store.writer import StoreWriter, claim, remove_stale
+from emdiam.store.writer import StoreWriter
 
 
 def test_a_live_conversion_is_not_disturbed(tmp_path: Path) -> None:

@@ -22,8 +22,9 @@ from emdiam.store.array_writer import ArrayWriter
 from emdiam.store.check import check_store
 from emdiam.store.codec import ChunkCodec
 from emdiam.store.layout import StoreRecord
+from emdiam.store.place import remove_stale
 from emdiam.store.store import open_store
-from emdiam.store.writer import StoreWriter, remove_stale
+from emdiam.store.writer import StoreWriter
 from tests.helpers.damage import make_store, some_graph
 from tests.helpers.waiting import PATIENCE
 
@@ -88,7 +89,7 @@ def test_an_end_before_the_rename_leaves_only_the_partial(
 
 @pytest.mark.parametrize(("module", "name", "turn", "old_stays"), [
     ("emdiam.store.array_writer", "pack_index", 1, True), ("emdiam.store.writer", "sync_path", 9, True),
-    ("os", "rename", 0, True), ("os", "rename", 1, False), ("emdiam.store.writer", "sync_path", 10, None),
+    ("os", "rename", 0, True), ("os", "rename", 1, False), ("emdiam.store.place", "sync_path", 0, None),
 ])
 def test_an_end_while_replacing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, name: str, turn: int, old_stays: bool | None

@@ -1,0 +1,118 @@
+"""Where a store is made: NAME.partial, which has one writer at a time, and its renaming to NAME.
+
+The claim of a writer is a lock on the folder itself, held by an open file descriptor. That ends with the process,
+however it ends, so that what a killed conversion leaves can be told from one at work. A link, and a folder of another
+user, is never taken for NAME.partial, nor for what NAME was called before it was replaced.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+from ..durable import check_name, lock_folder, remove_folder, sync_path, user_of
+from ..errors import InputError
+from ..links import status_of
+from .layout import PARTIAL_SUFFIX
+
+_DELETING = ".deleting"
+# The last of a store to be removed: a folder with it is known for one.
+_LAST = "zarr.json"
+
+
+def check_target(target: Path, force: bool) -> None:
+    """Raise InputError if `target` exists and may not be replaced, or nothing can be made in its folder."""
+    target = Path(target)
+    if target.name.endswith(PARTIAL_SUFFIX):
+        raise InputError(f"names that end in {PARTIAL_SUFFIX} are those of unfinished stores", path=target,
+                         remedy="choose another name")
+    check_name(target)
+    status = status_of(target)
+    if status is None:
+        return
+    if not force:
+        raise InputError("the target exists", path=target, remedy="choose another name or use --force")
+    if not (target / _LAST).is_file():
+        raise InputError("the target exists and is not a zarr store, so it is not replaced",
+                         path=target, remedy="choose another name")
+    if os.geteuid() != 0 and status.st_uid != user_of(target.absolute().parent):
+        raise InputError("the target belongs to another user, so it is not replaced", path=target,
+                         remedy="choose another name")
+
+
+def is_unfinished_store(partial: Path) -> bool:
+    """Whether the folder is a store under way: it has the metadata of one, or nothing but what zarr writes first."""
+    return (partial / _LAST).is_file() or all(path.name.startswith("zarr.") for path in partial.iterdir())
+
+
+def remove_stale(partial: Path, ours: Callable[[Path], bool] = is_unfinished_store) -> None:
+    """Remove what a killed conversion has left under this name, and nothing else. ours : whether a folder is that.
+
+    Raises InputError if another process is writing it, or if it is something else, or of another user.
+    """
+    status = status_of(partial)
+    if status is None:
+        return
+    if status.st_uid != user_of(partial.absolute().parent):
+        raise InputError("this is in the way and belongs to another user", path=partial,
+                         remedy="choose another name for the store, or another folder")
+    if not stat.S_ISDIR(status.st_mode) or not ours(partial):
+        raise InputError("this is in the way and is not an unfinished store", path=partial,
+                         remedy="move it away or choose another name for the store")
+    handle = claim(partial)
+    try:
+        remove_folder(partial, _LAST)
+    finally:
+        os.close(handle)
+
+
+def claim(partial: Path) -> int:
+    """Lock the folder of a store for this process, see lock_folder. Raises InputError if another one has it, or if it
+    is none of this user's."""
+    handle = lock_folder(partial, "another conversion is writing this store now", "wait for it or choose another name",
+                         os.O_NOFOLLOW)
+    held, named = os.fstat(handle), status_of(partial)
+    if named is None or not os.path.samestat(held, named) or held.st_uid != user_of(partial.absolute().parent):
+        os.close(handle)
+        raise InputError("this is not the folder that was made here, or it belongs to another user", path=partial,
+                         remedy="choose another name for the store, or another folder")
+    return handle
+
+
+def make_partial(partial: Path, ours: Callable[[Path], bool] = is_unfinished_store) -> int:
+    """Make NAME.partial, an empty folder, in the place of a stale one, and claim it: see `remove_stale` and `claim`.
+    Raises InputError, OSError."""
+    remove_stale(partial, ours)
+    partial.mkdir()
+    return claim(partial)
+
+
+def put_in_place(partial: Path, target: Path, force: bool) -> None:
+    """Rename NAME.partial, whose content is synced, to its target; what was there is then to be removed by
+    `remove_replaced`. Raises InputError, OSError."""
+    # It may have come into being meanwhile, and then only `force` allows to replace it.
+    check_target(target, force)
+    if os.path.lexists(target):
+        names = (target.with_name(f"{target.name}.{number}{_DELETING}") for number in count(os.getpid()))
+        os.rename(target, next(name for name in names if not os.path.lexists(name)))
+    os.rename(partial, target)
+    sync_path(target.absolute().parent)
+
+
+def remove_replaced(target: Path) -> None:
+    """Remove the stores that this one and those of killed predecessors have replaced: folders of this user that are
+    stores, and links to such. Raises OSError."""
+    replaced = re.compile(re.escape(target.name) + r"\.\d+" + re.escape(_DELETING))
+    parent = target.absolute().parent
+    for path in [one for one in parent.iterdir() if replaced.fullmatch(one.name)]:
+        status = status_of(path)
+        if status is None or (status.st_uid != user_of(parent) and os.geteuid() != 0):
+            continue
+        if stat.S_ISLNK(status.st_mode):
+            path.unlink()
+        elif stat.S_ISDIR(status.st_mode) and is_unfinished_store(path):
+            remove_folder(path, _LAST)
