@@ -318,14 +318,24 @@ class Conversion(StoreWriting[ConvertReport]):
                 meter.update(self._source.position_bytes() if by_bytes else intake.tally.pairs)
                 if len(batch.src):  # else it was taken in before
                     safe.reached()
+        except InputError:
+            self._check_unchanged()  # what was found may come of that alone
+            raise
         finally:
             close = getattr(batches, "close", None)
             if close is not None:
                 close()
+        self._check_unchanged()
         # What a format has beside the edges is counted while they are read.
         self._info, self._was_read = self._source.info(), True
         meter.begin("sort", None, "keys")
         safe.reached(always=True)
+
+    def _check_unchanged(self) -> None:
+        """Raise InputError if a file that is read has changed; sources that read no files have no such question."""
+        check = getattr(self._source, "check_unchanged", None)
+        if check is not None:
+            check()
 
     def _record(self, numbering: Numbering, counts: Counts) -> StoreRecord:
         """The record as far as the writer does not fill it."""

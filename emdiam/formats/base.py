@@ -134,6 +134,11 @@ class ChainedSource:
         """The files of all inputs that are files, in order."""
         return [source.input.path for source in self._sources if source.input.path is not None]
 
+    def check_unchanged(self) -> None:
+        """Raise InputError if a file has changed since it was opened."""
+        for source in self._sources:
+            source.input.watched.check()
+
     @property
     def most_pairs(self) -> int | None:
         """A bound on the pairs, by the bytes of the files; None for pipes and compressed files."""

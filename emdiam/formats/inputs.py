@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from ..errors import InputError
+from ..unchanged import Watched
 from .archives import MEMBER, Member, find_member, split_member
 from .marks import TAR, ZIP, find_mark
 from .registry import compression_suffix, format_of_file
@@ -102,6 +103,9 @@ class Input:
             assert self._current is not None
             self._current = TranscodedStream(self._current, self.encoding)
 
+    watched = Watched([])
+    """The files that are read, as they were before; of a pipe none. A reader of more files than one adds them."""
+
     def _set_file(self, name: str, headerless: bool) -> None:
         """Look at the file, or the pipe, called `name`."""
         self.encoding = ""
@@ -110,6 +114,7 @@ class Input:
         self._taken = False
         if self.path is not None:
             self.size_bytes, self.rewindable = _checked_stat(self.path)
+            self.watched = Watched([self.path] if self.rewindable else [])
         first = self._raw()
         try:
             self.compression = self._find_compression(first.peek(MAGIC_BYTES), headerless)

@@ -13,6 +13,7 @@ four times), all rows to scratch files and back where they do not fit in RAM, ev
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
@@ -49,6 +50,7 @@ from ..store.place import check_target
 from ..store.store import Store, check_directed, open_store
 from ..store.writer import StoreWriter, writer_bytes
 from ..stream.plan import BASE_JITTER, program_bytes, too_small, with_budget
+from ..unchanged import Watched
 from ..units import current_rss_bytes
 from .deal_plan import dealt_bytes, least_work_bytes, work_bytes
 from .placing import rank_bytes
@@ -79,8 +81,8 @@ def reorder(
     force, codec, chunk_ids, threads, progress (phases order, ids, read, sort, merge, write) as for a conversion. The
     same graph, order and seed give the same bytes whatever the order of the store was; the user's ids stay what they
     are. Raises InputError for an unknown order or an existing target, BudgetError where memory or disk cannot do,
-    StoreError. Then, and after Ctrl-C, there is no target. With options.checkpoint the new numbers, once found, and
-    all that comes after them can be gone on from.
+    StoreError; InputError too where the store changes meanwhile. Then, and after Ctrl-C, there is no target. With
+    options.checkpoint the new numbers, once found, and all that comes after them can be gone on from.
     """
     chosen, options, target = order_named(order), options or ConvertOptions(), Path(target)
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
@@ -90,10 +92,18 @@ def reorder(
     check_outputs(target, options)
     with nullcontext(store) if isinstance(store, Store) else open_store(store) as opened:
         check_directed(opened, False)
-        given = _Traversing(seed, arena_bytes, program)
-        return resumable(
-            ReorderReport, target, options, lambda: _key(opened, target, chosen, seed, options),
-            lambda checkpoint: _reorder(opened, target, chosen, given, options, checkpoint))
+        given, watched = _Traversing(seed, arena_bytes, program), _files_of(opened)
+        with watched.blamed():
+            return resumable(
+                ReorderReport, target, options, lambda: _key(opened, target, chosen, seed, options),
+                lambda checkpoint: _reorder((watched, opened), target, chosen, given, options, checkpoint))
+
+
+def _files_of(store: Store) -> Watched:
+    """The files of a store as they are now; of one that is in memory, or behind an address, none."""
+    local = Path(store.path.removeprefix("file://"))
+    folders = os.walk(local) if (local / "zarr.json").is_file() else ()
+    return Watched(Path(folder) / name for folder, _, names in folders for name in names)
 
 
 def check_reordering(
@@ -133,11 +143,12 @@ def _key(store: Store, target: Path, order: Order, seed: int, options: ConvertOp
 
 
 def _reorder(
-    store: Store, target: Path, order: Order, given: _Traversing, options: ConvertOptions,
+    read: tuple[Watched, Store], target: Path, order: Order, given: _Traversing, options: ConvertOptions,
     checkpoint: Checkpoint | None,
 ) -> ReorderReport:
     """Find the new numbers, unless the checkpoint has them, and write the store."""
     check_target(target, options.force)
+    store = read[1]
     options = replace(options, memory_bytes=memory_to_plan(options.memory_bytes, checkpoint))
     meter = Meter(options.progress)
     _check_memory(store, order, options, given.program)
@@ -154,7 +165,7 @@ def _reorder(
     plan = options.plan or _sort_plan(store, options, current_rss_bytes())
     with sort_context(plan, target, options, checkpoint, meter, store.weights is not None) as context:
         info = SourceInfo(n_vertices=store.n_vertices, n_entries=store.n_arcs // 2)
-        report = _Reordering(store, order, new_of, target, options, context).write(info)
+        report = _Reordering(read, order, new_of, target, options, context).write(info)
     return replace(report, planned_rss_bytes=max(planned, report.planned_rss_bytes))
 
 
@@ -232,18 +243,19 @@ def _stored_numbers(store: Store, checkpoint: Checkpoint) -> np.ndarray | None:
 
 
 class _Reordering(StoreWriting[ReorderReport]):
-    """One reordering under way. order : the new one. new_of : id_dtype[n], the new number of every vertex, each number
-    from 0 to n - 1 once."""
+    """One reordering under way. read : the files of the store as they were before, and the store. order : the new one.
+    new_of : id_dtype[n], the new number of every vertex, each number from 0 to n - 1 once."""
 
     def __init__(
-        self, store: Store, order: Order, new_of: np.ndarray, target: Path, options: ConvertOptions,
+        self, read: tuple[Watched, Store], order: Order, new_of: np.ndarray, target: Path, options: ConvertOptions,
         context: SortContext,
     ) -> None:
         super().__init__(target, options, context)
-        self._store, self._ordering, self._new_of = store, order.name, new_of
+        self._watched, self._store = read
+        self._ordering, self._new_of = order.name, new_of
         self._dealer: Dealer | None = None
         self._n_down = self._n_chunks = self._placed = 0
-        self._rows = ArcCheck(store)
+        self._rows = ArcCheck(self._store)
         self._numbers: list[Any] = []
 
     def _planned_disk(self, info: SourceInfo) -> tuple[int, int]:
@@ -291,6 +303,7 @@ class _Reordering(StoreWriting[ReorderReport]):
             self._write_rows(dealer, writer)
             if self._store.record.weights is not None:
                 writer.edges_with_several = self._store.record.weights.edges_with_several
+            self._watched.check()
             record = self._finish_store(writer, self._record())
         return self._end(ReorderReport(record=record, notes=(*self._notes, *self._scratch_notes()), **self._figures()))
 

@@ -1,0 +1,66 @@
+"""Files that are read for a long time: whether they are in the end what they were in the beginning."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import InputError
+
+
+class Watched:
+    """Files as they are now.
+
+    Parameters
+    ----------
+    paths : of the files. One that is missing raises OSError.
+    """
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        self._before: dict[Path, os.stat_result] = {}
+        for path in paths:
+            self.add(path)
+
+    def add(self, path: Path) -> None:
+        """Watch this file too. Raises OSError."""
+        self._before.setdefault(path, os.stat(path))
+
+    def check(self) -> None:
+        """Look at all of them again.
+
+        Raises
+        ------
+        InputError : for one that has another size, time of change or inode, or is gone.
+        """
+        for path, before in self._before.items():
+            try:
+                what = _difference(before, os.stat(path))
+            except OSError as error:
+                what = f"it is gone or cannot be seen any more: {error.strerror}"
+            if what is not None:
+                raise InputError(f"this changed while it was read ({what})", path=path,
+                                 remedy="run the command again once nothing writes to it, or on a copy")
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Around what reads them: where it finds a fault and a file has changed, the change is the error. Raises
+        InputError."""
+        try:
+            yield
+        except InputError:
+            self.check()
+            raise
+
+
+def _difference(before: os.stat_result, now: os.stat_result) -> str | None:
+    """What is another thing than before, as a clause."""
+    if now.st_size != before.st_size:
+        return f"it had {before.st_size:,} bytes and has {now.st_size:,}"
+    if now.st_mtime_ns != before.st_mtime_ns:
+        return "it was written to"
+    # Some file systems over a network number the same file anew after a while.
+    if (now.st_dev, now.st_ino) != (before.st_dev, before.st_ino) and now.st_ctime_ns != before.st_ctime_ns:
+        return "another file has its name"
+    return None
