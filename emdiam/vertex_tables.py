@@ -40,7 +40,7 @@ def writing_bytes() -> int:
 
 
 def write_vertices(path: Path, pieces: Iterator[Piece], what: str = "this") -> None:
-    """Write the pieces, one after the other, as Parquet, or as CSV if the name of the file ends so; it is FILE.partial
+    """Write the pieces, one after the other, as Parquet, or as CSV if the name of the file ends so; it has another name
     until it is whole. what : is written, for the error. Raises InputError where it cannot be written."""
     try:
         with whole_file(path) as file:

@@ -26,7 +26,7 @@ Id = int | str
 
 
 def write_sealed(path: str | Path, data: bytes) -> None:
-    """Write a certificate as PATH.partial and rename it. Raises InputError if it cannot be written."""
+    """Write a certificate as durable.whole_file does. Raises InputError if it cannot be written."""
     try:
         write_whole(path, data)
     except OSError as error:

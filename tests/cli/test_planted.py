@@ -13,7 +13,7 @@ import pytest
 from emdiam.cli.main import group
 from emdiam.cli.outcome import run
 from emdiam.generators import generate
-from tests.cli.test_outputs import STAND_INS, WRITTEN, all_commands
+from tests.cli.test_outputs import WRITTEN, begun_by
 from tests.helpers.others import OTHER, needs_root, planted, shared_folder
 
 pytestmark = pytest.mark.thin(4, sampled=("words",))
@@ -44,24 +44,12 @@ def test_a_link_of_another_user_is_refused_before_the_work(
     is_file = not inside and parameter.type._check == "check_file"
     planted(folder / "link", folder / "victim" / ("file" if is_file else ""))
     (folder / "in.txt").write_text("1 2\n")
-    command = next(command for name, command in all_commands(group) if name == words)
-    begun: list[object] = []
-    monkeypatch.setattr(command, "callback", lambda *given, **named: begun.append(given or named))
-    outer = group
-    for word in words[:-1]:
-        outer = outer.get_command(click.Context(outer), word)
-        monkeypatch.setattr(outer, "get_command", lambda _context, _name: command)
-    line, place = list(words), "link/x" if inside else "link"
     if inside and parameter.type._check == "check_scratch":
         (folder / "victim" / "x").mkdir()
     before = sorted(folder.rglob("*"))
-    for one in command.params:
-        text = place if one.name == parameter.name else STAND_INS.get(str(one.name), f"{one.name}.zarr")
-        if one.required or text is place:
-            line.append(f"{one.opts[-1]}={text}" if isinstance(one, click.Option) else text)
-    assert run(group, line) == 2
+    assert begun_by(words, parameter, "link/x" if inside else "link", monkeypatch) == (2, [])
     out, err = capsys.readouterr()
-    assert begun == [] and out == "" and "another user" in err and err.count("\n") == 1
+    assert out == "" and "another user" in err and err.count("\n") == 1
     assert sorted(folder.rglob("*")) == before
 
 

@@ -63,7 +63,7 @@ def write_certificate(
     path: str | Path, result: EccentricityResult, store: Store, *, graph: Store | None = None, room: Room | None = None,
     **reading: Any,
 ) -> EccentricityCertificate:
-    """Write the certificate of a result that is whole, to PATH.partial, which is renamed; returns its content.
+    """Write the certificate of a result that is whole, or nothing at all; returns its content.
 
     store : of the result's vertices. graph, room, reading : as for certificates of a diameter. Costs one pass over the
     edges. Raises InputError if it cannot be written, StoreError, and ValueError for a result that leaves something

@@ -128,7 +128,7 @@ def write_certificate(
     graph : the same graph in the order in which it was given, of which the digest is; None: `store`. room : for hashes
     of vertices, where there need not be room for all of them. reading : threads and progress, as of edge_digest.
 
-    It is written as PATH.partial and renamed; a file of that name is replaced. Costs one pass over
+    It is written whole or not at all; a file of that name is replaced. Costs one pass over
     the edges, for the digest. Raises InputError if it cannot be written, StoreError, and
     ValueError for a proof that no certificate can hold (a lower bound without a witness, say).
     """

@@ -55,7 +55,7 @@ class WeightedCertificate:
 def write_certificate(
     path: str | Path, result: WeightedResult, search: WeightedSearch, store: Store,
 ) -> WeightedCertificate:
-    """Write the certificate of an exact result to PATH.partial, which is renamed; returns its content. Costs one pass
+    """Write the certificate of an exact result whole or not at all; returns its content. Costs one pass
     over the edges. Raises InputError if it cannot be written, StoreError."""
     assert result.exact and result.witness is not None and result.n_components is not None
     assert result.diameter_largest_component is not None

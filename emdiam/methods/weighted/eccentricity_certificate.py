@@ -56,7 +56,7 @@ class WeightedEccentricityCertificate:
 
 def write_certificate(path: str | Path, result: WeightedEccentricities, search: Search,
                       store: Store) -> WeightedEccentricityCertificate:
-    """Write the certificate of all eccentricities to PATH.partial, which is renamed; returns its content. Costs one
+    """Write the certificate of all eccentricities whole or not at all; returns its content. Costs one
     pass over the edges. Raises InputError if it cannot be written, StoreError."""
     assert result.exact and result.radius is not None and result.n_components is not None
     assert result.center is not None and result.periphery is not None
