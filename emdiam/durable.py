@@ -90,7 +90,7 @@ def locked(folder: Path, complaint: str, remedy: str) -> Iterator[None]:
 def whole_file(path: str | Path) -> Iterator[BinaryIO]:
     """A file to write to that is at `path` when the block ends well, whole, even if the machine stops.
 
-    Until then it has a name of its own in that folder, PATH.XXXXXXXX.partial, which nothing had before; an error
+    Until then it has a name of its own in that folder, PATH.01234567.partial, which nothing had before; an error
     removes it, and the next writer of `path` removes what a killed one has left. So of several writers at once each
     writes a whole file, and the last one stays. The file has the mode of a new one; one that is there is replaced, not
     changed.
