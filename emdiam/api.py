@@ -29,12 +29,12 @@ from .gpu.setting import CPU
 from .keywords import (
     AllPairsKeywords,
     ApproximateKeywords,
+    DiameterKeywords,
     DistanceKeywords,
     EccentricityKeywords,
     ExactKeywords,
     PathKeywords,
     ProfileKeywords,
-    RunKeywords,
     WritingKeywords,
 )
 from .methods.approx.result import Approximation
@@ -172,7 +172,7 @@ def convert_options(given: WritingKeywords, **more: Any) -> ConvertOptions:
     return ConvertOptions(**fields)
 
 
-def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[RunKeywords]) -> Result:
+def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[DiameterKeywords]) -> Result:
     """The exact diameter of `graph`, in hops, with a witness.
 
     graph : a Store, the path of one, or of a file of edges; a list of pairs, an array of two columns, a tuple
@@ -192,13 +192,15 @@ def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[RunKeyword
     scratch : folder for the temporary store of a graph in memory, and for what memory has no room for, default:
         $TMPDIR or /var/tmp. progress : called with progress.Event.
     require_connected : raise errors.DisconnectedError for a graph of several components.
+    directed, weighted : along arcs, or along weights, as of `exact`. Without them directions and weights are dropped;
+        the result has directions_dropped, which says whether the graph had any.
 
     The witness carries the caller's names: row numbers, the ids of arrays and tables, networkx nodes, igraph's names.
     Raises InputError (BudgetError where memory cannot do), and StoppedEarly on Ctrl-C, whose
     `result` holds the bounds so far. Raises TypeError for an option that there is not.
     """
-    _check_names(options, RunKeywords)
-    return _run(graph, method, "exact", dict(options))
+    _check_names(options, DiameterKeywords)
+    return exact(graph, method=method, **options)
 
 
 def _check_names(options: Mapping[str, Any], known: type) -> None:
@@ -314,8 +316,8 @@ def distances(graph: Any, **options: Unpack[DistanceKeywords]) -> Distances:
     given = cast("dict[str, Any]", dict(options))
     directed = given.pop("directed", False)
     count = distances_directed if directed else count_distances
-    with as_own_store(graph, given, Kept(directed)) as (store, _, progress):
-        return named(lambda: count(store, given, progress), graph, None)
+    with as_own_store(graph, given, Kept(directed)) as (store, origin, progress):
+        return named(lambda: count(store, given, progress), graph, origin)
 
 
 def all_pairs(graph: Any, **options: Unpack[AllPairsKeywords]) -> AllPairs:
@@ -336,9 +338,9 @@ def all_pairs(graph: Any, **options: Unpack[AllPairsKeywords]) -> AllPairs:
 
     _check_names(options, AllPairsKeywords)
     given = cast("dict[str, Any]", dict(options))
-    with as_own_store(graph, given, _lengths(given)) as (store, _, progress):
+    with as_own_store(graph, given, _lengths(given)) as (store, origin, progress):
         given.pop("scratch", None)
-        return named(lambda: find_all_pairs(store, given, progress), graph, None)
+        return named(lambda: find_all_pairs(store, given, progress), graph, origin)
 
 
 def profile(graph: Any, **options: Unpack[ProfileKeywords]) -> Profile:
@@ -352,8 +354,8 @@ def profile(graph: Any, **options: Unpack[ProfileKeywords]) -> Profile:
 
     _check_names(options, ProfileKeywords)
     given = cast("dict[str, Any]", dict(options))
-    with as_own_store(graph, given) as (store, _, progress):
-        return make_profile(store, given, progress)
+    with as_own_store(graph, given) as (store, origin, progress):
+        return named(lambda: make_profile(store, given, progress), graph, origin)
 
 
 def shortest_paths(graph: Any, source: Any, **options: Unpack[PathKeywords]) -> ShortestPaths:
@@ -380,8 +382,8 @@ def shortest_paths(graph: Any, source: Any, **options: Unpack[PathKeywords]) -> 
         from .gpu.setting import select_device
 
         given["searcher"] = searcher_on(select_device(device))
-    with as_own_store(graph, given, _lengths(given)) as (store, _, progress):
-        return named(lambda: search(store, options_of(source, given), progress), graph, None)
+    with as_own_store(graph, given, _lengths(given)) as (store, origin, progress):
+        return named(lambda: search(store, options_of(source, given), progress), graph, origin)
 
 
 def plan(store: Any, *, method: str = ALL, probe: int | float | str | None = PROBE_SECONDS,
@@ -429,8 +431,8 @@ def _run(graph: Any, method: str, family: str, options: dict[str, Any]) -> Any:
     """The result for a graph of any kind, with the caller's names in it."""
     progress, scratch = options.pop("progress", None), options.get("scratch")
     run = run_with(method, options, family)
-    with as_store(graph, run.memory_bytes, run.threads, scratch, progress, run.cluster is None) as (store, rename):
-        return named(lambda: execute(store, run, progress), graph, rename)
+    with as_store(graph, run.memory_bytes, run.threads, scratch, progress, run.cluster is None) as (store, origin):
+        return named(lambda: execute(store, run, progress), graph, origin)
 
 
 def _lengths(given: dict[str, Any]) -> Kept:
@@ -445,8 +447,8 @@ def _run_weighted(graph: Any, run: Any, given: dict[str, Any]) -> Any:
     progress = given.pop("progress", None)
     asked = run.options_of(given)
     with as_store(graph, asked.memory_bytes, asked.threads, scratch, progress,
-                  keep=Kept(weights=WeightChoice())) as (store, rename):
-        return named(lambda: run.solve(store, asked, progress), graph, rename)
+                  keep=Kept(weights=WeightChoice())) as (store, origin):
+        return named(lambda: run.solve(store, asked, progress), graph, origin)
 
 
 def _run_directed(graph: Any, what: str, given: dict[str, Any], all_vertices: bool = False) -> Any:
@@ -455,5 +457,5 @@ def _run_directed(graph: Any, what: str, given: dict[str, Any], all_vertices: bo
     from .runs.directed import eccentricities_directed, solve_directed
 
     solve = eccentricities_directed if all_vertices else solve_directed
-    with as_own_store(graph, given, Kept(directed=True)) as (store, rename, progress):
-        return named(lambda: solve(store, what, given, progress), graph, rename)
+    with as_own_store(graph, given, Kept(directed=True)) as (store, origin, progress):
+        return named(lambda: solve(store, what, given, progress), graph, origin)

@@ -17,11 +17,15 @@ from .formats.source import EdgeSource
 from .formats.weights import WeightChoice
 from .methods.eccentricity.result import EccentricityResult
 from .progress import Listener
+from .store.layout import StoreRecord
 from .store.store import Store
 from .units import available_cores, parse_size, scratch_folder
 
 # Pairs and vertices of a graph whose store is kept in memory, at most 12 bytes each; a string counts for several.
 _ITEMS_IN_MEMORY, _STRING_SHARE = 1 << 18, 8
+
+# Formats and kinds whose pairs may be arcs or edges: nothing in them says which.
+_UNSAID = frozenset({"edgelist", "csv", "parquet", "arrays", "pandas", "polars", "pyarrow"})
 
 Rename = Callable[[Any], Any]
 
@@ -34,25 +38,37 @@ class Kept:
     weights: WeightChoice | None = None
 
 
+@dataclass(frozen=True)
+class Origin:
+    """What a temporary store was made of.
+
+    rename : makes the caller's names of its ids, None: they are the same. directions_dropped : whether the graph says
+    that it is directed, some edge has no other one back, and the store has none of that.
+    """
+
+    rename: Rename | None = None
+    directions_dropped: bool = False
+
+
 @contextmanager
 def as_own_store(
     graph: Any, given: dict[str, Any], keep: Kept | None = None,
-) -> Iterator[tuple[Store | str | Path, Rename | None, Listener | None]]:
+) -> Iterator[tuple[Store | str | Path, Origin, Listener | None]]:
     """As as_store, with what it takes of the options by name; and the listener, which they have no more."""
     progress, memory = given.pop("progress", None), given.get("memory")
     here = not (given.get("workers") or given.get("scheduler"))
     with as_store(graph, None if memory is None else parse_size(memory), given.get("threads"), given.get("scratch"),
-                  progress, here, keep) as (store, rename):
-        yield store, rename, progress
+                  progress, here, keep) as (store, origin):
+        yield store, origin, progress
 
 
-def named(work: Callable[[], Any], graph: Any, rename: Rename | None) -> Any:
+def named(work: Callable[[], Any], graph: Any, origin: Origin) -> Any:
     """The result of a run, also of one that is stopped, with the caller's names in it."""
     try:
-        return _of_caller(work(), graph, rename)
+        return _of_caller(work(), graph, origin)
     except (StoppedEarly, NotWritten) as stop:
         if stop.result is not None:
-            _of_caller(stop.result, graph, rename)
+            _of_caller(stop.result, graph, origin)
         raise
 
 
@@ -60,12 +76,12 @@ def named(work: Callable[[], Any], graph: Any, rename: Rename | None) -> Any:
 def as_store(
     graph: Any, memory_bytes: int | None, threads: int | None, scratch: str | Path | None = None,
     progress: Listener | None = None, here: bool = True, keep: Kept | None = None,
-) -> Iterator[tuple[Store | str | Path, Rename | None]]:
-    """A store of a graph of any kind, for as long as the context lasts, and what makes the caller's names of its ids,
-    where these are others. here : whether no other process is to open it. keep : of a graph that is no store. Raises
-    InputError where it has not what is to be kept."""
+) -> Iterator[tuple[Store | str | Path, Origin]]:
+    """A store of a graph of any kind, for as long as the context lasts, and what it was made of. here : whether no
+    other process is to open it. keep : of a graph that is no store. Raises InputError where it has not what is to be
+    kept."""
     if is_store(graph):
-        yield graph, None
+        yield graph, Origin()
         return
     keep = keep or Kept()
     source = source_of(graph, keep.weights)
@@ -77,13 +93,14 @@ def as_store(
     labels: Sequence[Any] | None = getattr(source, "labels", None)
     rename = None if labels is None else labels.__getitem__
     if here and _is_small(source):
-        yield graph_in_memory(source, folder, options), rename
+        store = graph_in_memory(source, folder, options)
+        yield store, Origin(rename, _dropped(store.record))
         return
     check_scratch(folder)
     with tempfile.TemporaryDirectory(prefix="emdiam-", dir=folder) as inside:
         target = Path(inside) / "graph.zarr"
-        write_graph(source, target, options=replace(options, scratch=Path(inside)))
-        yield target, rename
+        report = write_graph(source, target, options=replace(options, scratch=Path(inside)))
+        yield target, Origin(rename, _dropped(report.record))
 
 
 def is_store(graph: Any) -> TypeGuard[Store | str | Path]:
@@ -118,9 +135,17 @@ def _is_small(source: EdgeSource) -> bool:
     return pairs is not None and pairs + (info.n_vertices or 0) <= limit
 
 
-def _of_caller(result: Any, graph: Any, rename: Rename | None) -> Any:
+def _dropped(record: StoreRecord) -> bool:
+    """Whether the store has lost directions that its input spoke of."""
+    return record.directed_input and not record.directed and record.source_format not in _UNSAID
+
+
+def _of_caller(result: Any, graph: Any, origin: Origin) -> Any:
     """`result` with the caller's names in its witness, and without those of a temporary store."""
-    if not is_store(graph):
+    rename = origin.rename
+    if origin.directions_dropped and hasattr(result, "directions_dropped"):
+        result.directions_dropped = True
+    if not is_store(graph) and hasattr(result, "store_path"):
         result.store_path = result.store_name = ""
     if rename is not None and isinstance(result, EccentricityResult):
         result.rename(rename)

@@ -51,7 +51,7 @@ class PathKeywords(TypedDict, total=False):
 
 
 class RunKeywords(TypedDict, total=False):
-    """Of `diameter`, and of every run."""
+    """Of every run."""
 
     memory: int | str | None
     arena: int | str | None
@@ -66,6 +66,13 @@ class RunKeywords(TypedDict, total=False):
     scratch: str | Path | None
     require_connected: bool
     progress: Listener | None
+
+
+class DiameterKeywords(RunKeywords, total=False):
+    """Of `diameter`."""
+
+    directed: bool
+    weighted: bool
 
 
 class DistanceKeywords(TypedDict, total=False):

@@ -3,53 +3,113 @@
 from __future__ import annotations
 
 import reprlib
+from collections import Counter
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
 from html import escape
 from typing import Any, ClassVar
 
 
+class Words(str):
+    """Words in place of a value, which a repr shows without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 class _Short(reprlib.Repr):
-    """A repr that leaves out the middle of what is long."""
+    """A repr that leaves out the middle of what is long. Numbers have all of their digits."""
+
+    def repr_Decimal(self, value: Decimal, _: int) -> str:  # noqa: N802 - by the name of the type
+        return str(value)
+
+    def repr_Fraction(self, value: Fraction, _: int) -> str:  # noqa: N802 - by the name of the type
+        return str(value)
+
+    def repr_float(self, value: float, _: int) -> str:
+        return repr(float(value))
+
+
+class _Rounded(_Short):
+    """The same with three digits of floats: seconds that were measured."""
 
     def repr_float(self, value: float, _: int) -> str:
         return f"{value:.3g}"
 
 
-_SHORT = _Short()
-_SHORT.maxlist = _SHORT.maxtuple = 4
-_SHORT.maxdict, _SHORT.maxstring, _SHORT.maxother = 8, 200, 200
+_SHORT, _ROUNDED = _Short(), _Rounded()
+for _one in (_SHORT, _ROUNDED):
+    _one.maxlist = _one.maxtuple = 4
+    _one.maxdict, _one.maxstring, _one.maxother = 8, 200, 200
+    _one.maxlong = 400
+_MEASURED = "seconds"
 
 
 class Shown:
-    """What has a short repr, and a table for notebooks. shown : names of attributes, with dots inside others; those
-    that are None are left out. All that there is says `to_dict()`. A dataclass of this kind needs repr=False."""
+    """What has a short repr, and a table for notebooks.
+
+    shown : names of attributes, with dots inside others; those that are None are left out, and so are directed,
+    weighted and directions_dropped where they are False. A label is the last part of a name, or the whole name where
+    several of the class end alike. All that there is says `to_dict()`. A dataclass of this kind needs repr=False.
+    """
 
     shown: ClassVar[tuple[str, ...]] = ()
+    # Said of an answer where they are so.
+    _IF_TRUE: ClassVar[tuple[str, ...]] = ("directed", "weighted", "directions_dropped")
 
     def _shown(self) -> dict[str, Any]:
-        """The last part of each name, and what it stands for."""
+        """Labels, and what they stand for."""
+        names = [*self.shown, *(name for name in self._IF_TRUE if name not in self.shown and hasattr(self, name))]
+        last = Counter(name.rpartition(".")[2] for name in names)
         facts: dict[str, Any] = {}
-        for name in self.shown:
-            value: Any = self
-            for part in name.split("."):
-                value = getattr(value, part, None)
-            if value is not None:
-                facts[name.rpartition(".")[2]] = value
+        for name in names:
+            value = self._fact(name)
+            if value is not None and not (value is False and name in self._IF_TRUE):
+                label = name.rpartition(".")[2]
+                facts[label if last[label] == 1 else name] = value
         return facts
 
+    def _fact(self, name: str) -> Any:
+        """What is shown of the attribute of that name; None: nothing."""
+        value: Any = self
+        for part in name.split("."):
+            value = getattr(value, part, None)
+        return value
+
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={_SHORT.repr(x)}' for name, x in self._shown().items())})"
+        return f"{type(self).__name__}({', '.join(f'{name}={_short(name, x)}' for name, x in self._shown().items())})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th style='text-align: left'>{escape(name.removeprefix('n_').replace('_', ' '))}</th>"
-                       f"<td style='text-align: left'>{escape(_text(value))}</td></tr>"
+        rows = "".join(f"<tr><th style='text-align: left'>{escape(_words(name))}</th>"
+                       f"<td style='text-align: left'>{escape(_text(name, value))}</td></tr>"
                        for name, value in self._shown().items())
         return f"<table><caption>{type(self).__name__}</caption>{rows}</table>"
 
 
-def _text(value: Any) -> str:
+def infinite(count: int | None, what: str = "component") -> Words:
+    """What is shown of a distance that is infinite. count : of the parts that no path joins."""
+    return Words("infinite" if count is None else f"infinite ({count:,} {what}{'' if count == 1 else 's'})")
+
+
+def _short(name: str, value: Any) -> str:
+    """A value in a line."""
+    return (_ROUNDED if name.endswith(_MEASURED) else _SHORT).repr(value)
+
+
+def _words(name: str) -> str:
+    """A label for people."""
+    return name.removeprefix("n_").replace("_", " ").replace(".", " ")
+
+
+def _text(name: str, value: Any) -> str:
     """For people: yes and no, and digits in groups of three."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int):
+    if isinstance(value, int | float | Decimal):
         return f"{value:,}"
-    return value if isinstance(value, str) else _SHORT.repr(value)
+    if isinstance(value, Mapping) and name.endswith(_MEASURED):
+        return ", ".join(f"{key} {_ROUNDED.repr(one)}" for key, one in value.items())
+    return value if isinstance(value, str) else _short(name, value)

@@ -132,3 +132,41 @@ def test_what_does_not_go_with_directions(tmp_path: Path) -> None:
         emdiam.distances(tmp_path / "u.zarr", directed=True)
     with pytest.raises(StoppedEarly):
         emdiam.exact(arcs, directed=True, time_limit=1e-9)
+
+
+def test_what_has_directions_says_that_they_were_dropped(tmp_path: Path) -> None:
+    """Where some arc has no other one back, in kinds of graphs that say what their pairs are."""
+    import igraph
+
+    pairs = [(0, 1), (1, 2)]
+    arcs, edges = nx.DiGraph(pairs), nx.Graph(pairs)
+    matrix = nx.to_scipy_sparse_array(arcs)
+    for graph in (arcs, igraph.Graph(pairs, directed=True), matrix):
+        result = emdiam.diameter(graph)
+        assert (result.diameter, result.directions_dropped, result.directed) == (2, True, False)
+        assert "directions_dropped=True" in repr(result) and result.to_dict()["directions_dropped"] is True
+        along = emdiam.diameter(graph, directed=True)
+        assert (along.diameter, along.directions_dropped, along.directed) == (None, False, True)
+    for graph in (edges, edges.to_directed(), igraph.Graph(pairs), matrix + matrix.T, pairs, np.array(pairs)):
+        result = emdiam.diameter(graph)
+        assert result.diameter == 2 and not result.directions_dropped and "directions" not in repr(result)
+    assert "directions are dropped" in " ".join(emdiam.convert(arcs, tmp_path / "g.zarr").notes)
+    assert not emdiam.diameter(tmp_path / "g.zarr").directions_dropped
+    found: tuple[Any, ...] = (
+        emdiam.exact(arcs), emdiam.approximate(arcs), emdiam.eccentricities(arcs), emdiam.distances(arcs),
+        emdiam.profile(arcs), emdiam.shortest_paths(arcs, 0), emdiam.all_pairs(arcs))
+    for result in found:
+        assert result.directions_dropped and result.to_dict()["directions_dropped"], result
+        assert "directions_dropped=True" in repr(result) and "directed=True" not in repr(result)
+
+
+def test_diameter_goes_along_arcs_and_along_weights() -> None:
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from([(0, 1, 5), (1, 2, 7), (2, 0, 1)])
+    assert emdiam.diameter(graph).diameter == 1 and emdiam.diameter(graph).directions_dropped
+    result = emdiam.diameter(graph, directed=True)
+    assert (result.diameter, result.directed, result.weighted) == (2, True, False)
+    result = emdiam.diameter(graph, weighted=True)
+    assert (result.diameter, result.directed, result.weighted, result.directions_dropped) == (6, False, True, True)
+    with pytest.raises(TypeError, match="no option time_limit"):
+        emdiam.diameter(graph, time_limit=3)  # type: ignore[call-arg]

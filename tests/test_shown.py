@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
+from fractions import Fraction
 from html.parser import HTMLParser
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
 import networkx as nx
 import pytest
 
 import emdiam
-from emdiam.shown import Shown
+from emdiam.shown import Shown, _words
 
 
 class Cells(HTMLParser):
@@ -37,33 +41,143 @@ class Cells(HTMLParser):
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Whatever a function of the package gives, about a long path."""
+    """Whatever a function of the package gives, about a long path, a small graph with weights, and one with
+    directions."""
     folder = tmp_path_factory.mktemp("shown")
-    graph, certificate = nx.path_graph(7701), folder / "c.json"
+    graph, certificate, matrix = nx.path_graph(7701), folder / "c.json", folder / "m.zarr"
+    roads = nx.Graph()
+    roads.add_weighted_edges_from([("a", "b", 30245.25), ("b", "c", 30245.25), ("x", "y", 0.5)])
+    arcs = nx.DiGraph([(0, 1), (1, 2), (2, 0), (2, 3)])
+    ecc = emdiam.eccentricities(graph, certificate=folder / "e.json")
     made = {"generate": emdiam.generate("path", folder / "p.zarr", vertices=50),
             "convert": emdiam.convert(graph, folder / "g.zarr"),
             "reorder": emdiam.reorder(folder / "g.zarr", folder / "d.zarr", "degree"),
             "exact": emdiam.exact(folder / "g.zarr", certificate=certificate),
             "approximate": emdiam.approximate(graph, method="sweep", iterations=2),
-            "verify": emdiam.verify(certificate, graph),
+            "eccentricities": ecc, "center": ecc.center,
+            "distances": emdiam.distances(graph, sample=3), "profile": emdiam.profile(roads),
+            "verify": emdiam.verify(certificate, graph), "verify ecc": emdiam.verify(folder / "e.json", graph),
             "plan": emdiam.plan(folder / "g.zarr", method="pivots", memory="2GiB", probe=None)[0],
-            "refused": emdiam.plan(folder / "g.zarr", memory="8MiB", probe=None)[0]}
+            "refused": emdiam.plan(folder / "g.zarr", memory="8MiB", probe=None)[0],
+            "weighted exact": emdiam.exact(roads, weighted=True),
+            "weighted approximate": emdiam.approximate(roads, weighted=True),
+            "weighted eccentricities": emdiam.eccentricities(roads, weighted=True),
+            "directed exact": emdiam.exact(arcs, directed=True),
+            "directed eccentricities": emdiam.eccentricities(arcs, directed="out"),
+            "directed distances": emdiam.distances(arcs, directed=True),
+            "shortest paths": emdiam.shortest_paths(roads, "a", weighted=True, target="x"),
+            "all pairs": emdiam.all_pairs(arcs, directed=True, out=matrix)}
+    made["witness"], made["matrix"] = made["exact"].witness, made["all pairs"].open()
     with emdiam.open(folder / "g.zarr") as store:
         made["store"] = store
     return made
 
 
-NAMES = ("generate", "convert", "reorder", "exact", "approximate", "verify", "plan", "refused", "store")
+NAMES = ("generate", "convert", "reorder", "exact", "approximate", "eccentricities", "center", "distances", "profile",
+         "verify", "verify ecc", "plan", "refused", "weighted exact", "weighted approximate", "weighted eccentricities",
+         "directed exact", "directed eccentricities", "directed distances", "shortest paths", "all pairs", "witness",
+         "matrix", "store")
+# Bases without an object of their own.
+BASES = {"WritingReport"}
+
+
+def classes(base: type = Shown) -> set[type]:
+    """All that show themselves, in all modules of the package."""
+    for module in walk_packages(emdiam.__path__, "emdiam."):
+        if not module.name.endswith("__main__"):
+            import_module(module.name)
+    found = set(base.__subclasses__())
+    return found.union(*(classes_of(one) for one in found))
+
+
+def classes_of(base: type) -> set[type]:
+    """Those below one."""
+    return set().union(*({one} | classes_of(one) for one in base.__subclasses__()))
+
+
+def test_every_class_that_shows_itself_is_looked_at(shown: dict[str, Any]):
+    assert set(shown) == set(NAMES)
+    expected = {one.__name__ for one in classes() if one.__module__.startswith("emdiam.")} - BASES
+    assert {type(one).__name__ for one in shown.values()} == expected
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_all_have_a_line_a_table_and_a_dict(name: str, shown: dict[str, Any]):
+def test_all_have_a_line_and_a_table(name: str, shown: dict[str, Any]):
     it = shown[name]
-    assert isinstance(it, Shown) and set(shown) == set(NAMES)
+    assert isinstance(it, Shown)
     text, cells = repr(it), Cells(it._repr_html_()).texts
-    assert text.startswith(type(it).__name__ + "(") and "\n" not in text and len(text) < 900
+    assert text.startswith(type(it).__name__ + "(") and "\n" not in text and len(text) < 1200
     assert cells[0] == type(it).__name__ and len(cells) >= 5
-    assert len(it.to_dict()) >= len(cells) // 2 - 2 and json.loads(json.dumps(it.to_dict(), default=str))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_labels_are_unique_and_name_what_they_show(name: str, shown: dict[str, Any]):
+    """Each label is the end of a name of an attribute that there is, and of no other one that is shown."""
+    it = shown[name]
+    labels = list(it._shown())
+    assert len(set(labels)) == len(labels) == len(set(map(_words, labels)))
+    assert len(set(it.shown)) == len(it.shown)
+    for label in labels:
+        names = [*it.shown, *it._IF_TRUE]
+        (of,) = {label} if label in names else {one for one in names if one.endswith("." + label)}
+        value: Any = it
+        for part in of.split("."):
+            value = value[part] if isinstance(value, dict) else getattr(value, part)
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"witness", "center", "matrix"}))
+def test_all_have_a_dict(name: str, shown: dict[str, Any]):
+    assert json.loads(json.dumps(shown[name].to_dict(), default=str))
+
+
+def test_every_number_has_all_of_its_digits(shown: dict[str, Any]):
+    """But seconds."""
+    for name, it in shown.items():
+        text, cells = repr(it), Cells(it._repr_html_()).texts
+        for label, value in it._shown().items():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                assert f"{label}={value!r}" in text and f"{value:,}" in cells, (name, label)
+    assert "lower=60490.5, upper=60490.5, " in repr(shown["weighted exact"])
+    assert "60,490.5" in shown["weighted exact"]._repr_html_()
+
+
+def test_what_an_answer_is_about_is_said(shown: dict[str, Any]):
+    for name in ("weighted exact", "weighted approximate", "weighted eccentricities"):
+        text = repr(shown[name])
+        assert "diameter=infinite (2 components)" in text and "weighted=True" in text, text
+        assert "weights='float64'" in text and "directed" not in text
+        cells = Cells(shown[name]._repr_html_()).texts
+        assert cells[cells.index("diameter") + 1] == "infinite (2 components)"
+        assert cells[cells.index("weighted") + 1] == "yes"
+    for name in ("directed exact", "directed eccentricities"):
+        assert "diameter=infinite (2 strong components)" in repr(shown[name])
+    for name in ("directed exact", "directed eccentricities", "directed distances", "all pairs"):
+        assert "directed=True" in repr(shown[name]) and "weighted" not in repr(shown[name])
+    assert "distance=infinite (there is no path)" in repr(shown["shortest paths"])
+    for name in ("exact", "eccentricities", "distances"):
+        assert "directed" not in repr(shown[name]) and "weighted" not in repr(shown[name])
+
+
+def test_parts_of_a_result_are_not_taken_for_the_whole(shown: dict[str, Any]):
+    """The error of the mean is not the mean, and the periphery is not the centre."""
+    found = shown["distances"]
+    assert found.standard_error.mean != found.mean
+    assert f"(mean={found.mean!r}, " in repr(found)
+    assert f"standard_error.mean={found.standard_error.mean!r}" in repr(found)
+    cells = Cells(found._repr_html_()).texts
+    assert cells[cells.index("mean") + 1] == f"{found.mean:,}"
+    assert cells[cells.index("standard error mean") + 1] == f"{found.standard_error.mean:,}"
+    ecc = shown["eccentricities"]
+    assert "center.size=1, periphery.size=2" in repr(ecc) and repr(ecc.center) == "VertexSet(size=1, ids=[3850])"
+
+
+def test_exact_numbers_are_shown_as_they_are():
+    class Answer(Shown):
+        shown = ("decimal", "fraction", "large", "seconds")
+        decimal, fraction, large, seconds = Decimal("0.30"), Fraction(1, 3), 10**50, {"total": 1.23456}
+
+    assert repr(Answer()) == f"Answer(decimal=0.30, fraction=1/3, large={10**50}, seconds={{'total': 1.23}})"
+    assert {"0.30", "1/3", f"{10**50:,}", "total 1.23"} <= set(Cells(Answer()._repr_html_()).texts)
 
 
 def test_a_path_of_7701_vertices_is_not_printed(shown: dict[str, Any]):
@@ -88,7 +202,8 @@ def test_names_are_texts_in_a_table_and_not_html():
 
 def test_what_is_not_known_is_left_out():
     two = emdiam.diameter(nx.disjoint_union(nx.path_graph(3), nx.path_graph(2)))
-    assert repr(two).startswith("Result(diameter_largest_component=2, lower=2") and "certificate" not in repr(two)
+    assert repr(two).startswith("Result(diameter=infinite (2 components), diameter_largest_component=2, lower=2")
+    assert "certificate" not in repr(two)
 
 
 def test_an_event_is_a_line_of_text():

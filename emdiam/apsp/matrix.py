@@ -158,7 +158,8 @@ class DistanceMatrix(Shown):
     columns."""
 
     shown: ClassVar[tuple[str, ...]] = (
-        "path", "record.n_vertices", "record.dtype", "record.largest_distance", "record.method")
+        "path", "record.n_vertices", "record.dtype", "record.largest_distance", "record.unreachable_pairs",
+        "record.method")
 
     def __init__(self, path: str, record: MatrixRecord, group: Any) -> None:
         self.path, self.record, self.distances = path, record, group["distances"]

@@ -53,6 +53,7 @@ class AllPairs(Shown, MemoryFigures):
     store_path: str = ""
     store_name: str = ""
     details: dict[str, Any] = field(default_factory=dict)
+    directions_dropped: bool = False
     distances: np.ndarray | None = None
     ids: list[Any] | None = None
 

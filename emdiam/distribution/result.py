@@ -36,12 +36,13 @@ class Distances(Shown, MemoryFigures):
     of both figures; None where nobody can say. registers, runs : of hyperball, counters of a vertex in a run, and runs
     that are averaged. complete : False of a run that was stopped and counted fewer sources than it was to. out : the
     file of centralities. seconds : wall seconds {total, load, components, count, write}. not_written : a sentence for
-    a file that was asked for and could not be written.
+    a file that was asked for and could not be written. directed, directions_dropped : as of an exact Result.
     """
 
     shown: ClassVar[tuple[str, ...]] = (
         "mean", "effective_diameter", "quantile", "method", "samples", "standard_error.mean",
-        "standard_error.effective_diameter", "n_vertices", "n_edges", "unreachable_pairs", "out")
+        "standard_error.effective_diameter", "n_vertices", "n_edges", "n_components", "unreachable_pairs", "complete",
+        "histogram_width", "out")
 
     n_vertices: int
     n_edges: int
@@ -75,6 +76,12 @@ class Distances(Shown, MemoryFigures):
     store_name: str = ""
     details: dict[str, Any] = field(default_factory=dict)
     not_written: list[str] = field(default_factory=list)
+    directed: bool = False
+    directions_dropped: bool = False
+
+    def _fact(self, name: str) -> Any:
+        """See Shown; a run that is complete need not say so."""
+        return None if name == "complete" and self.complete else super()._fact(name)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict with exactly these names, and memory_limit_exceeded; ready for JSON."""
@@ -93,12 +100,13 @@ class Profile(Shown, MemoryFigures):
     standard_error, pairs, histogram_width, unreachable_pairs, method, samples : of the distances, see Distances.
     diameter : the largest of any component; None if it is not proved, and is from lower to upper. effective_ratio :
     effective_diameter / diameter, None where either is missing or D is 0. seconds : wall seconds {total, structure,
-    distances, diameter}.
+    distances, diameter}. directions_dropped : as of an exact Result.
     """
 
     shown: ClassVar[tuple[str, ...]] = (
-        "triangles", "average_clustering", "transitivity", "degeneracy", "effective_diameter", "diameter",
-        "effective_ratio", "mean", "n_vertices", "n_edges")
+        "triangles", "average_clustering", "transitivity", "degeneracy", "effective_diameter", "diameter", "lower",
+        "upper", "effective_ratio", "mean", "standard_error.effective_diameter", "standard_error.mean", "n_vertices",
+        "n_edges", "n_components")
 
     n_vertices: int
     n_edges: int
@@ -126,6 +134,15 @@ class Profile(Shown, MemoryFigures):
     seconds: dict[str, float] = field(default_factory=dict)
     version: str = __version__
     store_digest: str = ""
+    directions_dropped: bool = False
+
+    def _fact(self, name: str) -> Any:
+        """See Shown; bounds are of a diameter that is not proved."""
+        if name in ("lower", "upper") and self.diameter is not None:
+            return None
+        if name.startswith("standard_error."):
+            return self.standard_error[name.partition(".")[2]]
+        return super()._fact(name)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict with exactly these names, and memory_limit_exceeded; ready for JSON."""

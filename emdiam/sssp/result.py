@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..shown import Shown
+from ..shown import Shown, Words
 from ..units import MemoryFigures
 
 # Of each vertex, so never in what is printed.
@@ -30,7 +30,7 @@ class ShortestPaths(Shown, MemoryFigures):
 
     shown: ClassVar[tuple[str, ...]] = (
         "source", "method", "reached", "largest_distance", "farthest", "target", "distance", "n_vertices", "n_edges",
-        "relaxations", "rounds", "streamed", "out")
+        "weights", "relaxations", "rounds", "streamed", "out")
 
     source: int | str
     method: str
@@ -59,8 +59,15 @@ class ShortestPaths(Shown, MemoryFigures):
     store_path: str = ""
     store_name: str = ""
     not_written: list[str] = field(default_factory=list)
+    directions_dropped: bool = False
     distances: np.ndarray | None = None
     predecessors: np.ndarray | None = None
+
+    def _fact(self, name: str) -> Any:
+        """See Shown; a target that no path reaches is infinitely far."""
+        if name == "distance" and self.target is not None and self.path is None:
+            return Words("infinite (there is no path)")
+        return super()._fact(name)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict with these names but for the arrays, and memory_limit_exceeded; ready for JSON."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -38,6 +39,9 @@ _PIECE = 1 << 16
 class EccentricityReport(VerifyReport):
     """The outcome for all eccentricities; lower and upper are the largest one. radius, center_size, periphery_size : of
     the largest component. histogram : vertices by eccentricity. anew : vertices whose components have no source."""
+
+    shown: ClassVar[tuple[str, ...]] = (
+        "verified", "reason", "radius", "center_size", "periphery_size", *VerifyReport.shown[2:])
 
     radius: int | None = None
     center_size: int = 0

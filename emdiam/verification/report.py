@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
-from ..shown import Shown
+from ..shown import Shown, infinite
 from ..units import MemoryFigures
 
 
@@ -24,8 +24,9 @@ class VerifyReport(Shown, MemoryFigures):
     them, and single pairs, that were looked at. seconds : wall seconds {total, graph, labels, pairs}.
     """
 
-    shown = ("verified", "reason", "diameter", "lower", "upper", "n_vertices", "n_edges", "n_components", "traversals",
-             "seconds")
+    shown: ClassVar[tuple[str, ...]] = (
+        "verified", "reason", "diameter", "lower", "upper", "n_vertices", "n_edges", "n_components", "traversals",
+        "seconds")
 
     verified: bool
     lower: int
@@ -45,6 +46,12 @@ class VerifyReport(Shown, MemoryFigures):
     memory_limit_bytes: int | None = None
     peak_rss_bytes: int | None = None
     version: str = ""
+
+    def _fact(self, name: str) -> Any:
+        """See Shown; an infinite diameter is no missing one."""
+        if name == "diameter" and self.verified and not self.connected:
+            return infinite(self.n_components)
+        return super()._fact(name)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict with exactly these names, ready for JSON."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from ...shown import infinite
 from ..exact.result import Result
 
 
@@ -26,3 +27,9 @@ class DirectedResult(Result):
     strongly_connected: bool | None = None
     n_strong_components: int | None = None
     largest_distance: int | None = None
+
+    def _fact(self, name: str) -> Any:
+        """See Shown; an infinite diameter is no missing one."""
+        if name == "diameter" and self.strongly_connected is False:
+            return infinite(self.n_strong_components, "strong component")
+        return super()._fact(name)

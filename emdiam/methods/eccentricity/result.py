@@ -9,16 +9,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...shown import Shown
 from ..exact.result import Result
 
 # Vectors of a result, which JSON leaves out.
 _OF_VERTICES = ("ids", "lower_bounds", "upper_bounds", "eccentricity_proof", "traversed", "of_largest")
 
 
-@dataclass
-class VertexSet:
+@dataclass(repr=False)
+class VertexSet(Shown):
     """Vertices of the largest component. size : how many. ids : the first 1,000 of them, in the user's ids, by the
     order of the store."""
+
+    shown: ClassVar[tuple[str, ...]] = ("size", "ids")
 
     size: int = 0
     ids: list[Any] = field(default_factory=list)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
-from ...shown import Shown
+from ...shown import Shown, infinite
 from ...units import MemoryFigures
 
 
@@ -83,7 +83,9 @@ class Result(Shown, MemoryFigures):
     what lets somebody in), store_name : its last part without .zarr; empty for a graph that is no store. details : of
     the method. device : what traversals ran on. expected_rss_bytes, planned_bytes_read : the forecast
     (methods/forecast.py), beside what was measured; the first is None for a run on a GPU. not_written : a
-    sentence for every file that was asked for and could not be written.
+    sentence for every file that was asked for and could not be written. directed, weighted : whether distances go along
+    arcs, and are sums of weights. directions_dropped : whether the graph that was given is directed, some arc has no
+    other one back, and distances are those without directions.
     """
 
     shown: ClassVar[tuple[str, ...]] = (
@@ -121,7 +123,16 @@ class Result(Shown, MemoryFigures):
     device: str = "cpu"
     certificate: str | None = None
     not_written: list[str] = field(default_factory=list)
+    directed: bool = False
+    weighted: bool = False
+    directions_dropped: bool = False
     proof: Proof | None = field(default=None, repr=False, compare=False)
+
+    def _fact(self, name: str) -> Any:
+        """See Shown; an infinite diameter is no missing one."""
+        if name == "diameter" and self.connected is False:
+            return infinite(self.n_components)
+        return super()._fact(name)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict with exactly these names, the proof left out, and memory_limit_exceeded; ready for JSON."""
