@@ -39,6 +39,14 @@ def strong_lines(result: dict[str, Any], proved: str) -> list[str]:
     return [f"diameter: infinite ({number:,} strong components)", f"largest finite distance: {proved}"]
 
 
+def task_lines(result: dict[str, Any]) -> list[str]:
+    """What distances are, where they are not numbers of edges."""
+    if not result.get("weighted"):
+        return []
+    kind = result.get("weights")
+    return ["distances: sums of weights" + (f" ({kind})" if kind else "")]
+
+
 def proved_text(lower: int, upper: int, reason: str = "") -> str:
     """A diameter, or the bounds on it. reason : why they are no closer, if that is to be said."""
     if lower == upper:

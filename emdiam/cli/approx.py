@@ -20,6 +20,7 @@ from .answer_lines import (
     seconds_line,
     seconds_text,
     seed_lines,
+    task_lines,
     traversals_line,
 )
 from .checkpoint import Runs, checkpoint
@@ -134,7 +135,7 @@ def approximation_text(result: dict[str, Any], verbose: bool = False) -> str:
     if witness is not None:
         lines.append(f"witness: {witness['source']} and {witness['target']} are at least"
                      f" {_length(result, witness['length'])} apart (checked)")
-    lines += [*_estimate_lines(result), *_cluster_lines(result), *_sweep_lines(result["details"]),
+    lines += [*task_lines(result), *_estimate_lines(result), *_cluster_lines(result), *_sweep_lines(result["details"]),
               *seed_lines(result), traversals_line(result), *device_lines(result, verbose), seconds_line(result)]
     lines += [f"stages: {stages}"] if verbose and stages else []
     return "\n".join([*lines, *memory_lines(result, verbose)])

@@ -61,6 +61,12 @@ def pairs_text(result: dict[str, Any], verbose: bool = False) -> str:
         f"largest distance: {result['largest_distance']:,}",
         f"pairs: {n * n - n - result['unreachable_pairs']:,} with a path, {result['unreachable_pairs']:,} without",
         f"matrix: {n:,} x {n:,} of {result['dtype']}, {format_size(result['matrix_bytes'])}, in {result['out']}",
-        f"method: {result['method']}, {way}",
+        f"method: {result['method']}, {way}; {_lengths(result)}",
     ]
     return "\n".join([*lines, seconds_line(result), *memory_lines(result, verbose)])
+
+
+def _lengths(result: dict[str, Any]) -> str:
+    """What distances are."""
+    what = "sums of weights" if result["weighted"] else "every edge has the length 1"
+    return what + (", arcs have directions" if result["directed"] else "")

@@ -19,6 +19,7 @@ from .answer_lines import (
     proved_text,
     seconds_line,
     strong_lines,
+    task_lines,
     traversals_line,
 )
 from .checkpoint import Runs, checkpoint
@@ -121,7 +122,7 @@ def result_text(result: dict[str, Any], verbose: bool = False) -> str:
             lines.append(f"eccentricities: {result['n_vertices'] - result['unresolved']:,} proved; of"
                          f" {format_count(result['unresolved'], 'vertex', 'vertices')} the bounds differ")
         lines += _histogram_lines(result["histogram"], result.get("histogram_width"))
-    lines += certificate_lines(result)
+    lines += [*task_lines(result), *certificate_lines(result)]
     if result["out"] is not None:
         lines.append(f"eccentricities: in {result['out']}")
     return "\n".join([*lines, traversals_line(result), *device_lines(result, verbose), seconds_line(result),

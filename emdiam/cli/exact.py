@@ -22,6 +22,7 @@ from .answer_lines import (
     seconds_line,
     seed_lines,
     strong_lines,
+    task_lines,
     traversals_line,
 )
 from .checkpoint import Runs, checkpoint
@@ -134,7 +135,7 @@ def result_text(result: dict[str, Any], verbose: bool = False) -> str:
     enough = result.get("details", {}).get("enough")
     lines = [*diameter_lines(result, "stopped early" if enough is None else _REASONS[enough]),
              *_component_lines(result), *_witness_lines(result["witness"], result.get("weighted", False))]
-    lines += certificate_lines(result)
+    lines += [*task_lines(result), *certificate_lines(result)]
     return "\n".join([*lines, traversals_line(result), *_method_lines(result), *device_lines(result, verbose),
                       *(seed_lines(result) if verbose else ()), seconds_line(result), *memory_lines(result, verbose)])
 

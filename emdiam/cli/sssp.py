@@ -104,8 +104,8 @@ def paths_text(result: dict[str, Any], verbose: bool = False) -> str:
 
 
 def _number(value: float) -> str:
-    """A distance for people."""
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+    """A distance for people, with all of its digits."""
+    return f"{value:,}"
 
 
 def _path(path: list[Any]) -> str:

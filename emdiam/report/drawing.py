@@ -133,11 +133,11 @@ def draw_bounds(track: Track) -> Figure:
     log = _spread([value for value in (*lower, *upper) if value]) and min(lower, default=0) > 0
     by_time.set_yscale("log" if log else "linear")
     _plain(by_time.yaxis, by_time.xaxis)
-    if not log:
+    if not log and all(isinstance(value, int) for value in (*lower, *upper)):
         _whole(by_time.yaxis)
     _whole(by_traversal.xaxis)
     for axes, label in ((by_time, "search (seconds)"), (by_traversal, "traversals, spreads included (count)")):
-        axes.set(xlabel=label, ylabel="D (log scale)" if log else "D (edges)")
+        axes.set(xlabel=label, ylabel="D (log scale)" if log else "D")
     return figure
 
 
@@ -279,6 +279,26 @@ def draw_distances(pairs: Mapping[int, int], mean: float | None, effective: floa
     _whole(axes.xaxis)
     if mean is not None:
         _legend(figure, 2)
+    return figure
+
+
+@_styled
+def draw_counts(data: tuple[Sequence[float], Sequence[float], float | None, str, str]) -> Figure:
+    """data : the first value and the count of each bar, the width of a bar (None: values stand alone), and what values
+    and counts are."""
+    values, counts, width, what, of_what = data
+    figure, (axes,) = _new()
+    if width is None and all(value == int(value) for value in values):
+        axes.bar(values, counts, width=0.8, color=_BLUE)
+        _whole(axes.xaxis)
+    elif width is None:
+        axes.vlines(values, 0, counts, color=_BLUE, linewidth=2)
+        _plain(axes.xaxis)
+    else:
+        axes.bar(values, counts, width=width, align="edge", color=_BLUE)
+        _plain(axes.xaxis)
+    _whole(axes.yaxis)
+    axes.set(xlabel=what, ylabel=of_what, ylim=(0, None))
     return figure
 
 

@@ -12,9 +12,10 @@ from ..addresses import plain
 from ..errors import InputError
 from ..links import followed
 from ..tables import table_text
+from .parts import Plot, Table
 from .read import read_report
 from .records import Report
-from .sections import Plot, Table, document
+from .sections import document
 
 FORMATS = ("html", "md", "json", "png")
 _DOTS = 150

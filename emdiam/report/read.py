@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..runs.registry import METHODS
+from .kinds import COMMANDS, kind_of, outcome
 from .records import (
     ANSWERED,
     FAILED,
@@ -123,7 +123,7 @@ def _spread(run: Run) -> list[Run]:
 
 def _job(data: dict[str, Any], place: str) -> Run:
     """A job of a batch."""
-    if isinstance(data.get("method"), str) and "traversals" in data:
+    if "job" not in data and kind_of(data):
         return _single(place, data, None)  # a bare result
     result = data.get("result") if isinstance(data.get("result"), dict) else None
     command, sentence, seconds = data.get("command"), data.get("sentence"), number(data.get("seconds"))
@@ -146,10 +146,7 @@ def _graph(words: list[str]) -> str:
 
 
 def _family(words: list[str], result: dict[str, Any]) -> str:
-    if words:
-        return words[0]
-    method = METHODS.get(str(result.get("method")))
-    return method.family if method is not None else "tradeoff" if "rows" in result else ""
+    return words[0] if words else kind_of(result)
 
 
 def _method(words: list[str], result: dict[str, Any]) -> str:
@@ -163,22 +160,19 @@ def _method(words: list[str], result: dict[str, Any]) -> str:
 
 def _single(name: str, data: Any, source: Path | None) -> Run:
     """What one command printed with --json."""
-    if not isinstance(data, dict) or not ({"method", "rows"} & set(data)):
-        raise InputError("this is not the result of exact, approx or tradeoff", path=source, remedy=_REMEDY)
-    if "rows" in data:
+    kind = kind_of(data) if isinstance(data, dict) else ""
+    if not kind:
+        raise InputError(f"this is not the result of {', '.join(COMMANDS[:-1])} or {COMMANDS[-1]}", path=source,
+                         remedy=_REMEDY)
+    if kind == "tradeoff":
         rows = data["rows"]
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise InputError("this is not the result of a trade-off", path=source, remedy=_REMEDY)
-        ended = len(rows) == data.get("n_cells", len(rows)) and all(row.get("status") == "ended" for row in rows)
-        sentence = None if ended else "some cells failed, were stopped or have not been run"
-        return Run(name, ANSWERED if ended else STOPPED, "tradeoff", "tradeoff", str(data.get("store") or ""),
-                   sentence=sentence, result=data)
-    details = data.get("details")
-    answered = (data.get("exact") is True or data.get("estimate") is not None
-                or isinstance(details, dict) and details.get("enough") is not None)
-    run = Run(name, ANSWERED if answered else STOPPED, _family([], data), str(data["method"]),
-              str(data.get("store_path") or ""), result=data,
-              sentence=None if answered else "stopped before the diameter was proved")
+    status, sentence = outcome(kind, data)
+    if kind == "tradeoff":
+        return Run(name, status, kind, kind, str(data.get("store") or ""), sentence=sentence, result=data)
+    run = Run(name, status, kind, str(data.get("method") or ""), str(data.get("store_path") or data.get("store") or ""),
+              result=data, sentence=sentence)
     if source is not None:
         run.track = _events(source.with_suffix(".events.jsonl"), source.with_name(EVENTS))
     if run.track is not None and run.track.command:  # options that were not given are left out
@@ -226,7 +220,7 @@ def _record(line: str) -> tuple[dict[str, Any], float] | None:
     return (data, float(at)) if at is not None and math.isfinite(at) and at >= 0 else None
 
 
-def _better(before: int | None, now: int | None, better: Callable[[int, int], int]) -> int | None:
+def _better(before: float | None, now: float | None, better: Callable[[float, float], float]) -> float | None:
     """What is proved stays proved, also for a run of the same graph that begins again."""
     if before is None or now is None:
         return before if now is None else now
@@ -323,7 +317,7 @@ class _Builder:
     def _bound(self, facts: dict[str, Any], at: float) -> None:
         bounds = self.track.bounds
         before = bounds[-1] if bounds else Bound(at, 0.0, None, None, None)
-        lower, upper = _whole(facts.get("lower")), _whole(facts.get("upper"))
+        lower, upper = number(facts.get("lower")), number(facts.get("upper"))
         lower, upper = _better(before.lower, lower, max), _better(before.upper, upper, min)
         if (lower, upper) != (before.lower, before.upper):
             bounds.append(Bound(at, self.track.search, self._traversals, lower, upper))

@@ -36,8 +36,8 @@ class Bound:
     at: float
     search: float
     traversals: int | None
-    lower: int | None
-    upper: int | None
+    lower: float | None
+    upper: float | None
 
 
 # Phases in which a run does not search yet: its modules are imported, the graph is loaded, workers come up. KERNELS is

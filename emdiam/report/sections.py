@@ -6,107 +6,31 @@ when they are wanted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 from .._version import __version__
-from . import texts
+from . import answers, texts
+from .answers import WORDS, ending, headline
+from .parts import Document, Plot, Section, Table, figure_of, fold_long, multiples, number_of, table_of, with_plots
 from .points import Point, points
-from .records import ANSWERED, FAILED, OPEN, START, STOPPED, Report, Run, Track
+from .records import ANSWERED, START, STOPPED, Report, Run, Track
 from .texts import NONE
 
-_WORDS = {ANSWERED: "answered", STOPPED: "stopped with bounds", FAILED: "failed", OPEN: "not run"}
 _LEAST_SHARE = 0.02  # of the time of a run, for a phase in the table
 _STARTUP = ("Start-up is what a run takes before it searches: it loads the graph, and compiles or loads kernels. Runs"
             " are compared by the search, which is the rest.")
-# So many runs have plots of their own, those that took longest; more would bury the reader.
-_LIMIT_RUNS, _LIMIT_BARS = 12, 40
-
-
-@dataclass
-class Table:
-    """Cells as texts. words : how many columns from the left hold words; all others hold figures, which are
-    aligned to the right. folded : what a page shows of it until the reader opens it; None: all of it."""
-
-    head: list[str]
-    rows: list[list[str]]
-    words: int = 1
-    folded: str | None = None
-
-
-def table_of(items: Sequence[Any], words: int, columns: Mapping[str, Callable[[Any], str]],
-             first: str = "run") -> Table:
-    """A row for each item, its name in the column `first`. columns : by its head, the text of its cell for an item;
-    those in which no item says anything are left out."""
-    rows = [[item.name, *(text(item) for text in columns.values())] for item in items]
-    empty = {at for at in range(1, len(columns) + 1) if all(row[at] == NONE for row in rows)}
-    head, *rows = [[cell for at, cell in enumerate(row) if at not in empty] for row in ([first, *columns], *rows)]
-    return Table(head, rows, words - sum(at < words for at in empty))
-
-
-def _figure(text: Callable[[float | None], str], name: str) -> Callable[[Run], str]:
-    """The text of a figure of a run's result."""
-    return lambda run: text(run.number(name))
-
-
-@dataclass
-class Plot:
-    """A figure. name : of its file. title : what it shows. caption : what one sees in it, beyond what its
-    section says of all. function, data : of drawing.py, and what it takes."""
-
-    name: str
-    title: str
-    caption: str
-    function: str
-    data: Any
-
-    def draw(self) -> Any:
-        """The matplotlib Figure."""
-        from . import drawing
-
-        return getattr(drawing, self.function)(self.data)
-
-
-@dataclass
-class Section:
-    """One part of a report. paragraphs : plain text. legend : what all of its plots show. folded : long texts,
-    (summary, [(of what, text), ...])."""
-
-    title: str
-    paragraphs: list[str] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
-    plots: list[Plot] = field(default_factory=list)
-    legend: str = ""
-    folded: list[tuple[str, list[tuple[str, str]]]] = field(default_factory=list)
-
-
-def _fold_long(table: Table, plots: Sequence[Plot]) -> Table:
-    """The table, folded if it is long and there are plots of its figures."""
-    if plots and len(table.rows) > _LIMIT_RUNS:
-        table.folded = f"All {len(table.rows):,} as a table"
-    return table
-
-
-@dataclass
-class Document:
-    """title, lead : one line and one sentence. tiles : (figure, what it is) at the top. foot : last line."""
-
-    title: str
-    lead: str
-    tiles: list[tuple[str, str]]
-    sections: list[Section]
-    foot: str
+_LIMIT_BARS = 40
 
 
 def document(report: Report) -> Document:
     """The whole report."""
     runs = report.runs
     sections = [
-        _answers(runs), _unanswered(runs, report.notes), _approximations(runs), _costs(runs), _bounds(runs),
+        *answers.sections(runs), _unanswered(runs, report.notes), _approximations(runs), _costs(runs), _bounds(runs),
         _frontiers(runs), _phases(runs), _plans(runs), _asked(runs)]
     return Document("emdiam report", _lead(report), _tiles(runs), [part for part in sections if part is not None],
-                    f"Made by emdiam {__version__} from {report.source}. Distances are numbers of edges.")
+                    f"Made by emdiam {__version__} from {report.source}. {answers.units_text(runs)}")
 
 
 def _lead(report: Report) -> str:
@@ -116,9 +40,10 @@ def _lead(report: Report) -> str:
         return "There are no runs in it yet."
     if len(runs) == 1:
         (run,) = runs
-        proved = texts.bounds(run) + " is proved" if texts.bounds(run) != NONE else _WORDS[run.status]
-        return f"{texts.graph(run)}: {proved}{', stopped early' if run.status == STOPPED else ''}."
-    parts = [", ".join(f"{report.count(status):,} {word}" for status, word in _WORDS.items() if report.count(status))]
+        return f"{texts.graph(run)}: {headline(run)}."
+    bounded = all(run.number("lower") is not None for run in runs if run.status == STOPPED)
+    words = WORDS | ({STOPPED: "stopped with bounds"} if bounded else {})
+    parts = [", ".join(f"{report.count(status):,} {word}" for status, word in words.items() if report.count(status))]
     seconds, peak = sum(run.wall or 0.0 for run in runs), max(run.peak or 0.0 for run in runs)
     parts += [f"{texts.duration(seconds)} in all"] if seconds else []
     parts += [f"the largest peak of memory was {texts.size(peak)}"] if peak else []
@@ -130,11 +55,10 @@ def _tiles(runs: Sequence[Run]) -> list[tuple[str, str]]:
     if len(runs) != 1:
         return []
     (run,) = runs
-    tiles = [(texts.bounds(run), "proved"), (texts.count(run.number("estimate")), "paper's estimate"),
-             (texts.duration(run.search), "search"), (texts.duration(run.startup), "start-up"),
+    costs = [(texts.duration(run.search), "search"), (texts.duration(run.startup), "start-up"),
              (texts.count(run.traversals), "traversals"), (texts.size(run.number("bytes_read")), "read"),
              (texts.size(run.peak), "peak memory")]
-    return [tile for tile in tiles if tile[0] != NONE]
+    return answers.tiles(run) + [tile for tile in costs if tile[0] != NONE]
 
 
 def _asked(runs: Sequence[Run]) -> Section | None:
@@ -149,11 +73,7 @@ def _asked(runs: Sequence[Run]) -> Section | None:
     table.folded = "Methods, graphs and limits"
     commands = [(run.name, run.command) for run in runs if run.command]
     return Section("What was asked", untold, [table],
-                   folded=[(_number_of(commands, "Command"), commands)] if commands else [])
-
-
-def _number_of(items: Sequence[Any], one: str) -> str:
-    return one if len(items) == 1 else f"{one}s of {len(items):,} runs"
+                   folded=[(number_of(commands, "Command"), commands)] if commands else [])
 
 
 def _limits_of(run: Run) -> str:
@@ -164,30 +84,13 @@ def _limits_of(run: Run) -> str:
     return ", ".join(filter(None, parts)) or NONE
 
 
-def _answers(runs: Sequence[Run]) -> Section | None:
-    """Bounds and witnesses; None where no run has proved a bound."""
-    shown = [run for run in runs if run.number("lower") is not None]
-    if not shown:
-        return None
-    meaning = "D is the diameter of the graph. What is said of it is proved."
-    if any(run.value("connected") is False for run in shown):
-        meaning += (" The diameter of a graph of several components is infinite; D is then the largest of any of them.")
-    paths = [(run.name, line) for run in shown if (line := texts.path(run)) is not None]
-    return Section("Answers", [
-        meaning + " The witness is a pair of vertices as far apart as the lower bound."], [table_of(shown, 4, {
-            "graph": texts.graph, "proved": texts.bounds, "witness": texts.witness,
-            "paper's estimate": _figure(texts.count, "estimate"), "components": _figure(texts.count, "n_components"),
-            "vertices": _figure(texts.count, "n_vertices"), "edges": _figure(texts.count, "n_edges")})],
-        folded=[(_number_of(paths, "Shortest path"), paths)] if paths else [])
-
-
 def _unanswered(runs: Sequence[Run], notes: Sequence[str]) -> Section | None:
     """Every run that has not answered, with its sentence."""
     missing = [run for run in runs if run.status != ANSWERED]
     if not missing and not notes:
         return None
     table = table_of(missing, 4, {
-        "how it ended": lambda run: _WORDS[run.status],
+        "how it ended": lambda run: ending(run),
         "exit code": lambda run: NONE if run.exit_code is None else str(run.exit_code),
         "why": lambda run: run.sentence or NONE})
     return Section("What has no answer", [note[:1].upper() + note[1:] + "." for note in notes],
@@ -208,26 +111,12 @@ def _costs(runs: Sequence[Run]) -> Section | None:
                   caption, "draw_times", bars[:_LIMIT_BARS])] if len(bars) > 1 else []
     searched = all(run.number("lower") is not None for run in runs if run.search is not None)
     work = "search" if searched else "work"
-    return Section("Cost", [_STARTUP], [_fold_long(table_of(runs, 2, {
-        "how it ended": lambda run: _WORDS[run.status], "time": lambda run: texts.duration(run.wall),
+    return Section("Cost", [_STARTUP], [fold_long(table_of(runs, 2, {
+        "how it ended": lambda run: ending(run), "time": lambda run: texts.duration(run.wall),
         work: lambda run: texts.duration(run.search), "start-up": lambda run: texts.duration(run.startup),
-        "traversals": lambda run: texts.count(run.traversals), "levels": _figure(texts.count, "levels"),
-        "arcs scanned": _figure(texts.count, "edges_scanned"), "read": _figure(texts.size, "bytes_read"),
+        "traversals": lambda run: texts.count(run.traversals), "levels": figure_of(texts.count, "levels"),
+        "arcs scanned": figure_of(texts.count, "edges_scanned"), "read": figure_of(texts.size, "bytes_read"),
         "peak memory": lambda run: texts.size(run.peak)}), plots)], plots)
-
-
-def _multiples(title: str, text: str, plots: list[Plot], n_runs: int) -> Section | None:
-    """A plot a run; None where there are none. n_runs : of which there could be one."""
-    more = f" These are the {len(plots)} of {n_runs:,} runs that took longest." if n_runs > len(plots) else ""
-    return Section(title, plots=plots, legend=text + more) if plots else None
-
-
-def _with(runs: Sequence[Run], of_run: Callable[[Run], Any]) -> tuple[list[tuple[int, Run, Any]], int]:
-    """(place, run, what `of_run` gives of it) of the runs of which it gives something, in order, those that took
-    longest where there are many; and how many there are."""
-    shown = [(place, run, item) for place, run in enumerate(runs, 1) if (item := of_run(run))]
-    longest = sorted(shown, key=lambda entry: -(entry[1].wall or 0.0))[:_LIMIT_RUNS]
-    return sorted(longest, key=lambda entry: entry[0]), len(shown)
 
 
 def _closing(run: Run) -> Track | None:
@@ -243,8 +132,8 @@ def _closing(run: Run) -> Track | None:
 
 def _bounds(runs: Sequence[Run]) -> Section | None:
     """The interval against time and against traversals, a small plot a run."""
-    shown, n_runs = _with(runs, _closing)
-    return _multiples("Bounds", (
+    shown, n_runs = with_plots(runs, _closing)
+    return multiples("Bounds", (
         "The proved upper bound (orange) and lower bound (blue) on D from the first traversal on, against the time of"
         " the search and against traversals. The band between them is what was not known yet; where it closes, D is"
         " proved."),
@@ -265,8 +154,8 @@ def _closed(run: Run, track: Track) -> str:
 
 def _frontiers(runs: Sequence[Run]) -> Section | None:
     """Vertices a level, of some traversals of each run."""
-    shown, n_runs = _with(runs, lambda run: run.track if run.track and run.track.profiles else None)
-    return _multiples("Frontiers", (
+    shown, n_runs = with_plots(runs, lambda run: run.track if run.track and run.track.profiles else None)
+    return multiples("Frontiers", (
         "Vertices by their distance from the source, of the first traversals of each run. A high narrow hill is a graph"
         " whose levels are few and large, which a streamed run reads several times over; a long low plateau is one of"
         " many thin levels."),
@@ -291,8 +180,8 @@ def _phases(runs: Sequence[Run]) -> Section | None:
         least = _LEAST_SHARE * sum(seconds for _, seconds, _ in spells)
         rows += [[run.name, name, texts.duration(seconds), texts.size(read)]
                  for name, seconds, read in spells if seconds >= least and run.family != "tradeoff"]
-    shown, n_runs = _with(runs, lambda run: run.track and run.family != "tradeoff" and _spells(run))
-    section = _multiples("Where time went", (
+    shown, n_runs = with_plots(runs, lambda run: run.track and run.family != "tradeoff" and _spells(run))
+    section = multiples("Where time went", (
         "Wall seconds of each phase, in the order in which they began. Grey is start-up: imports (start), loading,"
         " kernels that are compiled or loaded. Blue is the search. Bytes stand beside it where a search read any."), [
             Plot(f"phases-{place}", run.name, texts.graph(run), "draw_phases", spells) for place, run, spells in shown],
@@ -316,13 +205,14 @@ def _plans(runs: Sequence[Run]) -> Section | None:
                   "draw_memory", bars)]
     return Section("Planned and measured", [
         "The plan of memory is a promise: no peak may exceed it. It reserves what the worst graph of this size needs;"
-        " what a run does not use, it does not take from the system."], [_fold_long(table_of(shown, 1, {
-            "limit": _figure(texts.size, "memory_limit_bytes"),
-            "planned": _figure(texts.size, "planned_rss_bytes"), "predicted": _figure(texts.size, "expected_rss_bytes"),
+        " what a run does not use, it does not take from the system."], [fold_long(table_of(shown, 1, {
+            "limit": figure_of(texts.size, "memory_limit_bytes"),
+            "planned": figure_of(texts.size, "planned_rss_bytes"),
+            "predicted": figure_of(texts.size, "expected_rss_bytes"),
             "measured peak": lambda run: texts.size(run.peak),
             "planned / measured": lambda run: texts.ratio(run.number("planned_rss_bytes") or None, run.peak),
-            "bytes predicted": _figure(texts.size, "planned_bytes_read"),
-            "bytes read": _figure(texts.size, "bytes_read")}), plots)], plots)
+            "bytes predicted": figure_of(texts.size, "planned_bytes_read"),
+            "bytes read": figure_of(texts.size, "bytes_read")}), plots)], plots)
 
 
 def _approximations(runs: Sequence[Run]) -> Section | None:
@@ -336,13 +226,13 @@ def _approximations(runs: Sequence[Run]) -> Section | None:
              for place, (graph, some) in enumerate(graphs.items(), 1) if len(some) > 1]
     table = table_of(shown, 3, {
         "graph": lambda point: point.graph, "method": lambda point: point.method,
-        "lower": lambda point: texts.count(point.lower), "upper": lambda point: texts.count(point.upper),
-        "paper's estimate": lambda point: texts.count(point.estimate),
+        "lower": lambda point: texts.value(point.lower), "upper": lambda point: texts.value(point.upper),
+        "paper's estimate": lambda point: texts.value(point.estimate),
         "estimate / D": lambda point: texts.ratio(point.quality),
         "width": lambda point: NONE if point.width is None else f"{100 * point.width:.0f} %",
         "search": lambda point: texts.duration(point.price),
         "start-up": lambda point: texts.duration(point.startup)}, "approximation")
-    _fold_long(table, plots)
+    fold_long(table, plots)
     return Section("Approximations: quality and price", [
         "Lower and upper are proved, and width is what they leave open: (upper - lower) / lower. The estimate is that"
         " of the paper's formula; it may lie on either side of D."],

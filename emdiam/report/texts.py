@@ -10,6 +10,7 @@ from ..units import format_fine_seconds, format_size
 from .records import Run
 
 NONE = "–"
+EDGES = "numbers of edges"
 _LONGEST_ID, _LONGEST_PATH = 40, 12
 
 
@@ -24,6 +25,31 @@ count, size, duration = _or_dash(lambda value: f"{value:,.0f}"), _or_dash(format
 def ratio(value: float | None, divisor: float | None = 1) -> str:
     """A quotient with two decimals."""
     return NONE if value is None or not divisor else f"{value / divisor:.2f}"
+
+
+def text_of(number: Any) -> str:
+    """A number with all of its digits, in groups of three."""
+    return f"{number:,}" if isinstance(number, int | float) else str(number)
+
+
+# A distance, with all of its digits.
+value = _or_dash(text_of)
+
+
+def unit(run: Run) -> str:
+    """What the distances of a run are; a dash for one without distances."""
+    if run.family not in ("exact", "approx", "ecc", "distances", "sssp", "apsp") or run.result is None:
+        return NONE
+    weighted = run.value("weighted") is True or (run.family == "sssp" and run.value("weights") is not None)
+    what = f"sums of {shortened(run.value('weight') or 'weights')}" if weighted else EDGES
+    return what + (", along arcs" if run.value("directed") is True else "")
+
+
+def verdict(run: Run) -> str:
+    """What was found of a certificate."""
+    if not isinstance(run.value("verified"), bool):
+        return NONE
+    return "proved" if run.value("verified") else f"not proved: {run.value('reason')}"
 
 
 def bounds(run: Run) -> str:
@@ -57,7 +83,11 @@ def witness(run: Run) -> str:
 
 def path(run: Run) -> str | None:
     """The witness's path, its middle left out where it is long; None where it is not in the result."""
-    vertices = run.value("witness", "path")
+    return path_in(run.value("witness", "path"))
+
+
+def path_in(vertices: Any) -> str | None:
+    """A path as a text, its middle left out where it is long; None for what is none."""
     if not isinstance(vertices, list) or not vertices:
         return None
     ids, half = [shortened(one) for one in vertices], _LONGEST_PATH // 2

@@ -1,0 +1,247 @@
+"""The answers of a report: a section for each kind of answer, and what a single run answers in a sentence and tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from . import texts
+from .kinds import BOUNDED
+from .parts import Plot, Section, Table, figure_of, number_of, table_of, with_plots
+from .records import ANSWERED, FAILED, OPEN, STOPPED, Run
+from .texts import NONE, text_of
+
+WORDS = {ANSWERED: "answered", STOPPED: "stopped early", FAILED: "failed", OPEN: "not run"}
+_STORES = ("convert", "reorder", "generate")
+_SHOWN_IDS = 8
+_LONGEST_HISTOGRAM = 24
+
+Columns = dict[str, Callable[[Run], str]]
+
+
+def ending(run: Run) -> str:
+    """How a run ended, in words."""
+    return "stopped with bounds" if run.status == STOPPED and run.number("lower") is not None else WORDS[run.status]
+
+
+def sections(runs: Sequence[Run]) -> list[Section | None]:
+    """A section for each kind of answer; None for those of which no run has one."""
+    units = {texts.unit(run) for run in runs}
+    unit: Columns = {} if units <= {NONE, texts.EDGES} else {"distances": texts.unit}
+    return [_diameters(runs, unit), _eccentricities(runs, unit), _distances(runs, unit), _paths(runs, unit),
+            _pairs(runs, unit), _certificates(runs), _stores(runs)]
+
+
+def units_text(runs: Sequence[Run]) -> str:
+    """A sentence on what distances are."""
+    units = sorted({texts.unit(run) for run in runs} - {NONE})
+    if len(units) > 1:
+        return "What distances are is in the tables."
+    return f"Distances are {units[0] if units else texts.EDGES}."
+
+
+def headline(run: Run) -> str:
+    """What a single run answers, as a clause."""
+    if run.family in BOUNDED and texts.bounds(run) != NONE:
+        radius = run.number("radius")
+        return ("" if radius is None else f"radius {texts.value(radius)}, ") + texts.bounds(run) + " is proved" + (
+            ", stopped early" if run.status == STOPPED else "")
+    figures = [f"{what} {value}" for value, what in tiles(run)]
+    return ", ".join(figures) or WORDS[run.status]
+
+
+def tiles(run: Run) -> list[tuple[str, str]]:
+    """(figure, what it is) of the answer of a run; without those that it has not."""
+    number = run.number
+    largest = (texts.value(number("largest_distance")), "largest distance")
+    of_kind: dict[str, list[tuple[str, str]]] = {
+        "ecc": [(texts.value(number("radius")), "radius"), (texts.bounds(run), "proved")],
+        "distances": [(texts.value(number("mean")), "mean distance"),
+                      (texts.value(number("effective_diameter")), "effective diameter")],
+        "sssp": [largest, (texts.count(number("reached")), "vertices reached")],
+        "apsp": [largest, (texts.count(number("unreachable_pairs")), "pairs without a path")],
+        "verify": [(texts.verdict(run), "certificate")],
+        **dict.fromkeys(_STORES, [(texts.count(number("record", "n_vertices")), "vertices"),
+                                  (texts.count(number("record", "n_edges")), "edges")]),
+    }
+    bounded = [(texts.bounds(run), "proved"), (texts.value(number("estimate")), "paper's estimate")]
+    return [tile for tile in of_kind.get(run.family, bounded) if tile[0] != NONE]
+
+
+def _diameters(runs: Sequence[Run], unit: Columns) -> Section | None:
+    """Bounds and witnesses."""
+    shown = [run for run in runs if run.number("lower") is not None and run.family != "verify"]
+    if not shown:
+        return None
+    meaning = "D is the diameter of the graph. What is said of it is proved."
+    if any(run.value("connected") is False and run.value("directed") is not True for run in shown):
+        meaning += " The diameter of a graph of several components is infinite; D is then the largest of any of them."
+    if any(run.value("strongly_connected") is False for run in shown):
+        meaning += (" Along arcs the diameter of a graph that is not strongly connected is infinite; D is then the"
+                    " largest finite distance.")
+    paths = [(run.name, line) for run in shown if (line := texts.path(run)) is not None]
+    table = table_of(shown, 4 + len(unit), {
+        "graph": texts.graph, **unit, "proved": texts.bounds, "witness": texts.witness,
+        "paper's estimate": figure_of(texts.value, "estimate"), "components": figure_of(texts.count, "n_components"),
+        "strong components": figure_of(texts.count, "n_strong_components"),
+        "vertices": figure_of(texts.count, "n_vertices"), "edges": figure_of(texts.count, "n_edges")})
+    return Section(
+        "Answers", [meaning + " The witness is a pair of vertices as far apart as the lower bound."], [table],
+        folded=[(number_of(paths, "Shortest path"), paths)] if paths else [])
+
+
+def _eccentricities(runs: Sequence[Run], unit: Columns) -> Section | None:
+    """Radius, centre, periphery, and how many vertices have which eccentricity."""
+    shown = [run for run in runs if run.family == "ecc" and run.result is not None]
+    if not shown:
+        return None
+    plots, _ = with_plots(shown, lambda run: _histogram(run, "histogram"))
+    lines = [(run.name, _counts_text(run, "histogram")) for run in shown if _histogram(run, "histogram")]
+    return Section("Eccentricities", [
+        "Radius and centre are the smallest eccentricity of the largest component and the vertices that have it,"
+        " diameter and periphery the largest and its vertices. All are proved."], [table_of(shown, 4 + len(unit), {
+            "graph": texts.graph, **unit, "centre": _vertices_of("center"), "periphery": _vertices_of("periphery"),
+            "radius": figure_of(texts.value, "radius"), "diameter": _diameter_of_largest,
+            "largest eccentricity": _largest, "not proved (vertices)": figure_of(texts.count, "unresolved")})],
+        [Plot(f"eccentricities-{place}", run.name, texts.graph(run), "draw_counts", (*data, "eccentricity", "vertices"))
+         for place, run, data in plots],
+        "Vertices by their eccentricity, of all components, as far as it is proved.",
+        [(number_of(lines, "Histogram"), lines)] if lines else [])
+
+
+def _diameter_of_largest(run: Run) -> str:
+    """The diameter of the largest component, or along arcs that of the graph."""
+    known = run.number("diameter_largest_component")
+    return texts.value(run.number("diameter") if known is None else known)
+
+
+def _largest(run: Run) -> str:
+    """The largest eccentricity of any vertex, where it is proved."""
+    lower, upper = run.number("lower"), run.number("upper")
+    return texts.value(lower if lower == upper else None)
+
+
+def _vertices_of(name: str) -> Callable[[Run], str]:
+    """The number of vertices of a set, and the first ones."""
+    def text(run: Run) -> str:
+        size, ids = run.number(name, "size"), run.value(name, "ids")
+        if size is None or not isinstance(ids, list):
+            return NONE
+        first = ", ".join(texts.shortened(one) for one in ids[:_SHOWN_IDS])
+        return f"{size:,.0f}: {first}{', ...' if size > _SHOWN_IDS else ''}"
+    return text
+
+
+def _histogram(run: Run, name: str) -> tuple[list[float], list[float], float | None] | None:
+    """(first value, count) of each bar of a histogram in a result, and the width of ranges, None of single values."""
+    table = run.value(name)
+    if not isinstance(table, dict) or not table:
+        return None
+    try:
+        bars = sorted((float(value), float(count)) for value, count in table.items())
+    except (TypeError, ValueError):
+        return None
+    return [value for value, _ in bars], [count for _, count in bars], run.number("histogram_width")
+
+
+def _counts_text(run: Run, name: str) -> str:
+    """A histogram in a line, the middle left out where it is long."""
+    parts = [f"{text_of(value)}: {count:,}" for value, count in run.value(name).items()]
+    half, width = _LONGEST_HISTOGRAM // 2, run.number("histogram_width")
+    ranges = "" if width is None else f" (from the first of ranges of {text_of(width)})"
+    return ", ".join(parts if len(parts) <= _LONGEST_HISTOGRAM else [*parts[:half], "...", *parts[-half:]]) + ranges
+
+
+def _distances(runs: Sequence[Run], unit: Columns) -> Section | None:
+    """How distances are distributed."""
+    shown = [run for run in runs if run.family == "distances" and run.result is not None]
+    if not shown:
+        return None
+    plots, _ = with_plots(shown, lambda run: _histogram(run, "pairs"))
+    lines = [(run.name, _counts_text(run, "pairs")) for run in shown if _histogram(run, "pairs")]
+    return Section("Distances", [
+        "The mean is over pairs of different vertices that a path joins; the effective diameter is the distance within"
+        " which a share of them lies (0.9 if no other one is named). Errors are standard errors of a sample."], [
+            table_of(shown, 3 + len(unit), {
+                "graph": texts.graph, **unit, "counted": _counted, "mean": figure_of(texts.value, "mean"),
+                "its error": lambda run: texts.value(run.number("standard_error", "mean") or None),
+                "effective diameter": figure_of(texts.value, "effective_diameter"),
+                "error of that": lambda run: texts.value(run.number("standard_error", "effective_diameter") or None),
+                "share": figure_of(texts.value, "quantile"), "pairs with a path": _joined,
+                "pairs without": figure_of(texts.count, "unreachable_pairs")})],
+        [Plot(f"distances-{place}", run.name, texts.graph(run), "draw_counts", (*data, "distance", "pairs"))
+         for place, run, data in plots],
+        "Pairs by distance, estimated where not all vertices were sources.",
+        [(number_of(lines, "Pairs by distance"), lines)] if lines else [])
+
+
+def _counted(run: Run) -> str:
+    """From which sources pairs were counted."""
+    if run.value("method") == "hyperball":
+        return f"HyperBall, {texts.count(run.number('registers'))} registers"
+    all_of_them = run.number("samples") == run.number("n_vertices") or run.value("method") == "exact"
+    return ("from all vertices" if all_of_them and run.value("complete") is not False else
+            f"from {texts.count(run.number('samples'))} sources")
+
+
+def _joined(run: Run) -> str:
+    """Pairs that a path joins."""
+    pairs = run.value("pairs")
+    return texts.count(sum(pairs.values()) if isinstance(pairs, dict) else None)
+
+
+def _paths(runs: Sequence[Run], unit: Columns) -> Section | None:
+    """Shortest paths from one vertex."""
+    shown = [run for run in runs if run.family == "sssp" and run.result is not None]
+    if not shown:
+        return None
+    paths = [(run.name, line) for run in shown if (line := texts.path_in(run.value("path"))) is not None]
+    return Section("Shortest paths", [], [table_of(shown, 5 + len(unit), {
+        "graph": texts.graph, **unit, "source": text_at("source"), "farthest": text_at("farthest"),
+        "target": text_at("target"), "largest distance": figure_of(texts.value, "largest_distance"),
+        "distance to the target": _to_target, "vertices reached": figure_of(texts.count, "reached"),
+        "vertices": figure_of(texts.count, "n_vertices")})],
+        folded=[(number_of(paths, "Shortest path"), paths)] if paths else [])
+
+
+def text_at(name: str) -> Callable[[Run], str]:
+    """The text of an id in a result."""
+    return lambda run: NONE if run.value(name) is None else texts.shortened(run.value(name))
+
+
+def _to_target(run: Run) -> str:
+    """The distance that was asked for."""
+    return "infinite" if run.value("target") is not None and run.value("path") is None else texts.value(
+        run.number("distance"))
+
+
+def _pairs(runs: Sequence[Run], unit: Columns) -> Section | None:
+    """Matrices of all distances."""
+    shown = [run for run in runs if run.family == "apsp" and run.result is not None]
+    return Section("All pairs", [], [table_of(shown, 3 + len(unit), {
+        "graph": texts.graph, **unit, "matrix": text_at("out"), "vertices": figure_of(texts.count, "n_vertices"),
+        "largest distance": figure_of(texts.value, "largest_distance"),
+        "pairs without a path": figure_of(texts.count, "unreachable_pairs"),
+        "size": figure_of(texts.size, "matrix_bytes")})]) if shown else None
+
+
+def _certificates(runs: Sequence[Run]) -> Section | None:
+    """What was proved again."""
+    shown = [run for run in runs if run.family == "verify" and run.result is not None]
+    return Section("Certificates", ["A certificate is proved again by other code than that which found it."], [
+        Table(["run", "graph", "verdict", "claim", "traversals"], [
+            [run.name, texts.graph(run), texts.verdict(run), texts.bounds(run), texts.count(run.number("traversals"))]
+            for run in shown], 4)]) if shown else None
+
+
+def _stores(runs: Sequence[Run]) -> Section | None:
+    """Stores that were written."""
+    shown = [run for run in runs if run.family in _STORES and run.result is not None]
+    if not shown:
+        return None
+    def of_record(name: str) -> Callable[[Run], str]:
+        return lambda run: texts.count(run.number("record", name))
+    notes = [(run.name, "; ".join(map(str, run.value("notes")))) for run in shown if run.value("notes")]
+    return Section("Stores", [], [table_of(shown, 2, {
+        "graph": texts.graph, "vertices": of_record("n_vertices"), "edges": of_record("n_edges"),
+        "loops dropped": of_record("loops_dropped"), "duplicates dropped": of_record("duplicates_dropped")})],
+        folded=[(number_of(notes, "Note"), notes)] if notes else [])
