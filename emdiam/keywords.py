@@ -159,6 +159,7 @@ class ExactKeywords(MethodKeywords, total=False):
     eliminate: bool | None
     chains: bool | None
     start: str | None
+    order: str | None
     first: str | None
     batch: int | None
     sweeps: int | None
