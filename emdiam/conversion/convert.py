@@ -73,7 +73,7 @@ def convert(inputs: Inputs, target: Path, *, options: ConvertOptions | None = No
     pa.set_memory_pool(pa.system_memory_pool())
     if not isinstance(inputs, EdgeSource):
         inputs = open_source(inputs, fmt=options.fmt, ids=options.ids, weights=options.weights,
-                             directed=options.directed)
+                             directed=options.directed, memory_bytes=options.memory_bytes)
     return write_graph(inputs, target, options=options)
 
 
@@ -248,7 +248,8 @@ class Conversion(StoreWriting[ConvertReport]):
             self._context.meter.begin("merge", None, "arcs")
             n_arcs, n_reverse = intake.write(writer)
             n_edges = n_arcs if self._options.directed else n_arcs // 2
-            counts = Counts(intake.tally.pairs, n_edges, intake.tally.loops, n_reverse)
+            declared = self._info.declared
+            counts = Counts(intake.tally.pairs - declared, n_edges, intake.tally.loops - declared, n_reverse)
             record = self._finish_store(writer, self._record(numbering, counts))
         return self._end(ConvertReport(
             record=record, pairs_read=counts.pairs, min_id=numbering.min_id, max_id=numbering.max_id,
@@ -309,10 +310,13 @@ class Conversion(StoreWriting[ConvertReport]):
         meter, safe, info = self._context.meter, self._context.safe, self._info
         by_bytes = info.n_entries is None
         meter.begin("read", info.size_bytes if by_bytes else info.n_entries, "B" if by_bytes else "edges")
+        declared = 0
         batches = _without_first(batches, intake.tally.pairs) if intake.tally.pairs else batches
         try:
             for batch in batches:
-                if intake.tally.pairs == len(self._first_pairs) < _FIRST_PAIRS:  # not where it reads on, or again
+                declared += len(batch.src) if batch.declares else 0
+                before = intake.tally.pairs - declared  # less than 0 in a batch that declares
+                if before == len(self._first_pairs) < _FIRST_PAIRS:  # not where it reads on, or again
                     self._first_pairs += _first_pairs(batch, _FIRST_PAIRS - len(self._first_pairs))
                 intake.add(batch)
                 meter.update(self._source.position_bytes() if by_bytes else intake.tally.pairs)
@@ -353,6 +357,7 @@ class Conversion(StoreWriting[ConvertReport]):
     def _counted(self, numbering: Numbering, counts: Counts, record: StoreRecord) -> Iterator[str]:
         """Sentences about what was dropped of the input."""
         info = self._info
+        yield from info.notes
         if _is_directed(info, counts) and not self._options.directed:
             yield (f"{format_count(counts.one_way, 'edge')} came in one direction only; directions are dropped: every"
                    " edge is undirected")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,13 @@ import pyarrow.compute as pc
 
 from ..errors import InputError
 from .base import Named
-from .source import pairs_per_batch
-from .tables import named_pair
+from .ids import arrow_ids, may_have_ids
+from .source import EdgeBatch, pairs_per_batch
+from .tables import in_slices, named_pair
 from .weights import WeightChoice, checked_weights, kind_of, weight_column
 
+_TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary,
+          pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
 _STRING_SHARE = 4  # strings are taken to be this much larger than int64
 _REMEDY = "give two integer (or two string) columns, e.g. named src and dst"
 
@@ -26,14 +29,18 @@ def rows_per_batch(batch_bytes: int, kind: str) -> int:
 
 
 def column_kind(data_type: pa.DataType) -> str:
-    """ "int", "string" or "" for other types."""
+    """ "int" for what may be whole numbers, "string" for texts, "" for other types."""
     if pa.types.is_dictionary(data_type):
         data_type = data_type.value_type
-        return "string" if pa.types.is_string(data_type) or pa.types.is_large_string(data_type) else ""
-    if pa.types.is_integer(data_type):
+    if may_have_ids(data_type):
         return "int"
-    texts = pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view
-    return "string" if any(is_text(data_type) for is_text in texts) else ""
+    return "string" if any(is_text(data_type) for is_text in _TEXTS) else ""
+
+
+def is_list(data_type: pa.DataType) -> bool:
+    """Whether its values are lists of what may be ids."""
+    lists = pa.types.is_list(data_type) or pa.types.is_large_list(data_type) or pa.types.is_fixed_size_list(data_type)
+    return lists and bool(column_kind(data_type.value_type))
 
 
 def weight_kind(data_type: pa.DataType) -> str:
@@ -46,13 +53,14 @@ def weight_kind(data_type: pa.DataType) -> str:
 @dataclass(frozen=True)
 class EdgeColumns:
     """ids : places of the two columns. names : theirs. kind : "int" or "string", as stored. weight : place of the
-    weights, None without. weight_kind : theirs."""
+    weights, None without. weight_kind : theirs. listed : whether the second has lists of neighbours."""
 
     ids: tuple[int, int]
     names: tuple[str, str]
     kind: str
     weight: int | None = None
     weight_kind: str = ""
+    listed: bool = False
 
 
 class ArrowEdges(Named):
@@ -61,13 +69,23 @@ class ArrowEdges(Named):
 
     ids: str
     weights: WeightChoice | None
+    declared: int = 0
+    _weight_name: str = ""
+    _as_names: str = ""
+    """What takes integers that are no ids as names, as a remedy."""
 
     def _columns(self, schema: pa.Schema) -> EdgeColumns:
-        """The two id columns: those named like an edge, else the first two integers, else the first
-        two strings. Raises InputError that lists what there is."""
+        """The two id columns: those named like an edge, else the first two integers, else the first two strings, else
+        the first two numbers; or one of ids and one of lists of neighbours. Raises InputError that lists what there
+        is."""
         kinds, ids = [column_kind(data_type) for data_type in schema.types], named_pair(schema.names)
+        lists = [i for i, data_type in enumerate(schema.types) if is_list(data_type)]
+        if len(lists) == 1 and (ids is None or lists[0] in ids):
+            return self._listed(schema, kinds, lists[0])
         if ids is None:
-            alike = ([i for i, kind in enumerate(kinds) if kind == wanted] for wanted in ("int", "string"))
+            whole = [pa.types.is_integer(data_type) for data_type in schema.types]
+            alike = ([i for i, kind in enumerate(kinds) if kind == wanted and (whole[i] or not strict)]
+                     for wanted, strict in (("int", True), ("string", False), ("int", False)))
             ids = next(((places[0], places[1]) for places in alike if self._are_ends(places)), None)
         if ids is None or not kinds[ids[0]] or kinds[ids[0]] != kinds[ids[1]]:
             columns = ", ".join(f"{field.name}: {field.type}" for field in schema) or "none"
@@ -83,6 +101,46 @@ class ArrowEdges(Named):
             return EdgeColumns(ids, names, kinds[ids[0]])
         place = self._weight_place(schema, ids, self.weights.column)
         return EdgeColumns(ids, names, kinds[ids[0]], place, weight_kind(schema.types[place]))
+
+    def _listed(self, schema: pa.Schema, kinds: list[str], lists: int) -> EdgeColumns:
+        """The column of ids beside one of lists of neighbours. Raises InputError where it is not clear which."""
+        nodes = [i for i, kind in enumerate(kinds) if kind]
+        kind = column_kind(schema.types[lists].value_type)
+        if len(nodes) != 1 or kinds[nodes[0]] != kind:
+            columns = ", ".join(f"{field.name}: {field.type}" for field in schema)
+            raise self.error(f"not one column of the kind of ids that its lists of neighbours have ({columns})",
+                             remedy="give one column of ids and one of lists of neighbours")
+        if self.weights is not None:
+            raise self.error("lists of neighbours have no weights", remedy="keep no weights, or give an edge a row")
+        return EdgeColumns((nodes[0], lists), (schema.names[nodes[0]], schema.names[lists]), kind, listed=True)
+
+    def _batches_of(self, columns: EdgeColumns, arrays: Sequence[Any], done: int, strings: bool,
+                    batch_bytes: int) -> Iterator[EdgeBatch]:
+        """The edges of the two columns of ids, and of weights if there are three; `done` rows came before."""
+        first, second = arrays[:2]
+        if columns.listed:
+            yield from self._of_lists(columns, first, second, done, strings, batch_bytes)
+            return
+        src, dst = (self._ids(column, name, done, strings)
+                    for column, name in zip((first, second), columns.names, strict=True))
+        weights = self._weights(arrays[2], self._weight_name, done) if len(arrays) > 2 else None
+        yield from in_slices(src, dst, batch_bytes, weights)
+
+    def _of_lists(self, columns: EdgeColumns, nodes: Any, lists: Any, done: int, strings: bool,
+                  batch_bytes: int) -> Iterator[EdgeBatch]:
+        """A row is a vertex and its neighbours; one without neighbours is a vertex all the same."""
+        ids = self._ids(nodes, columns.names[0], done, strings)
+        lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
+        lonely = np.flatnonzero(lengths == 0)
+        if len(lonely):
+            alone = _taken(ids, lonely)
+            self.declared += len(lonely)
+            yield EdgeBatch(alone, alone, declares=True)
+        others = pc.list_flatten(lists)
+        parents = np.repeat(np.arange(len(lengths)), lengths)
+        if len(others):
+            dst = self._ids(others, f"of lists {columns.names[1]}", done, strings)
+            yield from in_slices(_taken(ids, parents), dst, batch_bytes)
 
     def _weight_place(self, schema: pa.Schema, ids: tuple[int, int], column: str) -> int:
         """Which column has the weights. Raises InputError that lists what there is."""
@@ -116,26 +174,45 @@ class ArrowEdges(Named):
 
     def _ids(self, column: Any, name: str, done: int, strings: bool) -> Any:
         """One column of a batch as int64[k] or string array; `done` rows came before."""
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
         if strings:
-            with self._damage((pa.ArrowException, ValueError, OSError),
-                              f"column {name} holds what is not UTF-8 text", "write it again"):
-                column.validate(full=True)
-                column = column.cast(pa.string())
+            column = self._as_strings(column, name, done)
         if column.null_count:
             self._refuse(column.is_null().to_numpy(zero_copy_only=False), f"column {name} has no id", done)
         if strings:
             empty = pc.equal(pc.binary_length(column), 0).to_numpy(zero_copy_only=False)
             self._refuse(empty, f"column {name} has an empty id", done)
             return column
-        ids = column.to_numpy()
-        wrong = ids < 0 if ids.dtype.kind == "i" else ids > np.uint64(2**63 - 1)
-        self._refuse(wrong, f"column {name} has an id outside 0..2^63 - 1", done, ids)
-        return ids.astype(np.int64, copy=False)
+        return arrow_ids(column, self._refusal(name, done))
 
-    def _refuse(self, wrong: Any, what: str, done: int, ids: Any = None) -> None:
+    def _as_strings(self, column: Any, name: str, done: int) -> Any:
+        """A column of texts or of whole numbers as strings."""
+        if (pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)) and not column.null_count:
+            return pa.array(arrow_ids(column, self._refusal(name, done))).cast(pa.string())
+        with self._damage((pa.ArrowException, ValueError, OSError),
+                          f"column {name} holds what is not UTF-8 text", "write it again, as text"):
+            if pa.types.is_fixed_size_binary(column.type):
+                column = column.cast(pa.binary())
+            column.validate(full=True)
+            return column.cast(pa.string())
+
+    def _refusal(self, name: str, done: int) -> Callable[..., InputError]:
+        """Makes the error of an id in this column; `done` rows came before the batch."""
+        def refusal(what: str, row: int, **more: str) -> InputError:
+            if self._as_names and "negative" in what:
+                more["remedy"] = self._as_names
+            return self.error(f"{what} in row {done + row + 1} of column {name}", **more)
+
+        return refusal
+
+    def _refuse(self, wrong: Any, what: str, done: int) -> None:
         """Raise InputError for the first row of a batch where `wrong`, bool[k], says so; `done` rows came before."""
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise self.error(f"{what} in row {done + row + 1}", text=None if ids is None else str(ids[row]),
-                             remedy="drop rows without an id" if ids is None
-                             else "keep such ids as names with --ids string")
+            raise self.error(f"{what} in row {done + row + 1}", remedy="drop rows without an id")
+
+
+def _taken(ids: Any, places: Any) -> Any:
+    """The ids at these places, of an array of NumPy or of pyarrow."""
+    return ids[places] if isinstance(ids, np.ndarray) else ids.take(pa.array(places))

@@ -56,6 +56,8 @@ class FileSource(Named, ABC):
     """Whether the ends of edges are two columns of several, which can be named."""
     takes_headers: ClassVar[bool] = False
     """Whether its first line may be an edge, counts or names."""
+    takes_sides: ClassVar[bool] = False
+    """Whether sources and targets may be two sides that are numbered apart."""
 
     def __init__(self, source: Input, wishes: Wishes, reading: Reading | None = None) -> None:
         ids, weights = wishes.ids, wishes.weights
@@ -71,6 +73,9 @@ class FileSource(Named, ABC):
         if wishes.header != "auto" and not self.takes_headers:
             raise InputError(f"format {self.format} says itself what its first line is", path=source.name,
                              text=wishes.header, remedy="leave out --header")
+        if wishes.bipartite and not self.takes_sides:
+            raise InputError(f"format {self.format} has no two sides that are numbered apart", path=source.name,
+                             remedy="leave out --bipartite")
         self.input, self.wishes, self.ids, self.weights, self.reading = source, wishes, ids, weights, reading
         self.name, self.rewindable = source.name, source.rewindable
         self._info: SourceInfo | None = None
@@ -80,6 +85,12 @@ class FileSource(Named, ABC):
         """Lines of it that are no edges; see SourceInfo."""
         self.weight_kind = ""
         """Kind of the weights in it; see SourceInfo."""
+        self.declared = 0
+        """Pairs in it that declare vertices; see SourceInfo."""
+        self.has_arcs: bool | None = None
+        """Whether some edge in it has a direction, where only a complete pass can tell."""
+        self.notes: tuple[str, ...] = ()
+        """See SourceInfo."""
 
     def info(self) -> SourceInfo:
         """Header facts, read once. Raises InputError."""
@@ -173,8 +184,12 @@ class ChainedSource:
             yield from source.batches(batch_bytes)
             dropped.update(source.dropped)
             skipped.update(source.skipped)
+        arcs = [source.has_arcs for source in self._sources]
         self._info = replace(info, dropped={name: count for name, count in dropped.items() if count},
-                             skipped=dict(skipped), weights=common_kind(s.weight_kind for s in self._sources))
+                             skipped=dict(skipped), weights=common_kind(s.weight_kind for s in self._sources),
+                             directed=any(arcs) if None not in arcs else info.directed,
+                             declared=sum(source.declared for source in self._sources),
+                             notes=tuple(dict.fromkeys(note for source in self._sources for note in source.notes)))
 
     def position_bytes(self) -> int:
         """Compressed bytes consumed so far, over all inputs."""

@@ -176,7 +176,8 @@ def _xml_root(head: bytes, at: int) -> Mark | None:
     for _ in range(_FEW_FIELDS):
         for begin, end in ((b"<?", b"?>"), (b"<!--", b"-->"), (b"<!", b">")):
             if head.startswith(begin, at):
-                at = _behind_blanks(head, _behind(head, end, at))
+                subset = head.find(b"[", at, head.find(b">", at)) >= 0 and begin == b"<!"
+                at = _behind_blanks(head, _behind(head, b"]>" if subset else end, at))
                 break
         else:
             break

@@ -4,7 +4,8 @@
 line is an isolated vertex, % starts a comment line. The three digits of fmt say whether rows hold
 a vertex size, ncon vertex weights and a weight behind every neighbour; all of them are dropped and counted, but for the
 weights of edges where these are kept.
-Every edge stands in both rows: that and the number of edges are checked.
+Every edge stands in both rows: that and the number of edges are checked. Where directions are kept, a row lists the
+arcs out of its vertex, and m counts these, or edges.
 """
 
 from __future__ import annotations
@@ -57,13 +58,18 @@ class MetisSource(FileSource):
         header = self._read_header()
         if self.weights is not None and header.period == 1:
             raise self.no_weights("the header declares none of edges")
-        return self._facts(n_vertices=header.n, first_id=1, n_entries=2 * header.m, directed=False,
-                           both_directions=True, weights="" if self.weights is None else WHOLE)
+        arcs = self.wishes.directed
+        return self._facts(n_vertices=header.n, first_id=1, n_entries=None if arcs else 2 * header.m, directed=arcs,
+                           both_directions=not arcs, weights="" if self.weights is None else WHOLE)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError at a bad row, for wrong counts and for an edge that
-        only one of its ends lists."""
-        yield from checked_symmetric(self, self._rows, batch_bytes)
+        only one of its ends lists, unless directions are kept."""
+        if self.wishes.directed:
+            yield from self._rows(batch_bytes)
+            return
+        yield from checked_symmetric(self, self._rows, batch_bytes,
+                                     "list every edge at both its ends, or keep the arcs as they are with --directed")
 
     def _rows(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         header = self._read_header()
@@ -73,10 +79,11 @@ class MetisSource(FileSource):
         if lines.n_rows < header.n:
             raise header.line.error(f"the header declares {header.n:,} rows but there are {lines.n_rows:,}",
                                     "fix the header or fetch the file again")
-        if lines.n_pairs != 2 * header.m:
+        if lines.n_pairs != 2 * header.m and not (self.wishes.directed and lines.n_pairs == header.m):
             raise header.line.error(f"the header declares {header.m:,} edges, so {2 * header.m:,} neighbours, but the"
                                     f" rows list {lines.n_pairs:,}",
-                                    "list every edge in the rows of both its ends" if lines.n_pairs == header.m
+                                    "list every edge in the rows of both its ends, or keep arcs one way with --directed"
+                                    if lines.n_pairs == header.m
                                     else "fix the header or fetch the file again")
         self.dropped = {"vertex sizes": header.n * header.sizes, "vertex weights": header.n * header.weights,
                         "edge weights": lines.n_pairs * (header.period - 1) if self.weights is None else 0}

@@ -1,15 +1,13 @@
-"""SciPy sparse matrices in .npz archives (scipy.sparse.save_npz): csr, csc and coo.
+"""Archives of NumPy arrays (.npz): sparse matrices of SciPy (scipy.sparse.save_npz), and arrays of edges.
 
 The members are read as streams, stored or deflated; zipfile checks their CRC at the end. Every
-stored entry is an edge whatever its value.
+stored entry of csr, csc and coo is an edge whatever its value. What else there may be: npz_arrays.py.
 """
 
 from __future__ import annotations
 
 import lzma
 import math
-import struct
-import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -18,18 +16,23 @@ from typing import IO, Any
 
 import numpy as np
 
-from .base import FileSource
+from .arrays import MATRIX
+from .base import MAX_ID, FileSource
 from .csr import ArrayStream, csr_batches
+from .npy import DAMAGE, read_header
+from .npz_arrays import blocks, diagonals, edges_of, named_columns
 from .source import EdgeBatch, SourceInfo, pairs_per_batch
 from .weights import kind_of
 
-_REMEDY = "write it with scipy.sparse.save_npz from a csr, csc or coo matrix"
-_ARRAYS = {"csr": ("indptr", "indices"), "csc": ("indptr", "indices"), "coo": ("row", "col")}
+_REMEDY = "write it with scipy.sparse.save_npz "
+_CSR = ("indptr", "indices")
+_ARRAYS = {"csr": _CSR, "csc": _CSR, "coo": ("row", "col"), "bsr": _CSR, "dia": ("offsets", "data")}
+_FORMAT = "format.npy"
+_MOST_DIAGONALS = 1 << 20
 _SMALL = 16
 _MAX_ITEM_BYTES = 64
 # What zipfile, and NumPy's reader of headers, raise for archives and headers of any bytes.
-_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, tokenize.TokenError, EOFError, OSError,
-           ValueError, TypeError, LookupError, SyntaxError, RuntimeError, ArithmeticError)
+_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, *DAMAGE)
 
 
 class NpzSource(FileSource):
@@ -43,7 +46,8 @@ class NpzSource(FileSource):
         with self._damage(_DAMAGE, "not an .npz archive, or cut short", _REMEDY):
             return zipfile.ZipFile(path)
 
-    def _member(self, archive: zipfile.ZipFile, name: str) -> IO[bytes]:
+    def member(self, archive: zipfile.ZipFile, name: str) -> IO[bytes]:
+        """A member, ready to be read. Raises InputError where there is none."""
         with self._damage(_DAMAGE, f"its member {name} cannot be read", _REMEDY):
             try:
                 return archive.open(name + ".npy")
@@ -51,14 +55,18 @@ class NpzSource(FileSource):
                 raise self.error(f"the archive has no member {name}: no SciPy sparse matrix",
                                  remedy=_REMEDY) from error
 
-    def _header(self, member: IO[bytes], name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    def whole_header(self, member: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+        """(shape, whether columns are stored one after another, dtype) of a member."""
         with self._damage(_DAMAGE, f"its member {name} is no NumPy array", _REMEDY):
-            version = np.lib.format.read_magic(member)
-            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            shape, _, dtype = read(member)
+            return read_header(member)
+
+    def header(self, member: IO[bytes], name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """(shape, dtype) of a member."""
+        shape, _, dtype = self.whole_header(member, name)
         return shape, dtype
 
-    def _read(self, member: IO[bytes], name: str, size: int) -> bytes:
+    def read(self, member: IO[bytes], name: str, size: int) -> bytes:
+        """The next bytes of a member."""
         with self._damage(_DAMAGE, f"its member {name} is damaged", "fetch or write it again"):
             data = member.read(size)
         self._consumed += len(data)
@@ -66,18 +74,18 @@ class NpzSource(FileSource):
 
     def _small(self, archive: zipfile.ZipFile, name: str) -> Any:
         """A member of few items as an array."""
-        with self._member(archive, name) as member:
-            shape, dtype = self._header(member, name)
+        with self.member(archive, name) as member:
+            shape, dtype = self.header(member, name)
             items = math.prod(shape)
             if dtype.kind not in "iuSU" or not 1 <= items <= _SMALL or not 1 <= dtype.itemsize <= _MAX_ITEM_BYTES:
                 raise self.error(f"its member {name} is not as SciPy writes it", remedy=_REMEDY)
-            data = self._read(member, name, items * dtype.itemsize)
+            data = self.read(member, name, items * dtype.itemsize)
             if len(data) < items * dtype.itemsize:
                 raise self.error(f"its member {name} is cut short", remedy="fetch or write it again")
             return np.frombuffer(data, dtype)
 
     def _header_facts(self, archive: zipfile.ZipFile) -> tuple[str, int]:
-        """(csr, csc or coo; n)."""
+        """(kind of the matrix, n)."""
         # An old SciPy wrote text here, of four bytes a letter.
         kind = self._small(archive, "format").tobytes().replace(b"\0", b"").decode("ascii", "replace")
         if kind not in _ARRAYS:
@@ -93,12 +101,12 @@ class NpzSource(FileSource):
 
     def _array(self, stack: ExitStack, archive: zipfile.ZipFile, name: str, kinds: str = "iu") -> ArrayStream:
         """The one-dimensional array `name` of integers, or of numbers of these kinds, ready to be read."""
-        member = stack.enter_context(self._member(archive, name))
-        shape, dtype = self._header(member, name)
+        member = stack.enter_context(self.member(archive, name))
+        shape, dtype = self.header(member, name)
         if len(shape) != 1 or not 0 <= shape[0] < 2**60 or dtype.kind not in kinds:
             what = "integers" if kinds == "iu" else "numbers"
             raise self.error(f"its member {name} is {dtype}{list(shape)}, not a row of {what}", remedy=_REMEDY)
-        return ArrayStream(lambda size: self._read(member, name, size), dtype, shape[0],
+        return ArrayStream(lambda size: self.read(member, name, size), dtype, shape[0],
                            lambda what, index, remedy="write it again": self.error(
                                what, text=f"{name}[{index}]", remedy=remedy))
 
@@ -120,24 +128,57 @@ class NpzSource(FileSource):
         """Values of the entries that the archive holds, but for those that only say that there is an entry."""
         if "data.npy" not in archive.namelist():
             return 0
-        with self._member(archive, "data") as member:
-            shape, dtype = self._header(member, "data")
+        with self.member(archive, "data") as member:
+            shape, dtype = self.header(member, "data")
         return 0 if dtype.kind == "b" else math.prod(shape)
 
     def _read_info(self) -> SourceInfo:
         with self._open() as archive, ExitStack() as stack:
+            if _FORMAT not in archive.namelist():
+                return self._info_of_arrays(archive, stack)
             kind, n = self._header_facts(archive)
+            if kind in ("dia", "bsr"):
+                return self._info_of_filled(archive, n)
             entries = self._array(stack, archive, _ARRAYS[kind][1]).length
             weights = self._weights(stack, archive)
         if weights is not None and weights.length != entries:
             raise self.error(f"its member data has {weights.length:,} items for {entries:,} entries", remedy=_REMEDY)
         return self._facts(n_vertices=n, n_entries=entries, directed=True, weights=self.weight_kind)
 
+    def _info_of_arrays(self, archive: zipfile.ZipFile, stack: ExitStack) -> SourceInfo:
+        columns = named_columns(archive)
+        if columns is not None:
+            length = self._array(stack, archive, columns[0]).length
+            if self.weights is not None:
+                raise self.no_weights("the archive has only columns of ids")
+            return self._facts(n_entries=length, directed=True)
+        edges, dtype = edges_of(self, archive, stack)
+        kind = edges.weight_kind(dtype)
+        if kind is None:
+            raise self.no_weights("the array has none beside the edges")
+        self.weight_kind = kind
+        n = edges.shape[0] if edges.kind == MATRIX else None
+        return self._facts(n_vertices=n, n_entries=edges.n_entries, directed=True, weights=kind)
+
+    def _info_of_filled(self, archive: zipfile.ZipFile, n: int) -> SourceInfo:
+        with self.member(archive, "data") as member:
+            kind = kind_of(self.header(member, "data")[1])
+        if self.weights is not None and kind is None:
+            raise self.no_weights("its values are none")
+        self.weight_kind = kind or "" if self.weights is not None else ""
+        return self._facts(n_vertices=n, directed=True, weights=self.weight_kind)
+
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError for a damaged archive and for indices outside n."""
         self._consumed = 0
         with self._open() as archive, ExitStack() as stack:
+            if _FORMAT not in archive.namelist():
+                yield from self._of_arrays(archive, stack, batch_bytes)
+                return
             kind, n = self._header_facts(archive)
+            if kind in ("dia", "bsr"):
+                yield from self._of_filled(archive, stack, kind, n, batch_bytes)
+                return
             first, second = (self._array(stack, archive, name) for name in _ARRAYS[kind])
             values, choice = self._weights(stack, archive), self.weights
             self.dropped = {"values": self._n_values(archive) if values is None else 0}
@@ -155,6 +196,50 @@ class NpzSource(FileSource):
                 raise self.error(f"its member indptr has {first.length:,} items for {n:,} rows", remedy=_REMEDY)
             for batch in csr_batches(first, second, batch_bytes, n, weigh):
                 yield batch if kind == "csr" else EdgeBatch(batch.dst, batch.src, batch.weights)
+
+    def _of_arrays(self, archive: zipfile.ZipFile, stack: ExitStack, batch_bytes: int) -> Iterator[EdgeBatch]:
+        columns = named_columns(archive)
+        if columns is None:
+            edges, _ = edges_of(self, archive, stack)
+            yield from edges.batches(batch_bytes)
+            self.dropped = {"values": edges.n_values}
+            return
+        first, second = (self._array(stack, archive, name) for name in columns)
+        if first.length != second.length:
+            raise self.error(f"its members {columns[0]} and {columns[1]} have {first.length} and {second.length} items",
+                             remedy=_REMEDY)
+        while first.index < first.length:
+            src, dst = (each.take_ids(pairs_per_batch(batch_bytes), MAX_ID, "id") for each in (first, second))
+            yield EdgeBatch(src, dst)
+
+    def _of_filled(self, archive: zipfile.ZipFile, stack: ExitStack, kind: str, n: int,
+                   batch_bytes: int) -> Iterator[EdgeBatch]:
+        """The entries of dia and bsr."""
+        with self.member(archive, "data") as member:
+            shape, dtype = self.header(member, "data")
+        if len(shape) != (2 if kind == "dia" else 3) or not all(0 < side < 2**40 for side in shape):
+            raise self.error(f"its member data is {dtype}{list(shape)}, not as SciPy writes it", remedy=_REMEDY)
+        data = self._values(stack, archive, math.prod(shape), dtype)
+        if kind == "dia":
+            offsets = self._array(stack, archive, "offsets")
+            if offsets.length != shape[0] or offsets.length > _MOST_DIAGONALS:
+                raise self.error(f"its members offsets and data have {offsets.length} and {shape[0]} rows",
+                                 remedy=_REMEDY)
+            yield from diagonals(self, offsets.take(offsets.length), data, shape[1], (n, n), batch_bytes)
+            return
+        rows, columns = self._array(stack, archive, "indptr"), self._array(stack, archive, "indices")
+        if columns.length != shape[0] or n % shape[1] or n % shape[2] or rows.length != n // shape[1] + 1:
+            raise self.error("its members indptr, indices and data do not fit each other", remedy=_REMEDY)
+        yield from blocks(self, (rows, columns, data), (shape[1], shape[2]), n // shape[2], batch_bytes)
+
+    def _values(self, stack: ExitStack, archive: zipfile.ZipFile, length: int, dtype: np.dtype[Any]) -> ArrayStream:
+        """The values of the member data, of whatever shape, one after another."""
+        member = stack.enter_context(self.member(archive, "data"))
+        if self.whole_header(member, "data")[1] or dtype.kind not in "biufc":
+            raise self.error("its member data is not as SciPy writes it", remedy=_REMEDY)
+        return ArrayStream(lambda size: self.read(member, "data", size), dtype, length,
+                           lambda what, index, remedy="write it again": self.error(
+                               what, text=f"data[{index}]", remedy=remedy))
 
     def position_bytes(self) -> int:
         """Uncompressed bytes read so far, at most the size of the archive."""

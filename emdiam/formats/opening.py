@@ -76,7 +76,7 @@ def _found_format(source: Input) -> str:
         return found
     if b"\0" in head and not (suffix and READERS[suffix].binary):
         raise _unknown_binary(source, head)
-    if suffix is None or READERS[suffix].marked or (suffix == "matrix-market" and not head.startswith(b"%%")):
+    if suffix is None or (suffix == "matrix-market" and not head.startswith(b"%%")):
         return sniff(head, source.name)
     if suffix == "csv":
         first = read_head(head, True)

@@ -19,14 +19,13 @@ class Format:
 
     reader : "module:class" below emdiam.formats that reads it. suffixes : those that settle the format where the
     content has no mark of another (see marks.py); others (.txt, .e, .el, .edges, .tsv, ...) leave it to the content.
-    headerless : whether its first bytes are numbers, which may by chance equal a compression magic. marked : whether
-    every such file has a mark, so that one without it is something else. binary : whether it is no text.
+    headerless : whether its first bytes are numbers, which may by chance equal a compression magic. binary :
+    whether it is no text.
     """
 
     reader: str
     suffixes: tuple[str, ...] = ()
     headerless: bool = False
-    marked: bool = False
     binary: bool = False
 
 
@@ -39,7 +38,20 @@ READERS: Mapping[str, Format] = MappingProxyType({
     "ecl": Format("ecl:EclSource", (".egr",), headerless=True, binary=True),
     "gapbs": Format("gapbs:GapbsSource", (".sg", ".wsg"), headerless=True, binary=True),
     "npz": Format("npz:NpzSource", (".npz",), binary=True),
+    "npy": Format("npy:NpySource", (".npy",), binary=True),
     "parquet": Format("parquet:ParquetSource", (".parquet", ".pq"), binary=True),
+    "arrow": Format("arrow_file:ArrowSource", (".arrow", ".feather", ".ipc"), binary=True),
+    "hdf5": Format("hdf5:Hdf5Source", (".h5ad", ".h5", ".hdf5"), binary=True),
+    "mat": Format("mat:MatSource", (".mat",), binary=True),
+    "graphml": Format("xml_graphs:GraphmlSource", (".graphml",)),
+    "gexf": Format("xml_graphs:GexfSource", (".gexf",)),
+    "pajek": Format("pajek:PajekSource", (".paj",)),
+    "dl": Format("dl:DlSource", (".dl",)),
+    "ntriples": Format("ntriples:NtriplesSource", (".nt",)),
+    "gml": Format("whole:GmlSource", (".gml",)),
+    "dot": Format("whole:DotSource", (".dot", ".gv")),
+    "json": Format("whole:JsonSource", (".json",)),
+    "graph6": Format("whole:Graph6Source", (".g6", ".s6", ".d6")),
 })
 """Every format by its name."""
 

@@ -31,6 +31,8 @@ class SourceInfo:
     skipped : lines that are no edges, by what they are (comments, empty lines), where they are counted; known when
         `dropped` is.
     weights : kind of the weights that batches have (weights.KINDS), "" without; certain when `dropped` is.
+    declared : pairs of a vertex with itself, of batches that declare vertices; known when `dropped` is.
+    notes : what the user should know of how the input was read, one sentence each; known when `dropped` is.
     labels : with n_vertices: what the user calls vertices 0 to n - 1, increasing, int64[n] or a pyarrow string array;
         None: by their numbers.
     reading : how a text or a table was read, in one sentence ("2 columns by blanks; no header"); "" where the format
@@ -50,6 +52,8 @@ class SourceInfo:
     dropped: dict[str, int] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)
     weights: str = ""
+    declared: int = 0
+    notes: tuple[str, ...] = ()
     labels: Any = field(default=None, repr=False)
     reading: str = ""
     more_ids: tuple[int, int] | None = None
@@ -58,11 +62,13 @@ class SourceInfo:
 @dataclass(frozen=True)
 class EdgeBatch:
     """src, dst : numpy int64 or uint64 [k] in the user's ids (id_kind "int"), or pyarrow string
-    arrays of length k (id_kind "string"). weights : float64 [k], of a source that has weights."""
+    arrays of length k (id_kind "string"). weights : float64 [k], of a source that has weights. declares : whether these
+    are pairs of a vertex with itself that are no loops, but say that there is such a vertex."""
 
     src: Any
     dst: Any
     weights: Any = None
+    declares: bool = False
 
 
 def pairs_per_batch(batch_bytes: int) -> int:

@@ -19,6 +19,7 @@ from .source import EdgeBatch
 
 _SEARCH_BATCH_BYTES = 1 << 20
 _BUCKET_BITS = 16
+_REMEDY = "list every edge at both its ends, or convert an edge list instead"
 _GOLDEN, _MIX_1, _MIX_2 = map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 _SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31)
 _SECOND_KEY = np.uint64(0xD1B54A32D192ED03)
@@ -112,8 +113,8 @@ def _hashed(batches: Iterable[EdgeBatch]) -> Iterator[tuple[Any, Any, Any]]:
         yield src, dst, hashes
 
 
-def checked_symmetric(source: FileSource, read: Callable[[int], Iterator[EdgeBatch]],
-                      batch_bytes: int) -> Iterator[EdgeBatch]:
+def checked_symmetric(source: FileSource, read: Callable[[int], Iterator[EdgeBatch]], batch_bytes: int,
+                      remedy: str = _REMEDY) -> Iterator[EdgeBatch]:
     """The batches of `read(batch_bytes)`; InputError at their end if some edge is listed in one
     direction only. A file is then read twice more to name such an edge."""
     balance = Balance()
@@ -125,4 +126,4 @@ def checked_symmetric(source: FileSource, read: Callable[[int], Iterator[EdgeBat
     pair = find_one_way(lambda: read(_SEARCH_BATCH_BYTES)) if source.rewindable else None
     example = f": vertex {pair[0]} lists {pair[1]} but not the other way round" if pair else ""
     raise source.error(f"the graph is not symmetric{example}",
-                       remedy="list every edge at both its ends, or convert an edge list instead")
+                       remedy=remedy)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from .arrow_edges import ArrowEdges, EdgeColumns, column_kind, rows_per_batch, weight_kind
+from .arrow_edges import ArrowEdges, EdgeColumns, column_kind, is_list, rows_per_batch, weight_kind
 from .source import EdgeBatch, SourceInfo, WithoutFile
-from .tables import dropped_columns, in_slices, named_pair
+from .tables import dropped_columns, named_pair
 from .weights import WHOLE, WeightChoice
 
 _LOOKED_AT = 1000  # rows by which the types of columns are known that hold any objects
@@ -55,34 +55,32 @@ class TableSource(WithoutFile, ArrowEdges):
 
     def info(self) -> SourceInfo:
         """No n is declared."""
-        return SourceInfo(n_entries=self._n, directed=True, id_kind=self._chosen.kind, format=self._format,
-                          dropped=self.dropped, weights=self._chosen.weight_kind)
+        return SourceInfo(n_entries=None if self._chosen.listed else self._n, directed=True,
+                          id_kind=self._chosen.kind, format=self._format,
+                          dropped=self.dropped, weights=self._chosen.weight_kind,
+                          declared=self.declared)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError for missing, negative or too large ids, and ids of another kind."""
         chosen, step = self._chosen, rows_per_batch(batch_bytes, self._chosen.kind)
         places = [*chosen.ids, *([] if chosen.weight is None else [chosen.weight])]
-        names = [self._names[place] for place in places]
+        self._weight_name, self.declared = "" if chosen.weight is None else self._names[chosen.weight], 0
         for begin in range(0, self._n, step):
             table, done = self._arrow(begin, min(begin + step, self._n), places), begin
             for batch in table.to_batches():
-                src, dst = map(self._checked, batch.columns[:2], names[:2], (done, done))
-                weights = None if chosen.weight is None else self._weighed(batch.columns[2], names[2], done)
+                self._check_kinds(batch.columns, done)
+                yield from self._batches_of(chosen, batch.columns, done, chosen.kind == "string", batch_bytes)
                 done += batch.num_rows
-                yield from in_slices(src, dst, batch_bytes, weights)
         if self._n:
             self.dropped = dict.fromkeys(dropped_columns(self._names, chosen.ids, chosen.weight), self._n)
 
-    def _checked(self, column: Any, name: str, done: int) -> Any:
-        """As ArrowEdges._ids; a column of Python objects may have others than before."""
-        if not column.null_count and column_kind(column.type) != self._chosen.kind:
-            raise self.error(f"column {name} has ids of another kind from row {done + 1} on",
-                             remedy="give integers or strings in the whole column")
-        return self._ids(column, name, done, self._chosen.kind == "string")
-
-    def _weighed(self, column: Any, name: str, done: int) -> Any:
-        """As ArrowEdges._weights; a column of Python objects may have others than before."""
-        if not column.null_count and weight_kind(column.type) != self._chosen.weight_kind:
-            raise self.error(f"column {name} has weights of another kind from row {done + 1} on",
+    def _check_kinds(self, columns: Sequence[Any], done: int) -> None:
+        """Raise InputError for columns that are of other types than before, as those of Python objects may be."""
+        chosen = self._chosen
+        for column, name in zip(columns[:2], chosen.names, strict=False):
+            if not column.null_count and not is_list(column.type) and column_kind(column.type) != chosen.kind:
+                raise self.error(f"column {name} has ids of another kind from row {done + 1} on",
+                                 remedy="give integers or strings in the whole column")
+        if len(columns) > 2 and not columns[2].null_count and weight_kind(columns[2].type) != chosen.weight_kind:
+            raise self.error(f"column {self._weight_name} has weights of another kind from row {done + 1} on",
                              remedy="give integers or floats in the whole column")
-        return self._weights(column, name, done)

@@ -34,6 +34,8 @@ class Wishes:
         Names, or numbers from 1 on, of the columns of the two ends; None: as their names or places say.
     header : str
         One of HEADERS, for texts.
+    memory_bytes : int or None
+        Peak memory of the process, for formats that are read whole; None: what the machine leaves.
     """
 
     format: str | None = None
@@ -44,6 +46,7 @@ class Wishes:
     bipartite: bool = False
     columns: tuple[str, str] | None = None
     header: str = "auto"
+    memory_bytes: int | None = None
 
 
 def check_header(header: str) -> None:

@@ -173,7 +173,7 @@ GOOD_NPZ = dict(
 @pytest.mark.parametrize(
     "change, what",
     [
-        (dict(format=b"bsr"), "'bsr'"),
+        (dict(format=b"lil"), "'lil'"),
         (dict(shape=(3, 4)), "not square"),
         (dict(shape=(3, 3, 3)), "not square"),
         (dict(indptr=np.array([0, 2, 1, 2])), "not monotone"),

@@ -77,7 +77,7 @@ def test_what_scipy_writes(tmp_path):
 @pytest.mark.parametrize(
     "text, what, line",
     [
-        ("%%MatrixMarket matrix array real general\n2 2\n1\n", "coordinate", 1),
+        ("%%MatrixMarket matrix array real general\n2 2\n1\n", "demands 4 values but there are 1", 2),
         ("%%MatrixMarket matrix coordinate real\n2 2 1\n", "banner", 1),
         ("%%MatrixMarket matrix coordinate fancy general\n2 2 1\n", "banner", 1),
         ("%%MatrixMerket\n2 2 1\n1 1\n", "banner", 1),

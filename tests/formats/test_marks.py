@@ -71,3 +71,8 @@ def test_plain_lists_and_tables_have_no_mark(head: bytes) -> None:
 def test_no_beginning_takes_long(piece: bytes) -> None:
     """64 KiB of the same: what is exponential or quadratic in them would never end."""
     find_mark((piece * (1 << 16))[: 1 << 16])
+
+
+def test_a_doctype_with_declarations_hides_no_root() -> None:
+    mark = find_mark(b'<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a "b"><!ELEMENT g ANY>]>\n<graphml>')
+    assert mark is not None and mark.format == "graphml"

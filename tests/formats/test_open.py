@@ -35,7 +35,20 @@ def test_the_formats():
         "ecl",
         "gapbs",
         "npz",
+        "npy",
         "parquet",
+        "arrow",
+        "hdf5",
+        "mat",
+        "graphml",
+        "gexf",
+        "pajek",
+        "dl",
+        "ntriples",
+        "gml",
+        "dot",
+        "json",
+        "graph6",
     )
 
 

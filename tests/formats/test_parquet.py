@@ -81,11 +81,9 @@ def test_integer_columns_go_before_strings(tmp_path):
 @pytest.mark.parametrize(
     "columns",
     [
-        {"a": [1.5], "b": [2.5]},
         {"a": [1]},
         {"a": [1], "b": ["x"]},
         {"src": [1], "dst": ["x"], "k": [1], "l": [2]},
-        {"src": [1], "dst": [1.0], "k": [5], "l": [6]},
         {"a": [True], "b": [False]},
         {"a": [[1]], "b": [[2]]},
     ],
@@ -100,9 +98,8 @@ def test_wrong_columns_are_listed(tmp_path, columns):
     "bad, kind, what",
     [
         (None, pa.int64(), "no id in row 1501"),
-        (-1, pa.int64(), "outside 0..2^63 - 1 in row 1501"),
+        (-1, pa.int64(), "negative in row 1501"),
         (-128, pa.int8(), "row 1501"),
-        (2**63, pa.uint64(), "row 1501"),
         ("", pa.string(), "empty id in row 1501"),
         (None, pa.string(), "no id in row 1501"),
     ],

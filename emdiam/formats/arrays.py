@@ -1,0 +1,187 @@
+"""Edges in one array of two dimensions: what its shape says, and its pairs, read front to back.
+
+    (E, 2)   a pair a row; (E, 3) with a weight behind it
+    (2, E)   sources above targets, the edge_index of PyTorch Geometric
+    (n, n)   an adjacency matrix, in which every value but 0 is an edge
+
+Where two of these are possible (2 x 2, 2 x 3, 3 x 3) the values decide if they can, and else the array is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from .ids import whole_numbers
+from .source import EdgeBatch, pairs_per_batch
+from .weights import WeightChoice, checked_weights, kind_of
+
+MATRIX, PAIRS, INDEX = "matrix", "pairs", "index"
+"""What an array can be: an adjacency matrix, a pair a row, or sources above targets."""
+
+_SHAPES = "give an array of shape (E, 2) or (2, E), or a square matrix"
+_DIFFERENT = "give it as (E, 2) or (2, E) with more edges, or as a list of pairs"
+
+Refuse = Callable[..., InputError]
+"""(what, remedy=..., text=...) -> the error of the array."""
+
+
+def kind_of_array(shape: tuple[int, ...], small: Callable[[], Any], refuse: Refuse, name: str = "") -> str:
+    """What an array of this shape is: MATRIX, PAIRS or INDEX.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Its sides.
+    small : callable
+        Returns the array itself; called where it has at most 9 values.
+    refuse : callable
+        Makes the error.
+    name : str
+        What the array is called, if it has a name: edge_index has sources above targets.
+
+    Raises
+    ------
+    InputError
+        For a shape that is none of these, and for small ones whose values leave it open.
+    """
+    if len(shape) != 2:
+        raise refuse(f"an array of shape {shape} is no list of edges and no matrix", remedy=_SHAPES)
+    rows, columns = shape
+    if name == "edge_index" and rows == 2:
+        return INDEX
+    if rows == columns and rows not in (2, 3):
+        return MATRIX
+    if rows == columns:
+        return _kind_of_small(np.asarray(small()), refuse)
+    if (rows, columns) == (2, 3):
+        if np.array_equal(values := np.asarray(small()), np.floor(values)):
+            raise refuse("an array of 2 x 3 may be two edges with weights by rows, or three edges by columns",
+                         remedy=_DIFFERENT)
+        return PAIRS
+    if columns in (2, 3):
+        return PAIRS
+    if rows == 2:
+        return INDEX
+    raise refuse(f"an array of shape {shape} is no list of edges and no square matrix", remedy=_SHAPES)
+
+
+def _kind_of_small(values: Any, refuse: Refuse) -> str:
+    """The same of 2 x 2 and 3 x 3. A matrix has only 0 and 1 (else its values are taken for ids); pairs by rows and by
+    columns have to be the same edges."""
+    ones = bool(np.isin(values, (0, 1)).all())
+    if len(values) == 3:
+        if ones:
+            return MATRIX
+        raise refuse("an array of 3 x 3 may be a matrix with weights, or three edges with weights", remedy=_DIFFERENT)
+    as_matrix = {0: set[Any](), 1: set[Any](), **_neighbours(np.argwhere(values != 0))} if ones else None
+    by_rows, by_columns = (_neighbours(pairs) for pairs in (values, values.T))
+    if by_rows != by_columns or (as_matrix is not None and by_rows != as_matrix):
+        raise refuse("an array of 2 x 2 may be two edges by rows, two by columns, or a matrix, and here these differ",
+                     remedy=_DIFFERENT)
+    return PAIRS
+
+
+def _neighbours(pairs: Any) -> dict[Any, set[Any]]:
+    found: dict[Any, set[Any]] = {}
+    for a, b in pairs.tolist():
+        found.setdefault(a, set()).add(b)
+        found.setdefault(b, set()).add(a)
+    return found
+
+
+class ArrayEdges:
+    """The edges in an array that is read in order.
+
+    Parameters
+    ----------
+    kind : str
+        MATRIX, PAIRS or INDEX.
+    shape, by_columns : its sides, and whether its columns are stored one after another.
+    read : callable
+        read(begin) -> a reader of values from this one on, in storage order: reader(count) -> array [k].
+    weights : WeightChoice or None
+        Those to keep.
+    refuse : callable
+        (what, place in the storage order, text=..., remedy=...) -> the error of a value.
+    """
+
+    def __init__(self, kind: str, shape: tuple[int, ...], by_columns: bool, read: Callable[[int], Callable[[int], Any]],
+                 weights: WeightChoice | None, refuse: Callable[..., InputError]) -> None:
+        self.kind, self.shape, self._by_columns = kind, shape, by_columns
+        self._read, self._weights, self._refuse = read, weights, refuse
+        self.n_values = 0
+        """Values beside the edges that were not taken, so far."""
+
+    @property
+    def _width(self) -> int:
+        return self.shape[1] if self.kind == PAIRS else self.shape[0]
+
+    @property
+    def n_entries(self) -> int | None:
+        """Pairs that there are, if the shape says so."""
+        return None if self.kind == MATRIX else self.shape[0] if self.kind == PAIRS else self.shape[1]
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether there may be weights."""
+        return self.kind == MATRIX or self._width == 3
+
+    def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
+        """The pairs. Raises what `refuse` makes for ids that are none and for values that are not finite."""
+        if self.kind == MATRIX:
+            return self._of_matrix(batch_bytes)
+        return self._interleaved(batch_bytes) if (self.kind == PAIRS) != self._by_columns else self._apart(batch_bytes)
+
+    def _of_matrix(self, batch_bytes: int) -> Iterator[EdgeBatch]:
+        n, read, count = self.shape[0], self._read(0), max(1, pairs_per_batch(batch_bytes) // 2)
+        for begin in range(0, n * n, count):
+            values = read(min(count, n * n - begin))
+            if values.dtype.kind in "fc" and not np.isfinite(values).all():
+                place = int(np.argmin(np.isfinite(values)))
+                raise self._refuse("a value of the matrix is not finite", begin + place, text=str(values[place]),
+                                   remedy="write 0 where there is no edge")
+            places = np.flatnonzero(values)
+            major, minor = np.divmod(places + begin, n)
+            src, dst = (minor, major) if self._by_columns else (major, minor)
+            yield EdgeBatch(src, dst, self._weighed(values[places], begin))
+
+    def _interleaved(self, batch_bytes: int) -> Iterator[EdgeBatch]:
+        width, read, count = self._width, self._read(0), pairs_per_batch(batch_bytes)
+        for begin in range(0, self.n_entries or 0, count):
+            rows = read(width * min(count, (self.n_entries or 0) - begin)).reshape(-1, width)
+            yield self._pairs([rows[:, i] for i in range(width)], [(begin * width + i, width) for i in range(width)])
+
+    def _apart(self, batch_bytes: int) -> Iterator[EdgeBatch]:
+        n, count = self.n_entries or 0, pairs_per_batch(batch_bytes)
+        readers = [self._read(i * n) for i in range(self._width)]
+        for begin in range(0, n, count):
+            columns = [read(min(count, n - begin)) for read in readers]
+            yield self._pairs(columns, [(i * n + begin, 1) for i in range(self._width)])
+
+    def _pairs(self, columns: list[Any], places: list[tuple[int, int]]) -> EdgeBatch:
+        """Sources, targets and perhaps weights. places : (of the first value, step to the next) of each."""
+        src, dst = (whole_numbers(np.ascontiguousarray(ids), self._refusal(*place))
+                    for ids, place in zip(columns[:2], places[:2], strict=True))
+        if len(columns) == 2:
+            return EdgeBatch(src, dst)
+        return EdgeBatch(src, dst, self._weighed(columns[2], *places[2]))
+
+    def _refusal(self, first: int, step: int) -> Callable[..., InputError]:
+        """Makes the error of a value, by its place among those of which the first stands at `first`."""
+        return lambda what, at, **more: self._refuse(what, first + step * at, **more)
+
+    def _weighed(self, values: Any, first: int, step: int = 1) -> Any:
+        if self._weights is None:
+            self.n_values += len(values)
+            return None
+        return checked_weights(np.ascontiguousarray(values), self._weights, self._refusal(first, step))
+
+    def weight_kind(self, dtype: np.dtype[Any]) -> str | None:
+        """Kind of the weights, "" where none are kept; None where these are none."""
+        if self._weights is None:
+            return ""
+        return kind_of(dtype) if self.has_weights else None

@@ -1,0 +1,148 @@
+"""UCINET DL: a header with n and the form of the data, then a matrix, a list of edges, or lists of neighbours.
+
+(Borgatti, Everett, Freeman, "Ucinet for Windows", DL files.) Read are the forms fullmatrix, edgelist1 and nodelist1 of
+one relation and one mode. With embedded labels vertices are called by these, else by their numbers from 1 to n.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from .base import FileSource
+from .collected import Collector
+from .heads import text_head
+from .numbered import NumberedEdges
+from .source import EdgeBatch, SourceInfo
+from .text_lines import TextLines
+from .weights import WHOLE
+
+_FORMS = ("fullmatrix", "edgelist1", "nodelist1")
+_DATA = re.compile(rb"\bdata\s{0,64}:", re.IGNORECASE)
+_COUNT = re.compile(r"\b(n|nr|nc|nm)\s*=\s*(\d{1,18})", re.IGNORECASE)
+_FORM = re.compile(r"\bformat\s*=\s*(\w+)", re.IGNORECASE)
+_EMBEDDED = re.compile(r"\blabels\s+embedded\b", re.IGNORECASE)
+_NO_DIAGONAL = re.compile(r"\bdiagonal\s*=?\s*absent\b", re.IGNORECASE)
+_COMMENTS = ("#", "//", "%")
+
+
+@dataclass(frozen=True)
+class _Header:
+    """n : vertices. form : one of _FORMS. embedded : whether names stand in the data. diagonal : whether the matrix
+    has one."""
+
+    n: int
+    form: str
+    embedded: bool
+    diagonal: bool
+
+
+class DlSource(FileSource):
+    """See the module."""
+
+    format = "dl"
+    takes_strings = True
+
+    def _read_info(self) -> SourceInfo:
+        header = self._header()
+        weights = "" if self.weights is None else WHOLE
+        if header.embedded:
+            return self._facts(directed=True, id_kind="int" if self.ids == "int" else "string", weights=weights)
+        if self.ids == "string":
+            raise self.error("the vertices have numbers and no embedded labels", remedy="leave out --ids string")
+        return self._facts(n_vertices=header.n, first_id=1, directed=True, weights=weights)
+
+    def _header(self) -> _Header:
+        text = text_head(self.input, lambda head, _complete: self._before_data(head)).decode("utf-8", "replace")
+        counts = {name.lower(): int(count) for name, count in _COUNT.findall(text)}
+        found = _FORM.search(text)
+        form = "fullmatrix" if found is None else found[1].lower()
+        if "nr" in counts or "nc" in counts:
+            raise self.error("a DL file of two modes, with nr and nc", remedy="write it as a list of edges")
+        if counts.get("nm", 1) != 1:
+            raise self.error(f"a DL file of {counts['nm']} relations", remedy="write one of them alone")
+        if "n" not in counts or form not in _FORMS:
+            raise self.error("a DL header without n, or of a form that is not read", text=form,
+                             remedy="write it as " + ", ".join(_FORMS))
+        embedded = bool(_EMBEDDED.search(text))
+        if embedded and form == "fullmatrix":
+            raise self.error("a DL matrix with embedded labels", remedy="write the labels above the data")
+        return _Header(counts["n"], form, embedded, not _NO_DIAGONAL.search(text))
+
+    def _before_data(self, head: bytes) -> bytes | None:
+        """The header, which ends with data:"""
+        found = _DATA.search(head)
+        return None if found is None else head[: found.start()]
+
+    def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
+        """See EdgeSource. Raises InputError with line number and text at the first bad line."""
+        header, lines = self._header(), TextLines(self, batch_bytes, _COMMENTS)
+        rest = next((line[found.end() :] for line in lines if (found := re.search(r"\bdata\s*:", line, re.IGNORECASE))),
+                    "")
+        data = chain([rest.strip()] if rest.strip() else [], lines)
+        if header.form == "fullmatrix":
+            yield from self._matrix(header, lines, data, batch_bytes)
+        elif header.embedded:
+            yield from self._named(header, lines, data, batch_bytes)
+        else:
+            yield from self._listed(header, lines, data, batch_bytes)
+
+    def _matrix(self, header: _Header, lines: TextLines, data: Iterator[str], batch_bytes: int) -> Iterator[EdgeBatch]:
+        edges = NumberedEdges(self, header.n, batch_bytes, lambda: {"line": lines.number})
+        place, values, whole = 0, 0, header.n * (header.n - (not header.diagonal))
+        for word in (word for line in data for word in line.split()):
+            try:
+                entry = float(word)
+            except ValueError:
+                raise lines.error("a value of the matrix is no number", word) from None
+            if entry and place < whole:
+                row, column = divmod(place, header.n - (not header.diagonal))
+                column += not header.diagonal and column >= row
+                edges.edge(row + 1, column + 1, word, directed=True)
+                values += 1
+            place += 1
+            if edges.full:
+                yield from edges.take()
+        yield from edges.take()
+        if place != whole:
+            raise self.error(f"the matrix has {place:,} values where n={header.n:,} demands {whole:,}",
+                             remedy="fix n or fetch the file again")
+        self.dropped = {"values": values if self.weights is None else 0}
+
+    def _listed(self, header: _Header, lines: TextLines, data: Iterator[str], batch_bytes: int) -> Iterator[EdgeBatch]:
+        edges = NumberedEdges(self, header.n, batch_bytes, lambda: {"line": lines.number})
+        values = 0
+        for line in data:
+            words = line.replace(",", " ").split()
+            first, others, weight = self._ends(header, lines, words)
+            try:
+                for other in others:
+                    edges.edge(int(first), int(other), weight, directed=True)
+            except ValueError:
+                raise lines.error("a line of something else than numbers of vertices", line) from None
+            values += header.form == "edgelist1" and len(words) > 2
+            if edges.full:
+                yield from edges.take()
+        yield from edges.take()
+        self.dropped = {"values": values if self.weights is None else 0}
+
+    def _named(self, header: _Header, lines: TextLines, data: Iterator[str], batch_bytes: int) -> Iterator[EdgeBatch]:
+        edges = Collector(self, batch_bytes, lambda: {"line": lines.number})
+        for line in data:
+            first, others, weight = self._ends(header, lines, line.replace(",", " ").split())
+            edges.vertex(first)
+            for other in others:
+                edges.edge(first, other, weight, directed=True)
+            if edges.full:
+                yield from edges.take()
+        yield from edges.take()
+
+    def _ends(self, header: _Header, lines: TextLines, words: list[str]) -> tuple[str, list[str], str]:
+        """The first vertex of a line, those that it is joined with, and the weight."""
+        if header.form == "nodelist1":
+            return words[0], words[1:], "1"
+        if len(words) < 2:
+            raise lines.error("a line with fewer than two vertices", words[0])
+        return words[0], words[1:2], words[2] if len(words) > 2 else "1"

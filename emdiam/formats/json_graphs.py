@@ -1,0 +1,155 @@
+"""Graphs in JSON, in the shapes in which programs write them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from .whole import WholeGraph, unique
+
+_ENDS = (("source", "target"), ("from", "to"), ("src", "dst"))
+_NAMES = ("id", "key")
+_CYTOSCAPE = "a graph of Cytoscape"
+_SHAPES = ("write nodes with an id, and links or edges with source and target, as networkx.node_link_data does, or a"
+           " list of edges")
+
+
+class JsonError(Exception):
+    """What is wrong with a text; args[1] is the remedy."""
+
+
+def graph_of_json(text: str, attribute: str | None) -> WholeGraph:
+    """The graph of a JSON document, or of a document a line.
+
+    Parameters
+    ----------
+    text : str
+        The document.
+    attribute : str or None
+        The attribute of edges that has the weights; None without.
+
+    Raises
+    ------
+    JsonError
+        For documents of another shape.
+    ValueError
+        For what is no JSON.
+    """
+    value = _parsed(text)
+    if isinstance(value, list):
+        edges = [_edge(entry, attribute) for entry in value]
+        return WholeGraph(unique(end for edge in edges for end in edge[:2]), edges, True)
+    if not isinstance(value, dict):
+        raise JsonError("the JSON document is no graph", _SHAPES)
+    return _of_object(_graph_in(value), attribute)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        lines = [line for line in text.splitlines() if line.strip()]
+        if len(lines) < 2 or not error.msg.startswith("Extra data"):
+            raise
+        return [json.loads(line) for line in lines]
+
+
+def _graph_in(value: dict[str, Any]) -> dict[str, Any]:
+    """The object that has the edges: the document, or what Cytoscape and the JSON Graph Format put it in."""
+    for name in ("elements", "graph"):
+        inner = value.get(name)
+        if isinstance(inner, dict) and ("edges" in inner or "links" in inner):
+            return {"directed": value.get("directed"), _CYTOSCAPE: name == "elements", **inner}
+    return value
+
+
+def _of_object(value: dict[str, Any], attribute: str | None) -> WholeGraph:
+    listed = value.get("links", value.get("edges"))
+    if "adjacency" in value and listed is None:
+        return _of_adjacency(value, attribute)
+    if not isinstance(listed, list):
+        raise JsonError("the JSON document has no list of links or edges", _SHAPES)
+    nodes = value.get("nodes", [])
+    names = list(nodes) if isinstance(nodes, dict) else [_node(entry) for entry in nodes]
+    edges = [_edge(entry, attribute) for entry in listed]
+    ends = unique(end for edge in edges for end in edge[:2])
+    if names and all(name is None for name in names):  # D3: ends are places in the list of nodes
+        wrong = [end for end in ends if not _is_whole(end) or not 0 <= end < len(names)]
+        if wrong:
+            raise JsonError(f"nodes have no id, and {wrong[0]!r} is no place among them", _SHAPES)
+        names = list(range(len(names)))
+    elif None in names:
+        raise JsonError("some nodes have an id and others have none", "give every node an id")
+    elif value.get(_CYTOSCAPE) and all(isinstance(name, str) for name in names):  # whose ids are texts
+        edges = [(str(src), str(dst), data) for src, dst, data in edges]
+        ends = list(map(str, ends))
+    elif names and all(isinstance(name, str) for name in names) and ends and all(map(_is_whole, ends)):
+        raise JsonError("nodes are called by texts, but the ends of edges are numbers",
+                        "write the ids of nodes as the ends of edges")
+    directed = value.get("directed")
+    return WholeGraph(unique([*names, *ends]), edges, directed is not False and directed != 0)
+
+
+def _of_adjacency(value: dict[str, Any], attribute: str | None) -> WholeGraph:
+    """What networkx.adjacency_data writes."""
+    names = [_node(entry) for entry in value.get("nodes", [])]
+    rows = value["adjacency"]
+    if not isinstance(rows, list) or len(rows) != len(names) or None in names:
+        raise JsonError("the JSON document has not a row of neighbours for every node", _SHAPES)
+    edges = [(name, _node(entry), _data(entry, attribute))
+             for name, row in zip(names, rows, strict=True) for entry in row]
+    return WholeGraph(unique([*names, *(edge[1] for edge in edges)]), edges, bool(value.get("directed")))
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _inner(entry: Any) -> Any:
+    """What Cytoscape puts into `data`."""
+    return entry["data"] if isinstance(entry, dict) and isinstance(entry.get("data"), dict) else entry
+
+
+def _node(entry: Any) -> Any:
+    """The name of a node; None where it has none."""
+    entry = _inner(entry)
+    if isinstance(entry, dict):
+        return _end(next((entry[name] for name in _NAMES if name in entry), None))
+    return _end(entry)
+
+
+def _end(value: Any) -> Any:
+    """The name of a vertex. Raises JsonError for what can be none."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if value is not None and (not isinstance(value, int | str) or isinstance(value, bool)):
+        raise JsonError(f"{str(value)[:80]!r} is no id of a vertex", "ids are integers or texts")
+    return value
+
+
+def _edge(entry: Any, attribute: str | None) -> tuple[Any, Any, Any]:
+    """Ends and weight of an edge, or its ends and attributes."""
+    entry = _inner(entry)
+    if isinstance(entry, dict):
+        ends = next((pair for pair in _ENDS if pair[0] in entry and pair[1] in entry), None)
+        if ends is not None:
+            return _both(entry[ends[0]], entry[ends[1]], _data(entry, attribute))
+    elif isinstance(entry, list) and 2 <= len(entry) <= 3:
+        return _both(entry[0], entry[1], entry[2:] if attribute is None else entry[2] if len(entry) > 2 else None)
+    raise JsonError(f"{str(entry)[:80]!r} is no edge", _SHAPES)
+
+
+def _both(src: Any, dst: Any, data: Any) -> tuple[Any, Any, Any]:
+    ends: Sequence[Any] = (_end(src), _end(dst))
+    if None in ends:
+        raise JsonError("an edge has no name of an end", "name both ends of every edge")
+    return ends[0], ends[1], data
+
+
+def _data(entry: Any, attribute: str | None) -> Any:
+    """The weight of an edge, or all that it has beside its ends."""
+    entry = _inner(entry)
+    if attribute is not None:
+        return entry.get(attribute) if isinstance(entry, dict) else None
+    return {name: value for name, value in entry.items() if name not in ("source", "target", "id", "key", "from", "to")}

@@ -1,0 +1,111 @@
+"""What an .npz archive holds beside matrices of SciPy in csr, csc and coo: an edge_index or a list of pairs, columns of
+sources and targets, and SciPy's dia and bsr, whose zeros are no edges since they only fill rows and blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .arrays import ArrayEdges, kind_of_array
+from .csr import ArrayStream, csr_batches
+from .source import EdgeBatch, pairs_per_batch
+from .tables import named_pair
+from .weights import checked_weights
+
+if TYPE_CHECKING:
+    import zipfile
+
+    from .npz import NpzSource
+
+_NAMES = ("edge_index", "edges", "edge_list", "adj", "adjacency", "A")
+_REMEDY = "write it with scipy.sparse.save_npz, or edge_index of shape (2, E) with numpy.savez"
+
+
+def find_array(source: NpzSource, archive: zipfile.ZipFile) -> str:
+    """The name of the member that has the edges. Raises InputError where there is not one."""
+    names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
+    shapes = {}
+    for name in names:
+        with source.member(archive, name) as member:
+            shapes[name] = source.header(member, name)[0]
+    flat = [name for name in names if len(shapes[name]) == 2]
+    found = [name for name in _NAMES if name in flat] or flat
+    if len(found) != 1 and not any(name in _NAMES for name in found):
+        listed = ", ".join(f"{name}{list(shape)}" for name, shape in list(shapes.items())[:8])
+        raise source.error("the archive has no member format, so no matrix of SciPy, and not one array of edges"
+                           f" ({listed or 'no array'})", remedy=_REMEDY)
+    return found[0]
+
+
+def edges_of(source: NpzSource, archive: zipfile.ZipFile, stack: ExitStack) -> tuple[ArrayEdges, np.dtype[Any]]:
+    """The edges in the array that has them."""
+    name = find_array(source, archive)
+    with source.member(archive, name) as member:
+        shape, by_columns, dtype = source.whole_header(member, name)
+    if dtype.kind not in "biuf" or any(not 0 < side < 2**40 for side in shape):
+        raise source.error(f"its member {name} is {dtype}{list(shape)}, which has no edges", remedy=_REMEDY)
+
+    def read(begin: int) -> Callable[[int], Any]:
+        member = stack.enter_context(source.member(archive, name))
+        source.header(member, name)
+        _skip(lambda size: source.read(member, name, size), begin * dtype.itemsize)
+        return ArrayStream(lambda size: source.read(member, name, size), dtype, int(np.prod(shape)) - begin,
+                           lambda what, index, remedy=_REMEDY: source.error(
+                               what, text=f"{name}, value {begin + index}", remedy=remedy)).items
+
+    def small() -> Any:
+        return read(0)(int(np.prod(shape))).reshape(shape, order="F" if by_columns else "C")
+
+    kind = kind_of_array(shape, small, source.error, name)
+    return ArrayEdges(kind, shape, by_columns, read, source.weights, lambda what, place, text=None, remedy=_REMEDY:
+                      source.error(f"{what} (value {place} of {name})", text=text, remedy=remedy)), dtype
+
+
+def _skip(read: Callable[[int], bytes], size: int) -> None:
+    while size > 0 and (piece := read(min(size, 1 << 20))):
+        size -= len(piece)
+
+
+def named_columns(archive: zipfile.ZipFile) -> tuple[str, str] | None:
+    """The names of two members called like the ends of edges, or row and col."""
+    names = [name.removesuffix(".npy") for name in archive.namelist()]
+    pair = named_pair(names)
+    if pair is not None:
+        return names[pair[0]], names[pair[1]]
+    return ("row", "col") if {"row", "col"} <= set(names) else None
+
+
+def diagonals(source: NpzSource, offsets: Any, data: ArrayStream, width: int, sides: tuple[int, int],
+              batch_bytes: int) -> Iterator[EdgeBatch]:
+    """The entries of SciPy's dia: row k of `data`, `width` values long, has column j of diagonal offsets[k] in place
+    j."""
+    step = pairs_per_batch(batch_bytes) // 2 or 1
+    for offset in offsets.tolist():
+        for begin in range(0, width, step):
+            values = data.items(min(step, width - begin))
+            columns = begin + np.flatnonzero(values)
+            rows = columns - offset
+            inside = (rows >= 0) & (rows < sides[0]) & (columns < sides[1])
+            kept = values[values != 0][inside]
+            yield EdgeBatch(rows[inside], columns[inside], _weighed(source, kept))
+
+
+def blocks(source: NpzSource, streams: tuple[ArrayStream, ArrayStream, ArrayStream], block: tuple[int, int],
+           n_columns: int, batch_bytes: int) -> Iterator[EdgeBatch]:
+    """The entries of SciPy's bsr: blocks of this shape where csr has values. streams : indptr, indices and data."""
+    offsets, indices, data = streams
+    size = block[0] * block[1]
+    for batch in csr_batches(offsets, indices, max(16, batch_bytes // size), n_columns):
+        values = data.items(len(batch.src) * size).reshape(-1, *block)
+        which, row, column = np.nonzero(values)
+        yield EdgeBatch(batch.src[which] * block[0] + row, batch.dst[which] * block[1] + column,
+                        _weighed(source, values[which, row, column]))
+
+
+def _weighed(source: NpzSource, values: Any) -> Any:
+    if source.weights is None:
+        return None
+    return checked_weights(values, source.weights, lambda what, _place, **more: source.error(what, **more))

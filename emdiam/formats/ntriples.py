@@ -1,0 +1,54 @@
+"""N-Triples (RDF 1.1, W3C 2014): every triple whose object is a resource is an edge from its subject to its object.
+
+Vertices are called as they are written, IRIs without their angle brackets. Triples whose object is a literal are no
+edges, and are counted. A fourth term, as N-Quads have it, says nothing of the edge.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .base import FileSource
+from .collected import Collector
+from .source import EdgeBatch, SourceInfo
+from .text_lines import TextLines
+
+_RESOURCE = r"(?:<[^<>\s]*>|_:\S+)"
+_TRIPLE = re.compile(rf"({_RESOURCE})\s*<[^<>\s]*>\s*(?:({_RESOURCE})|\"(?:[^\"\\]|\\.)*\"\S*)\s*(?:{_RESOURCE}\s*)?\.")
+
+
+class NtriplesSource(FileSource):
+    """See the module."""
+
+    format = "ntriples"
+    takes_strings = True
+
+    def _read_info(self) -> SourceInfo:
+        if self.ids == "int":
+            raise self.error("resources are names, not integers", remedy="leave out --ids int")
+        if self.weights is not None:
+            raise self.no_weights("triples have none")
+        return self._facts(directed=True, id_kind="string")
+
+    def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
+        """See EdgeSource. Raises InputError with line number and text at a line that is no triple."""
+        lines = TextLines(self, batch_bytes, ("#",))
+        edges, literals = Collector(self, batch_bytes, lambda: {"line": lines.number}), 0
+        for line in lines:
+            triple = _TRIPLE.match(line)
+            if triple is None:
+                raise lines.error("a line that is no triple", line, "every line is a subject, a predicate, an object"
+                                  " and a full stop")
+            if triple[2] is None:
+                literals += 1
+                continue
+            edges.edge(_name(triple[1]), _name(triple[2]), directed=True)
+            if edges.full:
+                yield from edges.take()
+        yield from edges.take()
+        self.dropped = {"triples whose object is a literal": literals}
+
+
+def _name(term: str) -> str:
+    return term[1:-1] if term.startswith("<") else term

@@ -1,0 +1,103 @@
+"""Pajek networks (.net): *Vertices n, then *Edges, *Arcs, *Edgeslist, *Arcslist or *Matrix.
+
+(Mrvar, Batagelj, "Pajek: Reference Manual".) Vertices are called by their numbers, from 1 to n, and those without a
+line are vertices too. An edge without a value weighs 1. Networks of two modes and of several relations are one graph.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .base import FileSource
+from .heads import text_head
+from .numbered import NumberedEdges
+from .source import EdgeBatch, SourceInfo
+from .text_lines import TextLines
+from .weights import WHOLE
+
+_VERTICES = re.compile(rb"^[ \t]{0,64}\*vertices[ \t]+(\d{1,18})", re.IGNORECASE | re.MULTILINE)
+_COMMENTS = ("%", "/*", "#")
+_SECTION = re.compile(r"\*\s*([A-Za-z]+)")
+_PAIRS = {"edges": False, "arcs": True}
+_LISTS = {"edgeslist": False, "edgelist": False, "arcslist": True, "arclist": True}
+_IGNORED = ("network", "partition", "vector", "cluster", "permutation", "events", "vertices")
+
+
+class PajekSource(FileSource):
+    """See the module."""
+
+    format = "pajek"
+
+    def _read_info(self) -> SourceInfo:
+        n = text_head(self.input, self._n_vertices)
+        return self._facts(n_vertices=n, first_id=1, directed=True, weights="" if self.weights is None else WHOLE)
+
+    def _n_vertices(self, head: bytes, _complete: bool) -> int | None:
+        found = _VERTICES.search(head)
+        return None if found is None else int(found[1])
+
+    def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
+        """See EdgeSource. Raises InputError with line number and text at the first bad line."""
+        n = self.info().n_vertices or 0
+        lines = TextLines(self, batch_bytes, _COMMENTS)
+        edges = NumberedEdges(self, n, batch_bytes, lambda: {"line": lines.number})
+        section, n_sections, row, values = "", 0, 0, 0
+        for line in lines:
+            if line.startswith("*"):
+                section = self._section(lines, line)
+                n_sections += section == "vertices"
+                if n_sections > 1:
+                    raise lines.error("the file has several networks", line, "give each a file of its own")
+            elif section in _PAIRS:
+                src, dst, weight = self._pair(lines, line)
+                edges.edge(src, dst, weight or "1", directed=_PAIRS[section])
+                values += bool(weight)
+            elif section in _LISTS:
+                first, *others = self._numbers(lines, line)
+                for other in others:
+                    edges.edge(first, other, "1", directed=_LISTS[section])
+            elif section == "matrix":
+                row += 1
+                values += self._row(lines, line, row, edges)
+            if edges.full:
+                yield from edges.take()
+        yield from edges.take()
+        self.dropped = {"values": values if self.weights is None else 0}
+
+    def _section(self, lines: TextLines, line: str) -> str:
+        found = _SECTION.match(line)
+        name = "" if found is None else found[1].lower()
+        if name not in (*_PAIRS, *_LISTS, *_IGNORED, "matrix"):
+            raise lines.error("a section that is no part of a network", line, "remove it")
+        return name
+
+    def _pair(self, lines: TextLines, line: str) -> tuple[int, int, str]:
+        """Both ends of an edge, and its value."""
+        words = line.split(None, 3)
+        try:
+            return int(words[0]), int(words[1]), words[2] if len(words) > 2 else ""
+        except (ValueError, IndexError):
+            raise lines.error("a line without the numbers of two vertices", line) from None
+
+    def _numbers(self, lines: TextLines, line: str) -> list[int]:
+        try:
+            return [int(word) for word in line.split()]
+        except ValueError:
+            raise lines.error("a line of something else than numbers of vertices", line) from None
+
+    def _row(self, lines: TextLines, line: str, row: int, edges: NumberedEdges) -> int:
+        """A row of the matrix; returns the number of its values."""
+        words = line.split()
+        n = self.info().n_vertices
+        if len(words) != n:
+            raise lines.error(f"a row of the matrix has {len(words):,} values where {n:,} are expected", line[:80])
+        count = 0
+        for column, word in enumerate(words, 1):
+            try:
+                if float(word) != 0:
+                    edges.edge(row, column, word, directed=True)
+                    count += 1
+            except ValueError:
+                raise lines.error("a value of the matrix is no number", word) from None
+        return count

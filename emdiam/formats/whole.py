@@ -1,0 +1,201 @@
+"""Formats whose grammar has no order in which edges must come, so that a file is read whole, by a library: GML and
+graph6 by networkx, DOT by pydot, JSON by the standard library.
+
+What a file takes in memory is estimated from its size before it is read, and refused with the numbers where the budget
+is smaller. The graph then stays in memory, and its edges are handed on in batches.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from ..errors import BudgetError, InputError
+from ..units import current_rss_bytes, default_memory_bytes, format_size
+from .base import FileSource
+from .in_memory import NodesSource
+from .source import EdgeBatch, SourceInfo
+
+EXTRA = "pip install 'emdiam[formats]'"
+_SORT_BYTES = 128 << 20  # what a conversion takes beside the graph
+_READ_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class WholeGraph:
+    """A graph that was read. nodes : of any hashable kind. edges : (source, target, weight or attributes), as
+    NodesSource takes them. directed : whether they have directions."""
+
+    nodes: Sequence[Any]
+    edges: Sequence[tuple[Any, ...]]
+    directed: bool
+
+
+class WholeSource(FileSource):
+    """See the module. memory_factor : bytes that a byte of the file takes once it is read. package : what reads it."""
+
+    takes_strings = takes_columns = True
+    memory_factor: ClassVar[int]
+    package: ClassVar[str] = ""
+    _edges: NodesSource | None = None
+
+    def _read_info(self) -> SourceInfo:
+        with self._package_is_there():
+            graph = self._graph(self._whole())
+        labels = self._labels(graph.nodes)
+        self._edges = NodesSource(self.format, graph.nodes, lambda: graph.edges, len(graph.edges), graph.directed,
+                                  labels, self.weights)
+        return replace(self._edges.info(), size_bytes=self.input.size_bytes, format=self.format,
+                       id_kind=self._edges.info().id_kind)
+
+    def _labels(self, nodes: Sequence[Any]) -> Sequence[Any] | None:
+        """What the vertices are called, where the user insists on it; None: as they are."""
+        if self.ids == "string":
+            return [str(node) for node in nodes]
+        wrong = [node for node in nodes if not isinstance(node, int)] if self.ids == "int" else []
+        if wrong:
+            raise self.error("an id is no integer", text=str(wrong[0]), remedy="leave out --ids int")
+        return None
+
+    @contextmanager
+    def _package_is_there(self) -> Iterator[None]:
+        try:
+            yield
+        except ImportError as error:
+            raise self.error(f"format {self.format} is read by {self.package}, which is not installed",
+                             remedy=f"{EXTRA}, or write it as GraphML or as an edge list") from error
+
+    def _whole(self) -> bytes:
+        """The bytes of the file. Raises BudgetError where there are too many for the memory."""
+        memory = self.wishes.memory_bytes or default_memory_bytes()
+        room = max(0, memory - current_rss_bytes() - _SORT_BYTES)
+        most, pieces, size = room // self.memory_factor, list[bytes](), 0
+        with self.input.text() as stream:
+            while piece := stream.read(_READ_BYTES):
+                pieces.append(piece)
+                size += len(piece)
+                if size > most:
+                    size = max(size, 0 if self.input.compression else self.input.size_bytes or 0)
+                    least = memory - room + size * self.memory_factor
+                    raise BudgetError(
+                        f"{self.format} is read whole, and {format_size(size)} of it take about"
+                        f" {format_size(size * self.memory_factor)} of memory, where {format_size(room)} are left",
+                        path=self.name, remedy=f"give --memory {(least >> 20) + 1}MiB or more, or write it as GraphML"
+                        " or as an edge list, which are read in pieces")
+        return b"".join(pieces)
+
+    @abstractmethod
+    def _graph(self, data: bytes) -> WholeGraph:
+        """The graph in the bytes of the file. Raises InputError."""
+
+    def _attribute(self) -> str:
+        """The attribute that has the weights."""
+        return (self.weights.column if self.weights is not None else "") or "weight"
+
+    def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
+        """See EdgeSource."""
+        self.info()
+        assert self._edges is not None
+        yield from self._edges.batches(batch_bytes)
+        after = self._edges.info()
+        self.dropped, self.weight_kind = dict(after.dropped), after.weights
+
+    def _text(self, data: bytes) -> str:
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            raise self.error("the file is not UTF-8 text", byte=error.start,
+                             remedy="name its encoding with --encoding") from error
+
+    def _refused(self, error: Exception) -> InputError:
+        """What a library said, as an error."""
+        why = " ".join(str(error).split())[:200]
+        return self.error(f"this cannot be read as {self.format} ({why or type(error).__name__})",
+                          remedy="mend the file, or write the graph as an edge list")
+
+
+class GmlSource(WholeSource):
+    """GML (Himsolt 1997). Vertices are called by their ids."""
+
+    format, package, memory_factor = "gml", "networkx", 60
+
+    def _graph(self, data: bytes) -> WholeGraph:
+        import networkx as nx
+
+        text = self._text(data)
+        at = text.lower().find("[", max(0, text.lower().find("graph")))
+        if "multigraph" not in text[at : at + 200]:
+            text = f"{text[: at + 1]} multigraph 1 {text[at + 1 :]}"  # else parallel edges are refused
+        try:
+            graph = nx.parse_gml(text.splitlines(), label="id")
+        except (nx.NetworkXException, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            raise self._refused(error) from error
+        return _of_networkx(graph, None if self.weights is None else self._attribute())
+
+
+class Graph6Source(WholeSource):
+    """graph6 and sparse6 (McKay), one graph a file. Vertices are called 0 to n - 1."""
+
+    format, package, memory_factor = "graph6", "networkx", 2500
+
+    def _graph(self, data: bytes) -> WholeGraph:
+        import networkx as nx
+
+        lines = data.split()
+        if len(lines) != 1:
+            raise self.error(f"the file has {len(lines):,} graphs", remedy="give each a file of its own")
+        if lines[0].startswith((b">>digraph6<<", b"&")):
+            raise self.error("this is digraph6, for which there is no reader", remedy="write it as an edge list")
+        if self.weights is not None:
+            raise self.no_weights("graph6 has none")
+        sparse = lines[0].startswith((b">>sparse6<<", b":"))
+        try:
+            graph = (nx.from_sparse6_bytes if sparse else nx.from_graph6_bytes)(lines[0])
+        except (nx.NetworkXException, ValueError, IndexError, TypeError, StopIteration) as error:
+            raise self._refused(error) from error
+        return _of_networkx(graph, None)
+
+
+def _of_networkx(graph: Any, attribute: str | None) -> WholeGraph:
+    """A graph of networkx; `attribute` has the weights, None without."""
+    data = True if attribute is None else attribute
+    return WholeGraph(list(graph), list(graph.edges(data=data)), graph.is_directed())
+
+
+class JsonSource(WholeSource):
+    """Nodes and links or edges, as D3, networkx, Cytoscape, vis.js and graphology write them; a list of edges; or an
+    edge a line."""
+
+    format, memory_factor = "json", 25
+
+    def _graph(self, data: bytes) -> WholeGraph:
+        from .json_graphs import JsonError, graph_of_json
+
+        try:
+            return graph_of_json(self._text(data), None if self.weights is None else self._attribute())
+        except JsonError as error:
+            raise self.error(str(error.args[0]), remedy=error.args[1]) from error
+        except (ValueError, RecursionError) as error:
+            raise self._refused(error) from error
+
+
+class DotSource(WholeSource):
+    """Graphviz DOT. Vertices are called as they are written, without quotes and ports."""
+
+    format, package, memory_factor = "dot", "pydot", 400
+
+    def _graph(self, data: bytes) -> WholeGraph:
+        from .dot_graphs import DotError, graph_of_dot
+
+        try:
+            return graph_of_dot(self._text(data), None if self.weights is None else self._attribute())
+        except DotError as error:
+            raise self._refused(error) from error
+
+
+def unique(nodes: Iterable[Any]) -> list[Any]:
+    """The nodes, each once, in the order in which they come first."""
+    return list(dict.fromkeys(nodes))

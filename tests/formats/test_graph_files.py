@@ -1,0 +1,260 @@
+"""Formats of other programs: GraphML, GEXF, Pajek, DL, N-Triples, GML, DOT, JSON, graph6, each with names, isolated
+vertices, loops, parallel edges, weights and directions as it has them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+
+import emdiam
+from emdiam.errors import BudgetError, InputError
+from emdiam.formats.weights import WeightChoice
+
+GRAPHML = b"""<?xml version="1.0"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="d1" for="edge" attr.name="weight" attr.type="double"><default>7</default></key>
+<key id="d2" for="edge" attr.name="km" attr.type="int"/>
+<graph edgedefault="undirected">
+<node id="a"/><node id="b"/><node id="&lt;c&gt;">
+<desc>a &amp; b</desc></node><node id="d"/>
+<edge source="a" target="b"><data key="d1">2.5</data><data key="d2">3</data></edge>
+<edge source="b" target="&lt;c&gt;" directed="true"><data key="d2">4</data></edge></graph></graphml>"""
+GEXF = b"""<gexf xmlns="http://gexf.net/1.3" version="1.3"><graph defaultedgetype="directed"><attributes class="edge">
+<attribute id="0" title="km" type="float"/></attributes><nodes><node id="a"/><node id="b"><nodes>
+<node id="c"/></nodes></node>
+<node id="d"/></nodes><edges>
+<edge source="a" target="b" weight="2.5"><attvalues><attvalue for="0" value="3"/></attvalues>
+</edge><edge source="b" target="c" type="undirected"><attvalues><attvalue for="0" value="4"/></attvalues></edge></edges>
+</graph></gexf>"""
+PAJEK = b'*Network x\n*Vertices 4\n1 "a b" 0.1 0.2\n2 b\n*Edges\n1 2 2.5\n*Arcs :1 "r"\n2 3\n'
+DL = b"DL n = 4, format = edgelist1\nlabels:\na,b,c,d\ndata:\n1 2 2.5\n2 3\n"
+TRIPLES = b'# c\n<a> <p> <b> .\n<b> <p> "x > <y>"@en .\n<b> <p> _:c .\n<b> <p> <a> <g> .\n'
+GML = b"""Creator "x"
+graph [ directed 0
+ node [ id 1 label "a" ] node [ id 2 label "a" ] node [ id 5 ] node [ id 9 ]
+ edge [ source 1 target 2 weight 2.5 km 3 ] edge [ source 2 target 5 weight 7 km 4 ]
+ edge [ source 2 target 1 weight 9 km 9 ]
+]"""
+DOT = b"""/* c */ strict digraph "x y" { node [shape=box]; a -> {b c} [weight=2]; subgraph cluster_0
+{ e -> f [weight=3]; "g h" }
+"g h" -> "a" [weight=1]; "a":p1 -> d:p:n [weight=4]; i // c
+b -> {subgraph {j -> k [weight=6]}} [weight=5] }"""
+JSON = {
+    "directed": False,
+    "nodes": [{"id": "a"}, {"id": "b"}, {"id": "c"}, {"id": "d"}],
+    "links": [
+        {"source": "a", "target": "b", "weight": 2.5, "km": 3},
+        {"source": "b", "target": "c", "weight": 7, "km": 4},
+    ],
+}
+
+
+FILES = [
+    ("g.graphml", GRAPHML, 4, 2, 1),
+    ("g.gexf", GEXF, 4, 2, 1),
+    ("g.net", PAJEK, 4, 2, 1),
+    ("g.dl", DL, 4, 2, 2),
+    ("g.gml", GML, 4, 2, 0),
+    ("g.json", json.dumps(JSON).encode(), 4, 2, 0),
+    ("g.nt", TRIPLES, 3, 2, 3),
+]
+
+
+@pytest.mark.parametrize("suffix", [True, False])
+@pytest.mark.parametrize(("name", "data", "vertices", "edges", "arcs"), FILES)
+def test_each_format_has_its_vertices_and_edges(
+    tmp_path: Path, name: str, data: bytes, vertices: int, edges: int, arcs: int, suffix: bool
+) -> None:
+    path = tmp_path / (name if suffix else "g.txt")
+    path.write_bytes(data)
+    report = emdiam.convert(path, tmp_path / "g.zarr")
+    record = report.record
+    assert (record.n_vertices, record.n_edges, record.loops_dropped) == (vertices, edges, 0)
+    assert report.pairs_read == (3 if name in ("g.gml", "g.nt") else 2) and len(report.first_pairs) == report.pairs_read
+
+
+@pytest.mark.parametrize(("name", "data"), [(name, data) for name, data, *_ in FILES if name not in ("g.nt", "g.dl")])
+def test_weights_of_each_format(tmp_path: Path, name: str, data: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    emdiam.convert(path, tmp_path / "g.zarr", weights=True)
+    with emdiam.open(tmp_path / "g.zarr") as store:
+        weights = store.record.weights
+    largest = {"g.net": 1.0, "g.gexf": 1.0}.get(name, 7.0)
+    assert weights is not None and {float(weights.least), float(weights.largest)} == {2.5, largest}
+    if name != "g.net":
+        emdiam.convert(path, tmp_path / "h.zarr", weights="km")
+        with emdiam.open(tmp_path / "h.zarr") as store:
+            assert (store.record.weights.least, store.record.weights.largest) == (3, 4)
+        with pytest.raises(InputError):
+            emdiam.convert(path, tmp_path / "i.zarr", weights=WeightChoice("nosuch"))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "arcs"),
+    [("g.graphml", GRAPHML, 3), ("g.gexf", GEXF, 3), ("g.net", PAJEK, 3), ("g.dl", DL, 2), ("g.nt", TRIPLES, 3)],
+)
+def test_directions_of_each_format(tmp_path: Path, name: str, data: bytes, arcs: int) -> None:
+    """An edge without a direction goes both ways beside arcs."""
+    (tmp_path / name).write_bytes(data)
+    emdiam.convert(tmp_path / name, tmp_path / "g.zarr", directed=True)
+    with emdiam.open(tmp_path / "g.zarr", directed=True) as store:
+        assert store.record.n_edges == arcs
+
+
+def test_dot_has_the_edges_of_its_subgraphs(tmp_path: Path) -> None:
+    (tmp_path / "g.gv").write_bytes(DOT)
+    report = emdiam.convert(tmp_path / "g.gv", tmp_path / "g.zarr", weights=True)
+    # a-b, a-c, e-f, g h-a, a-d, b-j, b-k, j-k; and i alone
+    assert (report.record.n_vertices, report.record.n_edges) == (10, 8)
+
+
+def test_graph6_and_sparse6(tmp_path: Path) -> None:
+    graph = nx.krackhardt_kite_graph()
+    for number, data in enumerate((nx.to_graph6_bytes(graph), nx.to_sparse6_bytes(graph))):
+        for text in (data, data.partition(b"<<")[2]):
+            path = tmp_path / f"{number}{len(text)}.g6"
+            path.write_bytes(text)
+            assert emdiam.exact(path).diameter == 4
+    (tmp_path / "two.g6").write_bytes(nx.to_graph6_bytes(graph) * 2)
+    with pytest.raises(InputError, match="2 graphs"):
+        emdiam.exact(tmp_path / "two.g6")
+
+
+SHAPES = [
+    [[0, 1], [1, 2]],
+    [[0, 1, 5], [1, 2, 6]],
+    [{"source": "a", "target": "b"}, {"source": "b", "target": "c"}],
+    {
+        "nodes": [{"name": "x"}, {"name": "y"}, {"name": "z"}],
+        "links": [{"source": 0, "target": 1}, {"source": 1, "target": 2}],
+    },
+    {
+        "elements": {
+            "nodes": [{"data": {"id": "a"}}],
+            "edges": [{"data": {"source": "a", "target": "b"}}, {"data": {"source": "b", "target": "c"}}],
+        }
+    },
+    {
+        "graph": {
+            "nodes": {"a": {}, "b": {}, "c": {}},
+            "edges": [{"source": "a", "target": "b"}, {"source": "b", "target": "c"}],
+        }
+    },
+    {"nodes": [{"key": "a"}], "edges": [{"source": "a", "target": "b"}, {"source": "b", "target": "c"}]},
+    {"nodes": [{"id": 1}], "edges": [{"from": 1, "to": 2}, {"from": 2, "to": 3}]},
+    nx.node_link_data(nx.path_graph(3), edges="edges"),
+    nx.adjacency_data(nx.path_graph(3)),
+    nx.cytoscape_data(nx.path_graph(3)),
+]
+
+
+@pytest.mark.parametrize("shape", range(len(SHAPES)))
+def test_shapes_of_json(tmp_path: Path, shape: int) -> None:
+    (tmp_path / "g.json").write_text(json.dumps(SHAPES[shape]))
+    report = emdiam.convert(tmp_path / "g.json", tmp_path / "g.zarr")
+    assert (report.record.n_vertices, report.record.n_edges) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"a": 1},
+        [1, 2],
+        [["a", ["b"]]],
+        [[1]],
+        {"nodes": [{"id": "a"}, {}], "links": []},
+        {"links": [{"source": None, "target": 1}]},
+        {"nodes": [{"id": "a"}, {"id": "b"}], "links": [{"source": 0, "target": 1}]},
+        {"nodes": [{}], "links": [{"source": 0, "target": 1}]},
+        {"links": 5},
+        {"nodes": [{"id": 1.5}], "links": []},
+    ],
+)
+def test_json_that_is_no_graph(tmp_path: Path, value: Any) -> None:
+    (tmp_path / "g.json").write_text(json.dumps(value))
+    with pytest.raises(InputError) as caught:
+        emdiam.convert(tmp_path / "g.json", tmp_path / "g.zarr")
+    assert caught.value.remedy if hasattr(caught.value, "remedy") else str(caught.value)
+
+
+def test_a_document_a_line(tmp_path: Path) -> None:
+    (tmp_path / "g.json").write_text('{"source": 1, "target": 2}\n{"source": 2, "target": 3}\n')
+    assert emdiam.exact(tmp_path / "g.json").diameter == 2
+
+
+BOMB = (
+    b'<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+    b'<graphml><graph edgedefault="undirected"><node id="&b;"/></graph></graphml>'
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "what"),
+    [
+        ("g.graphml", BOMB, "entity"),
+        ("g.graphml", b'<graphml><graph><node id="' + b"a" * (18 << 20), "no tag ends"),
+        ("g.graphml", GRAPHML[:-30], "no graphml document"),
+        ("g.graphml", GRAPHML.replace(b"<edge ", b"<hyperedge "), "hyperedges"),
+        ("g.graphml", b"<graphml><graph><edge source='a'/></graph></graphml>", "name of an end"),
+        ("g.graphml", b"<graphml><graph><node id='a'/></graph><graph/></graphml>", "several graphs"),
+        ("g.net", b"*Vertices 2\n*Edges\n1 3\n", "outside 1..2"),
+        ("g.net", b"*Vertices 2\n*Edges\n1\n", "numbers of two"),
+        ("g.net", b"*Vertices 2\n*Edges\n1 2\n*Vertices 2\n*Edges\n1 2\n", "several networks"),
+        ("g.net", b"*Vertices 2\n*Nonsense\n1 2\n", "section"),
+        ("g.net", b"*Vertices 2\n*Matrix\n0 1 0\n", "where 2 are"),
+        ("g.dl", b"dl n=2 format=edgelist1\ndata:\n1 3\n", "outside 1..2"),
+        ("g.dl", b"dl n=2\ndata:\n0 1 1\n", "3 values"),
+        ("g.dl", b"dl nr=2 nc=3\ndata:\n1 2\n", "two modes"),
+        ("g.dl", b"dl n=2 nm=2\ndata:\n1 2\n", "2 relations"),
+        ("g.nt", b"<a> <p> <b>\n<a> <p> <b> .\n", "no triple"),
+        ("g.gml", b"graph [ node [ id 0 ]", "cannot be read as gml"),
+        ("g.dot", b"graph { a -- ", "cannot be read as dot"),
+        ("g.json", b'{"nodes": [', "cannot be read as json"),
+        ("g.g6", b"\x01\x02", "cannot be read as graph6"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, name: str, data: bytes, what: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError, match=what) as caught:
+        emdiam.convert(tmp_path / name, tmp_path / "g.zarr")
+    assert str(tmp_path / name) in str(caught.value) and not (tmp_path / "g.zarr").exists()
+
+
+@pytest.mark.parametrize("form", ["fullmatrix", "fullmatrix diagonal absent", "nodelist1", "edgelist1 labels embedded"])
+def test_forms_of_dl(tmp_path: Path, form: str) -> None:
+    data = {
+        "fullmatrix": "0 1 0 1 0 1 0 1 0",
+        "fullmatrix diagonal absent": "1 0\n1 1\n0 1",
+        "nodelist1": "1 2\n2 3\n",
+        "edgelist1 labels embedded": "a b\nb c\n",
+    }[form]
+    (tmp_path / "g.dl").write_text(f"dl n=3 format={form}\ndata:\n{data}\n")
+    assert emdiam.exact(tmp_path / "g.dl").diameter == 2
+
+
+@pytest.mark.parametrize(
+    "section", ["*Arcslist\n1 2\n2 3\n", "*Edgeslist\n1 2\n2 3 1\n", "*Matrix\n0 1 0\n1 0 2\n0 2 0\n"]
+)
+def test_sections_of_pajek(tmp_path: Path, section: str) -> None:
+    (tmp_path / "g.net").write_text("% c\n*Vertices 3\n" + section)
+    assert emdiam.exact(tmp_path / "g.net").diameter == 2
+
+
+def test_what_is_read_whole_is_refused_with_numbers(tmp_path: Path) -> None:
+    (tmp_path / "g.json").write_text(json.dumps([[i, i + 1] for i in range(400_000)]))
+    with pytest.raises(BudgetError, match="read whole.* give memory|read whole.*--memory|read whole.*memory="):
+        emdiam.convert(tmp_path / "g.json", tmp_path / "g.zarr", memory="300MiB")
+
+
+def test_ids_of_files_with_names_as_integers(tmp_path: Path) -> None:
+    (tmp_path / "g.graphml").write_bytes(GRAPHML.replace(b'"a"', b'"1"').replace(b'"b"', b'"2"'))
+    with pytest.raises(InputError, match="no integer"):
+        emdiam.convert(tmp_path / "g.graphml", tmp_path / "g.zarr", ids="int")
+    (tmp_path / "g.graphml").write_text("\n".join(nx.generate_graphml(nx.path_graph(30))))
+    report = emdiam.convert(tmp_path / "g.graphml", tmp_path / "g.zarr", ids="int")
+    assert (report.min_id, report.max_id) == (0, 29)
