@@ -1,5 +1,5 @@
 """DIMACS graphs: shortest-path .gr ("p sp n m", "a u v w"), clique and colouring .col ("p edge n m",
-"e u v") and the PACE flavour of .gr ("p tw n m", then bare pairs). Ids are 1-based, n is declared.
+"e u v") and the PACE flavours of .gr ("p tw n m" and "p ds n m", then bare pairs). Ids are 1-based, n is declared.
 
 Weights are dropped and counted, or kept; lines "c ..." are comments and "n ..." describe vertices. The number of edge
 lines is checked; colouring files are known to declare twice or half of what they list, and both are accepted.
@@ -17,7 +17,7 @@ from .source import EdgeBatch, SourceInfo
 from .weights import WHOLE
 
 # Name of the problem -> letter of its edge lines.
-_PROBLEMS = MappingProxyType({"sp": "a", "max": "a", "edge": "e", "edges": "e", "col": "e", "tw": ""})
+_PROBLEMS = MappingProxyType({"sp": "a", "max": "a", "edge": "e", "edges": "e", "col": "e", "tw": "", "ds": ""})
 
 # Name of the problem -> what stands behind the two ids.
 _MORE = MappingProxyType({"sp": "weights", "max": "capacities"})
