@@ -188,7 +188,8 @@ def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[DiameterKe
         one. bfs, mapping : variant and load balancing on a GPU, see docs/algorithms/gpu-bfs.md.
     workers : share the run out to so many worker processes of dask.distributed on this machine, or, with
         scheduler="tcp://host:8786", of those that it has. worker_memory, worker_threads : of each. With a device other
-        than "cpu" each does large levels on a GPU of its machine.
+        than "cpu" each does large levels on a GPU of its machine. dashboard : let every user of this machine look at
+        the run in Dask's dashboard; the logger "emdiam" says where it is.
     scratch : folder for the temporary store of a graph in memory, and for what memory has no room for, default:
         $TMPDIR or /var/tmp. progress : called with progress.Event.
     require_connected : raise errors.DisconnectedError for a graph of several components.
@@ -244,9 +245,10 @@ def approximate(graph: Any, *, method: str = "clusters", **options: Unpack[Appro
     """An estimate of the diameter of `graph`, in hops, and bounds on it that are proved.
 
     graph, and by name memory, arena, threads, device, bfs, mapping, workers, scheduler, worker_memory, worker_threads,
-    scratch, progress, require_connected : as for `diameter`. method : see emdiam.runs.registry.APPROXIMATIONS. Further
-    options : time_limit, vram, evict_page_cache, reorder, keep_reordered, vertex_state and those of checkpoints as for
-    `exact`, and of the method, such as masters="2^20", seed=1, iterations=5 or known_diameter=40.
+    dashboard, scratch, progress, require_connected : as for `diameter`. method : see
+    emdiam.runs.registry.APPROXIMATIONS. Further options : time_limit, vram, evict_page_cache, reorder, keep_reordered,
+    vertex_state and those of checkpoints as for `exact`, and of the method, such as masters="2^20", seed=1,
+    iterations=5 or known_diameter=40.
 
     weighted : whether distances are sums of the weights that the store has (methods "sweep" with iterations, "clusters"
     with masters and seed; memory, threads, scratch, time_limit, known_diameter and progress go with it).
@@ -267,16 +269,16 @@ def eccentricities(graph: Any, *, what: str = "all", directed: str | None = None
     """The eccentricity of every vertex of `graph`, in hops, within its component.
 
     graph, and by name memory, arena, threads, device, bfs, mapping, workers, scheduler, worker_memory, worker_threads,
-    scratch, progress, require_connected, time_limit, vram, evict_page_cache, reorder, keep_reordered, vertex_state and
-    those of checkpoints : as for `exact`. what : "all", or "radius" or "center" of the largest component alone, which
-    take a few traversals. out : a file for the eccentricities, Parquet or, by its name, CSV. certificate : a file
-    for the proof. keep : whether the result has them too (by_vertex(), ids, lower_bounds, upper_bounds); default: if
-    `graph` is no store. directed : "out", the largest distance along arcs from every vertex to one that it reaches, or
-    "in", to it from one that reaches it, of a store with directions, or of a graph that has them; the result is a
-    DirectedEccentricities then (of the options, memory, arena, threads, scratch, require_connected, time_limit,
-    evict_page_cache, out, keep and progress go with it). weighted : whether distances are sums of the weights that the
-    store has; the result is a WeightedEccentricities then (memory, threads, scratch, time_limit, evict_page_cache,
-    what, out, keep and progress go with it).
+    dashboard, scratch, progress, require_connected, time_limit, vram, evict_page_cache, reorder, keep_reordered,
+    vertex_state and those of checkpoints : as for `exact`. what : "all", or "radius" or "center" of the largest
+    component alone, which take a few traversals. out : a file for the eccentricities, Parquet or, by its name, CSV.
+    certificate : a file for the proof. keep : whether the result has them too (by_vertex(), ids, lower_bounds,
+    upper_bounds); default: if `graph` is no store. directed : "out", the largest distance along arcs from every
+    vertex to one that it reaches, or "in", to it from one that reaches it, of a store with directions, or of a
+    graph that has them; the result is a DirectedEccentricities then (of the options, memory, arena, threads,
+    scratch, require_connected, time_limit, evict_page_cache, out, keep and progress go with it). weighted : whether
+    distances are sums of the weights that the store has; the result is a WeightedEccentricities then (memory,
+    threads, scratch, time_limit, evict_page_cache, what, out, keep and progress go with it).
 
     The result has radius, diameter, center, periphery and histogram. Raises as `exact`; StoppedEarly's `result` has
     bounds.
@@ -302,9 +304,9 @@ def distances(graph: Any, **options: Unpack[DistanceKeywords]) -> Distances:
     quantile : share of the connected pairs within the effective diameter (default 0.9). seed : of the sample, or of
     the counters. out : a Parquet file for the closeness and harmonic centrality of every vertex, in the ids of the
     store (a graph in memory: its numbers). memory, arena, threads, time_limit, device, bfs, mapping, vram, workers,
-    scheduler, worker_memory, worker_threads, scratch, vertex_state, evict_page_cache, progress as for `exact`.
-    directed : along the arcs of a store with directions, or of a graph that has them; pairs are ordered then, and
-    hyperball, out, devices and workers do not go with it.
+    scheduler, worker_memory, worker_threads, dashboard, scratch, vertex_state, evict_page_cache, progress as for
+    `exact`. directed : along the arcs of a store with directions, or of a graph that has them; pairs are ordered
+    then, and hyperball, out, devices and workers do not go with it.
 
     Raises InputError (BudgetError, NotWritten with `result`), and StoppedEarly on Ctrl-C and at the end of the time,
     whose `result` is what the sources show that were counted by then. Raises TypeError for an option that there is not.

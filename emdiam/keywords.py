@@ -63,6 +63,7 @@ class RunKeywords(TypedDict, total=False):
     scheduler: str | None
     worker_memory: int | str | None
     worker_threads: int | None
+    dashboard: bool | None
     scratch: str | Path | None
     require_connected: bool
     progress: Listener | None
@@ -96,6 +97,7 @@ class DistanceKeywords(TypedDict, total=False):
     scheduler: str | None
     worker_memory: int | str | None
     worker_threads: int | None
+    dashboard: bool | None
     scratch: str | Path | None
     vertex_state: str
     evict_page_cache: bool

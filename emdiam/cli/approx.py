@@ -50,7 +50,7 @@ if TYPE_CHECKING:
               help="Distances are sums of weights, as the store has them (clusters and sweep).")
 @click.option("--known-diameter", type=options.LENGTH, metavar="D",
               help="Largest diameter of any component, if it is known: the answer has estimate / D.")
-@options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers,
+@options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers, options.dashboard,
                  options.vertex_state, options.spill, options.reorder)
 @options.stacked(options.require_connected, options.time_limit, checkpoint, options.evict_page_cache, options.as_json)
 @click.option("--csv", "as_csv", is_flag=True, help="Print a table as CSV, one row a run.")

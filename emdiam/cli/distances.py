@@ -33,7 +33,7 @@ from .output import answer
               help="Write the closeness and the harmonic centrality of every vertex to FILE, Parquet, or CSV if"
                    " its name ends so.")
 @options.stacked(options.time_limit, options.memory, options.arena, options.threads, options.vertex_state,
-                 options.spill, options.evict_page_cache, options.gpu, options.workers)
+                 options.spill, options.evict_page_cache, options.gpu, options.workers, options.dashboard)
 @options.stacked(options.as_json, options.verbose, options.progress)
 def command(**given: Any) -> int:
     """Show how distances are distributed: pairs by distance, mean, effective diameter.

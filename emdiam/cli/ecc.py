@@ -41,7 +41,7 @@ from .output import answer
 @click.option("--weighted", is_flag=True, help="Distances are sums of weights, as the store has them.")
 @click.option("--radius", is_flag=True, help="Only the radius of the largest component, by a few traversals.")
 @click.option("--center", is_flag=True, help="Only the centre of the largest component, and its radius.")
-@options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers)
+@options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers, options.dashboard)
 @options.stacked(options.require_connected, options.time_limit, checkpoint)
 @options.stacked(options.vertex_state, options.spill, options.reorder)
 @options.stacked(options.evict_page_cache, options.as_json, options.verbose, options.progress)

@@ -34,7 +34,7 @@ from .output import answer
 @click.command(cls=EmdiamCommand)
 @options.STORE
 @click.option("--method", type=options.Choice(EXACT), default="pivots", show_default=True, help="Exact method.")
-@options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers)
+@options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers, options.dashboard)
 @click.option("--path", type=options.NEW_FILE, metavar="FILE",
               help="Write a longest shortest path to FILE, one vertex id a line. One of more than 10,000 vertices is"
                    " shown nowhere else.")

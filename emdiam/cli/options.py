@@ -33,7 +33,7 @@ SECTIONS = {
     "Memory, disk and threads": ("memory", "arena", "threads", "vertex_state", "scratch", "reorder",
                                  "keep_reordered", "evict_page_cache"),
     "GPU": ("device", "vram", "bfs", "mapping"),
-    "Workers": ("workers", "scheduler", "worker_memory", "worker_threads"),
+    "Workers": ("workers", "scheduler", "worker_memory", "worker_threads", "dashboard"),
     "Checkpoint": ("checkpoint", "checkpoint_every", "resume", "keep_checkpoint", "retry"),
     "Output": ("as_json", "as_csv", "verbose", "quiet", "log_interval", "events", "no_plots"),
 }
@@ -181,6 +181,9 @@ workers = stacked(
     click.option("--worker-threads", type=AT_LEAST_1, metavar="N",
                  help="Threads of a worker. [default: as Dask started it; on this machine, its share of --threads]"),
 )
+dashboard = click.option("--dashboard", is_flag=True, default=None,
+                         help="With --workers: let every user of this machine look at the run in Dask's dashboard; a"
+                              " line says where.")
 
 
 def passed(given: Mapping[str, Any], *without: str) -> dict[str, Any]:

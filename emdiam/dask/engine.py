@@ -46,15 +46,13 @@ from .components import WorkerComponents
 from .exchange import ranks_of, slab_size
 from .labels import WorkerClusters, on_workers
 from .masks import range_bytes, row_bytes
-from .rank_group import Loss, RankGroup, WorkersLost
+from .rank_group import VAIN_LOSSES, Loss, RankGroup, WorkersLost
 from .spread import spread
 
 _BATCH_BITS, _WORD_BITS = 512, 64
 _LEAST_ROOM, _USUAL_ROOM = 1 << 16, 1 << 20
 # Of values of other ranks that may be on a worker during a pass: share of its pool, least bytes.
 _HALO_SHARE, _LEAST_HALO = 2, 1 << 20
-# Losses in a row at which a run got no further than before, after which it ends.
-_VAIN_LOSSES = 3
 _Value = TypeVar("_Value")
 
 
@@ -88,6 +86,8 @@ class DaskEngine(ColumnCounting, Engine):
         self._open_local = local
         self._local_engine: CpuEngine | None = None
         group.on_loss, group.heartbeat = self._report_loss, self.reporter.heartbeat
+        for loss in group.losses:  # while it was opened
+            self._report_loss(loss)
 
     def _facts(self) -> Facts:
         """What there is; workers are others after a loss."""
@@ -109,8 +109,8 @@ class DaskEngine(ColumnCounting, Engine):
                 self.facts = self._facts()
                 verbs = self.group.number - before
                 furthest, in_vain = max(furthest, verbs), in_vain + 1 if verbs <= furthest else 0
-                if in_vain == _VAIN_LOSSES:
-                    raise StateLost(f"{loss}, {_VAIN_LOSSES + 1} times at the same place") from None
+                if in_vain == VAIN_LOSSES:
+                    raise StateLost(f"{loss}, {VAIN_LOSSES + 1} times at the same place") from None
 
     def _report_loss(self, loss: Loss) -> None:
         facts = {"ranks": loss.ranks, "verb": loss.verb, "seconds": loss.seconds}

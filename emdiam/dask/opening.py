@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
-import dask
-from distributed import Client, LocalCluster
+from distributed import Client
 
 from ..engine.cpu import CpuEngine
 from ..engine.needs import Needs
@@ -25,16 +25,15 @@ from ..store.check import blamed_on
 from ..store.store import Store
 from ..units import default_memory_bytes
 from .engine import DaskEngine
+from .here import ClusterHere, await_workers, settings_here
 from .plan import RankSpec, plan_client
 from .ranges import balanced_ranges
 from .rank_group import RankGroup, chosen_workers
 from .setting import OnCluster
 
 _CONNECT_SECONDS = 30.0
-# Of a cluster on this machine. It looks, 15 s after a worker was lost, whether it is there again, and else never starts
-# it again; at that moment it may be starting after a second loss. And its profiler looks a hundred times a second at
-# what all threads do, which before Python 3.11.9 may stop the process for good (python/cpython#106883).
-SETTINGS = {"distributed.deploy.lost-worker-timeout": "30 days", "distributed.worker.profile.enabled": False}
+_PRIVATE = ("tls://", "wss://", "inproc://")
+_LOG = logging.getLogger("emdiam")
 
 
 @contextmanager
@@ -53,8 +52,8 @@ def open_dask_engine(
             memory = default_memory_bytes() // ((cluster.workers or 1) + 1 if here else 1)
         plan = plan_client(store, needs, memory)
         client = stack.enter_context(connected(cluster, threads))
-        addresses = chosen_workers(client, cluster.workers)
-        given = client.nthreads()
+        given = await_workers(client, partial(_say_started, progress, cluster.workers)) if here else client.nthreads()
+        addresses = chosen_workers(client.scheduler.address, given, cluster.workers)
         # Workers of a scheduler look at the memory of their machines themselves.
         share = (default_memory_bytes() - plan.planned_rss_bytes) // len(addresses) if here else None
         spec = RankSpec(
@@ -63,7 +62,7 @@ def open_dask_engine(
             memory_bytes=cluster.worker_memory_bytes or share,
             threads=cluster.worker_threads or min(given[address] for address in addresses),
             dense_arcs=options.get("dense_arcs", -1), device=cluster.device, vram_bytes=cluster.vram_bytes)
-        group = RankGroup(client, store, spec)
+        group = RankGroup(client, store, spec, mend=client.cluster.mend if here else None)
         stack.callback(group.close)
         engine = DaskEngine(store, group, plan, local, progress)
         stack.callback(engine.close)
@@ -79,25 +78,46 @@ def worker_path(store: Store) -> str:
     return store.path if "://" in store.path else str(Path(store.path).absolute())
 
 
+def _say_started(progress: Listener | None, wanted: int | None, there: int) -> None:
+    if progress is not None:
+        progress(Event("workers", there, wanted, "workers"))
+
+
 @contextmanager
 def connected(cluster: OnCluster, threads: int) -> Iterator[Client]:
-    """A client of the scheduler, or of one that is started here and ended with the run."""
+    """A client of the scheduler, or of one that is started here and ended with the run; its workers are yet to start
+    (await_workers)."""
     with ExitStack() as stack:
+        stack.enter_context(_quiet_logs())
         if cluster.scheduler is None:
             workers = cluster.workers or 1
             each = cluster.worker_threads or max(1, threads // workers)
-            # Memory is planned and measured here, and not by killing what has grown: hence no limit of Dask's own.
-            stack.enter_context(dask.config.set(SETTINGS))
-            here = stack.enter_context(_whole(lambda: _quiet_cluster(workers, each)))
-            yield stack.enter_context(Client(here))
+            stack.enter_context(settings_here(cluster.dashboard))
+            here = stack.enter_context(_whole(lambda: ClusterHere(workers, each, cluster.dashboard)))
+            client = stack.enter_context(Client(here))
+            if cluster.dashboard:
+                _LOG.warning("Dask's dashboard of this run is at %s; it asks for no password: every user of this"
+                             " machine can look at it", client.dashboard_link)
+            yield client
             return
-        stack.enter_context(_quiet_logs())
-        try:
-            client = stack.enter_context(Client(cluster.scheduler, timeout=_CONNECT_SECONDS))
-        except OSError as error:
-            raise InputError(f"no scheduler answers ({error})", text=cluster.scheduler,
-                             remedy="start one with: dask scheduler") from None
+        client = stack.enter_context(_client_of(cluster.scheduler))
+        if not client.scheduler.address.startswith(_PRIVATE):
+            _LOG.warning("the scheduler at %s works without TLS: everyone who can connect to it or to its workers can"
+                         " run code as you, and read what they send (docs/scaling.md)", client.scheduler.address)
         yield client
+
+
+def _client_of(address: str) -> Client:
+    """A client of a scheduler that runs, with TLS as Dask's own configuration says. Raises InputError."""
+    try:
+        return Client(address, timeout=_CONNECT_SECONDS)
+    except OSError as error:
+        raise InputError(f"no scheduler answers ({error})", text=address,
+                         remedy="start one with: dask scheduler") from None
+    except (TypeError, ValueError, RuntimeError) as error:  # of the address, or of what Dask's configuration lacks
+        raise InputError(f"Dask cannot connect to the scheduler ({error})", text=address,
+                         remedy="write it like tcp://HOST:8786, or tls://HOST:8786 with the certificates in Dask's"
+                                " configuration (distributed.comm.tls)") from None
 
 
 @contextmanager
@@ -114,16 +134,30 @@ def _quiet_logs() -> Iterator[None]:
             logging.getLogger(name).setLevel(level)
 
 
-def _whole(start: Callable[[], LocalCluster]) -> LocalCluster:
+def _start_tracker() -> None:
+    """Start the process in which Python notes what processes share, and removes it in the end. It does so for workers
+    that were killed too, and warns of that, which would frighten people after a loss that was made good."""
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [before, "ignore:resource_tracker:UserWarning"]))
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["PYTHONWARNINGS"]
+        else:
+            os.environ["PYTHONWARNINGS"] = before
+
+
+def _whole(start: Callable[[], ClusterHere]) -> ClusterHere:
     """The cluster that start() starts. A stop in the middle waits until it is there, and closes it: Dask cannot close
     one that is half there."""
-    made: Future[LocalCluster] = Future()
+    made: Future[ClusterHere] = Future()
 
     def fulfil() -> None:
         if made.set_running_or_notify_cancel():
             # Inherited by all that is started from here: Ctrl-C on a terminal goes to every process of its group, and
             # is for this one to hear, which ends the workers.
-            resource_tracker.ensure_running()  # which lets the signal through again where it is started
+            _start_tracker()  # which lets the signal through again where it is started
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             try:
                 made.set_result(start())
@@ -137,12 +171,3 @@ def _whole(start: Callable[[], LocalCluster]) -> LocalCluster:
         if not made.cancel():
             made.result().close()
         raise
-
-
-def _quiet_cluster(workers: int, threads: int) -> LocalCluster:
-    """A cluster on this machine, without a dashboard."""
-    with warnings.catch_warnings():
-        # Of a port for one, which nobody asked for.
-        warnings.filterwarnings("ignore", "Port .* is already in use", UserWarning)
-        return LocalCluster(n_workers=workers, threads_per_worker=threads, memory_limit=0, dashboard_address=None,
-                            silence_logs=logging.CRITICAL)

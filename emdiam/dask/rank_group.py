@@ -12,7 +12,7 @@ import contextlib
 import time
 import uuid
 from asyncio import CancelledError
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError as FutureCancelled
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -32,6 +32,8 @@ from .ranges import balanced_ranges
 from .rank import Done, Rank, Verb
 
 WAIT_SECONDS = 60.0
+# Losses in a row at which a run got no further than before, after which one more ends it.
+VAIN_LOSSES = 3
 _LOOK_SECONDS, _POLL_SECONDS, _REST_SECONDS = 0.5, 0.1, 30.0
 _CANCELLED = (CancelledError, FutureCancelled)
 _UNREACHABLE = (StateLost, TimeoutError, OSError, RuntimeError, *_CANCELLED)
@@ -59,15 +61,18 @@ class RankGroup:
     """All ranks of one run on one cluster.
 
     client : of dask.distributed. store : as the client sees it. spec : what ranks open; its addresses are of the
-    worker of each rank. Close it. reports : the last report of each rank (see Rank.report). plans : the memory plan
-    of each, as a dict. gone_reports : the last ones of ranks that were given up. losses : so far. on_loss : called
-    after each. heartbeat : called now and then while ranks are waited for. level : how far the verb under way is.
-    number : of verbs so far.
+    worker of each rank. mend : starts workers that have ended, where nothing else does. Close it. reports : the last
+    report of each rank (see Rank.report). plans : the memory plan of each, as a dict. gone_reports : the last ones of
+    ranks that were given up. losses : so far. on_loss : called after each. heartbeat : called now and then while ranks
+    are waited for. level : how far the verb under way is. number : of verbs so far.
     unused : keys of columns that nobody holds any more, which ranks let go of with the next verb.
     """
 
-    def __init__(self, client: Client, store: Store, spec: RankSpec, wait_seconds: float = WAIT_SECONDS) -> None:
-        self.client, self.spec, self._store, self._wait = client, spec, store, wait_seconds
+    def __init__(
+        self, client: Client, store: Store, spec: RankSpec, wait_seconds: float = WAIT_SECONDS,
+        mend: Callable[[], None] | None = None
+    ) -> None:
+        self.client, self.spec, self._store, self._wait, self._mend = client, spec, store, wait_seconds, mend
         self.reports: list[dict[str, Any]] = []
         self.plans: list[dict[str, Any]] = []
         self.gone_reports: list[dict[str, Any]] = []
@@ -80,10 +85,10 @@ class RankGroup:
         self._futures: list[Future] = []
         self.ranks: list[Any] = []
         try:
-            self._open()
-        except _Loss as loss:
-            self.close()
-            raise StateLost(str(loss)) from None
+            try:
+                self._open()
+            except _Loss as loss:
+                self._restore(str(loss), "open")
         except BaseException:
             self.close()
             raise
@@ -260,20 +265,29 @@ class RankGroup:
     # -- loss -------------------------------------------------------------------------------------
     def _restore(self, why: str, verb: str) -> None:
         """Open all ranks again, with nothing but the graph. Raises StateLost if that cannot be."""
-        begin, lost = time.monotonic(), self._lost()
-        self.gone_reports += self.reports
-        while True:
+        begin, lost, before, reports = time.monotonic(), self._lost(), self.spec, self.reports
+        try:
+            self._open_anew(why)
+        except BaseException:
+            self.spec = before  # that of the last reports
+            raise
+        self.gone_reports += reports
+        self.losses.append(Loss(lost, verb, time.monotonic() - begin))
+        if self.on_loss is not None:
+            self.on_loss(self.losses[-1])
+
+    def _open_anew(self, why: str) -> None:
+        """Open all ranks on the workers that there are, again where one is lost meanwhile."""
+        for _ in range(VAIN_LOSSES):
             self.close()
             addresses = self._workers(why)
             self.spec = replace(self.spec, addresses=addresses, ranges=balanced_ranges(self._store, len(addresses)))
             try:
                 self._open()
-                break
+                return
             except _Loss as again:
                 why = str(again)
-        self.losses.append(Loss(lost, verb, time.monotonic() - begin))
-        if self.on_loss is not None:
-            self.on_loss(self.losses[-1])
+        raise StateLost(f"{why}, {VAIN_LOSSES + 1} times at the same place")
 
     def _workers(self, why: str) -> tuple[str, ...]:
         """As many workers as there were, waited for, or those that are left."""
@@ -288,6 +302,8 @@ class RankGroup:
                 if alive:
                     return tuple(here + spare)
                 raise StateLost(f"{why}, and no other worker has joined within {self._wait:.0f} s")
+            if self._mend is not None:
+                self._mend()
             if self.heartbeat is not None:
                 self.heartbeat()
             time.sleep(_POLL_SECONDS)
@@ -315,12 +331,15 @@ def _reaching() -> Iterator[None]:
         raise _Loss(f"a connection broke ({error})" if isinstance(error, OSError) else str(error)) from None
 
 
-def chosen_workers(client: Client, count: int | None) -> tuple[str, ...]:
-    """Addresses of the workers of a run, ascending; count : how many (None: all). Raises InputError."""
-    there = sorted(client.nthreads())
+def chosen_workers(scheduler: str, there: Mapping[str, int], count: int | None) -> tuple[str, ...]:
+    """Addresses of the workers of a run, ascending.
+
+    scheduler : its address. there : the threads of its workers, by address. count : how many (None: all). Raises
+    InputError."""
     if not there:
-        raise InputError("the scheduler has no workers", text=client.scheduler.address,
-                         remedy="start some with: dask worker " + client.scheduler.address)
+        raise InputError("the scheduler has no workers", text=scheduler,
+                         remedy="start some with: dask worker " + scheduler)
     if count is not None and len(there) < count:
-        raise InputError(f"the scheduler has {len(there)} workers, {count} are wanted")
-    return tuple(there[:count])
+        raise InputError(f"the scheduler has {len(there)} workers, {count} are wanted", text=scheduler,
+                         remedy=f"give --workers {len(there)}, or start more with: dask worker {scheduler}")
+    return tuple(sorted(there)[:count])

@@ -59,7 +59,7 @@ AUTO, NEVER, ALWAYS = REORDER = ("auto", "never", "always")
 # Where vertex state may be.
 _, RAM, DISK = STATES = (AUTO, "ram", "disk")
 _LESS_ROOM = 7 / 8  # of the memory of a device, where not all of what is free can be had
-_CLUSTER = ("scheduler", "workers", "worker_memory", "worker_threads")
+_CLUSTER = ("scheduler", "workers", "worker_memory", "worker_threads", "dashboard")
 SHARED = (*_FIELDS, *_CLUSTER, *CHECKPOINT)
 
 
@@ -146,7 +146,8 @@ def shared_fields(given: Mapping[str, Any]) -> dict[str, Any]:
             fields[field] = given[name] if read is None else read(given[name])
     memory = given.get("worker_memory")
     fields["cluster"] = chosen_cluster(given.get("scheduler"), given.get("workers"),
-                                       None if memory is None else parse_size(memory), given.get("worker_threads"))
+                                       None if memory is None else parse_size(memory), given.get("worker_threads"),
+                                       given.get("dashboard"))
     fields["checkpoint"] = chosen_checkpoint(given)
     return fields
 

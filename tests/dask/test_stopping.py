@@ -47,6 +47,7 @@ def test_a_cluster_that_is_half_there_is_closed_when_it_is_whole():
 @pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_workers_are_not_profiled(processes: bool):
     """Dask's profiler may stop a process for good."""
+    from emdiam.dask.here import await_workers
     from emdiam.dask.opening import connected
     from emdiam.dask.setting import OnCluster
     from tests.helpers.workers import client
@@ -55,4 +56,6 @@ def test_workers_are_not_profiled(processes: bool):
         return "profile" in dask_worker.periodic_callbacks
 
     with connected(OnCluster(workers=1), 1) if processes else nullcontext(client(1, processes=False)) as one:
+        if processes:
+            await_workers(one)
         assert list(one.run(profiled).values()) == [False]

@@ -6,7 +6,7 @@ import atexit
 import subprocess
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,13 +29,9 @@ APART = 13
 @cache
 def client(workers: int, processes: bool = True, threads: int = 1) -> Any:
     """A client of a cluster on this machine, ended with the session."""
-    import dask
-
-    from emdiam.dask.opening import SETTINGS
-
+    _settle()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Port .* is already in use", UserWarning)
-        dask.config.set(SETTINGS)
         cluster = distributed.LocalCluster(
             n_workers=workers, threads_per_worker=threads, processes=processes, dashboard_address=None,
             memory_limit=0)
@@ -43,6 +39,16 @@ def client(workers: int, processes: bool = True, threads: int = 1) -> Any:
     atexit.register(cluster.close)
     atexit.register(found.close)
     return found
+
+
+@cache
+def _settle() -> None:
+    """The settings of emdiam's own clusters, until the session ends: a busy machine passes Dask's time limits."""
+    from emdiam.dask.here import settings_here
+
+    settings = ExitStack()
+    settings.enter_context(settings_here())
+    atexit.register(settings.close)
 
 
 def apart(graph: naive.Graph, by: int = APART) -> naive.Graph:
@@ -62,7 +68,8 @@ def engine_on_workers(path: Path, workers: int, *, processes: bool = True, **mor
     with open_store(path) as store:
         mine = client(workers, processes)
         options: dict[str, Any] = {"memory_bytes": MEMORY, "threads": 2, **more}
-        spec = RankSpec(str(path), store.digest, balanced_ranges(store, workers), chosen_workers(mine, workers),
+        addresses = chosen_workers(mine.scheduler.address, mine.nthreads(), workers)
+        spec = RankSpec(str(path), store.digest, balanced_ranges(store, workers), addresses,
                         needs_of(store, make_run("pivots")).phases, 1 << 20, **options)
         group = RankGroup(mine, store, spec)
         try:
