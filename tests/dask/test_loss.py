@@ -231,6 +231,58 @@ def test_a_verb_that_loses_workers_each_time_ends_the_run(tmp_path: Path) -> Non
             engine.repeated(run)
 
 
+@contextmanager
+def losing_while_opened(monkeypatch: pytest.MonkeyPatch, times: int) -> Iterator[None]:
+    """The first openings of ranks lose a worker before they are connected."""
+    from emdiam.dask import rank_group
+
+    whole, left = rank_group.RankGroup._each, [times]
+
+    def lost(self: Any, method: str, *args: Any) -> Any:
+        if method == "connect" and left[0]:
+            left[0] -= 1
+            raise rank_group._Loss("lost worker 1 (planted)")
+        return whole(self, method, *args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rank_group.RankGroup, "_each", lost)
+        yield
+    assert left == [0]
+
+
+def test_a_worker_that_is_lost_while_ranks_open_is_awaited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = mesh()
+    with losing_while_opened(monkeypatch, 2), engine_on_workers(
+            write_store(tmp_path / "g.zarr", graph), 2, processes=False) as engine:
+        assert [loss.verb for loss in engine.group.losses] == ["open"]
+        check_distances(engine, graph, 13)
+        assert [loss["verb"] for loss in engine.details()["losses"]] == ["open"]
+
+
+def test_ranks_that_never_open_end_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_store(tmp_path / "g.zarr", mesh())
+    with losing_while_opened(monkeypatch, 4), pytest.raises(StateLost, match="planted.*, 4 times at the same place"), \
+            engine_on_workers(path, 2, processes=False):
+        pass
+
+
+def test_what_was_known_stays_whole_where_ranks_cannot_be_opened_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A result of the bounds so far has the workers of the last reports."""
+    graph = mesh()
+    with engine_on_workers(write_store(tmp_path / "g.zarr", graph), 3, processes=False) as engine:
+        before = engine.details()["workers"]
+        fewer = dict(list(engine.group.alive().items())[:2])
+        engine.group._wait = 0.0
+        monkeypatch.setattr(type(engine.group), "alive", lambda group: fewer)
+        with losing_while_opened(monkeypatch, 3), pytest.raises(StateLost):
+            lose(engine, 2)
+            engine.bfs(0)
+        after = engine.details()["workers"]
+        assert [worker["address"] for worker in after] == [worker["address"] for worker in before]
+
+
 # -- processes ------------------------------------------------------------------------------------
 def kill(engine: Any, rank: int) -> None:
     """kill -9 of the worker process of a rank."""

@@ -15,6 +15,7 @@ _PAIRS = ("tests/apsp/test_protocol.py",)
 _VERIFY_ALL = ("tests/verification/test_eccentricities.py",)
 _SEARCHES = ("tests/gpu/paths/test_searches.py",)
 _ALL_PAIRS = ("tests/gpu/paths/test_all_pairs.py",)
+_PRIVATE = ("tests/dask/test_private.py",)
 _NOTHING_ABOVE_256 = "    return 0 if layout[1][len(layout[1]) - 1] > 256 else"
 
 FAULTS = (
@@ -297,6 +298,24 @@ FAULTS = (
           "check_of(self.path / name, size) != check:", "check_of(self.path / name, size) < 0:",
           ("tests/conversion/test_checkpoint.py", "tests/conversion/test_resume.py")),
     # -- many machines ------------------------------------------------------------------------------------------
+    Fault("workers of a run take connections without its key", "emdiam/dask/here.py",
+          'security = _identity()\n        address = {"host": "127.0.0.1", "protocol": "tls://"',
+          'security = Security()\n        address = {"host": "127.0.0.1", "protocol": "tcp://"', _PRIVATE),
+    Fault("the scheduler of a run has Dask's HTTP server", "emdiam/dask/here.py",
+          '{"cls": _Scheduler, "options": address}', '{"cls": Scheduler, "options": address}', _PRIVATE),
+    Fault("files of Dask are in a folder that others may have made", "emdiam/dask/here.py",
+          "{**_SETTINGS, _FOLDER: folder, ", "{**_SETTINGS, ", _PRIVATE),
+    Fault("worker processes that end while they start are not replaced", "emdiam/dask/here.py",
+          "        if nanny.status in _ENDED:\n            return True\n",
+          "        if nanny.status in _ENDED:\n            return False\n", _PRIVATE),
+    Fault("a scheduler without TLS is used unsaid", "emdiam/dask/opening.py",
+          "        if not client.scheduler.address.startswith(_PRIVATE):\n",
+          "        if client.scheduler.address.startswith(_PRIVATE):\n", _PRIVATE),
+    Fault("a worker that is lost while ranks open ends the run", "emdiam/dask/rank_group.py",
+          'self._restore(str(loss), "open")', "raise StateLost(str(loss)) from None",
+          ("tests/dask/test_loss.py",)),
+    Fault("the workers of a stopped run are not those of its reports", "emdiam/dask/rank_group.py",
+          "            self.spec = before  # that of the last reports\n", "", ("tests/dask/test_loss.py",)),
     Fault("ids far apart are decoded wrongly", "emdiam/dask/frontier_codec.py",
           "        shift += 7\n", "        shift += 8\n", ("tests/dask/test_values.py", "tests/dask/test_search.py")),
     Fault("the owner of a vertex keeps the largest value told", "emdiam/dask/exchange.py",

@@ -18,6 +18,7 @@ from emdiam.runs.run import make_run
 from emdiam.store.store import open_store
 from tests.helpers import naive
 from tests.helpers.stores import CHUNK, engine_on, graphs, odd_graphs, write_store
+from tests.helpers.waiting import PATIENCE
 
 ARENA = 3
 
@@ -109,7 +110,7 @@ def test_reads_are_those_of_its_traversals(tmp_path: Path, name: str):
     path = write_store(tmp_path / "g.zarr", graph)
     options = {"arena_bytes": 4 * CHUNK * 4, "threads": 1}
     with open_store(path) as store:
-        found = probe_store(store, make_run("pivots", memory_bytes=2 << 30, **options))
+        found = probe_store(store, make_run("pivots", memory_bytes=2 << 30, **options), PATIENCE)
     assert found is not None
     with engine_on(path, **options) as engine:
         hub = max_degree_vertex(engine)
@@ -143,8 +144,8 @@ def test_a_probe_ends_when_its_time_is_over(tmp_path: Path):
 
 def test_a_probe_needs_the_memory_of_the_plan(tmp_path: Path):
     with open_store(write_store(tmp_path / "g.zarr", odd_graphs()["grid"], CHUNK)) as store:
-        assert probe_store(store, make_run("pivots", memory_bytes=20 << 20)) is None
-        assert probe_store(store, make_run("pivots", memory_bytes=2 << 30)) is not None
+        assert probe_store(store, make_run("pivots", memory_bytes=20 << 20), PATIENCE) is None
+        assert probe_store(store, make_run("pivots", memory_bytes=2 << 30), PATIENCE) is not None
 
 
 def test_long_graphs_are_counted_in_few_bins(tmp_path: Path):
@@ -153,7 +154,7 @@ def test_long_graphs_are_counted_in_few_bins(tmp_path: Path):
     path = tmp_path / "path.zarr"
     generate("path", path, vertices=n)
     with open_store(path) as store:
-        found = probe_store(store, make_run("pivots", memory_bytes=2 << 30))
+        found = probe_store(store, make_run("pivots", memory_bytes=2 << 30), PATIENCE)
     assert found is not None and found.lower_bound == n - 1 and found.balls[:3] == (1, 2, 3)
     # From vertex 1 Winnow leaves the far half; an end v of slack s takes s + 1 vertices: ln 2n of them, nearly.
     exact = sum(1 / (n - v) for v in range(n // 2 + 1, n))
