@@ -24,11 +24,11 @@ from ..durable import open_to_append, write_all
 from ..errors import InputError
 from ..progress import Allowance, Event
 from .output import complain
+from .unanswered import stored_record
 
 SCHEMA = 1
 AT_ONCE, RATE = 100, 1.0
 TURNS_AT_ONCE, TURN_RATE = 400, 5.0
-_RECORD_FILE = "zarr.json"
 _JSON = json.JSONEncoder(allow_nan=False)
 
 
@@ -118,8 +118,5 @@ def begin_log(path: str | Path, command: str, arguments: dict[str, Any]) -> Even
 def store_digest(store: str) -> str | None:
     """The digest in the record of a store, without opening it; None for what is no store on a disk
     (the command will say what is wrong with it)."""
-    try:
-        data = json.loads((Path(store) / _RECORD_FILE).read_text(encoding="utf-8"))
-        return str(data["attributes"]["emdiam"]["chunk_digest"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    digest = stored_record(store).get("chunk_digest")
+    return None if digest is None else str(digest)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import time
 from typing import Any
 
 import click
 
 from ..addresses import redacted
-from ..errors import EmdiamError, InputError, clause
+from ..errors import EmdiamError, InputError, StoppedEarly, clause
 from .options import EVENT_LOG, EVENTS, SECTIONS, Written, suggesting
-from .output import check_stdout, complain, last_sentence, silence
+from .output import answer, check_stdout, complain, has_answered, last_sentence, silence
 from .process import stop_asked
+from .unanswered import ANSWERING, unanswered
 
 OUR_FAULT, USER_FAULT = 1, 2
+_BY_USER = "stopped by the user"
 # Failures of files and disks that the user can fix, wherever they surface.
 _USER_ERRNOS = frozenset({
     errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EROFS,
@@ -72,6 +75,21 @@ class EmdiamCommand(click.Command):
         return code
 
     def _invoke(self, ctx: click.Context) -> Any:
+        """The body; one that is stopped before it has printed an answer prints what is known, with --json."""
+        begin = time.perf_counter()
+        try:
+            return self._do(ctx)
+        except (StoppedEarly, Interrupted, KeyboardInterrupt) as error:
+            name = ctx.command_path.split()[1]
+            stop = error
+            if isinstance(error, KeyboardInterrupt):
+                kind = StoppedEarly if name in ANSWERING else Interrupted
+                stop = kind("stopped by the user before there was an answer" if name in ANSWERING else _BY_USER)
+            if ctx.params.get("as_json") and not has_answered():
+                answer(unanswered(name, ctx.params, str(stop), time.perf_counter() - begin), str, True)
+            raise stop from None
+
+    def _do(self, ctx: click.Context) -> Any:
         for parameter in self.params:
             path = ctx.params.get(str(parameter.name))
             if isinstance(parameter.type, Written) and path is not None:
@@ -101,6 +119,9 @@ class Suggesting(click.Group):
 
 def describe(error: BaseException) -> tuple[int, str]:
     """The exit code of what a command raised, and its sentence."""
+    if isinstance(error, OSError | InputError) and _is_adrift():
+        return USER_FAULT, ("the folder that this command runs in has been deleted; change to one that exists (cd), and"
+                            " give the command again")
     if isinstance(error, click.ClickException):
         context = error.ctx if isinstance(error, click.UsageError) else None
         more = "" if context is None else f"; see {context.command_path} --help"
@@ -108,14 +129,23 @@ def describe(error: BaseException) -> tuple[int, str]:
     if isinstance(error, EmdiamError) and not (error.exit_code == OUR_FAULT and stop_asked()):
         return error.exit_code, str(error)
     if isinstance(error, KeyboardInterrupt | click.Abort):
-        return USER_FAULT, "stopped by the user"
+        return USER_FAULT, _BY_USER
     if isinstance(error, OSError) and error.errno in _USER_ERRNOS:
         return USER_FAULT, str(InputError(error.strerror or str(error), path=error.filename))
     if stop_asked():
-        return USER_FAULT, "stopped by the user"
+        return USER_FAULT, _BY_USER
     text = redacted(" ".join(str(error).split()))
     return OUR_FAULT, (f"internal error, {type(error).__name__}: {text}; this is a fault of emdiam, please"
                        " report it with the command line and what it prints under EMDIAM_DEBUG=1")
+
+
+def _is_adrift() -> bool:
+    """Whether the current folder has been deleted: no relative path leads anywhere then."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def run(group: click.Group, arguments: list[str]) -> int:

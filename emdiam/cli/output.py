@@ -16,7 +16,7 @@ from ..durable import write_all
 from ..errors import InputError
 
 _NAME = "emdiam: "
-_SENTENCE = "emdiam.sentence"
+_SENTENCE, _ANSWERED = "emdiam.sentence", "emdiam.answered"
 
 
 def silence(stream: TextIO) -> None:
@@ -58,6 +58,9 @@ def emit(text: str) -> None:
     cannot be written (disk full).
     """
     check_stdout()
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        context.meta[_ANSWERED] = True
     try:
         _write(sys.stdout, text + "\n")
     except BrokenPipeError:
@@ -71,6 +74,12 @@ def answer(data: dict[str, Any], text: Callable[[dict[str, Any]], str], as_json:
     """Print the answer of a command: one JSON object on one line (NaN and infinity are refused: JSON has none), or what
     `text` makes of it for people."""
     emit(json.dumps(data, allow_nan=False) if as_json else text(data))
+
+
+def has_answered() -> bool:
+    """Whether the running command has begun to print its answer."""
+    context = click.get_current_context(silent=True)
+    return context is not None and context.meta.get(_ANSWERED, False)
 
 
 def complain(text: str) -> None:

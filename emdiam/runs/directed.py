@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..durable import check_file
 from ..errors import InputError, NotWritten, StoppedEarly
-from ..progress import Listener, TimeOver, until
+from ..progress import Listener, TimeOver, timed, until
 from ..store.store import Store, check_directed, open_store
 from ..units import available_cores, parse_duration, parse_size, peak_rss_bytes
 from ..vertex_tables import PIECE, Piece, write_vertices, writing_bytes
@@ -103,10 +103,12 @@ def eccentricities_directed(store: Store | str | Path, direction: str, options: 
         known: DirectedEccentricities = method.told(result, bool(given.get("keep")))
         if given.get("out") is not None and not known.unresolved:
             try:
-                write_vertices(Path(given["out"]), _pieces(method), "the table of eccentricities")
+                with timed(known.seconds, "write"):
+                    write_vertices(Path(given["out"]), _pieces(method), "the table of eccentricities")
                 known.out = str(given["out"])
             except InputError as error:
                 known.not_written.append(str(error))
+            known.seconds["total"] += known.seconds["write"]
         return known
 
     return cast("DirectedEccentricities", _solved(store, kind, given, (2, 2), progress, told))

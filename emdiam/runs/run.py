@@ -459,6 +459,7 @@ def _finish(result: Result, run: Run, stores: tuple[Store, Store], progress: Lis
     if run.certificate is not None:
         given, solved = stores
         reading = {"graph": given, "threads": run.threads, "room": _room(result, run), "progress": progress}
+        begin = time.perf_counter()
         try:
             _write_certificate(run.certificate, result, solved, reading)
             result.certificate = str(run.certificate)
@@ -467,6 +468,9 @@ def _finish(result: Result, run: Run, stores: tuple[Store, Store], progress: Lis
         except KeyboardInterrupt:
             raise StoppedEarly("stopped by the user before the certificate was written;"
                                f" {result.lower:,} <= D <= {result.upper:,} is proved", result) from None
+        finally:
+            spent = time.perf_counter() - begin
+            result.seconds = {**result.seconds, "certificate": spent, "total": result.seconds["total"] + spent}
         result.peak_rss_bytes = peak_rss_bytes()
     if result.not_written:
         raise NotWritten("; ".join(result.not_written), result)

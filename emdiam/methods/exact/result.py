@@ -79,13 +79,13 @@ class Result(Shown, MemoryFigures):
     over all components; None while not proved. lower, upper : proved interval of the largest finite distance, over all
     components. exact : lower == upper is proved. seconds : wall seconds {total, compile, load, solve, verify, startup}:
     load comes before solve and verify; compile is a part of the three; startup is load, and what kernels took after it
-    to be compiled or loaded, so that total - startup is the search alone. store_path : as given (an address without
-    what lets somebody in), store_name : its last part without .zarr; empty for a graph that is no store. details : of
-    the method. device : what traversals ran on. expected_rss_bytes, planned_bytes_read : the forecast
-    (methods/forecast.py), beside what was measured; the first is None for a run on a GPU. not_written : a
-    sentence for every file that was asked for and could not be written. directed, weighted : whether distances go along
-    arcs, and are sums of weights. directions_dropped : whether the graph that was given is directed, some arc has no
-    other one back, and distances are those without directions.
+    to be compiled or loaded, so that total - startup is the search alone, and certificate, where one was written: the
+    digest of the graph most of all. store_path : as given (an address without what lets somebody in), store_name : its
+    last part without .zarr; empty for a graph that is no store. details : of the method. device : what traversals ran
+    on. expected_rss_bytes, planned_bytes_read : the forecast (methods/forecast.py), beside what was measured; the first
+    is None for a run on a GPU. not_written : a sentence for every file that was asked for and could not be written.
+    directed, weighted : whether distances go along arcs, and are sums of weights. directions_dropped : whether the
+    graph that was given is directed, some arc has no other one back, and distances are those without directions.
     """
 
     shown: ClassVar[tuple[str, ...]] = (
