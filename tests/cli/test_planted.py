@@ -99,6 +99,27 @@ def test_a_folder_behind_a_link_of_another_user_is_not_filled(
 
 @needs_root
 @pytest.mark.parametrize(("line", "name"), [
+    ("info path.zarr --profile --plots out", "degrees.svg"),
+    ("report answer.json other.json -o out --format png", "times.png")])
+def test_a_plot_is_not_written_through_a_link_of_another_user(
+    line: str, name: str, folder: Path, store: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for answer in ("answer.json", "other.json"):
+        assert run(group, ["exact", store, "--json", "-q"]) == 0
+        (folder / answer).write_text(capsys.readouterr().out)
+    (folder / "victim").write_text("mine")
+    (folder / "out").mkdir()
+    assert run(group, line.split()) == 0
+    assert (folder / "out" / name).exists(), os.listdir(folder / "out")
+    (folder / "out" / name).unlink()
+    planted(folder / "out" / name, folder / "victim")
+    capsys.readouterr()
+    assert run(group, line.split()) == 2
+    assert "another user" in capsys.readouterr().err and (folder / "victim").read_text() == "mine"
+
+
+@needs_root
+@pytest.mark.parametrize(("line", "name"), [
     ("convert edges.txt new.zarr", "new.zarr.partial"),
     ("convert edges.txt new.zarr --order bfs", "new.zarr.natural.partial"),
     ("convert edges.txt new.zarr --order bfs --checkpoint-every 1h", "new.zarr.resume"),

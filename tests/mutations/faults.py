@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.mutations.fault import Fault
+from tests.mutations.file_faults import FILE_FAULTS
 
 _ENGINE = ("tests/engine/test_protocol.py",)
 _WIDE = ("tests/traverse/test_wide.py",)
@@ -452,4 +453,5 @@ FAULTS = (
     Fault("the last message counts as one superstep early", "emdiam/traverse/messages.py",
           "            last_new[v] = step\n", "            last_new[v] = max(1, step - 1)\n",
           ("tests/methods/exact/test_classics.py", "tests/engine/test_methods.py")),
+    *FILE_FAULTS,
 )
