@@ -31,7 +31,7 @@ FILE_FAULTS = (
           "not in (os.geteuid(), 0)", "not in (os.geteuid(), 0, 65533)", _LINKS),
     Fault("a link of this user is replaced by a file", "emdiam/durable.py",
           "    target = followed(path)\n    if _as_it_is(target):\n        with",
-          "    followed(path)\n    target = Path(path)\n    if target.is_fifo() or target.is_char_device():\n        with",
+          "    target = Path(path)\n    if target.is_fifo() or target.is_char_device():\n        with",
           _DURABLE),
     Fault("events are appended to a file of another user", "emdiam/durable.py",
           "    target = followed(path)\n    _check_not_planted(target)\n", "    target = followed(path)\n", _DURABLE),
