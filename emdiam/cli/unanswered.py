@@ -87,7 +87,7 @@ def _of_kind(kind: type[Any], given: Mapping[str, Any], seconds: float) -> dict[
         known |= {"lower": 0, "upper": None if n is None or given.get("weighted") else max(0, n - 1),
                   "traversals": Traversals()}
     named = [one for one in fields(kind) if one.init]
-    empty = {one.name: {} if str(one.type).startswith("dict") else None
+    empty: dict[str, Any] = {one.name: {} if str(one.type).startswith("dict") else None
              for one in named if one.default is MISSING and one.default_factory is MISSING}
     whole: dict[str, Any] = kind(**empty | {one.name: known[one.name] for one in named if one.name in known}).to_dict()
     return whole
