@@ -161,6 +161,7 @@ class ExactKeywords(MethodKeywords, total=False):
     eliminate: bool | None
     chains: bool | None
     start: str | None
+    order: str | None
     first: str | None
     batch: int | None
     sweeps: int | None

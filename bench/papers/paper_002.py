@@ -270,9 +270,7 @@ def _explained(rows: list[Row]) -> list[str]:
     both = [(row["fdiam parallel"]["bfs"], row["authors serial"]["bfs"]) for row in rows
             if row["fdiam parallel"].get("exact") and "bfs" in row["authors serial"]]
     notes = [f"Our count is that of the authors' program, run here on the same file, on {sum(a == b for a, b in both)}"
-             f" of {len(both)} graphs. Where it is not, what is left to evaluate comes in another order (ascending"
-             " here, at random there): on the Kronecker graph both begin with a bound of 5, and theirs meets the larger"
-             " one of 6 after a few vertices, ours after hundreds; only then the ball of Winnow grows."] if both else []
+             f" of {len(both)} graphs."] if both else []
     if any(row["paper"] == "2d-2e20.sym" and row["case"].exact for row in rows):
         notes.append("2d-2e20.sym: nearly all vertices have degree 4, and u is the first of them. Ours, numbered row by"
                      " row, lies beside a corner, so that Winnow removes about half; the paper's file has another"

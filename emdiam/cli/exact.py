@@ -50,7 +50,8 @@ from .output import answer
 @click.option("--components", type=click.IntRange(1, 1 << 16), metavar="K",
               help="List the K largest components, each with its vertices and its diameter.")
 @options.stacked(options.require_connected, options.time_limit, checkpoint)
-@click.option("--seed", type=options.AT_LEAST_0, metavar="N", help="pivots: seed of its random choices. [default: 0]")
+@click.option("--seed", type=options.AT_LEAST_0, metavar="N",
+              help="pivots, graph-diameter, fdiam: seed of random choices. [default: 0]")
 @click.option("--no-batches", "batches", flag_value=False, default=None, help="pivots: no multi-source batches.")
 @options.stacked(options.vertex_state, options.spill, options.reorder)
 @click.option("--no-winnow", "winnow", flag_value=False, default=None, help="fdiam: no Winnow.")
@@ -58,6 +59,8 @@ from .output import answer
 @click.option("--no-chains", "chains", flag_value=False, default=None, help="fdiam: no Chain Processing.")
 @click.option("--start", type=options.Choice(["max-degree", "first"]),
               help="fdiam: first source. [default: max-degree]")
+@click.option("--order", type=options.Choice(["ascending", "random"]),
+              help="fdiam: in which order vertices that are still active are evaluated. [default: ascending]")
 @click.option("--first", type=options.Choice(["upper", "lower"]),
               help="bounding: begin at the largest upper bound, or at the smallest lower one. [default: upper]")
 @options.batch

@@ -29,7 +29,7 @@ _OF_PRINTING = ("as_json", "as_csv", "verbose", "quiet", "log_interval")
 # Sections of the help of commands that run methods, with the names of their options; all others come first.
 SECTIONS = {
     "Method": ("masters", "seed", "seeds", "euler", "levels", "iterations", "batches", "batch", "winnow", "eliminate",
-               "chains", "start", "first", "k", "direction"),
+               "chains", "start", "order", "first", "k", "direction"),
     "Memory, disk and threads": ("memory", "arena", "threads", "vertex_state", "scratch", "reorder",
                                  "keep_reordered", "evict_page_cache"),
     "GPU": ("device", "vram", "bfs", "mapping"),

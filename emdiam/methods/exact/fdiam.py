@@ -4,15 +4,18 @@ Definition: the diameter of a component is its largest eccentricity. A vertex is
 eccentricity may have to be computed. `bound` is the largest eccentricity seen.
 - 2-sweep: BFS from u (highest degree), BFS from a farthest vertex w; bound = ecc(w).
 - Winnow: every vertex within floor(bound/2) of u, one centre per component, is dropped: two such
-  vertices are at most `bound` apart, so a longer pair has an end outside. Again when it grows.
+  vertices are at most `bound` apart, so a longer pair has an end outside. Again when it grows. A tip goes too:
+  vertices that lean on it are no farther from u than the tip is, or the two sweeps have met its eccentricity.
 - Chain Processing: from an active degree-1 vertex x along degree-2 vertices to w at distance s, everything
   within s of w is dropped: no eccentricity there exceeds ecc(x); x stays active (a *tip*).
 - Eliminate: after BFS(v), ecc(y) <= ecc(v) + d(v, y): all y with that <= bound are dropped and keep it as recorded
   bound; when bound grows, vertices recorded at the old bound seed one multi-source partial BFS over the new levels.
 Source: Bradley, Mongandampulath Akathoott, Burtscher, ICPP 2025, Algorithms 1-5. Differences:
 - Algorithm 3 loops to `bound`, Algorithm 5 tests ecc: the text's floor(bound/2) and a visit
-  counter are what is right. A tip is never winnowed later, since other vertices lean on it; a
-  degree-1 vertex that is already winnowed starts no chain (Algorithm 4 would re-activate it).
+  counter are what is right. A degree-1 vertex that is already winnowed starts no chain (Algorithm 4 would
+  re-activate it).
+- The next vertex to be evaluated is the smallest active one, or with order "random" the first active one from a random
+  place on (the text says random, Algorithm 1 ascending).
 - All chains go into one spread (seed w, value S - s), which equals taking them one after another
   in order of increasing length: work O(arcs) instead of one ball per chain, and two tips cannot
   eliminate each other. Chain marks live in a column of their own and never seed an extension.
@@ -48,6 +51,7 @@ from .result import Traversals
 TIPS_PER_PIECE = 4096
 TIPS_SHARE = 64
 _TIP_BYTES = 96
+ORDERS = ("ascending", "random")
 
 
 class State:
@@ -71,19 +75,22 @@ class State:
         self.n_active = self._bounds.count(self.active) + self._bounds.count(self.tip)
         return int(before - self.n_active)
 
-    def next_active(self, component: Component, components: Components | None, start: int) -> int:
-        """Smallest active vertex of the component from `start` on, or -1."""
-        labels = None if components is None else components.labels
-        return self._bounds.first((self.active, self.tip), start, component.last + 1, labels, component.root)
+    def next_active(
+        self, component: Component, components: Components | None, start: int, stop: int | None = None
+    ) -> int:
+        """Smallest active vertex of the component in [start, stop), to its end by default, or -1."""
+        labels, end = None if components is None else components.labels, component.last + 1
+        return self._bounds.first((self.active, self.tip), start, min(end, end if stop is None else stop), labels,
+                                  component.root)
 
     def evaluated(self, vertex: int, eccentricity: int) -> None:
         """The eccentricity of `vertex` is known."""
         self._bounds.put([vertex], eccentricity)
 
     def winnow(self, reached: Any) -> int:
-        """Drop the active vertices of those reached (Traversal.reached) (tips stay); returns how many."""
+        """Drop the active vertices, tips included, among `reached` (Traversal.reached); returns how many."""
         self._recount()
-        self._bounds.recode((self.active,), self.winnowed, within=reached)
+        self._bounds.recode((self.active, self.tip), self.winnowed, within=reached)
         return self._recount()
 
     def eliminate(self, vertex: int, eccentricity: int, bound: int) -> int:
@@ -160,16 +167,21 @@ def solve_bytes(store: Store, column: int) -> int:
 @dataclass(frozen=True)
 class FdiamOptions(MethodOptions):
     """winnow, eliminate, chains : stages on or off (the paper's ablation, Table 5). start :
-    "max-degree" or "first" (smallest vertex with an edge)."""
+    "max-degree" or "first" (smallest vertex with an edge). order : in which active vertices are evaluated, "ascending"
+    or "random". seed : of the random order."""
 
     winnow: bool = True
     eliminate: bool = True
     chains: bool = True
     start: str = "max-degree"
+    order: str = ORDERS[0]
+    seed: int = 0
 
     def __post_init__(self) -> None:
         if self.start not in ("max-degree", "first"):
             raise InputError("unknown start", text=self.start, remedy="use max-degree or first")
+        if self.order not in ORDERS:
+            raise InputError("unknown order", text=self.order, remedy="use ascending or random")
 
 
 class Fdiam(ExactMethod):
@@ -183,6 +195,7 @@ class Fdiam(ExactMethod):
         super().__init__(engine, options)
         self.state: State | None = None
         self.chains_done = False
+        self.random = np.random.default_rng(options.seed)
 
     def _new_stages(self) -> FdiamStages:
         return FdiamStages()
@@ -217,10 +230,19 @@ class Fdiam(ExactMethod):
         self._chains()
         vertex = component.first
         while True:
-            vertex = self.state.next_active(component, self.components, vertex)
+            vertex = self._next(component, vertex)
             if vertex < 0:
                 return self.bound
             self._evaluate(vertex)
+
+    def _next(self, component: Component, vertex: int) -> int:
+        """The active vertex to be evaluated after `vertex`, or -1."""
+        assert self.state is not None
+        if self.options.order == "ascending":
+            return self.state.next_active(component, self.components, vertex)
+        place = int(self.random.integers(component.first, component.last + 1))
+        found = self.state.next_active(component, self.components, place)
+        return found if found >= 0 else self.state.next_active(component, self.components, component.first, place)
 
     def _evaluate(self, vertex: int) -> None:
         assert self.state is not None

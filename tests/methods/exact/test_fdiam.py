@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ pytestmark = pytest.mark.thin(8)
 ODD = odd_graphs()
 OPTIONS = st.builds(
     FdiamOptions, winnow=st.booleans(), eliminate=st.booleans(), chains=st.booleans(),
-    start=st.sampled_from(["max-degree", "first"]),
+    start=st.sampled_from(["max-degree", "first"]), order=st.sampled_from(["ascending", "random"]),
+    seed=st.integers(0, 9),
 )
 
 
@@ -63,6 +65,53 @@ def test_random_graphs(tmp_path: Path, kind: str, graph: naive.Graph, options: F
 def test_many_random_graphs(tmp_path: Path, graph: naive.Graph, options: FdiamOptions) -> None:
     with engine_on(write_store(tmp_path / "g.zarr", graph)) as engine:
         check(fdiam(engine, options), graph)
+
+
+def with_chains(rng: random.Random, first: int) -> tuple[int, list[tuple[int, int]]]:
+    """A small connected core with chains that hang from it and from each other, numbered from `first` on at random: the
+    next free number, and the edges."""
+    core = rng.randint(1, 9)
+    edges = [(v, rng.randrange(v)) for v in range(1, core)]
+    edges += [(rng.randrange(core), rng.randrange(core)) for _ in range(rng.randint(0, 2 * core))]
+    n = core
+    for _ in range(rng.randint(1, 6)):
+        end = rng.randrange(n)
+        for v in range(n, n + rng.randint(1, 7)):
+            edges.append((end, v))
+            end, n = v, v + 1
+    order = rng.sample(range(first, first + n), n)
+    return first + n, [(order[a], order[b]) for a, b in edges]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_ten_thousand_graphs_with_chains(tmp_path: Path, seed: int) -> None:
+    """1,000 graphs a seed, forty in a store as its components, each of which is solved by itself."""
+    rng = random.Random(seed)
+    for number in range(25):
+        n, edges = 0, list[tuple[int, int]]()
+        for _ in range(40):
+            n, more = with_chains(rng, n)
+            edges += more
+        graph = naive.graph_of(n, edges)
+        options = FdiamOptions(start=rng.choice(["max-degree", "first"]), order=rng.choice(["ascending", "random"]),
+                               eliminate=rng.random() < 0.5, seed=number, components=64)
+        with engine_on(write_store(tmp_path / f"{number}.zarr", graph)) as engine:
+            result = fdiam(engine, options)
+        longest = [max(max(naive.distances(graph, v)) for v in part) for part in naive.components(graph)]
+        listed = result.details["components"]
+        assert sorted(row["lower"] for row in listed) == sorted(row["upper"] for row in listed) == sorted(longest)
+
+
+@pytest.mark.parametrize("order", ["ascending", "random"])
+def test_tips_in_a_ball_that_grows_are_winnowed(tmp_path: Path, order: str) -> None:
+    """The sweeps from 0 end at 1 with the bound 2. The first tip has 4, and then all lie within 2 of vertex 0."""
+    middle = range(2, 40)
+    graph = naive.graph_of(78, [(end, v) for end in (0, 1) for v in middle] + [(v, v + 38) for v in middle])
+    with engine_on(write_store(tmp_path / "g.zarr", graph)) as engine:
+        result = fdiam(engine, FdiamOptions(order=order))
+    check(result, graph)
+    assert result.details["eccentricity_bfs"] == 3
 
 
 @pytest.mark.parametrize("ends", [
