@@ -274,7 +274,8 @@ def _check_place(local: Path, text: str) -> None:
     if not local.exists():
         partial = local.with_name(local.name + PARTIAL_SUFFIX)
         hint = f"{partial} is an unfinished conversion: run it again" if partial.exists() else CONVERT
-        raise StoreError("there is no such store", path=text, remedy=hint)
+        what = "store" if local.suffix in ("", ".zarr") else "file"
+        raise StoreError(f"there is no such {what}", path=text, remedy=hint)
     if not local.is_dir():
         command = f"emdiam convert {quote(text)} {quote((local.name.partition('.')[0] or 'graph') + '.zarr')}"
         raise StoreError("this is a file, not a store", path=text, remedy=f"if it has edges, convert it: {command}")
