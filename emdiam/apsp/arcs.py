@@ -21,14 +21,15 @@ Piece = tuple[int, np.ndarray, np.ndarray]
 
 class Arcs(Protocol):
     """The arcs of a graph; an undirected one has both of every edge. offsets : int64[n_vertices + 1], arcs out of v are
-    offsets[v] to offsets[v + 1] - 1. unit : whether all have the length 1. nbytes : held while they are there.
-    rows_bytes : of `rows`, beyond that. piece_bytes : of a piece at hand."""
+    offsets[v] to offsets[v + 1] - 1. unit : whether all have the length 1. decimals : k, of weights in 10^-k. nbytes :
+    held while they are there. rows_bytes : of `rows`, beyond that. piece_bytes : of a piece at hand."""
 
     n_vertices: int
     n_arcs: int
     offsets: np.ndarray
     unit: bool
     weight_dtype: np.dtype[Any]
+    decimals: int
     nbytes: int
     rows_bytes: int
     piece_bytes: int
@@ -46,7 +47,7 @@ class RowArcs:
     def __init__(self, rows: WeightedRows) -> None:
         self._rows, self.offsets = rows, rows.offsets
         self.n_vertices, self.n_arcs, self.unit = rows.n_vertices, rows.n_arcs, rows.weights is None
-        self.weight_dtype = rows.costs.dtype
+        self.weight_dtype, self.decimals = rows.costs.dtype, 0
         self.nbytes, self.rows_bytes, self.piece_bytes = rows.nbytes, 0, 0
 
     def pieces(self, first: int, last: int) -> Iterator[Piece]:
@@ -71,6 +72,7 @@ class StoreArcs:
         if self.offsets[0] != 0 or self.offsets[-1] != self.n_arcs or np.any(np.diff(self.offsets) < 0):
             raise store.damaged("indptr does not rise from 0 to the number of arcs")
         self.weight_dtype = np.dtype(np.uint8) if self._weights is None else self._weights.dtype
+        self.decimals = 0 if store.record.weights is None else store.record.weights.decimals
         arc = store.id_dtype.itemsize + (0 if self._weights is None else self.weight_dtype.itemsize)
         self.nbytes, self.rows_bytes = self.offsets.nbytes, arc * self.n_arcs + self.offsets.nbytes
         self.piece_bytes = 2 * _PIECE_CHUNKS * store.indices.chunk_items * arc
@@ -106,7 +108,8 @@ def lengths_of(arcs: Arcs) -> tuple[Lengths, bool]:
     with np.errstate(over="ignore"):
         most = float(longest.sum())
     negative = least < 0
-    return lengths_for(most if floats else int(most), floats=floats, negative=negative), negative
+    return lengths_for(most if floats else int(most), floats=floats, negative=negative,
+                       decimals=arcs.decimals), negative
 
 
 @kernel

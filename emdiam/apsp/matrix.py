@@ -81,19 +81,19 @@ class MatrixWriter:
         with self._refusing():
             self._group = zarr.open_group(str(self._partial), mode="w-", zarr_format=3)
             self._array: Any = self._group.create_array(
-                "distances", shape=shape, dtype=lengths.dtype, chunks=chunk,
+                "distances", shape=shape, dtype=lengths.given, chunks=chunk,
                 fill_value=lengths.unreachable, compressors=[zarr.codecs.Crc32cCodec()],
                 config={"write_empty_chunks": True})
 
     def read(self, rows: _Span, columns: _Span) -> np.ndarray:
         """The entries of these rows and columns (first, last + 1), as they are now. Raises StoreError."""
         with self._refusing():
-            return np.asarray(self._array[slice(*rows), slice(*columns)])
+            return np.asarray(self._array[slice(*rows), slice(*columns)]).view(self._lengths.dtype)
 
     def write(self, rows: _Span, columns: _Span, part: np.ndarray) -> None:
         """Put entries there; whole chunks are not read first. Raises InputError."""
         with self._refusing():
-            self._array[slice(*rows), slice(*columns)] = part
+            self._array[slice(*rows), slice(*columns)] = part.view(self._lengths.given)
 
     @contextmanager
     def _refusing(self) -> Iterator[None]:

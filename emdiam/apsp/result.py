@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..decimals import Number
 from ..errors import InputError
 from ..shown import Shown
 from ..units import MemoryFigures
@@ -30,7 +31,7 @@ class AllPairs(Shown, MemoryFigures):
 
     method: str
     n_vertices: int
-    largest_distance: int | float
+    largest_distance: Number
     tiles: int
     out: str | None
     n_arcs: int

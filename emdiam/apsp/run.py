@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .._version import __version__
+from ..decimals import Number, number
 from ..errors import InputError, MoreMemoryError, StoppedEarly, no_such
 from ..progress import Listener, Meter, TimeOver, until
 from ..sssp.bellman_ford import NegativeCycle
@@ -168,8 +170,8 @@ class _Run:
 
     def _record(self, method: str, found: Found, lengths: Lengths) -> MatrixRecord:
         return MatrixRecord(
-            format_version=FORMAT_VERSION, n_vertices=self._store.n_vertices, dtype=str(lengths.dtype),
-            unreachable=_finite(lengths.unreachable), largest_distance=found.largest,
+            format_version=FORMAT_VERSION, n_vertices=self._store.n_vertices, dtype=str(lengths.given),
+            unreachable=_finite(lengths.unreachable), largest_distance=_nearest(found, lengths),
             unreachable_pairs=found.unreachable, method=method, version=__version__, store_digest=self._store.digest)
 
     def _told(self, made: _Made, lengths: Lengths, plan: PairsPlan) -> AllPairs:
@@ -177,9 +179,10 @@ class _Run:
         store, out = self._store, self._asked.out
         return AllPairs(
             device="cpu" if self._asked.solver is None else self._asked.solver.name,
-            method=plan.method, n_vertices=store.n_vertices, largest_distance=made.found.largest, tiles=plan.tiles,
-            out=None if out is None else str(out), n_arcs=store.n_arcs, unreachable_pairs=made.found.unreachable,
-            dtype=str(lengths.dtype), unreachable=_finite(lengths.unreachable), weighted=store.weights is not None,
+            method=plan.method, n_vertices=store.n_vertices, largest_distance=_length(made.found, lengths),
+            tiles=plan.tiles, out=None if out is None else str(out), n_arcs=store.n_arcs,
+            unreachable_pairs=made.found.unreachable,
+            dtype=str(lengths.given), unreachable=_finite(lengths.unreachable), weighted=store.weights is not None,
             directed=store.directed, where=plan.where, tile_edge=plan.edge,
             matrix_bytes=plan.matrix_bytes, disk_bytes=plan.disk_bytes, memory_limit_bytes=plan.memory_limit_bytes,
             planned_rss_bytes=plan.planned_rss_bytes, peak_rss_bytes=peak_rss_bytes(),
@@ -226,6 +229,17 @@ def _written(work: Work, plan: PairsPlan, writer: MatrixWriter) -> _Made:
         write_rows(writer, 0, matrix)
         return _Made(found)
     return _Made(by_rows(work, plan.edge, plan.room_bytes, lambda first, rows: write_rows(writer, first, rows)))
+
+
+def _length(found: Found, lengths: Lengths) -> Number:
+    """The largest distance as users see it."""
+    return number(found.largest, lengths.decimals) if isinstance(found.largest, int) else found.largest
+
+
+def _nearest(found: Found, lengths: Lengths) -> int | float:
+    """The same as a matrix has it."""
+    largest = _length(found, lengths)
+    return float(largest) if isinstance(largest, Decimal) else largest
 
 
 def _finite(value: int | float) -> int | None:

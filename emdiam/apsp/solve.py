@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ..decimals import numbers
 from ..stream.threads import Threads
 from .arcs import Arcs
 from .disk_tiles import DiskTiles
@@ -23,7 +24,8 @@ _ROWS_AT_ONCE = 64
 
 @dataclass
 class Found:
-    """What the distances are like. largest : of pairs with a path. unreachable : ordered pairs without one."""
+    """What the distances are like. largest : of pairs with a path, in the numbers that they are worked on in.
+    unreachable : ordered pairs without one."""
 
     largest: int | float = 0
     unreachable: int = 0
@@ -38,7 +40,12 @@ class Found:
             far = rows > lengths.bound
             self.unreachable += int(np.count_nonzero(far))
             self.largest = max(self.largest, rows.max(initial=0, where=~far).item())
-            rows[far] = lengths.unreachable
+            if lengths.decimals:
+                given = rows.view(lengths.given)
+                given[...] = numbers(rows, lengths.decimals)
+                given[far] = lengths.unreachable
+            else:
+                rows[far] = lengths.unreachable
 
 
 class Solver(Protocol):
@@ -74,7 +81,7 @@ def in_ram(work: Work) -> tuple[np.ndarray, Found]:
     else:
         work.solver.solve(matrix, work.method.name, work.tick)
     found.conclude(matrix[:n, :n], (0, 0), work.lengths)
-    return matrix[:n, :n], found
+    return matrix[:n, :n].view(work.lengths.given), found
 
 
 def on_disk(work: Work, writer: MatrixWriter) -> tuple[Found, DiskTiles]:
@@ -97,7 +104,7 @@ def by_rows(work: Work, height: int, room_bytes: int, put: Callable[[int, np.nda
         rows = strip[: min(height, n - first)]
         searches.fill(first, rows)
         found.conclude(rows, (first, 0), work.lengths)
-        put(first, rows)
+        put(first, rows.view(work.lengths.given))
     return found
 
 

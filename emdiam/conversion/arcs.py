@@ -20,6 +20,7 @@ from ..errors import InputError
 from ..sorting.entries import MARK_BITS, Entries, Keys
 from ..sorting.sort import KeySorter, RunSet, SortContext, fewer_runs, merged_from
 from ..store.layout import id_dtype
+from ..store.weights import WeightForm
 from ..store.writer import StoreWriter
 from .keys import (
     BLOCK,
@@ -63,7 +64,7 @@ class ArcSplitter:
 
     base_row : added to rows (a partition begins there). first : subtracted from rows and
     neighbours (ids that start there). rank : turns raw ids to vertices instead. directed : whether keys have
-    directions. weights : dtype of the weights, whose numbers then follow the keys.
+    directions. weights : form of the weights, whose numbers then follow the keys.
     """
 
     shift: int
@@ -72,7 +73,7 @@ class ArcSplitter:
     first: int = 0
     rank: Callable[[npt.NDArray[np.unsignedinteger[Any]]], npt.NDArray[np.uint32]] | None = None
     directed: bool = False
-    weights: np.dtype[Any] | None = None
+    weights: WeightForm | None = None
 
     def __call__(self, entries: Entries) -> ArcPiece:
         """entries : with sorted distinct keys, at least one; changed. Both keys of an arc must be among them."""
@@ -83,18 +84,18 @@ class ArcSplitter:
             return replace(self._piece(out), reverse=self._piece(back))
         return self._piece(*without_flags(entries))
 
-    def _weighted(self, entries: Entries, dtype: np.dtype[Any]) -> ArcPiece:
+    def _weighted(self, entries: Entries, form: WeightForm) -> ArcPiece:
         """The same of keys that numbers follow."""
         if not self.directed:
-            return self._weighed(*least_of_arcs(entries), dtype)
+            return self._weighed(*least_of_arcs(entries), form)
         flags = (entries[0] & np.uint64(1 << MARK_BITS)).astype(bool)
         parts = (np.stack([row[part] for row in entries]) for part in (~flags, flags))
-        out, back = (self._weighed(*least_of_arcs(part), dtype) for part in parts)
+        out, back = (self._weighed(*least_of_arcs(part), form) for part in parts)
         return replace(out, reverse=back)
 
-    def _weighed(self, arcs: Entries, n_several: int, n_reverse: int, dtype: np.dtype[Any]) -> ArcPiece:
+    def _weighed(self, arcs: Entries, n_several: int, n_reverse: int, form: WeightForm) -> ArcPiece:
         """The rows of arcs that the numbers of their weights follow."""
-        return replace(self._piece(arcs[0], n_reverse), weights=weights_of(arcs[1], dtype), n_several=n_several)
+        return replace(self._piece(arcs[0], n_reverse), weights=weights_of(arcs[1], form), n_several=n_several)
 
     def _piece(self, keys: Keys, n_reverse: int = 0) -> ArcPiece:
         """The rows of arcs row << shift | neighbour."""
@@ -321,7 +322,7 @@ class ArcSorter:
         stream = RowStream(writer, self._n_vertices, directed)
         for base_row, runs in self._sorted_partitions(stream.part):
             stream.take(runs, self._context, ArcSplitter(self._bits, dtype, base_row=base_row, directed=directed,
-                                                         weights=writer.weight_dtype))
+                                                         weights=writer.weight_form))
             self._context.safe.reached()
             if self._partitions is not None or not self._context.safe.active:
                 runs.close()  # else they are kept for a store that has to be begun again

@@ -21,8 +21,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
 from ..checkpoint.records import State
 from ..errors import BudgetError, EmdiamError, InputError
 from ..formats.source import EdgeBatch, EdgeSource, SourceInfo
@@ -35,6 +33,7 @@ from ..store.layout import StoreRecord
 from ..store.memory import MemoryWriter
 from ..store.place import check_target
 from ..store.store import Store
+from ..store.weights import WeightForm
 from ..store.writer import StoreWriter, writer_bytes
 from ..units import current_rss_bytes, format_count, format_size
 from .intake import DeclaredIntake, HashCollisionError, Intake, IntIntake, Numbering
@@ -244,7 +243,7 @@ class Conversion(StoreWriting[ConvertReport]):
             # The map of ids is written before the rows, and not in parts.
             rows_begun = unfinished is not None and unfinished["rows"] is not None
             writer, _ = self._open_writer(numbering.n_vertices, unfinished if rows_begun else None,
-                                          self._weight_dtype(intake))
+                                          self._weight_form(intake, numbering.n_vertices))
             self._context.meter.begin("merge", None, "arcs")
             n_arcs, n_reverse = intake.write(writer)
             n_edges = n_arcs if self._options.directed else n_arcs // 2
@@ -258,9 +257,10 @@ class Conversion(StoreWriting[ConvertReport]):
             **self._figures(),
         ))
 
-    def _weight_dtype(self, intake: Intake) -> np.dtype[Any] | None:
+    def _weight_form(self, intake: Intake, n_vertices: int) -> WeightForm | None:
         """Of the weights in the store. Raises InputError where whole ones have none together."""
-        return intake.tally.weights.dtype(self._info.weights, self._source.name) if self._info.weights else None
+        info = self._info
+        return intake.tally.weights.form(info, n_vertices, self._source.name) if info.weights else None
 
     def _take_in(self) -> tuple[Intake, Numbering]:
         """Read the source to its end and number the vertices."""

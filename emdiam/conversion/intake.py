@@ -47,12 +47,12 @@ class Tally:
         """The tally in the state of an intake, or one that begins."""
         if resumed is None:
             return cls()
-        pairs, loops, least, largest = resumed["tally"]
-        return cls(pairs, loops, WeightEnds(least, largest))
+        pairs, loops, *weights = resumed["tally"]
+        return cls(pairs, loops, WeightEnds(*weights))
 
     def state(self) -> list[int | None]:
         """The tally as part of the state of an intake."""
-        return [self.pairs, self.loops, self.weights.least, self.weights.largest]
+        return [self.pairs, self.loops, self.weights.least, self.weights.largest, self.weights.places]
 
 
 @dataclass(frozen=True)
@@ -346,7 +346,7 @@ class _Compact:
     def write(self, writer: StoreWriter) -> tuple[int, int]:
         assert self._ranks is not None and self._runs is not None
         ranks, dtype, directed = self._ranks, id_dtype(self._ranks.n), self._context.directed
-        splitter = ArcSplitter(self._shift, dtype, directed=directed, weights=writer.weight_dtype)
+        splitter = ArcSplitter(self._shift, dtype, directed=directed, weights=writer.weight_form)
         if ranks.contiguous:
             splitter = replace(splitter, first=ranks.first)
         else:

@@ -1,20 +1,26 @@
-"""Weights on their way through the sort: numbers in the order of the weights, and what they become in the store."""
+"""Weights on their way through the sort: numbers in the order of the weights, and what they become in the store.
+
+How many places decimals have is known at the end alone, so they are sorted as floats, and are made whole numbers when
+arcs are written.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..decimals import MOST_PLACES, in_units, most_places, whole_numbers
 from ..errors import InputError
-from ..formats.weights import LARGEST_WHOLE, LEAST_WHOLE, WHOLE
+from ..formats.source import SourceInfo
+from ..formats.weights import FLOAT32, LARGEST_WHOLE, LEAST_WHOLE, WHOLE
 from ..sorting.entries import Keys
-from ..store.weights import whole_dtype
+from ..store.weights import MOST_WIDE, WIDE, WeightForm, whole_dtype
 
 _TOP = np.uint64(1 << 63)
 _BLOCK = 1 << 15
+_NONE = -1
 
 
 def numbers_of(weights: npt.NDArray[np.float64]) -> Keys:
@@ -23,41 +29,60 @@ def numbers_of(weights: npt.NDArray[np.float64]) -> Keys:
     return np.where(bits & _TOP, ~bits, bits | _TOP)
 
 
-def weights_of(numbers: Keys, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """What `numbers_of` was given, in a dtype that holds it."""
-    out = np.empty(len(numbers), dtype)
+def weights_of(numbers: Keys, form: WeightForm) -> npt.NDArray[np.number]:
+    """What `numbers_of` was given, in a form that holds it."""
+    out = np.empty(len(numbers), form.dtype)
     for start in range(0, len(numbers), _BLOCK):
-        part = numbers[start : start + _BLOCK]
-        out[start : start + _BLOCK] = np.where(part & _TOP, part ^ _TOP, ~part).view(np.float64)
+        floats, part = _floats(numbers[start : start + _BLOCK]), out[start : start + _BLOCK]
+        if form.decimals or form.dtype == WIDE:
+            whole_numbers(floats, form.decimals, part)
+        else:
+            part[:] = floats
     return out
+
+
+def _floats(numbers: Keys) -> npt.NDArray[np.float64]:
+    """What `numbers_of` was given."""
+    return np.where(numbers & _TOP, numbers ^ _TOP, ~numbers).view(np.float64)
 
 
 @dataclass
 class WeightEnds:
-    """The least and the largest weight of all pairs that are no loops, as numbers; None without one."""
+    """The least and the largest weight of all pairs that are no loops, as numbers; None without one. places : the most
+    that one has as a decimal; -1 where one has more than MOST_PLACES."""
 
     least: int | None = None
     largest: int | None = None
+    places: int = 0
 
     def add(self, numbers: Keys) -> None:
         """Take numbers of weights into account."""
-        if len(numbers):
-            least, largest = int(numbers.min()), int(numbers.max())
-            self.least = least if self.least is None else min(self.least, least)
-            self.largest = largest if self.largest is None else max(self.largest, largest)
+        if not len(numbers):
+            return
+        least, largest = int(numbers.min()), int(numbers.max())
+        self.least = least if self.least is None else min(self.least, least)
+        self.largest = largest if self.largest is None else max(self.largest, largest)
+        if self.places != _NONE:
+            self.places = int(most_places(_floats(numbers), self.places))
 
-    def dtype(self, kind: str, name: str) -> np.dtype[Any]:
-        """dtype of the weights in the store. kind : of them (formats.weights.KINDS). name : of the source. Raises
-        InputError for whole weights that have none together."""
-        if kind != WHOLE:
-            return np.dtype(kind)
+    def form(self, info: SourceInfo, n_vertices: int, name: str) -> WeightForm:
+        """Form of the weights in a store of so many vertices: whole numbers of 10^-k, of up to 64 bits where all sums
+        of them fit these; else floats. info : with their kind. name : of the source. Raises InputError for whole
+        weights that have no dtype together."""
         ends = np.array([numbers_of(np.zeros(1))[0] if end is None else end for end in (self.least, self.largest)],
                         np.uint64)
-        least, largest = map(int, weights_of(ends, np.dtype(np.float64)).tolist())
-        dtype = whole_dtype(least, largest)
-        if dtype is None:
-            raise InputError(
-                f"whole weights from {least} to {largest} fit no dtype", path=name,
-                remedy=f"keep them from 0 to {LARGEST_WHOLE}, or from {LEAST_WHOLE} to {-LEAST_WHOLE - 1}, or give them"
-                " as floats")
-        return dtype
+        called = info.weight_name.encode("utf-8", "backslashreplace").decode()
+        if info.weights == WHOLE or 0 <= self.places <= MOST_PLACES:
+            places = 0 if info.weights == WHOLE else self.places
+            least, largest = (in_units(end, places) or 0 for end in _floats(ends).tolist())
+            dtype = whole_dtype(least, largest)
+            if dtype is None and max(-least, largest) * n_vertices < MOST_WIDE and info.weights != WHOLE:
+                dtype = WIDE
+            if dtype is not None:
+                return WeightForm(dtype, places, called)
+            if info.weights == WHOLE:
+                raise InputError(
+                    f"whole weights from {least} to {largest} fit no dtype", path=name,
+                    remedy=f"keep them from 0 to {LARGEST_WHOLE}, or from {LEAST_WHOLE} to {-LEAST_WHOLE - 1}, or give"
+                    " them as floats")
+        return WeightForm(np.dtype(np.float32 if info.weights == FLOAT32 else np.float64), 0, called)

@@ -13,8 +13,6 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
-import numpy as np
-
 from ..checkpoint.options import CheckpointOptions
 from ..checkpoint.records import State
 from ..errors import BudgetError, InputError, StoreError
@@ -28,6 +26,7 @@ from ..sorting.scratch import Scratch
 from ..sorting.sort import SortContext, SortStats
 from ..store.layout import CHUNK_IDS, StoreRecord
 from ..store.store import open_store
+from ..store.weights import WeightForm
 from ..store.writer import StoreWriter
 from ..units import MemoryFigures, default_memory_bytes, format_size, peak_rss_bytes
 
@@ -220,10 +219,10 @@ class StoreWriting(ABC, Generic[Report]):
         self._context.meter.seconds.update(state["seconds"])
 
     def _open_writer(
-        self, n_vertices: int, resumed: State | None, weights: np.dtype[Any] | None
+        self, n_vertices: int, resumed: State | None, weights: WeightForm | None
     ) -> tuple[StoreWriter, bool]:
         """A writer, and whether it goes on with the unfinished store of `resumed`, a state of one; else it begins.
-        weights : their dtype, None without."""
+        weights : their form, None without."""
         options = self._options
 
         def opened(state: State | None) -> StoreWriter:

@@ -53,13 +53,14 @@ def weight_kind(data_type: pa.DataType) -> str:
 @dataclass(frozen=True)
 class EdgeColumns:
     """ids : places of the two columns. names : theirs. kind : "int" or "string", as stored. weight : place of the
-    weights, None without. weight_kind : theirs. listed : whether the second has lists of neighbours."""
+    weights, None without. weight_kind, weight_name : theirs. listed : whether the second has lists of neighbours."""
 
     ids: tuple[int, int]
     names: tuple[str, str]
     kind: str
     weight: int | None = None
     weight_kind: str = ""
+    weight_name: str = ""
     listed: bool = False
 
 
@@ -100,7 +101,8 @@ class ArrowEdges(Named):
         if self.weights is None:
             return EdgeColumns(ids, names, kinds[ids[0]])
         place = self._weight_place(schema, ids, self.weights.column)
-        return EdgeColumns(ids, names, kinds[ids[0]], place, weight_kind(schema.types[place]))
+        return EdgeColumns(ids, names, kinds[ids[0]], place, weight_kind(schema.types[place]),
+                           schema.names[place])
 
     def _listed(self, schema: pa.Schema, kinds: list[str], lists: int) -> EdgeColumns:
         """The column of ids beside one of lists of neighbours. Raises InputError where it is not clear which."""

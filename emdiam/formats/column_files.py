@@ -47,7 +47,8 @@ class ColumnFile(ArrowEdges, FileSource):
             columns, rows = self._columns(self._schema(file)), self._n_rows(file)
         self.weight_kind = columns.weight_kind
         return self._facts(n_entries=None if columns.listed else rows, directed=True,
-                           id_kind=columns.kind if self.ids == "auto" else self.ids, weights=columns.weight_kind)
+                           id_kind=columns.kind if self.ids == "auto" else self.ids, weights=columns.weight_kind,
+                           weight_name=columns.weight_name)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError for a damaged file, and for ids and weights that are none."""

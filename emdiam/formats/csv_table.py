@@ -126,7 +126,8 @@ class CsvSource(FileSource):
     def _read_info(self) -> SourceInfo:
         header = self._header()
         kind = self.ids if self.ids != "auto" else "int" if _has_integers(header) else "string"
-        return self._facts(directed=True, id_kind=kind, weights="" if self.weights is None else WHOLE)
+        weighed = {} if self.weights is None else {"weights": WHOLE, "weight_name": header.names[header.weight].strip()}
+        return self._facts(directed=True, id_kind=kind, **weighed)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError with line number and text at the first bad record."""

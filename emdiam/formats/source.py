@@ -31,6 +31,7 @@ class SourceInfo:
     skipped : lines that are no edges, by what they are (comments, empty lines), where they are counted; known when
         `dropped` is.
     weights : kind of the weights that batches have (weights.KINDS), "" without; certain when `dropped` is.
+    weight_name : what the input calls them: a column, or an attribute; "" where they have no name.
     declared : pairs of a vertex with itself, of batches that declare vertices; known when `dropped` is.
     notes : what the user should know of how the input was read, one sentence each; known when `dropped` is.
     labels : with n_vertices: what the user calls vertices 0 to n - 1, increasing, int64[n] or a pyarrow string array;
@@ -52,6 +53,7 @@ class SourceInfo:
     dropped: dict[str, int] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)
     weights: str = ""
+    weight_name: str = ""
     declared: int = 0
     notes: tuple[str, ...] = ()
     labels: Any = field(default=None, repr=False)

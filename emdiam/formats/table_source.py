@@ -57,7 +57,7 @@ class TableSource(WithoutFile, ArrowEdges):
         """No n is declared."""
         return SourceInfo(n_entries=None if self._chosen.listed else self._n, directed=True,
                           id_kind=self._chosen.kind, format=self._format,
-                          dropped=self.dropped, weights=self._chosen.weight_kind,
+                          dropped=self.dropped, weights=self._chosen.weight_kind, weight_name=self._chosen.weight_name,
                           declared=self.declared)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:

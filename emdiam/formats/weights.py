@@ -1,7 +1,8 @@
 """Weights of edges as inputs have them: which column, of what kind, and whether they can be weights at all.
 
 A source hands weights on as float64, in which all that are allowed are exact: whole numbers from 0 to 2^32 - 1 (from
--2^31, where negative ones are allowed), and finite floats. Their kind says what they become in a store.
+-2^31, where negative ones are allowed), and finite floats; float32 by its decimals, of which 0.1 is 0.1 again. Their
+kind says what they become in a store where they are no decimals.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..decimals import widened
 from ..errors import InputError
 
 WHOLE, FLOAT32, FLOAT64 = "int", "float32", "float64"
@@ -69,7 +71,7 @@ def checked_weights(values: npt.NDArray[Any], choice: WeightChoice, refusal: Ref
             wrong |= values < LEAST_WHOLE
         _refuse(wrong, values, refusal, f"a weight is outside {LEAST_WHOLE if choice.negative else 0}..{LARGEST_WHOLE}",
                 "scale the weights down, or give them as floats")
-    return values.astype(np.float64)
+    return widened(values) if values.dtype.kind == "f" else values.astype(np.float64)
 
 
 def _refuse(wrong: npt.NDArray[np.bool_], values: npt.NDArray[Any], refusal: Refusal, what: str, remedy: str) -> None:

@@ -49,7 +49,8 @@ class WholeSource(FileSource):
         self._edges = NodesSource(self.format, graph.nodes, lambda: graph.edges, len(graph.edges), graph.directed,
                                   labels, self.weights)
         return replace(self._edges.info(), size_bytes=self.input.size_bytes, format=self.format,
-                       id_kind=self._edges.info().id_kind)
+                       id_kind=self._edges.info().id_kind,
+                       weight_name="" if self.weights is None else self._attribute())
 
     def _labels(self, nodes: Sequence[Any]) -> Sequence[Any] | None:
         """What the vertices are called, where the user insists on it; None: as they are."""

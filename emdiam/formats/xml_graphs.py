@@ -176,7 +176,8 @@ class XmlSource(FileSource):
 
     def _read_info(self) -> SourceInfo:
         return self._facts(directed=True, id_kind="int" if self.ids == "int" else "string",
-                           weights="" if self.weights is None else WHOLE)
+                           weights="" if self.weights is None else WHOLE,
+                           weight_name="" if self.weights is None else self.weights.column)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError with the line for what is no such document."""

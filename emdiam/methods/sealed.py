@@ -15,11 +15,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from ..decimals import MOST_PLACES
 from ..durable import read_at_most, write_whole
 from ..errors import InputError
 
 REMEDY = "make a new one, or get an intact copy"
 _MOST_BYTES = 1 << 30
+# Of units of lengths, by their base.
+_EXPONENTS = {10: range(-MOST_PLACES, 0), 2: range(-1074, 1024)}
 _SEAL = '"00000000000000000000000000000000"}\n'
 
 Id = int | str
@@ -148,6 +151,16 @@ def count(value: Any) -> int:
     if type(value) is not int or not 0 <= value < 1 << 63:
         raise TypeError("something is not a count")
     return value
+
+
+def parse_unit(document: dict[str, Any]) -> tuple[int, int] | None:
+    """The unit of a document, a power of 10 or of 2 as (base, exponent); None where it has none."""
+    if "unit" not in document:
+        return None
+    base, exponent = items(document["unit"])
+    if type(exponent) is not int or base not in _EXPONENTS or exponent not in _EXPONENTS[base]:
+        raise TypeError(f"{base!r:.40} to the power of {exponent!r:.40} is no unit")
+    return base, exponent
 
 
 def length(value: Any) -> int | float:

@@ -291,9 +291,9 @@ class _Reordering(StoreWriting[ReorderReport]):
         self._begin()
         with disk_faults_are_said(self._target.absolute().parent, "the store"):
             meter.begin("ids", None, "")
-            weights = self._store.weights
+            weights = self._store.record.weights
             writer, goes_on = self._open_writer(self._store.n_vertices, resumed and resumed["writer"],
-                                                None if weights is None else weights.dtype)
+                                                None if weights is None else weights.form)
             if not goes_on:
                 self._copy_ids(writer)
                 self._write_ranks(writer)
@@ -301,8 +301,8 @@ class _Reordering(StoreWriting[ReorderReport]):
             self._take_in(dealer)
             meter.begin("merge", self._store.n_arcs, "arcs")
             self._write_rows(dealer, writer)
-            if self._store.record.weights is not None:
-                writer.edges_with_several = self._store.record.weights.edges_with_several
+            if weights is not None:
+                writer.edges_with_several = weights.edges_with_several
             self._watched.check()
             record = self._finish_store(writer, self._record())
         return self._end(ReorderReport(record=record, notes=(*self._notes, *self._scratch_notes()), **self._figures()))

@@ -17,7 +17,7 @@ from ..store.store import Store
 from .dijkstra import dijkstra
 from .methods import check_lengths, nearest_distances, with_delta
 from .paths import SearchOptions, tight_tree
-from .rows import WeightedRows, distance_dtype
+from .rows import WeightedRows, distance_dtype, to_multiples
 from .streamed import Piece, StreamedSearch
 
 
@@ -58,6 +58,10 @@ class Arcs(ABC):
     def forest(self, distances: np.ndarray, sources: np.ndarray) -> np.ndarray:
         """int64[n_vertices], the vertex before each on a shortest path from one of `sources`, -1 of these and without a
         path. distances : as `nearest` gave them."""
+
+    @abstractmethod
+    def round_down(self, exponent: int) -> None:
+        """Round all weights, which are floats, down to multiples of 2^exponent."""
 
     @abstractmethod
     def close(self) -> None:
@@ -107,6 +111,15 @@ class ArcsInRam(Arcs):
         tight_tree(rows.offsets, rows.heads, rows.costs, distances, sources, before, seen, queue)
         return before
 
+    def round_down(self, exponent: int) -> None:
+        """See Arcs; in their place."""
+        assert self._rows.weights is not None
+        to_multiples(self._rows.weights, exponent)
+        self._rows = WeightedRows(self._rows.offsets, self._rows.heads, self._rows.weights)
+        self.least_weight, self.largest_weight = self._rows.least_weight, self._rows.largest_weight
+        self.__dict__.pop("mean_weight", None)
+        self.__dict__.pop("_with_delta", None)
+
     def close(self) -> None:
         """See Arcs; nothing does."""
 
@@ -123,12 +136,13 @@ class ArcsOnDisk(Arcs):
         ends = (1, 1, 1.0) if weights is None else (weights.least, weights.largest, weights.mean)
         self.least_weight, self.largest_weight, self.mean_weight = ends if self.n_arcs else (1, 1, 0.0)
         check_lengths(self)
+        self._store, self._arena_bytes, self._options, self._read = store, arena_bytes, options, 0
         self._search = StreamedSearch(store, arena_bytes, options)
 
     @property
     def bytes_read(self) -> int:
         """See Arcs."""
-        return self._search.bytes_read
+        return self._read + self._search.bytes_read
 
     def nearest(self, sources: np.ndarray) -> tuple[np.ndarray, int]:
         """See Arcs."""
@@ -147,6 +161,15 @@ class ArcsOnDisk(Arcs):
     def forest(self, distances: np.ndarray, sources: np.ndarray) -> np.ndarray:
         """See Arcs."""
         return self._search.forest(distances, sources)
+
+    def round_down(self, exponent: int) -> None:
+        """See Arcs; whenever a block is read."""
+        self.close()
+        self._read = self.bytes_read
+        self._search = StreamedSearch(self._store, self._arena_bytes, self._options, exponent)
+        ends = np.array([self.least_weight, self.largest_weight], np.float64)
+        to_multiples(ends, exponent)
+        self.least_weight, self.largest_weight = ends.tolist()
 
     def close(self) -> None:
         """See Arcs."""

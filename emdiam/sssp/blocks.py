@@ -11,6 +11,7 @@ from ..stream.blocks import build_block_table
 from ..stream.offsets import following_starts, row_starts
 from ..stream.rows import RowCheck
 from .loading import head_check
+from .rows import to_multiples
 from .waiting import Rows
 
 # Narrow windows of labels, in mean weights over the mean degree. Windows that are relaxed before blocks are chosen, in
@@ -60,11 +61,11 @@ class StoreBlocks:
     reads as many. An R-MAT of scale 20, 1.0 seconds, does not care for the width, nor for what is ahead, and takes a
     twentieth more with `near`: it is for graphs of few arcs a vertex. With a sixteenth of the arena in a round it takes
     1.5. Rows and weights are looked at when a block is first read (stream/rows.py), rows of a store with directions for
-    what kernels need alone."""
+    what kernels need alone. exponent : weights are rounded down to multiples of 2^exponent; None: they are not."""
 
     share, frugal, ahead = 4, 0, 16
 
-    def __init__(self, store: Store, delta: float | None = None) -> None:
+    def __init__(self, store: Store, delta: float | None = None, exponent: int | None = None) -> None:
         table = build_block_table(store)
         self.n_vertices, self.n_arcs, self.n_blocks = store.n_vertices, store.n_arcs, table.n_blocks
         self.block_arcs = store.indices.chunk_items
@@ -76,7 +77,7 @@ class StoreBlocks:
         self.at_once = self.arc_bytes * self.block_arcs <= _SMALL and not store.ahead_bytes
         if self.at_once and self.near:
             self.share, self.near, self.ahead = _SMALL_SHARE, _SMALL_NEAR, _SMALL_AHEAD
-        self._store, self._delta = store, delta
+        self._store, self._delta, self._exponent = store, delta, exponent
         self._weighed = np.zeros(table.n_blocks, bool)
         self._offsets = (table.offsets.group, table.offsets.row, table.offsets.hub)
         self._check = None if store.directed else RowCheck(table, store.id_dtype, store.path)
@@ -102,6 +103,8 @@ class StoreBlocks:
             if not self._weighed[block]:
                 self._store.check_weights(arena[1][slot, :used])
                 self._weighed[block] = True
+            if self._exponent is not None:
+                to_multiples(arena[1][slot, :used], self._exponent)
         return read
 
     def rows_in(self, block: int) -> tuple[int, np.ndarray]:

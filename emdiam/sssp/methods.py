@@ -95,10 +95,14 @@ def nearest_distances(rows: WeightedRows, sources: np.ndarray, options: SearchOp
 
 
 def check_lengths(rows: Lengths) -> None:
-    """Raises OverflowError where a distance may not fit 64 bits with a sign."""
-    most = max(abs(rows.least_weight), abs(rows.largest_weight)) * rows.n_vertices
-    if rows.distance_dtype.kind != "f" and most >= np.iinfo(np.int64).max:
-        raise OverflowError(f"distances up to {most} do not fit 64 bits")
+    """Raises OverflowError where a distance may not fit 64 bits with a sign, InputError where one may be infinite."""
+    largest = max(abs(rows.least_weight), abs(rows.largest_weight))
+    if rows.distance_dtype.kind == "f":
+        if not np.isfinite(float(largest) * max(1, rows.n_vertices - 1)):
+            raise InputError(f"sums of weights up to {largest} may be larger than {np.finfo(np.float64).max:.3g}, the"
+                             " largest float", remedy="divide all weights by a power of ten, and convert again")
+    elif largest * rows.n_vertices >= np.iinfo(np.int64).max:
+        raise OverflowError(f"distances up to {largest * rows.n_vertices} do not fit 64 bits")
 
 
 def with_delta(rows: WeightedRows, options: SearchOptions) -> SearchOptions:

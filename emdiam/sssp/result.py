@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..decimals import Number
 from ..shown import Shown, Words
 from ..units import MemoryFigures
 
@@ -23,7 +24,8 @@ class ShortestPaths(Shown, MemoryFigures):
     store. relaxations : arcs along which a distance was tried. rounds : of the method, as its page says. target,
     distance, path : as asked for; distance and path are None without one. device : what searched, cpu
     or a GPU's name. streamed : whether blocks were read as they were needed. distances : of the vertices in the order
-    of the store, uint64, int64 or float64[n_vertices], the largest value or infinity without a path; predecessors :
+    of the store, uint64, int64 or float64[n_vertices], the largest value or infinity without a path; of weights with
+    decimals float64, each the float next to the distance; predecessors :
     int64[n_vertices], -1 at the source and without a path; None unless they are kept. out : file of both. seconds :
     wall seconds {total, load, search, tree, write}.
     """
@@ -35,7 +37,7 @@ class ShortestPaths(Shown, MemoryFigures):
     source: int | str
     method: str
     reached: int
-    largest_distance: int | float
+    largest_distance: Number
     farthest: int | str
     relaxations: int
     rounds: int
@@ -44,7 +46,7 @@ class ShortestPaths(Shown, MemoryFigures):
     directed: bool = False
     weights: str | None = None
     target: int | str | None = None
-    distance: int | float | None = None
+    distance: Number | None = None
     path: list[Any] | None = None
     device: str = "cpu"
     streamed: bool = False

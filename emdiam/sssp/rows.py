@@ -14,7 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..decimals import numbers
 from ..store.store import Store
+
+_PIECE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,29 @@ class WeightedRows:
 def distance_dtype(weight_dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Of the distances along arcs with weights of this dtype."""
     return np.dtype({"u": np.uint64, "i": np.int64, "f": np.float64}[weight_dtype.kind])
+
+
+def lengths_shown(distances: np.ndarray, decimals: int) -> np.ndarray:
+    """Distances, whole numbers of 10^-decimals, as users see them: the same, or with decimals the float64 next to each,
+    infinity without a path, in the same memory."""
+    if not decimals:
+        return distances
+    shown, none = distances.view(np.float64), unreached(distances.dtype)
+    for begin in range(0, len(distances), _PIECE):
+        part = distances[begin : begin + _PIECE]
+        shown[begin : begin + _PIECE] = np.where(part == none, np.inf, numbers(part, decimals))
+    return shown
+
+
+def to_multiples(weights: np.ndarray, exponent: int) -> None:
+    """Round floats that are not negative down to multiples of 2^exponent, in their place."""
+    unit = 2.0**exponent
+    for begin in range(0, len(weights), _PIECE):
+        part = weights[begin : begin + _PIECE]
+        with np.errstate(over="ignore"):
+            units = np.floor(part.astype(np.float64) / unit)
+        # A number of so many units that float64 has no bit for less than one is a multiple already.
+        part[:] = np.where(np.isfinite(units), units * unit, part)
 
 
 def unreached(dtype: np.dtype[Any]) -> int | float:

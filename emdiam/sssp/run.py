@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .._version import __version__
+from ..decimals import Number, number
 from ..durable import check_file
 from ..errors import InputError, NotWritten
 from ..progress import Listener, Meter, timed
@@ -24,7 +25,7 @@ from .naming import vertex_of
 from .paths import Paths, SearchOptions
 from .plan import PathPlan, plan_paths
 from .result import ShortestPaths
-from .rows import WeightedRows
+from .rows import WeightedRows, lengths_shown
 from .streamed import StreamedSearch
 from .table import write_paths
 
@@ -123,16 +124,27 @@ class _Run:
         result = self._answer(paths, read)
         if self._target is not None and path is not None:
             result.path = list(self._store.user_ids(np.array(path)))
-            result.distance = paths.distances[self._target].item()
+            result.distance = self._length(paths.distances[self._target].item())
+        shown = lengths_shown(paths.distances, self._decimals)
         if self._asked.out is not None:
-            self._write(result, paths)
+            self._write(result, shown, paths)
         if self._asked.keep:
-            result.distances, result.predecessors = paths.distances, paths.predecessors
+            result.distances, result.predecessors = shown, paths.predecessors
         result.seconds = {"total": time.perf_counter() - self._begin, **self.seconds}
         result.peak_rss_bytes = peak_rss_bytes()
         if result.not_written:
             raise NotWritten("; ".join(result.not_written), result)
         return result
+
+    @property
+    def _decimals(self) -> int:
+        """Of the weights."""
+        record = self._store.record.weights
+        return 0 if record is None else record.decimals
+
+    def _length(self, distance: int | float) -> Number:
+        """A distance as users see it."""
+        return distance if isinstance(distance, float) else number(distance, self._decimals)
 
     def _loaded(self) -> tuple[WeightedRows, int]:
         """The rows in RAM, and the bytes read."""
@@ -178,8 +190,9 @@ class _Run:
         names = store.user_ids(np.array([self._source, paths.farthest]))
         record = store.record
         return ShortestPaths(
-            source=names[0], method=paths.method, reached=paths.reached, largest_distance=paths.largest_distance,
-            farthest=names[1], relaxations=paths.relaxations, rounds=paths.rounds, n_vertices=store.n_vertices,
+            source=names[0], method=paths.method, reached=paths.reached,
+            largest_distance=self._length(paths.largest_distance), farthest=names[1],
+            relaxations=paths.relaxations, rounds=paths.rounds, n_vertices=store.n_vertices,
             n_edges=record.n_edges, directed=store.directed, weights=None if record.weights is None else
             record.weights.dtype, target=None if self._target is None else
             store.user_ids(np.array([self._target]))[0], bytes_read=read,
@@ -188,12 +201,12 @@ class _Run:
             streamed=self._plan.streamed, version=__version__, store_digest=store.digest, store_path=store.path,
             store_name=store.name)
 
-    def _write(self, result: ShortestPaths, paths: Paths) -> None:
-        """Write distances and predecessors of all vertices."""
+    def _write(self, result: ShortestPaths, distances: np.ndarray, paths: Paths) -> None:
+        """Write distances, as users see them, and predecessors of all vertices."""
         assert self._asked.out is not None and paths.predecessors is not None
         try:
             with timed(self.seconds, "write"):
-                write_paths(self._asked.out, self._store, paths.distances, paths.predecessors, self._meter)
+                write_paths(self._asked.out, self._store, distances, paths.predecessors, self._meter)
             result.out = str(self._asked.out)
         except InputError as error:
             result.not_written.append(str(error))

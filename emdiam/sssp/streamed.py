@@ -41,11 +41,12 @@ class Piece(NamedTuple):
 
 class StreamedSearch:
     """Searches over a store whose arcs stay on disk; what the arena holds stays for the next. arena_bytes : of blocks
-    in RAM. Close it at the end. Raises BudgetError for less than two blocks, StoreError."""
+    in RAM. exponent : weights are rounded down to multiples of 2^exponent; None: they are not. Close it at the end.
+    Raises BudgetError for less than two blocks, StoreError."""
 
-    def __init__(self, store: Store, arena_bytes: int, options: SearchOptions) -> None:
+    def __init__(self, store: Store, arena_bytes: int, options: SearchOptions, exponent: int | None = None) -> None:
         self._store = store
-        self._blocks = StoreBlocks(store, options.delta)
+        self._blocks = StoreBlocks(store, options.delta, exponent)
         self._machine = SemiExternalPaths(self._blocks, arena_bytes, options.threads, options.tick)
         record = store.record.weights
         self._floats = record is not None and record.dtype.startswith("float")

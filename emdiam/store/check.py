@@ -33,7 +33,7 @@ from .codec import CRC_BYTES
 from .info import count_degrees, offset_pieces
 from .layout import REVERSE
 from .store import Store
-from .weights import DTYPES, WeightSums
+from .weights import WeightSums
 
 _RUN_CHUNKS = 4
 # Arcs whose temporaries are in memory at a time.
@@ -206,7 +206,7 @@ def _check_weights(store: Store, values: Iterator[np.ndarray]) -> None:
     """The weights are those of which the record tells."""
     record = store.record.weights
     assert record is not None
-    sums = WeightSums(DTYPES[record.dtype])
+    sums = WeightSums(record.form)
     for weights in values:
         store.check_weights(weights)
         sums.add(weights)

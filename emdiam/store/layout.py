@@ -33,8 +33,10 @@ from ..errors import InputError
 from .weights import WeightRecord, data_fill
 
 # 2: the record has shard_digests; it is read and written without them as version 1. 3: it may have weights or
-# directions, which older readers would not see; a store without them is written as version 2.
-FORMAT_VERSION = 3
+# directions, which older readers would not see; a store without them is written as version 2. 4: its weights have
+# decimals, a name, or 64 bits.
+FORMAT_VERSION = 4
+WEIGHTED_VERSION = DIRECTED_VERSION = 3
 PLAIN_VERSION = 2
 CHUNK_IDS = 1 << 16
 # Kernels find the chunk of an arc by a shift; buffers of a few chunks are taken before anything is read.
@@ -109,7 +111,7 @@ class StoreRecord:
         such edge once). values_dropped : what else the input had, such as weights, and how many of each.
         All three are None in stores of format 1, whose duplicates_dropped may have reverse pairs among
         them, and in those made of them.
-    weights : None in a store without weights, else what they are; such stores have format 3.
+    weights : None in a store without weights, else what they are; such stores have format 3 or 4.
     directed : arcs keep their direction, and n_edges is n_arcs. max_degree and n_isolated are of the rows out then,
         and `reverse` has those of the rows of the reverse, by the same two names (None without directions).
     """
@@ -203,6 +205,8 @@ class StoreRecord:
         """Plain dict for the attributes."""
         names = _names(self.format_version)
         given = {name: value for name, value in asdict(self).items() if name in names and value is not None}
+        if isinstance(self.weights, WeightRecord) and "weights" in given:
+            given["weights"] = self.weights.to_dict()
         return given if self.directed else {name: value for name, value in given.items() if name != "directed"}
 
     @classmethod

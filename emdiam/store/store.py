@@ -233,6 +233,13 @@ def open_store(path: str | Path, *, evict_page_cache: bool = False, directed: bo
     return store
 
 
+def check_weighted(store: Store) -> None:
+    """Raise InputError if `store` has no weights."""
+    if store.record.weights is None:
+        raise InputError("this store has no weights", path=store.path,
+                         remedy="leave --weighted out, or convert the graph with --weights")
+
+
 def check_directed(store: Store, directed: bool | None) -> None:
     """Raise InputError if `store` has directions, or none, against `directed` (None: either way)."""
     if directed is None or store.directed == directed:

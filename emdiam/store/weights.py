@@ -1,30 +1,47 @@
 """Weights of edges as a store keeps them: their dtypes, what the record says of them, and their exact mean.
 
 The weights of the arcs lie in the array `data`, in the order, chunks and shards of `indices`. Both arcs of an edge
-have its weight.
+have its weight. Decimal weights are whole numbers of 10^-k there, and the record has k.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..decimals import MOST_PLACES, Number, number
+
 # From the narrowest on: whole numbers that are not negative take the first that holds the largest of them.
 UNSIGNED: tuple[np.dtype[Any], ...] = tuple(np.dtype(kind) for kind in ("uint8", "uint16", "uint32"))
 SIGNED: np.dtype[Any] = np.dtype(np.int32)
+WIDE: np.dtype[Any] = np.dtype(np.int64)
 FLOATS: tuple[np.dtype[Any], ...] = (np.dtype(np.float32), np.dtype(np.float64))
-DTYPES: dict[str, np.dtype[Any]] = {str(dtype): dtype for dtype in (*UNSIGNED, SIGNED, *FLOATS)}
-"""dtypes of weights in a store, by name; int32 where a whole number is negative."""
+DTYPES: dict[str, np.dtype[Any]] = {str(dtype): dtype for dtype in (*UNSIGNED, SIGNED, WIDE, *FLOATS)}
+"""dtypes of weights in a store, by name; int32 where a whole number is negative, int64 where 32 bits do not do."""
+# Distances along wide weights are below it, so that two of them, and a sum of two, fit int64.
+MOST_WIDE = 1 << 61
 
 # A float64 is a whole number of 2^-1074.
 _LEAST_EXPONENT, _FRACTION_BITS = -1074, 53
 _HALF_BITS = 27
 _PIECE = 1 << 20
+_HALF_WORD = 32
+_LATER = {"decimals": 0, "name": ""}
+
+
+@dataclass(frozen=True)
+class WeightForm:
+    """How a store keeps weights. dtype : one of DTYPES. decimals : k, of whole numbers of 10^-k. name : of the column
+    or attribute that they came from, "" where it has none."""
+
+    dtype: np.dtype[Any]
+    decimals: int = 0
+    name: str = ""
 
 
 def whole_dtype(least: int, largest: int) -> np.dtype[Any] | None:
@@ -45,7 +62,8 @@ class WeightRecord:
     """What the record of a store says of its weights.
 
     dtype : name of a dtype in DTYPES. least, largest, mean : over all arcs (0 without one), the mean to the nearest
-    float64. edges_with_several : edges for which the input gave several weights, of which the least was kept.
+    float64; in the numbers of `data`, which are whole numbers of 10^-decimals. edges_with_several : edges for which the
+    input gave several weights, of which the least was kept. name : of the column or attribute that they came from.
     """
 
     dtype: str
@@ -53,15 +71,34 @@ class WeightRecord:
     largest: int | float = 0
     mean: float = 0.0
     edges_with_several: int = 0
+    decimals: int = 0
+    name: str = ""
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it says what format 3 has no place for."""
+        return bool(self.decimals or self.name) or self.dtype == str(WIDE)
+
+    @property
+    def form(self) -> WeightForm:
+        """How they are kept."""
+        return WeightForm(DTYPES[self.dtype], self.decimals, self.name)
+
+    @property
+    def ends(self) -> tuple[Number, Number]:
+        """The least and the largest weight, as people see them."""
+        least, largest = (end if isinstance(end, float) else number(end, self.decimals)
+                          for end in (self.least, self.largest))
+        return least, largest
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dict for the attributes and for JSON."""
-        return asdict(self)
+        """Plain dict for the attributes and for JSON; without `decimals` and `name` where there are none."""
+        return {name: value for name, value in asdict(self).items() if name not in _LATER or value != _LATER[name]}
 
     @classmethod
     def from_dict(cls, data: Any) -> WeightRecord:
         """The record in `data`. Raises TypeError for another one."""
-        if type(data) is not dict or set(data) != {field.name for field in fields(cls)}:
+        if type(data) is not dict or set(data) | set(_LATER) != set(asdict(cls(""))):
             raise TypeError(f"weights are {data!a:.80}")
         return cls(**data)
 
@@ -70,6 +107,8 @@ class WeightRecord:
         kind."""
         if type(self.dtype) is not str or self.dtype not in DTYPES:
             return f"the dtype of its weights is {self.dtype!a:.80}"
+        if type(self.decimals) is not int or not 0 <= self.decimals <= MOST_PLACES or not _is_text(self.name):
+            return f"its weights are named {self.name!a:.80} and have {self.decimals!a:.80} decimals"
         kind = float if DTYPES[self.dtype].kind == "f" else int
         ends = self.least, self.largest
         if not all(type(end) is kind and math.isfinite(end) for end in ends) or type(self.mean) is not float:
@@ -78,27 +117,40 @@ class WeightRecord:
             limits = np.iinfo(DTYPES[self.dtype])
             if not limits.min <= self.least <= self.largest <= limits.max:
                 return f"its weights are from {self.least} to {self.largest}, in {self.dtype}"
-        if not (self.least <= self.largest and self.least <= self.mean <= self.largest):
+        elif self.decimals:
+            return f"its weights are floats, with {self.decimals} decimals"
+        if not (self.least <= self.largest and float(self.least) <= self.mean <= float(self.largest)):
             return f"its weights are from {self.least} to {self.largest}, {self.mean} in the mean"
         if type(self.edges_with_several) is not int or not 0 <= self.edges_with_several <= n_edges:
             return f"{self.edges_with_several!a:.80} of {n_edges} edges had several weights"
         return None
 
 
+def _is_text(name: Any) -> bool:
+    """Whether it is a string that can be written."""
+    return type(name) is str and not any("\ud800" <= letter <= "\udfff" for letter in name)
+
+
 class WeightSums:
     """Count, least, largest and exact sum of weights that come in pieces, however they are cut."""
 
-    def __init__(self, dtype: np.dtype[Any], resumed: dict[str, Any] | None = None) -> None:
-        self.dtype, self._n, self._sum = dtype, 0, 0
+    def __init__(self, form: WeightForm) -> None:
+        self.form, self.dtype, self._n, self._sum = form, form.dtype, 0, 0
         self._least: int | float = 0
         self._largest: int | float = 0
-        if resumed is not None:
-            self._n, self._least, self._largest = resumed["n"], resumed["least"], resumed["largest"]
-            self._sum = int(resumed["sum"], 16)
+
+    @classmethod
+    def resumed(cls, state: dict[str, Any]) -> WeightSums:
+        """With what `state` told of."""
+        sums = cls(WeightForm(np.dtype(state["dtype"]), state["decimals"], state["name"]))
+        sums._n, sums._least, sums._largest = state["n"], state["least"], state["largest"]
+        sums._sum = int(state["sum"], 16)
+        return sums
 
     def state(self) -> dict[str, Any]:
         """What was added so far."""
-        return {"n": self._n, "least": self._least, "largest": self._largest, "sum": f"{self._sum:x}"}
+        return {"dtype": str(self.dtype), "decimals": self.form.decimals, "name": self.form.name, "n": self._n,
+                "least": self._least, "largest": self._largest, "sum": f"{self._sum:x}"}
 
     def add(self, weights: npt.NDArray[Any]) -> None:
         """Add finite weights, dtype[k]."""
@@ -110,7 +162,7 @@ class WeightSums:
         self._n += len(weights)
         for start in range(0, len(weights), _PIECE):
             part = weights[start : start + _PIECE]
-            self._sum += _float_units(part) if self.dtype.kind == "f" else int(part.sum(dtype=np.int64))
+            self._sum += _float_units(part) if self.dtype.kind == "f" else _whole_sum(part)
 
     def record(self, edges_with_several: int) -> WeightRecord:
         """The record of all that was added."""
@@ -120,7 +172,15 @@ class WeightSums:
         ends = (0, 0) if not self._n else (self._least, self._largest)
         least, largest = (float(end) + 0.0 if self.dtype.kind == "f" else int(end) for end in ends)
         return WeightRecord(str(self.dtype), least, largest, min(max(mean, float(least)), float(largest)),
-                            edges_with_several)
+                            edges_with_several, self.form.decimals, self.form.name)
+
+
+def _whole_sum(weights: npt.NDArray[Any]) -> int:
+    """The exact sum of whole numbers. At most 2^31 of them."""
+    if weights.dtype.itemsize < 8:
+        return int(weights.sum(dtype=np.int64))
+    low = (weights & ((1 << _HALF_WORD) - 1)).sum(dtype=np.int64)
+    return (int((weights >> _HALF_WORD).sum(dtype=np.int64)) << _HALF_WORD) + int(low)
 
 
 def _float_units(weights: npt.NDArray[Any]) -> int:

@@ -25,10 +25,12 @@ from .array_writer import ArrayWriter
 from .codec import ChunkCodec
 from .layout import (
     CHUNK_IDS,
+    DIRECTED_VERSION,
     FORMAT_VERSION,
     NATURAL,
     PARTIAL_SUFFIX,
     REVERSE,
+    WEIGHTED_VERSION,
     StoreRecord,
     check_chunk_ids,
     fill_value,
@@ -36,7 +38,7 @@ from .layout import (
     shard_chunks,
 )
 from .place import check_target, claim, make_partial, put_in_place, remove_replaced
-from .weights import WeightSums
+from .weights import WeightForm, WeightSums
 
 _GROUPS = ("", f"{REVERSE}/")
 _EMPTY_GROUP = {"attributes": {}, "zarr_format": 3, "node_type": "group"}
@@ -146,7 +148,7 @@ class StoreWriter:
             for name, part in state["arrays"].items():
                 self._array(name, np.dtype(part["dtype"])).go_on_from(part)
             if state["weights"] is not None:
-                self._weights = WeightSums(np.dtype(state["arrays"]["data"]["dtype"]), state["weights"])
+                self._weights = WeightSums.resumed(state["weights"])
             else:
                 for group in _GROUPS:  # left by `finish`: made again there
                     shutil.rmtree(self.partial / f"{group}data", ignore_errors=True)
@@ -213,16 +215,16 @@ class StoreWriter:
         return self._arrays["indices"].length
 
     @property
-    def weight_dtype(self) -> np.dtype[Any] | None:
+    def weight_form(self) -> WeightForm | None:
         """Of the weights that come with the arcs, None without."""
-        return None if self._weights is None else self._weights.dtype
+        return None if self._weights is None else self._weights.form
 
-    def keep_weights(self, dtype: np.dtype[Any]) -> None:
+    def keep_weights(self, form: WeightForm) -> None:
         """Say, before the first arc, after keep_directions and not to a writer that was resumed, that arcs have weights
-        of this dtype, one of weights.DTYPES."""
-        self._weights = WeightSums(dtype)
+        of this form."""
+        self._weights = WeightSums(form)
         for rows in self._rows:
-            self._array(f"{rows.group}data", dtype)
+            self._array(f"{rows.group}data", form.dtype)
 
     def append_degrees(self, degrees: np.ndarray, *, reverse: bool = False) -> None:
         """Degrees of the next len(degrees) vertices, integers >= 0."""
@@ -273,7 +275,8 @@ class StoreWriter:
         n, m, directed = self.n_vertices, self._arrays["indices"].length, len(self._rows) > 1
         self._check_lengths(n, m)
         if self._weights is not None:
-            record.weights, record.format_version = self._weights.record(self.edges_with_several), FORMAT_VERSION
+            record.weights = self._weights.record(self.edges_with_several)
+            record.format_version = FORMAT_VERSION if record.weights.is_late else WEIGHTED_VERSION
         ranked = self._arrays["natural_id"].length if "natural_id" in self._arrays else None
         if ranked != (None if record.ordering == NATURAL else n):
             raise RuntimeError(f"order {record.ordering}: {ranked} natural ranks written for {n} vertices")
@@ -284,7 +287,8 @@ class StoreWriter:
         record.n_vertices, record.n_arcs, record.n_edges = n, m, m if directed else m // 2
         _, record.max_degree, record.n_isolated = self._rows[0].figures
         if directed:
-            record.format_version, record.directed, record.symmetric = FORMAT_VERSION, True, False
+            record.format_version = max(record.format_version, DIRECTED_VERSION)
+            record.directed, record.symmetric = True, False
             _, max_degree, n_isolated = self._rows[1].figures
             record.reverse = {"max_degree": max_degree, "n_isolated": n_isolated}
         record.codec, record.chunk_ids = self._codec_name, self._chunk_ids

@@ -20,13 +20,17 @@ from ..methods.eccentricity.certificate import parse_certificate as parse_eccent
 from ..methods.exact.certificate import FORMAT, KEYS, VERSION, Certificate, parse_certificate
 from ..methods.sealed import read_sealed
 from ..methods.weighted.certificate import FORMAT as WEIGHTED
+from ..methods.weighted.certificate import FORMAT_IN_UNITS as WEIGHTED_IN_UNITS
 from ..methods.weighted.certificate import KEYS as WEIGHTED_KEYS
+from ..methods.weighted.certificate import KEYS_IN_UNITS as WEIGHTED_KEYS_IN_UNITS
 from ..methods.weighted.certificate import WeightedCertificate
 from ..methods.weighted.certificate import parse_certificate as parse_weighted
 from ..methods.weighted.eccentricity_certificate import FORMAT as WEIGHTED_ECCENTRICITIES
+from ..methods.weighted.eccentricity_certificate import FORMAT_IN_UNITS as WEIGHTED_ECCENTRICITIES_IN_UNITS
 from ..methods.weighted.eccentricity_certificate import KEYS as WEIGHTED_ECCENTRICITY_KEYS
 from ..methods.weighted.eccentricity_certificate import WeightedEccentricityCertificate
 from ..methods.weighted.eccentricity_certificate import parse_certificate as parse_weighted_eccentricities
+from ..methods.weighted.units import stated
 from ..progress import Event, Listener, Meter, silent, timed
 from ..store.store import Store, check_directed, open_store
 from ..units import default_memory_bytes, peak_rss_bytes
@@ -42,7 +46,8 @@ from .weighted_eccentricities import prove_weighted_eccentricities
 
 Said = Certificate | EccentricityCertificate | WeightedCertificate | WeightedEccentricityCertificate
 _KEYS = {FORMAT: KEYS, ECCENTRICITIES: ECCENTRICITY_KEYS, WEIGHTED: WEIGHTED_KEYS,
-         WEIGHTED_ECCENTRICITIES: WEIGHTED_ECCENTRICITY_KEYS}
+         WEIGHTED_IN_UNITS: WEIGHTED_KEYS_IN_UNITS, WEIGHTED_ECCENTRICITIES: WEIGHTED_ECCENTRICITY_KEYS,
+         WEIGHTED_ECCENTRICITIES_IN_UNITS: WEIGHTED_KEYS_IN_UNITS}
 
 
 def verify(
@@ -60,7 +65,8 @@ def verify(
     document = read_sealed(certificate, _KEYS, VERSION)
     parse: dict[str, Callable[[dict[str, Any], str | Path], Said]] = {
         FORMAT: parse_certificate, ECCENTRICITIES: parse_eccentricities, WEIGHTED: parse_weighted,
-        WEIGHTED_ECCENTRICITIES: parse_weighted_eccentricities}
+        WEIGHTED_IN_UNITS: parse_weighted, WEIGHTED_ECCENTRICITIES: parse_weighted_eccentricities,
+        WEIGHTED_ECCENTRICITIES_IN_UNITS: parse_weighted_eccentricities}
     said = parse[document["format"]](document, certificate)
     memory = default_memory_bytes() if memory_bytes is None else memory_bytes
     budget = Budget(memory, threads, progress)
@@ -122,9 +128,9 @@ def _claimed(certificate: Certificate) -> VerifyReport:
 
 
 def _claimed_with_weights(certificate: WeightedCertificate) -> VerifyReport:
-    claims, graph = certificate.claims, certificate.graph
-    length: Any = claims.length
-    largest: Any = claims.diameter_largest_component
+    claims, graph, unit = certificate.claims, certificate.graph, certificate.unit
+    length: Any = stated(claims.length, unit)
+    largest: Any = stated(claims.diameter_largest_component, unit)
     connected = claims.n_components == 1
     return VerifyReport(False, length, length, length if connected else None, largest, claims.n_components, connected,
                         graph.n_vertices, graph.n_edges, version=__version__)
@@ -132,9 +138,9 @@ def _claimed_with_weights(certificate: WeightedCertificate) -> VerifyReport:
 
 def _claimed_of_all(certificate: EccentricityCertificate | WeightedEccentricityCertificate) -> EccentricityReport:
     claims, graph = certificate.claims, certificate.graph
-    largest: Any = claims.diameter_max_component
-    of_largest: Any = claims.diameter_largest_component
-    radius: Any = claims.radius
+    unit = certificate.unit if isinstance(certificate, WeightedEccentricityCertificate) else None
+    largest, of_largest, radius = (stated(length, unit) for length in (
+        claims.diameter_max_component, claims.diameter_largest_component, claims.radius))
     connected = claims.n_components == 1
     return EccentricityReport(
         False, largest, largest, largest if connected else None, of_largest, claims.n_components, connected,

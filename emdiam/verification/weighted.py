@@ -38,19 +38,25 @@ class _Proof(WeightedProof):
 
     def __init__(self, certificate: WeightedCertificate, store: Store, report: VerifyReport, budget: Budget) -> None:
         claims = certificate.claims
-        super().__init__(certificate.graph, claims.witness, certificate.sources, claims.n_components, store, report,
-                         budget)
+        super().__init__(certificate, claims.witness, store, report, budget)
         self._claims, self.upper = claims, np.full(store.n_vertices, _UNBOUNDED)
 
     def prove(self) -> None:
         """Prove every claim about distances. Raises Refused, BudgetError."""
         with timed(self.report.seconds, "labels"):
+            self._widen_report()
             self._limit = self.in_units(self._claims.length)
             self._of_largest = self.in_units(self._claims.diameter_largest_component)
             self._bound()
         with timed(self.report.seconds, "pairs"):
             (self.budget.progress or silent)(Event("pairs"))
             self._prove_left()
+
+    def _widen_report(self) -> None:
+        """Of weights that were rounded down an interval is claimed: paths have fewer edges than vertices."""
+        if self.units.rounded:
+            self.report.upper = self.units.length(self.in_units(self._claims.length) + int(self.sizes.max()) - 1)
+            self.report.diameter = self.report.diameter_largest_component = None
 
     def _bound(self) -> None:
         """Fold the distances from all sources; lower bounds are attained. Raises Refused."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..jit import kernel
 from ..methods.weighted.eccentricity_certificate import WeightedEccentricityCertificate
+from ..methods.weighted.units import stated
 from ..progress import timed
 from ..sssp.rows import unreached
 from ..store.store import Store
@@ -38,8 +39,7 @@ class _Proof(WeightedProof):
     def __init__(self, certificate: WeightedEccentricityCertificate, store: Store, report: EccentricityReport,
                  budget: Budget) -> None:
         claims = self._claims = certificate.claims
-        super().__init__(certificate.graph, [claims.largest], certificate.sources, claims.n_components, store, report,
-                         budget)
+        super().__init__(certificate, [claims.largest], store, report, budget)
         self._of_claimed = int(self.root[self.named[0]])
         size, most = int(self.sizes[self._of_claimed]), int(self.sizes.max())
         if size != most:
@@ -65,7 +65,8 @@ class _Proof(WeightedProof):
         for name, value in (("radius", radius), ("diameter_largest_component", diameter),
                             ("diameter_max_component", int(self.lower.max()))):
             if self.in_units(getattr(claims, name)) != value:
-                raise Refused(f"{name} is {self.units.length(value)}, not {getattr(claims, name)}")
+                raise Refused(f"{name} is {self.units.length(value)}, not"
+                              f" {stated(getattr(claims, name), self.units.said)}")
         for name, value in (("center_size", radius), ("periphery_size", diameter)):
             count = int(np.count_nonzero(here == value))
             if getattr(claims, name) != count:

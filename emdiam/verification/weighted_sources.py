@@ -13,11 +13,13 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from ..decimals import in_units
 from ..errors import EmdiamError, InputError
 from ..jit import kernel
-from ..methods.exact.certificate import GraphFacts
 from ..methods.sealed import Id
-from ..methods.weighted.units import Units, units_of
+from ..methods.weighted.certificate import WeightedCertificate
+from ..methods.weighted.eccentricity_certificate import WeightedEccentricityCertificate
+from ..methods.weighted.units import SumsTooLongError, Units, round_down, units_of
 from ..progress import Event, Meter, silent, timed
 from ..sssp.arcs import Arcs, ArcsInRam, ArcsOnDisk
 from ..sssp.loading import load_rows
@@ -39,8 +41,8 @@ _LEAST_ROOM = 4 << 20
 
 
 class WeightedProof:
-    """One verification. names : ids of vertices that must be there; `named` is their numbers. sources : ids. Raises
-    Refused, BudgetError.
+    """One verification. names : ids of vertices that must be there; `named` is their numbers. Raises Refused,
+    BudgetError.
 
     root : int64[n_vertices], the smallest vertex of the component of each. sizes : vertices of components, at their
     roots. largest : the root of the one with the most (ties: the first). arcs, units : of the graph, while it is
@@ -49,11 +51,12 @@ class WeightedProof:
     arcs: Arcs
     units: Units
 
-    def __init__(self, facts: GraphFacts, names: Sequence[Id], sources: Sequence[Id], n_components: int, store: Store,
-                 report: VerifyReport, budget: Budget) -> None:
-        self.store, self.report, self.budget = store, report, budget
+    def __init__(self, certificate: WeightedCertificate | WeightedEccentricityCertificate, names: Sequence[Id],
+                 store: Store, report: VerifyReport, budget: Budget) -> None:
+        self.store, self.report, self.budget, self._unit = store, report, budget, certificate.unit
+        sources, n_components = certificate.sources, certificate.claims.n_components
         self._plan = _planned(store, budget)
-        digest, labelling = read_graph(store, facts, budget.threads, Meter(budget.progress))
+        digest, labelling = read_graph(store, certificate.graph, budget.threads, Meter(budget.progress))
         names = [*names, *sources]
         vertices = find_vertices(store, names, digest.hashes)
         if (vertices < 0).any():
@@ -76,11 +79,23 @@ class WeightedProof:
                 self.arcs = ArcsInRam(load_rows(self.store, self.budget.threads)[0], options)
             else:
                 self.arcs = ArcsOnDisk(self.store, self._plan.arena_bytes, options)
-            self.units = units_of(self.arcs)
         try:
+            self.units = self._units()
             yield
         finally:
             self.arcs.close()
+
+    def _units(self) -> Units:
+        """Those of the store, or that the certificate says. Raises Refused where it says others."""
+        record = self.store.record.weights
+        decimals = 0 if record is None else record.decimals
+        if self._unit is not None and self._unit[0] == 2 and self.arcs.distance_dtype.kind == "f":
+            return round_down(self.arcs, self._unit[1])
+        units = units_of(self.arcs, decimals)
+        if self._unit not in (None, units.said):
+            base, exponent = self._unit or (1, 0)
+            raise Refused(f"its lengths are whole numbers of {base}^{exponent}, and the weights of the store are not")
+        return units
 
     def _tick(self) -> None:
         """An event with the sources that were searched from."""
@@ -88,12 +103,19 @@ class WeightedProof:
 
     def in_units(self, length: int | float) -> int:
         """A claimed length. Raises Refused if it is no sum of weights."""
-        try:
-            number = np.array([length], self.arcs.distance_dtype)
-            units = int(self.units.counted(number)[0])
-        except (InputError, OverflowError):
-            units = -1
-        if units < 0 or self.units.length(units) != length:
+        if self._unit is not None:
+            if type(length) is not int or length >= self.units.most:
+                raise Refused(f"{length} is no number of units")
+            return length
+        units: int | None
+        if self.units.whole:
+            units = in_units(length, self.units.decimals)
+        else:
+            try:
+                units = int(self.units.counted(np.array([length], np.float64))[0])
+            except (InputError, OverflowError):
+                units = None
+        if units is None or units >= self.units.most or self.units.length(units) != length:
             raise Refused(f"{length} is no sum of weights of the graph")
         return units
 
@@ -113,7 +135,10 @@ class WeightedProof:
         if not are_distances(self.arcs, found, sources, int(self.sizes[self.root[sources]].sum())):
             raise EmdiamError(f"a search proposes what are no distances: {REPORT}")
         self.report.traversals += len(sources)
-        return self.units.counted(found)
+        try:
+            return self.units.counted(found)
+        except SumsTooLongError:
+            raise Refused("sums of weights are not exact in its units") from None
 
     def reach(self, distances: np.ndarray) -> np.ndarray:
         """The largest of these distances in each component, int64[n_vertices], at its root."""

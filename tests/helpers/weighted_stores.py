@@ -10,6 +10,7 @@ import numpy as np
 from emdiam.sssp.rows import WeightedRows
 from emdiam.store.layout import StoreRecord, id_dtype
 from emdiam.store.store import Store
+from emdiam.store.weights import WeightForm
 from emdiam.store.writer import StoreWriter
 
 # Arcs of a block, where the fixture tiny_blocks allows them.
@@ -28,7 +29,7 @@ def make_weighted_store(path: Path, edges: Mapping[tuple[int, int], int | float]
     arcs = sorted([(a, b, weight) for (a, b), weight in edges.items()]
                   + [(b, a, weight) for (a, b), weight in edges.items()])
     writer = StoreWriter(path, n_vertices=n_vertices, chunk_ids=chunk_ids, codec=codec)
-    writer.keep_weights(np.dtype(dtype))
+    writer.keep_weights(WeightForm(np.dtype(dtype)))
     writer.append_degrees(np.bincount([arc[0] for arc in arcs], minlength=n_vertices).astype(np.int64))
     writer.append_neighbours(np.array([arc[1] for arc in arcs], id_dtype(n_vertices)),
                              np.array([arc[2] for arc in arcs], dtype))
@@ -60,7 +61,7 @@ def write_rows(path: Path, rows: WeightedRows, directed: bool = False, chunk_ids
     if directed:
         writer.keep_directions()
     if rows.weights is not None:
-        writer.keep_weights(rows.weights.dtype)
+        writer.keep_weights(WeightForm(rows.weights.dtype))
     writer.append_degrees(np.diff(rows.offsets))
     writer.append_neighbours(rows.heads.astype(writer.id_dtype), rows.weights)
     if directed:

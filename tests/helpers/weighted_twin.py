@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from emdiam.conversion.convert import ConvertOptions, ConvertReport, write_graph
+from emdiam.decimals import Number, number
 from emdiam.formats.source import EdgeBatch, SourceInfo
 from emdiam.sorting.plan import SortPlan
 from emdiam.store.check import check_store
@@ -45,13 +46,15 @@ def least_weights(triples: Weighted, directed: bool = False) -> tuple[dict[tuple
     return {arc: min(weights) for arc, weights in given.items()}, several if directed else several // 2
 
 
-def arcs_of(store: Store) -> dict[tuple[Any, Any], float]:
+def arcs_of(store: Store) -> dict[tuple[Any, Any], Number]:
     """The weight of every arc of a store, in the user's ids."""
-    assert store.weights is not None
+    record = store.record.weights
+    assert store.weights is not None and record is not None
     names = store.user_ids(np.arange(store.n_vertices))
     offsets, heads, weights = (read_array(array) for array in (store.indptr, store.indices, store.weights))
     tails = np.repeat(np.arange(store.n_vertices), np.diff(offsets))
-    return {(names[a], names[b]): weight for a, b, weight in zip(tails, heads, weights.tolist(), strict=True)}
+    return {(names[a], names[b]): weight if isinstance(weight, float) else number(weight, record.decimals)
+            for a, b, weight in zip(tails, heads, weights.tolist(), strict=True)}
 
 
 def convert_weighted(triples: Weighted, folder: Path, plan: SortPlan = TINY, directed: bool = False,
@@ -67,7 +70,7 @@ def convert_weighted(triples: Weighted, folder: Path, plan: SortPlan = TINY, dir
             assert arcs_of(store.reverse) == {(b, a): weight for (a, b), weight in want.items()}
         record = store.record.weights
         assert record is not None and record.edges_with_several == several
-        assert (record.least, record.largest) == (min(want.values(), default=0), max(want.values(), default=0))
+        assert record.ends == (min(want.values(), default=0), max(want.values(), default=0))
         check_store(store)
     if not directed:
         assert rows_of(target)[1] == {v: sorted(b for a, b in want if a == v) for v in rows_of(target)[0]}

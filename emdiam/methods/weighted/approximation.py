@@ -86,7 +86,7 @@ def solve(store: Store | str | Path, asked: ApproximationOptions,
 def _solved(stages: Stages, asked: ApproximationOptions) -> WeightedApproximation:
     """The answer, its lower bound checked. Raises StoppedEarly."""
     with stages.opened_arcs() as arcs:
-        return _bounded(stages, METHODS[asked.method](arcs, stages.units), asked)
+        return stages.proved(lambda: _bounded(stages, METHODS[asked.method](arcs, stages.units), asked))
 
 
 def _bounded(stages: Stages, search: WeightedSweep, asked: ApproximationOptions) -> WeightedApproximation:

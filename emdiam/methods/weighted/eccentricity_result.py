@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...decimals import Number
 from ...store.store import Store
 from ..eccentricity.result import EccentricityResult, VertexSet
 from ..eccentricity.summary import MOST_IDS
@@ -33,10 +34,16 @@ def histogram(values: np.ndarray, units: Units) -> tuple[dict[str, int], Any]:
     """Counts by eccentricity, ascending, and the width of ranges. values : int64[k], in units."""
     different, counts = np.unique(values, return_counts=True)
     if len(different) <= MOST_RANGES:
-        names = units.lengths(different).tolist()
+        names = [units.length(one) for one in different.tolist()]
         return {_text(name): count for name, count in zip(names, counts.tolist(), strict=True)}, None
+    if units.whole:
+        step = round_width(int(different[-1]) - int(different[0]), True)
+        ranges, first = np.unique(different // step, return_index=True)
+        sums = np.add.reduceat(counts, first).tolist()
+        return {_text(units.length(one * step)): count for one, count in zip(ranges.tolist(), sums, strict=True)
+                }, units.length(step)
     lengths = units.lengths(different)
-    width = round_width(float(lengths[-1]) - float(lengths[0]), units.whole)
+    width = round_width(float(lengths[-1]) - float(lengths[0]), False)
     number = np.floor_divide(lengths, width).astype(np.int64)
     ranges, first = np.unique(number, return_index=True)
     sums = np.add.reduceat(counts, first).tolist()
@@ -54,9 +61,9 @@ def round_width(span: float, whole: bool) -> Any:
     return step * 10**power if power >= 0 else step / 10**-power
 
 
-def _text(length: float) -> str:
+def _text(length: Number) -> str:
     """A number as a key: whole ones without a point, floats with as many digits as are needed, 15 at most."""
-    return str(length) if isinstance(length, int) else f"{length:.15g}"
+    return f"{length:.15g}" if isinstance(length, float) else str(length)
 
 
 def of_largest(lower: np.ndarray, upper: np.ndarray, vertices: np.ndarray, units: Units, store: Store) -> dict[

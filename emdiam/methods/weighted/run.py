@@ -70,7 +70,7 @@ def solve(store: Store | str | Path, asked: WeightedOptions, progress: Listener 
 def _solved(stages: Stages, asked: WeightedOptions) -> WeightedResult:
     """The answer, checked. Raises StoppedEarly, NotWritten."""
     with stages.opened_arcs() as arcs:
-        return _proved(stages, METHODS[asked.method](arcs, stages.units), asked)
+        return stages.proved(lambda: _proved(stages, METHODS[asked.method](arcs, stages.units), asked))
 
 
 def _proved(stages: Stages, search: WeightedSearch, asked: WeightedOptions) -> WeightedResult:

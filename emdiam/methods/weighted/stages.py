@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,16 +22,17 @@ from ...sssp.arcs import Arcs, ArcsInRam, ArcsOnDisk
 from ...sssp.loading import load_rows
 from ...sssp.paths import SearchOptions
 from ...sssp.plan import plan_arcs
-from ...store.store import Store, open_store
+from ...store.store import Store, check_weighted, open_store
 from ...stream.plan import BASE_JITTER, MARGIN, program_bytes, too_small
 from ...units import available_cores, default_memory_bytes, parse_duration, parse_size, peak_rss_bytes
 from ..exact.method import stopping
 from ..exact.result import Result, Traversals, Witness
 from ..exact.witness import LONGEST_KEPT_PATH
 from .search import STATE_BYTES, WeightedSearch
-from .units import units_of
+from .units import SumsTooLongError, round_down, units_of
 from .witness import checked_path
 
+_Answer = TypeVar("_Answer")
 Parsers = Mapping[str, tuple[str, Callable[[Any], Any]]]
 _COMMON: Parsers = {"memory": ("memory_bytes", parse_size), "arena": ("arena_bytes", parse_size),
                     "time_limit": ("seconds", parse_duration), "threads": ("threads", int),
@@ -70,11 +71,13 @@ def given_fields(given: Mapping[str, Any], own: Parsers) -> dict[str, Any]:
 
 @contextmanager
 def opened(store: Store | str | Path, asked: RunOptions) -> Iterator[Store]:
-    """The store, opened and closed again if it is a path. Raises StoreError, and InputError without vertices."""
+    """The store, opened and closed again if it is a path. Raises StoreError, and InputError without vertices, and
+    without weights."""
     if not isinstance(store, Store):
         with open_store(store, evict_page_cache=asked.evict_page_cache) as place, opened(place, asked):
             yield place
         return
+    check_weighted(store)
     if not store.n_vertices:
         raise InputError("the graph has no vertices, so its diameter is undefined", path=store.path)
     yield store
@@ -115,12 +118,23 @@ class Stages:
                 self.arcs = ArcsInRam(rows, options, read)
             else:
                 self.arcs = ArcsOnDisk(self.store, self._arena, options)
-            self.units = units_of(self.arcs)
+            weights = self.store.record.weights
+            self.units = units_of(self.arcs, 0 if weights is None else weights.decimals)
         meter.end()
         try:
             yield self.arcs
         finally:
             self.arcs.close()
+
+    def proved(self, run: Callable[[], _Answer]) -> _Answer:
+        """What `run` gives, which begins again along weights that are rounded down where sums of them are not exact."""
+        try:
+            return run()
+        except SumsTooLongError:
+            assert self.arcs is not None
+            with timed(self.seconds, "round"):
+                self.units = round_down(self.arcs)
+            return run()
 
     @contextmanager
     def solving(self, search: WeightedSearch, answer: Callable[[], Result]) -> Iterator[None]:
@@ -138,7 +152,7 @@ class Stages:
         """An event with the bounds of the search at hand."""
         facts: dict[str, Any] = {}
         if self.search is not None:
-            lower, upper = self.search.bounds()
+            lower, upper = self._widened(self.search.bounds(), self.search.parts.sizes.max())
             facts = {"lower": self.units.length(lower), "upper": self.units.length(upper),
                      "searches": self.search.work.searches}
         self._listener(Event("search", facts=facts))
@@ -146,7 +160,9 @@ class Stages:
     def told(self, search: WeightedSearch) -> dict[str, Any]:
         """The fields of a Result by what is proved so far, without a witness."""
         store, length, parts = self.store, self.units.length, search.parts
-        (lower, upper), of_largest = search.bounds(), search.bounds_of_largest()
+        size = int(parts.sizes.max())
+        lower, upper = self._widened(search.bounds(), size)
+        of_largest = self._widened(search.bounds_of_largest(), size)
         connected, exact, n = len(parts.roots) == 1, lower == upper, store.n_vertices
         reachable = sum(size * (size - 1) // 2 for size in parts.sizes.tolist())
         return {
@@ -160,9 +176,16 @@ class Stages:
             "seconds": {"solve": 0.0, "verify": 0.0, **self.seconds, "total": time.perf_counter() - self._begin},
             "version": __version__, "store_digest": store.digest, "store_path": store.path, "store_name": store.name,
             "details": {"interval_largest_component": [length(one) for one in of_largest],
-                        "vertices_largest_component": int(parts.sizes.max()),
-                        "unreachable_pairs": n * (n - 1) // 2 - reachable},
+                        "vertices_largest_component": size,
+                        "unreachable_pairs": n * (n - 1) // 2 - reachable,
+                        **({"rounded_to": 2.0**self.units.exponent} if self.units.rounded else {})},
             "weights": None if store.record.weights is None else store.record.weights.dtype}
+
+    def _widened(self, bounds: tuple[int, int], size: int) -> tuple[int, int]:
+        """Bounds on lengths of the graph, from those on lengths of rounded weights. size : vertices of a component at
+        most, whose paths have fewer edges."""
+        lower, upper = bounds
+        return lower, upper + (int(size) - 1 if self.units.rounded else 0)
 
     def checked(self, search: WeightedSearch) -> list[int]:
         """The vertices of a longest shortest path, see checked_path."""

@@ -1,22 +1,29 @@
 """Lengths of paths as whole numbers, so that sums of them are exact and bounds are proved.
 
-Weights that are integers count in units of 1. Floats are whole multiples of a power of two, 2^e, the largest that
-divides all of them; a sum of them is exact in float64 as long as it is below 2^53 of these units, since no bit is
-rounded away. A label that a search rounds is above every distance below that limit: rounding never passes a number that
-float64 has. So where the largest label is below the limit, all labels are distances. Weights of which it is not,
-such as float64 with random last bits, are refused: their bounds would not be proved.
+Weights that are integers count in units of 1, or of 10^-k where the store says that they have k decimals. Floats are
+whole multiples of a power of two, 2^e, the largest that divides all of them; a sum of them is exact in float64 as long
+as it is below 2^53 of these units, since no bit is rounded away. A label that a search rounds is above every distance
+below that limit: rounding never passes a number that float64 has. So where the largest label is below the limit, all
+labels are distances.
+
+Where it is not, as of float64 with random last bits, weights are rounded down to multiples of a larger power of two, so
+that sums are exact again. Of n vertices a path has n - 1 edges at most, each of which lost less than a unit; so a
+distance is at least the one that is found, and less than n - 1 units above it: an interval that is proved.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import frexp
 from typing import Any
 
 import numpy as np
 
+from ...decimals import in_units, number, numbers
 from ...errors import InputError
 from ...sssp.arcs import Arcs
 from ...sssp.rows import unreached
+from .components import components_of
 
 _PIECE = 1 << 20
 _FRACTION_BITS = 53
@@ -24,62 +31,105 @@ _FRACTION_BITS = 53
 _MOST_BITS = 61
 # Two distances below this are below 2^32.
 _NARROW = 1 << 31
+_LEAST_EXPONENT, _LARGEST_EXPONENT = -1074, 1023
+# Labels of a search that rounds are this much too small at most, with less than 2^32 sums.
+_ROUNDED = 1 + 2.0**-20
+
+
+class SumsTooLongError(InputError):
+    """Sums of weights that are floats need more bits than float64 has."""
 
 
 @dataclass(frozen=True)
 class Units:
-    """exponent : a unit is 2^exponent. whole : whether weights are integers."""
+    """exponent : a unit is 2^exponent. whole : whether weights are integers. decimals : k, where the unit is 10^-k
+    instead. rounded : whether weights were rounded down to units."""
 
     exponent: int = 0
     whole: bool = True
+    decimals: int = 0
+    rounded: bool = False
 
     @property
     def most(self) -> int:
         """A distance is less than so many units."""
         return 1 << (_MOST_BITS if self.whole else _FRACTION_BITS)
 
+    @property
+    def said(self) -> tuple[int, int] | None:
+        """(base, exponent) of a unit that a certificate has to say: of decimals, and of weights that were rounded."""
+        return (10, -self.decimals) if self.decimals else (2, self.exponent) if self.rounded else None
+
+    def claimed(self, length: Any) -> Any:
+        """A length, as `length` gives it, as a certificate has it: in the units that it says, if it does."""
+        if self.said is None:
+            return length
+        return in_units(length, self.decimals) if self.whole else int(np.ldexp(length, -self.exponent))
+
     def counted(self, distances: np.ndarray) -> np.ndarray:
         """Distances of a search in units: uint32[n], or uint64[n] where they are long; the largest value without a
-        path. Raises InputError for sums that are not exact."""
+        path. Raises SumsTooLongError for sums that are not exact."""
         reached = distances != unreached(distances.dtype)
+        largest = distances[reached].max(initial=0).item()
+        if (largest >= self.most) if self.whole else frexp(largest)[1] - self.exponent > _FRACTION_BITS:
+            raise SumsTooLongError(
+                f"sums of these weights need more than {self.most.bit_length() - 1} bits, so they would not be exact",
+                remedy="round the weights to a few decimals, and convert again")
         scaled = distances if self.whole else np.ldexp(distances, -self.exponent)
-        largest = int(scaled[reached].max(initial=0))
-        if largest >= self.most:
-            raise InputError(
-                f"sums of these weights need more than {self.most.bit_length() - 1} bits, so bounds would not be"
-                " proved", remedy="round the weights, to float32 or to whole numbers, and convert again")
-        dtype = np.dtype(np.uint32 if largest < _NARROW else np.uint64)
+        dtype = np.dtype(np.uint32 if scaled[reached].max(initial=0) < _NARROW else np.uint64)
         units = np.full(len(distances), unreached(dtype), dtype)
         units[reached] = scaled[reached]
         return units
 
     def lengths(self, units: np.ndarray) -> np.ndarray:
-        """So many units each (integers[k]) as numbers that users see: int64 or float64[k]. Bounds that float64
-        has not, which are above all distances, are rounded up."""
+        """So many units each (integers[k]) as numbers that users see: int64 or float64[k]; decimals are the float64
+        next to them. Bounds that float64 has not, which are above all distances, are rounded up."""
         if self.whole:
-            return units.astype(np.int64)
-        numbers = units.astype(np.float64)
-        return np.ldexp(np.where(numbers < units, np.nextafter(numbers, np.inf), numbers), self.exponent)
+            return numbers(units, self.decimals)
+        found = units.astype(np.float64)
+        return np.ldexp(np.where(found < units, np.nextafter(found, np.inf), found), self.exponent)
 
     def length(self, units: int) -> Any:
-        """So many units as the number that users see, as `lengths`."""
+        """So many units as the number that users see: an int, a float, or a Decimal where no float is as exact. Bounds
+        in powers of two as `lengths`."""
         if self.whole:
-            return units
-        number = float(units)
-        return float(np.ldexp(np.nextafter(number, np.inf) if number < units else number, self.exponent))
+            return number(units, self.decimals)
+        found = float(units)
+        return float(np.ldexp(np.nextafter(found, np.inf) if found < units else found, self.exponent))
 
 
-def units_of(arcs: Arcs) -> Units:
-    """The units of these weights; those of floats take a pass. Raises InputError for weights below 0, with which an
-    edge, there and back, is a cycle of negative length."""
+def stated(length: Any, unit: tuple[int, int] | None) -> Any:
+    """A length in a certificate, of a unit as Units.said, as users see it."""
+    if unit is None:
+        return length
+    base, exponent = unit
+    return Units(decimals=-exponent).length(length) if base == 10 else Units(exponent, False).length(length)
+
+
+def units_of(arcs: Arcs, decimals: int = 0) -> Units:
+    """The units of these weights, which have so many decimals; those of floats take a pass. Raises InputError for
+    weights below 0, with which an edge, there and back, is a cycle of negative length."""
     if arcs.least_weight < 0:
         raise InputError("there are weights below 0: an edge without direction is then a cycle of negative weight, and"
                          " no path is the shortest")
     if arcs.distance_dtype.kind != "f":
-        return Units()
+        return Units(decimals=decimals)
     exponents = [least for piece in arcs.pieces() for first in range(piece.offsets[0], piece.offsets[-1], _PIECE)
                  if (least := _least_exponent(piece.costs[first : min(first + _PIECE, piece.offsets[-1])])) is not None]
     return Units(min(exponents, default=0), False)
+
+
+def round_down(arcs: Arcs, exponent: int | None = None) -> Units:
+    """Round the weights, which are floats, down to units of which all sums are exact, the smallest such, or to
+    2^exponent. Takes a search where that is not given."""
+    if exponent is None:
+        found, _ = arcs.nearest(components_of(arcs).roots)
+        # Two vertices are at most twice as far apart as one is from the first vertex of its component.
+        far = found[found != unreached(found.dtype)].max(initial=0).item()
+        exponent = frexp(far * _ROUNDED)[1] + 1 - _FRACTION_BITS
+    exponent = min(max(exponent, _LEAST_EXPONENT), _LARGEST_EXPONENT)
+    arcs.round_down(exponent)
+    return Units(exponent, False, rounded=True)
 
 
 def _least_exponent(weights: np.ndarray) -> int | None:

@@ -211,11 +211,16 @@ def test_another_graph_and_other_weights(store: tuple[Path, int, Edges], tmp_pat
         assert report.verified == (naive(n, others) == naive(n, edges) and others is heavier), report.reason
 
 
-def test_without_weights_every_edge_has_the_length_1(tmp_path: Path) -> None:
-    emdiam.convert([(0, 1), (1, 2), (2, 3), (5, 6)], tmp_path / "g.zarr")
-    result: Any = emdiam.exact(tmp_path / "g.zarr", weighted=True)
-    plain = emdiam.exact([(0, 1), (1, 2), (2, 3), (5, 6)])
-    assert (result.diameter_max_component, result.weights) == (plain.diameter_max_component, None) == (3, None)
+def test_a_store_without_weights_is_refused(tmp_path: Path) -> None:
+    """Distances along weights are no numbers of edges."""
+    place = tmp_path / "g.zarr"
+    emdiam.convert([(0, 1), (1, 2), (2, 3), (5, 6)], place)
+    for run in (emdiam.exact, emdiam.eccentricities, emdiam.approximate):
+        with pytest.raises(InputError, match="this store has no weights; leave"):
+            run(place, weighted=True)
+    for command in ("exact", "ecc", "approx"):
+        done = CliRunner().invoke(group, [command, str(place), "--weighted", "--quiet"])
+        assert done.exit_code == 2 and "has no weights; leave --weighted out" in done.output
 
 
 def test_what_is_refused(store: tuple[Path, int, Edges]) -> None:
