@@ -13,7 +13,7 @@ from typing import Any, Unpack, cast
 
 from .addresses import is_url
 from .apsp.result import AllPairs
-from .caller import Kept, as_own_store, as_store, is_store, named, source_of
+from .caller import Kept, as_own_store, as_store, check_weights, is_store, named, source_of
 from .checkpoint.options import OPTIONS as CHECKPOINT
 from .checkpoint.options import chosen_checkpoint
 from .compiling import WarmupReport, compile_kernels
@@ -23,12 +23,13 @@ from .conversion.writing import ReorderReport
 from .distribution.result import Distances, Profile
 from .errors import InputError
 from .formats.source import EdgeSource
-from .formats.weights import WeightChoice, weight_choice
+from .formats.weights import WeightChoice, named_weights
 from .generators.make import GenerateReport
 from .gpu.setting import CPU
 from .keywords import (
     AllPairsKeywords,
     ApproximateKeywords,
+    ConvertKeywords,
     DiameterKeywords,
     DistanceKeywords,
     EccentricityKeywords,
@@ -63,7 +64,7 @@ def open(path: str | Path, *, directed: bool | None = None) -> Store:  # noqa: A
 
 def convert(inputs: Any, target: str | Path, *, format: str | None = None, ids: str = "auto", order: str = NATURAL,
             directed: bool = False, weights: bool | str | WeightChoice | None = None,
-            **options: Unpack[WritingKeywords]) -> ConvertReport | ReorderReport:
+            **options: Unpack[ConvertKeywords]) -> ConvertReport | ReorderReport:
     """Convert edge lists, or a graph in memory, into a store.
 
     inputs : a file, a glob, "-" for standard input, or several of them (together one graph); a graph of any kind that
@@ -75,9 +76,10 @@ def convert(inputs: Any, target: str | Path, *, format: str | None = None, ids: 
     chunk : ids per chunk. order : of the vertices, see `reorder`; default "natural". directed : keep the directions of
     arcs, and their reverse beside them; in the natural order alone. weights : keep the weights of edges: True, or the
     name or number of the column, or attribute, that has them, or a WeightChoice, by which some may be negative; arrays
-    of edges have a third column then, and tuples of arrays a third one. A store keeps those it has. threads : default:
-    the cores this process may use. progress : called with progress.Event. checkpoint, checkpoint_every, resume,
-    keep_checkpoint : a folder, to go on from what was done before a stop; see the command.
+    of edges have a third column then, and tuples of arrays a third one. A store keeps those it has. weight : their
+    name, as of other functions. threads : default: the cores this process may use. progress : called with
+    progress.Event. checkpoint, checkpoint_every, resume, keep_checkpoint : a folder, to go on from what was done before
+    a stop; see the command.
 
     Returns a report with the store's record and what was dropped or relabelled. Raises InputError
     for bad input (BudgetError where memory or disk cannot do); then there is no target.
@@ -89,9 +91,12 @@ def convert(inputs: Any, target: str | Path, *, format: str | None = None, ids: 
     if directed and (is_store or order != NATURAL):
         raise InputError("directions are kept by a conversion of edges in the natural order alone",
                          remedy="leave the order or the directions out")
-    choice = weights if isinstance(weights, WeightChoice) or weights is None else weight_choice(weights)
+    weight = options.pop("weight", None)
+    choice = weights if isinstance(weights, WeightChoice) else named_weights(weight, weights or False)
     if is_store:
-        return reorder(inputs, target, order, **options)
+        if choice is not None:
+            check_weights(inputs, choice)
+        return reorder(inputs, target, order, **cast("WritingKeywords", options))
     source = _graph_to_convert(inputs, options, choice) if files is None else files
     chosen = convert_options(options, fmt=format, ids=ids, directed=directed, weights=choice)
     if order == NATURAL:
@@ -193,8 +198,8 @@ def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[DiameterKe
     scratch : folder for the temporary store of a graph in memory, and for what memory has no room for, default:
         $TMPDIR or /var/tmp. progress : called with progress.Event.
     require_connected : raise errors.DisconnectedError for a graph of several components.
-    directed, weighted : along arcs, or along weights, as of `exact`. Without them directions and weights are dropped;
-        the result has directions_dropped, which says whether the graph had any.
+    directed, weight, weighted : along arcs, or along weights, as of `exact`. Without them directions and weights are
+        dropped; the result has directions_dropped, which says whether the graph had any.
 
     The witness carries the caller's names: row numbers, the ids of arrays and tables, networkx nodes, igraph's names.
     Raises InputError (BudgetError where memory cannot do), and StoppedEarly on Ctrl-C, whose
@@ -222,7 +227,8 @@ def exact(graph: Any, *, method: str = "pivots", **options: Unpack[ExactKeywords
     checkpoint (a folder), checkpoint_every, resume, keep_checkpoint, and the
     method's own, such as seed=3, batches=False, k=4. weighted : whether distances are sums of the weights that the
     store, or the graph in memory, has (methods "pivots" and "bounding"; memory, threads, certificate, path, time_limit
-    and progress go with it).
+    and progress go with it). weight : the name of the column or attribute that has the weights, as "km", which asks for
+    them too; a text as weighted is the name. A store has the weights that were converted, by their name.
     directed : whether paths go along the arcs of a store with directions, or of a graph that has them; the result is a
     DirectedResult then, with largest_distance, strongly_connected and n_strong_components (methods "pivots",
     "graph-diameter" and "apsp"; memory, arena, threads, scratch, require_connected, time_limit, evict_page_cache, gap,
@@ -234,10 +240,10 @@ def exact(graph: Any, *, method: str = "pivots", **options: Unpack[ExactKeywords
     given: dict[str, Any] = dict(options)
     if given.pop("directed", False):
         return _run_directed(graph, method, given)
-    if given.pop("weighted", False):
+    if (weights := _weights(given)) is not None:
         from .methods.weighted import run
 
-        return _run_weighted(graph, run, {**given, "method": method})
+        return _run_weighted(graph, run, weights, {**given, "method": method})
     return _run(graph, method, "exact", given)
 
 
@@ -251,16 +257,17 @@ def approximate(graph: Any, *, method: str = "clusters", **options: Unpack[Appro
     iterations=5 or known_diameter=40.
 
     weighted : whether distances are sums of the weights that the store has (methods "sweep" with iterations, "clusters"
-    with masters and seed; memory, threads, scratch, time_limit, known_diameter and progress go with it).
+    with masters and seed; memory, threads, scratch, time_limit, known_diameter and progress go with it). weight : their
+    name, as of `exact`.
 
     `estimate` is what the method reports; `lower` and `upper` are proved, over all components. Raises as `diameter`,
     and InputError for an option that the method does not have. StoppedEarly's `result` holds what is known so far.
     """
     given: dict[str, Any] = dict(options)
-    if given.pop("weighted", False):
+    if (weights := _weights(given)) is not None:
         from .methods.weighted import approximation
 
-        return cast(Approximation, _run_weighted(graph, approximation, {**given, "method": method}))
+        return cast(Approximation, _run_weighted(graph, approximation, weights, {**given, "method": method}))
     return cast(Approximation, _run(graph, method, "approx", given))
 
 
@@ -278,16 +285,17 @@ def eccentricities(graph: Any, *, what: str = "all", directed: str | None = None
     graph that has them; the result is a DirectedEccentricities then (of the options, memory, arena, threads,
     scratch, require_connected, time_limit, evict_page_cache, out, keep and progress go with it). weighted : whether
     distances are sums of the weights that the store has; the result is a WeightedEccentricities then (memory,
-    threads, scratch, time_limit, evict_page_cache, what, out, keep and progress go with it).
+    threads, scratch, time_limit, evict_page_cache, what, out, keep and progress go with it). weight : their name, as of
+    `exact`.
 
     The result has radius, diameter, center, periphery and histogram. Raises as `exact`; StoppedEarly's `result` has
     bounds.
     """
     given: dict[str, Any] = {"keep": not is_store(graph), **options}
-    if given.pop("weighted", False):
+    if (weights := _weights(given)) is not None:
         from .methods.weighted import eccentricity_run
 
-        return cast(EccentricityResult, _run_weighted(graph, eccentricity_run, {
+        return cast(EccentricityResult, _run_weighted(graph, eccentricity_run, weights, {
             **given, "what": what, "directed": directed}))
     if directed is not None:
         return cast(EccentricityResult, _run_directed(graph, directed, {
@@ -327,10 +335,11 @@ def all_pairs(graph: Any, **options: Unpack[AllPairsKeywords]) -> AllPairs:
     store that has them, and along its directions if it has those; else every edge has the length 1.
 
     By name: weighted, directed : whether a graph that is no store counts with its weights, negative ones too, and with
-    its directions, which it must have then. method : "auto" (searches, or Floyd-Warshall by tiles on dense graphs), or
-    one of emdiam.apsp.methods.METHODS. out : a Zarr group for the matrix, beside which the ids of the vertices are, in
-    those of the store (a graph in memory: its numbers); without it the matrix is in memory, as `distances` of the
-    result, with `ids`. force : replace `out`. memory, threads, time_limit, scratch, progress as for `exact`.
+    its directions, which it must have then. weight : the name of the weights, as of `exact`. method : "auto" (searches,
+    or Floyd-Warshall by tiles on dense graphs), or one of emdiam.apsp.methods.METHODS. out : a Zarr group for the
+    matrix, beside which the ids of the vertices are, in those of the store (a graph in memory: its numbers); without it
+    the matrix is in memory, as `distances` of the result, with `ids`. force : replace `out`. memory, threads,
+    time_limit, scratch, progress as for `exact`.
 
     Raises InputError (BudgetError where memory, disk or time cannot do; a negative cycle is shown; where a distance may
     not fit 64 bits), StoppedEarly on Ctrl-C and at the end of the time: nothing is kept then. Raises TypeError for an
@@ -365,7 +374,8 @@ def shortest_paths(graph: Any, source: Any, **options: Unpack[PathKeywords]) -> 
     of a store that has them, and along its directions if it has those; else every edge has the length 1.
 
     graph : of any kind that `diameter` takes. By name: weighted, directed : whether a graph that is no store counts
-    with its weights, negative ones too, and with its directions, which it must have then. method : a key of
+    with its weights, negative ones too, and with its directions, which it must have then. weight : their name, as of
+    `exact`. method : a key of
     emdiam.sssp.methods.METHODS, or "auto" (default), or of emdiam.gpu.paths.registry.SEARCHES on a GPU. device : "cpu"
     (default), "gpu", "gpu:N" or "auto". target : an id; the result has distance and path. delta : width of a bucket,
     for the methods that have them. out : a Parquet or CSV file for distances and predecessors. keep : whether the
@@ -406,19 +416,22 @@ def plan(store: Any, *, method: str = ALL, probe: int | float | str | None = PRO
         return plan_all(opened, runs, seconds) if method == ALL else [plan_one(opened, runs[0], seconds)]
 
 
-def verify(certificate: str | Path, store: Any, *, memory: int | str | None = None,
-           threads: int | None = None, progress: Listener | None = None) -> VerifyReport:
+def verify(certificate: str | Path, store: Any, *, memory: int | str | None = None, threads: int | None = None,
+           weight: str | None = None, weighted: bool | str = False,
+           progress: Listener | None = None) -> VerifyReport:
     """Prove again what the certificate (a path) claims of the store (opened, or a path), or of a graph of another kind
     that `diameter` takes.
 
-    memory, threads, progress : as for `diameter`. A certificate that is intact and no proof gives a report with
+    memory, threads, progress : as for `diameter`. weight, weighted : of a graph that is no store, as of `exact`. A
+    certificate that is intact and no proof gives a report with
     `verified` false and the reason. Raises InputError for a file that is no intact certificate (StoreError,
     BudgetError).
     """
     from .verification.run import verify as verify_certificate
 
     memory_bytes = None if memory is None else parse_size(memory)
-    with as_store(store, memory_bytes, threads, progress=progress) as (opened, _):
+    with as_store(store, memory_bytes, threads, progress=progress,
+                  keep=Kept(weights=named_weights(weight, weighted))) as (opened, _):
         return verify_certificate(certificate, opened, memory_bytes=memory_bytes, threads=threads or available_cores(),
                                   progress=progress)
 
@@ -439,17 +452,22 @@ def _run(graph: Any, method: str, family: str, options: dict[str, Any]) -> Any:
 
 def _lengths(given: dict[str, Any]) -> Kept:
     """What counts of a graph in memory besides its edges, by these options, which are taken out."""
-    weighted, directed = given.pop("weighted", False), given.pop("directed", False)
-    return Kept(directed, WeightChoice(negative=True) if weighted else None)
+    return Kept(given.pop("directed", False), _weights(given, negative=True))
 
 
-def _run_weighted(graph: Any, run: Any, given: dict[str, Any]) -> Any:
-    """A result along weights, with the caller's names in it. run : the module with options_of and solve."""
+def _weights(given: dict[str, Any], negative: bool = False) -> WeightChoice | None:
+    """The weights that these options ask for, which are taken out; None: none. negative : whether some may be. Raises
+    InputError."""
+    return named_weights(given.pop("weight", None), given.pop("weighted", False), negative)
+
+
+def _run_weighted(graph: Any, run: Any, weights: WeightChoice, given: dict[str, Any]) -> Any:
+    """A result along these weights, with the caller's names in it. run : the module with options_of and solve."""
     scratch = given.pop("scratch", None)
     progress = given.pop("progress", None)
     asked = run.options_of(given)
     with as_store(graph, asked.memory_bytes, asked.threads, scratch, progress,
-                  keep=Kept(weights=WeightChoice())) as (store, origin):
+                  keep=Kept(weights=weights)) as (store, origin):
         return named(lambda: run.solve(store, asked, progress), graph, origin)
 
 

@@ -18,7 +18,7 @@ from .formats.weights import WeightChoice
 from .methods.eccentricity.result import EccentricityResult
 from .progress import Listener
 from .store.layout import StoreRecord
-from .store.store import Store
+from .store.store import Store, check_weighted, open_store
 from .units import available_cores, parse_size, scratch_folder
 
 # Pairs and vertices of a graph whose store is kept in memory, at most 12 bytes each; a string counts for several.
@@ -80,10 +80,12 @@ def as_store(
     """A store of a graph of any kind, for as long as the context lasts, and what it was made of. here : whether no
     other process is to open it. keep : of a graph that is no store. Raises InputError where it has not what is to be
     kept."""
+    keep = keep or Kept()
     if is_store(graph):
+        if keep.weights is not None:
+            check_weights(graph, keep.weights)
         yield graph, Origin()
         return
-    keep = keep or Kept()
     source = source_of(graph, keep.weights)
     # Scratch is named here, so that the conversion takes the folder even where it is a tmpfs: a graph
     # that is in memory anyway does no harm there.
@@ -101,6 +103,15 @@ def as_store(
         target = Path(inside) / "graph.zarr"
         report = write_graph(source, target, options=replace(options, scratch=Path(inside)))
         yield target, Origin(rename, _dropped(report.record))
+
+
+def check_weights(graph: Store | str | Path, weights: WeightChoice) -> None:
+    """Raise InputError for a store that has no such weights, StoreError for what is none."""
+    if isinstance(graph, Store):
+        check_weighted(graph, weights.column)
+        return
+    with open_store(graph, directed=None) as store:
+        check_weighted(store, weights.column)
 
 
 def is_store(graph: Any) -> TypeGuard[Store | str | Path]:

@@ -2,116 +2,30 @@
 
 The decimal of a float is the one with the fewest places that no other float is nearer to, as Python prints it; of
 several with as many places it is the nearest. With k places it is a whole number of 10^-k, and sums of such numbers are
-exact. Decimals have at most MOST_PLACES places here, and whole numbers of 10^-k at most 62 bits.
+exact. Decimals have at most MOST_PLACES places here, and whole numbers of 10^-k at most 62 bits. Kernels for many of
+them are in decimal_kernels.py.
 """
 
 from __future__ import annotations
 
 from decimal import Context, Decimal
-from math import floor, frexp, ldexp
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .jit import inlined, kernel
-
 MOST_PLACES = 9
-_POWERS = np.array([10**k for k in range(MOST_PLACES + 1)], np.int64)
-# Below this a decimal of float64 is the only one with its places; from the second on, floats are no decimals here.
-_UNIQUE, _LARGEST, _MOST = 1e15, 2.0**53, 2.0**62
-# Sums of whole numbers have more digits than the default context of `decimal` keeps.
-_CONTEXT = Context(prec=60)
+# Sums of whole numbers have more digits than the default context of `decimal` keeps; floats have up to 1,100.
+_CONTEXT = Context(prec=1200)
+_EXACT = 1 << 53
 
 Number = int | float | Decimal
-
-
-@inlined
-def _with_places(size, k):  # type: ignore[no-untyped-def]
-    """(whether it is the decimal of `size` with k places, the whole number of 10^-k that it is then). size : 0 or
-    more."""
-    power = _POWERS[k]
-    near = size * power
-    if near < _UNIQUE:
-        whole = np.rint(near)
-        return whole / power == size, np.int64(whole)
-    if near >= _MOST or size >= _LARGEST:
-        return False, np.int64(0)
-    units = floor(size)
-    bits = 53 - frexp(size)[1]  # behind the point, at most 33
-    fraction = np.int64(ldexp(size - units, bits))
-    more = fraction * power
-    rest = (more + ((np.int64(1) << bits) >> 1)) >> bits
-    if bits and rest & 1 and (rest << bits) - more == np.int64(1) << (bits - 1):
-        rest -= 1  # of two that are as near the even one
-    # Nearer than half the distance to the next float.
-    return 2 * abs((rest << bits) - more) < power, np.int64(units) * power + rest
-
-
-@inlined
-def _places(size):  # type: ignore[no-untyped-def]
-    """The places of the decimal of `size`, 0 or more; -1 where they are more than MOST_PLACES."""
-    for k in range(MOST_PLACES + 1):
-        if _with_places(size, k)[0]:
-            return k
-    return -1
-
-
-@kernel
-def most_places(values, places):  # type: ignore[no-untyped-def]
-    """The most places of the decimals of these finite floats, float64[k], and `places`; -1 where one has too many."""
-    for value in values:
-        size = abs(value)
-        if size * _POWERS[places] < _UNIQUE and _with_places(size, places)[0]:
-            continue
-        own = _places(size)
-        if own < 0:
-            return -1
-        places = max(places, own)
-    return places
-
-
-@kernel
-def whole_numbers(values, places, out):  # type: ignore[no-untyped-def]
-    """out[i] = the decimal of values[i], float64, in 10^-places: these are at least its places, and it fits."""
-    for i in range(len(values)):
-        size = abs(values[i])
-        own = places if size * _POWERS[places] < _UNIQUE else _places(size)
-        whole = _with_places(size, own)[1] * _POWERS[places - own]
-        out[i] = -whole if values[i] < 0 else whole
-
-
-@kernel
-def _widened(values, out):  # type: ignore[no-untyped-def]
-    """out[i] = the float64 next to the decimal of values[i], float32; itself where that has too many places, or is not
-    turned back into it."""
-    for i in range(len(values)):
-        size, found = np.float64(abs(values[i])), np.float64(abs(values[i]))
-        for k in range(MOST_PLACES + 1):
-            decimal = np.rint(size * _POWERS[k]) / _POWERS[k]
-            if size * _POWERS[k] < _UNIQUE and np.float32(decimal) == np.float32(size):
-                found = decimal
-                break
-        out[i] = -found if values[i] < 0 else found
-
-
-def widened(values: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
-    """Floats of any width as float64 with the same decimals, [k]: 0.1 of float32 is 0.1 of float64."""
-    if values.dtype.itemsize == 2:
-        # Of the few numbers that float16 has, as NumPy prints them.
-        different, places = np.unique(values, return_inverse=True)
-        return np.array([float(str(one)) for one in different], np.float64)[places.reshape(-1)]
-    if values.dtype.itemsize != 4:
-        return values.astype(np.float64)
-    out = np.empty(len(values), np.float64)
-    _widened(np.ascontiguousarray(values, np.float32), out)
-    return out
 
 
 def in_units(value: Number, places: int) -> int | None:
     """A finite number, floats by their decimals, in 10^-places, exactly, however large; None where it is no whole
     number of them."""
-    exact = Decimal(repr(value) if isinstance(value, float) else value).scaleb(places, Context(prec=400))
+    exact = Decimal(repr(value) if isinstance(value, float) else value).scaleb(places, _CONTEXT)
     return int(exact) if exact == exact.to_integral_value() else None
 
 
@@ -127,28 +41,24 @@ def number(units: int, places: int) -> Number:
 
 def numbers(units: npt.NDArray[Any], places: int) -> npt.NDArray[Any]:
     """So many 10^-places each, integers[k], as int64, or with places as the nearest float64."""
-    return units.astype(np.int64) if not places else units.astype(np.float64) / float(10**places)
-
-
-def text(value: Number) -> str:
-    """All digits of a number, without an exponent where that takes at most 21 of them."""
-    if isinstance(value, Decimal):
-        value = value.normalize(_CONTEXT)
-        return f"{value:f}" if -MOST_PLACES <= value.as_tuple().exponent <= 21 else str(value)  # type: ignore[operator]
-    return str(value)
+    if not places:
+        return units.astype(np.int64)
+    found = units.astype(np.float64) / float(10**places)
+    # What float64 has no room for is divided one by one, so that it is rounded once.
+    large = (units >= _EXACT) | (units.astype(np.int64) <= -_EXACT)
+    found[large] = [one / 10**places for one in units[large].tolist()]
+    return found
 
 
 def agreed(lower: Number, upper: Number) -> str:
-    """The digits on which the ends of an interval agree, and "..." for the others; "" where there are none."""
-    digits = [f"{Decimal(str(one)):f}" for one in (lower, upper)]
-    wholes = [one.partition(".")[0] for one in digits]
+    """The digits behind the point up to which the ends of an interval are the same, and "..."; "" where the numbers
+    before it differ already."""
+    ends = [f"{Decimal(str(one)):f}" for one in (lower, upper)]
+    wholes, fractions = zip(*(one.partition(".")[::2] for one in ends), strict=True)
     if wholes[0] != wholes[1]:
         return ""
-    places = max(len(one.partition(".")[2]) for one in digits)
-    ends = [f"{Decimal(str(one)):.{places}f}" for one in (lower, upper)]
-    same = next((i for i, (one, other) in enumerate(zip(*ends, strict=True)) if one != other), len(ends[0]))
-    return ends[0][:same] + ("" if same == len(ends[0]) else "...")
-
-
-__all__ = ["MOST_PLACES", "Number", "agreed", "in_units", "most_places", "number", "numbers", "text",
-           "whole_numbers", "widened"]
+    places = max(map(len, fractions))
+    pairs = zip(*(one.ljust(places, "0") for one in fractions), strict=True)
+    same = next((i for i, (one, other) in enumerate(pairs) if one != other), places)
+    point = "." if same else ""
+    return f"{int(wholes[0]):,}{point}{fractions[0].ljust(places, '0')[:same]}..."

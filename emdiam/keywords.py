@@ -31,11 +31,18 @@ class WritingKeywords(CheckpointKeywords, total=False):
     progress: Listener | None
 
 
+class ConvertKeywords(WritingKeywords, total=False):
+    """Of `convert`."""
+
+    weight: str | None
+
+
 class PathKeywords(TypedDict, total=False):
     """Of `shortest_paths`."""
 
     method: str
-    weighted: bool
+    weight: str | None
+    weighted: bool | str
     directed: bool
     target: int | str | None
     delta: float | None
@@ -73,7 +80,8 @@ class DiameterKeywords(RunKeywords, total=False):
     """Of `diameter`."""
 
     directed: bool
-    weighted: bool
+    weight: str | None
+    weighted: bool | str
 
 
 class DistanceKeywords(TypedDict, total=False):
@@ -109,7 +117,8 @@ class AllPairsKeywords(TypedDict, total=False):
     """Of `all_pairs`."""
 
     method: str
-    weighted: bool
+    weight: str | None
+    weighted: bool | str
     directed: bool
     out: str | Path | None
     force: bool
@@ -153,7 +162,8 @@ class ExactKeywords(MethodKeywords, total=False):
     certificate: str | Path | None
     path: str | Path | None
     components: int | None
-    weighted: bool
+    weight: str | None
+    weighted: bool | str
     directed: bool
 
     batches: bool | None
@@ -173,7 +183,8 @@ class EccentricityKeywords(MethodKeywords, total=False):
 
     out: str | Path | None
     keep: bool | None
-    weighted: bool
+    weight: str | None
+    weighted: bool | str
     certificate: str | Path | None
 
 
@@ -182,7 +193,8 @@ class ApproximateKeywords(MethodKeywords, total=False):
 
     gap: int | None
     known_diameter: int | float | None
-    weighted: bool
+    weight: str | None
+    weighted: bool | str
 
     masters: int | str | None
     euler: bool | None

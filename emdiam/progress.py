@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from .decimals import Number
 from .units import format_size
 
 Kind = Literal["progress", "traversal"]
@@ -62,7 +63,7 @@ def count_text(number: int, unit: str, *, bare: bool = False) -> str:
     return format_size(number) if unit == "B" else f"{number:,}" if bare or not unit else f"{number:,} {unit}"
 
 
-def bounds_text(lower: int | None, upper: int | None) -> str:
+def bounds_text(lower: Number | None, upper: Number | None) -> str:
     """Bounds on the diameter D, or D where they meet; empty when neither is known."""
     if lower is None and upper is None:
         return ""

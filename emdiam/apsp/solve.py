@@ -41,7 +41,7 @@ class Found:
             self.unreachable += int(np.count_nonzero(far))
             self.largest = max(self.largest, rows.max(initial=0, where=~far).item())
             if lengths.decimals:
-                given = rows.view(lengths.given)
+                rows[far], given = 0, rows.view(lengths.given)
                 given[...] = numbers(rows, lengths.decimals)
                 given[far] = lengths.unreachable
             else:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..decimals import Number, agreed
 from ..units import SHORTEST_SHOWN, format_count, format_seconds, format_size
 from .phases import bounds_text, joined, range_text
 
@@ -15,6 +16,8 @@ def diameter_lines(result: dict[str, Any], reason: str = "") -> list[str]:
     """What is proved of the diameter, and whether the graph is connected. reason : why bounds are no closer, if that
     is to be said."""
     connected, components = result["connected"], result["n_components"]
+    if result.get("details", {}).get("rounded_to"):
+        reason = "sums of these weights have more digits than 64 bits"
     proved = proved_text(result["lower"], result["upper"], reason)
     if connected:
         return [f"diameter: {proved}", "connected: yes"]
@@ -47,11 +50,14 @@ def task_lines(result: dict[str, Any]) -> list[str]:
     return ["distances: sums of weights" + (f" ({kind})" if kind else "")]
 
 
-def proved_text(lower: int, upper: int, reason: str = "") -> str:
-    """A diameter, or the bounds on it. reason : why they are no closer, if that is to be said."""
+def proved_text(lower: Number, upper: Number, reason: str = "") -> str:
+    """A diameter, or the bounds on it, after the digits on which floats agree. reason : why they are no closer, if that
+    is to be said."""
     if lower == upper:
         return f"{lower:,} (proved)"
-    return f"{bounds_text(lower, upper)} (proved bounds{'; ' if reason else ''}{reason})"
+    digits = agreed(lower, upper)
+    why, first = f"; {reason}" if reason else "", f"{digits}, " if digits else ""
+    return f"{first}{bounds_text(lower, upper)} (proved bounds{why})"
 
 
 def worker_lines(result: dict[str, Any], verbose: bool) -> list[str]:

@@ -137,7 +137,9 @@ def result_text(result: dict[str, Any], verbose: bool = False) -> str:
     been taken out of the witness)."""
     enough = result.get("details", {}).get("enough")
     lines = [*diameter_lines(result, "stopped early" if enough is None else _REASONS[enough]),
-             *_component_lines(result), *_witness_lines(result["witness"], result.get("weighted", False))]
+             *_component_lines(result), *_witness_lines(
+                 result["witness"], result.get("weighted", False),
+                 "at least " if result.get("details", {}).get("rounded_to") else "")]
     lines += [*task_lines(result), *certificate_lines(result)]
     return "\n".join([*lines, traversals_line(result), *_method_lines(result), *device_lines(result, verbose),
                       *(seed_lines(result) if verbose else ()), seconds_line(result), *memory_lines(result, verbose)])
@@ -155,10 +157,11 @@ def _component_lines(result: dict[str, Any]) -> list[str]:
     return [table, *([f"and {format_count(others, 'smaller component')}"] if others else [])]
 
 
-def _witness_lines(witness: dict[str, Any] | None, weighted: bool = False) -> list[str]:
+def _witness_lines(witness: dict[str, Any] | None, weighted: bool = False, least: str = "") -> list[str]:
+    """The pair and its path. least : "at least " where its length is a bound."""
     if witness is None:
         return []
-    length = f"{witness['length']:,}" if weighted else format_count(witness["length"], "edge")
+    length = f"{least}{witness['length']:,}" if weighted else format_count(witness["length"], "edge")
     lines = [f"witness: {witness['source']} and {witness['target']} are {length} apart"]
     if witness.get("path_file") is not None:
         lines.append(f"path: in {witness['path_file']}, one vertex a line")

@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, TextIO
 
 import click
@@ -73,7 +74,14 @@ def emit(text: str) -> None:
 def answer(data: dict[str, Any], text: Callable[[dict[str, Any]], str], as_json: bool) -> None:
     """Print the answer of a command: one JSON object on one line (NaN and infinity are refused: JSON has none), or what
     `text` makes of it for people."""
-    emit(json.dumps(data, allow_nan=False) if as_json else text(data))
+    emit(json.dumps(data, allow_nan=False, default=_exact) if as_json else text(data))
+
+
+def _exact(value: Any) -> str:
+    """A number with more digits than floats have, as a text of all of them. Raises TypeError for anything else."""
+    if isinstance(value, Decimal):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} is no JSON")
 
 
 def has_answered() -> bool:

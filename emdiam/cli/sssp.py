@@ -103,7 +103,7 @@ def paths_text(result: dict[str, Any], verbose: bool = False) -> str:
     return "\n".join([*lines, work, seconds_line(result), *memory_lines(result, verbose)])
 
 
-def _number(value: float) -> str:
+def _number(value: Any) -> str:
     """A distance for people, with all of its digits."""
     return f"{value:,}"
 

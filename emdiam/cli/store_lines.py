@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..store.weights import WeightRecord
 from ..units import format_count
 
 _ID_KINDS = {
@@ -51,8 +52,10 @@ def weights_lines(record: dict[str, Any]) -> list[str]:
         return []
     several = weights["edges_with_several"]
     kept = f"; of {format_count(several, 'edge')} the least of several" if several else ""
-    ends = " to ".join(f"{weights[end]:,}" for end in ("least", "largest"))
-    return [f"weights: {weights['dtype']}, {ends}, mean {weights['mean']:.6g}{kept}"]
+    found = WeightRecord.from_dict(weights)
+    ends, name = " to ".join(f"{end:,}" for end in found.ends), f"{found.name}, " if found.name else ""
+    unit = f" in units of 10^-{found.decimals}" if found.decimals else ""
+    return [f"weights: {name}{found.dtype}{unit}, {ends}, mean {found.mean / 10**found.decimals:.6g}{kept}"]
 
 
 def ids_text(record: dict[str, Any]) -> str:

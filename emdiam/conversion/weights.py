@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..decimals import MOST_PLACES, in_units, most_places, whole_numbers
+from ..decimal_kernels import most_places, whole_numbers
+from ..decimals import MOST_PLACES, in_units
 from ..errors import InputError
 from ..formats.source import SourceInfo
 from ..formats.weights import FLOAT32, LARGEST_WHOLE, LEAST_WHOLE, WHOLE

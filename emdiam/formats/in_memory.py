@@ -182,6 +182,7 @@ class NodesSource(WithoutFile):
     def __init__(self, kind: str, nodes: Sequence[Any], edges: Callable[[], Iterable[Sequence[Any]]], n_edges: int,
                  directed: bool, labels: Sequence[Any] | None = None, weights: WeightChoice | None = None) -> None:
         self._weights, self._kind = weights, "" if weights is None else WHOLE
+        self._weight_name = "" if weights is None else weights.column
         self.name, self._edges, self._n_edges, self._directed = kind, edges, n_edges, directed
         self._number = None if isinstance(nodes, range) else {node: i for i, node in enumerate(nodes)}
         labels = nodes if labels is None else labels
@@ -196,7 +197,7 @@ class NodesSource(WithoutFile):
     def info(self) -> SourceInfo:
         """n is declared: nodes without an edge are isolated vertices."""
         return SourceInfo(n_vertices=self._n, n_entries=self._n_edges, directed=self._directed, format=self.name,
-                          dropped=self._dropped, labels=self._ids, weights=self._kind)
+                          dropped=self._dropped, labels=self._ids, weights=self._kind, weight_name=self._weight_name)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """Edges as int64 [k] vertex numbers."""
@@ -225,8 +226,9 @@ class NodesSource(WithoutFile):
         assert self._weights is not None
         for place, value in enumerate(values):
             if value is None:
-                raise InputError(f"edge number {begin + place} of {self.name} has no weight",
-                                 remedy="give every edge one, or name the attribute that has them")
+                what = f"attribute {self._weight_name}" if self._weight_name else "weight"
+                raise InputError(f"edge number {begin + place} of {self.name} has no {what}",
+                                 remedy="give every edge one, or name the attribute that has the weights")
             if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
                 raise InputError(f"the weight of edge number {begin + place} is no number", text=repr(value),
                                  remedy="weights are integers or floats")
@@ -240,7 +242,9 @@ class NodesSource(WithoutFile):
 
 
 def _as_float(value: Any) -> float:
-    """The number as a float, infinite if it is too large for one."""
+    """The number as a float, narrower ones by their decimals; infinite if it is too large for one."""
+    if isinstance(value, np.floating) and value.dtype.itemsize < 8:
+        return float(str(value))
     try:
         return float(value)
     except OverflowError:

@@ -6,7 +6,8 @@ has imported has no objects.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -15,10 +16,7 @@ import numpy as np
 from ..errors import InputError
 from .in_memory import ArraySource, MatrixSource, NodesSource
 from .source import EdgeSource
-from .weights import WeightChoice
-
-_ATTRIBUTE = "weight"
-
+from .weights import NAMES, WeightChoice
 
 Weights = WeightChoice | None
 
@@ -44,33 +42,49 @@ def _scipy(graph: Any, weights: Weights) -> EdgeSource | None:
 
 
 def _networkx(graph: Any, weights: Weights) -> EdgeSource | None:
-    """A graph of any kind; vertices are called by its nodes. Weights are an attribute, `weight` if it is not named."""
+    """A graph of any kind; vertices are called by its nodes. Weights are an attribute, see edge_attribute."""
     from networkx import Graph
 
     if not isinstance(graph, Graph):
         return None
-    data = True if weights is None else weights.column or _ATTRIBUTE
+    data: Any = True
+    if weights is not None:
+        data = weights.column or "weight"
+        if data not in next((named for *_, named in graph.edges(data=True)), (data,)):
+            names = list({name: None for *_, named in graph.edges(data=True) for name in named})
+            data = edge_attribute("networkx", names, weights.column)
     return NodesSource("networkx", list(graph), lambda: graph.edges(data=data), graph.number_of_edges(),
-                       graph.is_directed(), weights=weights)
+                       graph.is_directed(), weights=weights and replace(weights, column=str(data)))
 
 
 def _igraph(graph: Any, weights: Weights) -> EdgeSource | None:
     """A graph; vertices are called by their attribute `name`, if there is one, else by their numbers. Weights are an
-    attribute of edges, `weight` if it is not named."""
+    attribute of edges, see edge_attribute."""
     from igraph import GraphBase
 
     if not isinstance(graph, GraphBase):
         return None
     attributes = graph.es.attributes()
-    wanted = None if weights is None else weights.column or _ATTRIBUTE
-    if wanted is not None and wanted not in attributes:
-        raise InputError(f"the edges of igraph have no attribute {wanted}", text=", ".join(attributes) or None,
-                         remedy="name the attribute that has the weights")
+    wanted = None if weights is None or not graph.ecount() else edge_attribute("igraph", attributes, weights.column)
     return NodesSource("igraph", range(graph.vcount()),
                        lambda: ((*edge.tuple, bool(attributes) if wanted is None else edge[wanted])
                                 for edge in graph.es),
                        graph.ecount(), graph.is_directed(),
-                       graph.vs["name"] if "name" in graph.vs.attributes() else None, weights)
+                       graph.vs["name"] if "name" in graph.vs.attributes() else None,
+                       weights and replace(weights, column=wanted or ""))
+
+
+def edge_attribute(library: str, attributes: Sequence[Any], name: str) -> Any:
+    """The attribute of edges that has the weights: the one of this name; "": `weight`, or else the only one that is
+    called as weights are (weights.NAMES). Raises InputError that lists the attributes that there are."""
+    usual = [one for one in attributes if isinstance(one, str) and one.lower() in NAMES]
+    found = [one for one in attributes if one == (name or "weight")] or (usual if not name else [])
+    if len(found) == 1:
+        return found[0]
+    there = ", ".join(map(str, attributes)) or "none at all"
+    what = f"no attribute {name}" if name else "not one attribute of weights"
+    raise InputError(f"the edges of the graph of {library} have {what}; they have {there}",
+                     remedy="name the attribute that has the weights, as in weight='length'")
 
 
 def _networkit(graph: Any, weights: Weights) -> EdgeSource | None:

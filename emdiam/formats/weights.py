@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..decimals import widened
 from ..errors import InputError
 
 WHOLE, FLOAT32, FLOAT64 = "int", "float32", "float64"
@@ -40,6 +39,16 @@ class WeightChoice:
 def weight_choice(given: bool | str, negative: bool = False) -> WeightChoice | None:
     """The choice of someone who gives True, or a column; None for False."""
     return None if given is False else WeightChoice("" if given is True else given, negative)
+
+
+def named_weights(weight: str | None, weighted: bool | str, negative: bool = False) -> WeightChoice | None:
+    """The choice of someone who names the weights, by either keyword, or asks for the usual ones (True); None for
+    someone who does neither. Raises InputError for two names, and for one that is none."""
+    names = {name for name in (weight, weighted) if isinstance(name, str)}
+    if len(names) > 1 or "" in names or not (weight is None or names) or not isinstance(weighted, bool | str):
+        given = ", ".join(repr(one) for one in (weight, weighted) if one not in (None, False))
+        raise InputError("weights have one name", text=given, remedy="give weight=, the name of a column or attribute")
+    return weight_choice(next(iter(names), bool(weighted)), negative)
 
 
 Refusal = Callable[..., InputError]
@@ -71,7 +80,11 @@ def checked_weights(values: npt.NDArray[Any], choice: WeightChoice, refusal: Ref
             wrong |= values < LEAST_WHOLE
         _refuse(wrong, values, refusal, f"a weight is outside {LEAST_WHOLE if choice.negative else 0}..{LARGEST_WHOLE}",
                 "scale the weights down, or give them as floats")
-    return widened(values) if values.dtype.kind == "f" else values.astype(np.float64)
+    if values.dtype.kind == "f" and values.dtype.itemsize < 8:
+        from ..decimal_kernels import widened
+
+        return widened(values)
+    return values.astype(np.float64)
 
 
 def _refuse(wrong: npt.NDArray[np.bool_], values: npt.NDArray[Any], refusal: Refusal, what: str, remedy: str) -> None:

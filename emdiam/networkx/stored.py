@@ -18,7 +18,7 @@ from ..keywords import RunKeywords
 from ..runs.opening import open_for, selection
 from ..runs.run import run_with
 from ..store.array_reader import filled
-from ..store.store import Store, check_directed, open_store
+from ..store.store import Store, check_directed, check_weighted, open_store
 from ..terms import keyword_terms
 from .graph import BackendGraph, Rows
 from .weights import WeightedSearches
@@ -240,8 +240,12 @@ class StoredGraph(BackendGraph):
             return engine.eccentricities(vertices).astype(np.int64)
 
     def along(self, weight: str | None) -> StoredSearches:
-        """See BackendGraph; the weights of the store, if it has any."""
-        return StoredSearches(self, weight is not None and self.store.record.weights is not None)
+        """See BackendGraph; the weights of the store, if it has any. Raises InputError for the name of others; to
+        networkx the usual one is "weight"."""
+        record = self.store.record.weights
+        if weight is not None and record is not None and record.name and weight != "weight":
+            check_weighted(self.store, weight)
+        return StoredSearches(self, weight is not None and record is not None)
 
     def lengths(self, source: int) -> tuple[np.ndarray, np.ndarray]:
         """The positions that `source` reaches along weights, by increasing distance, int64[r], and their distances,

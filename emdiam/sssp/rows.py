@@ -73,8 +73,12 @@ class WeightedRows:
     @cached_property
     def mean_weight(self) -> float:
         """The mean weight; 0 where there is no arc."""
-        total = np.sum(self.costs, dtype=np.float64 if self.costs.dtype.kind == "f" else None)
-        return float(total) / self.n_arcs if self.n_arcs else 0.0
+        if self.costs.dtype.kind != "f":
+            return float(np.sum(self.costs)) / self.n_arcs if self.n_arcs else 0.0
+        with np.errstate(over="ignore"):
+            total = float(np.sum(self.costs, dtype=np.float64))
+        # Of large weights each is divided first.
+        return total / max(1, self.n_arcs) if total < np.inf else float(np.sum(self.costs / self.n_arcs))
 
     @classmethod
     def from_edges(cls, n_vertices: int, tails: npt.ArrayLike, heads: npt.ArrayLike,
@@ -116,7 +120,8 @@ def lengths_shown(distances: np.ndarray, decimals: int) -> np.ndarray:
     shown, none = distances.view(np.float64), unreached(distances.dtype)
     for begin in range(0, len(distances), _PIECE):
         part = distances[begin : begin + _PIECE]
-        shown[begin : begin + _PIECE] = np.where(part == none, np.inf, numbers(part, decimals))
+        without = part == none
+        shown[begin : begin + _PIECE] = np.where(without, np.inf, numbers(np.where(without, 0, part), decimals))
     return shown
 
 

@@ -233,11 +233,16 @@ def open_store(path: str | Path, *, evict_page_cache: bool = False, directed: bo
     return store
 
 
-def check_weighted(store: Store) -> None:
-    """Raise InputError if `store` has no weights."""
-    if store.record.weights is None:
+def check_weighted(store: Store, name: str = "") -> None:
+    """Raise InputError if `store` has no weights, or others than those of this name ("": of any)."""
+    record = store.record.weights
+    if record is None:
         raise InputError("this store has no weights", path=store.path,
                          remedy="leave --weighted out, or convert the graph with --weights")
+    if name and name != record.name:
+        there = f"they are called {record.name}" if record.name else "they have no name"
+        raise InputError(f"this store has no weights that are called {name}: {there}", path=store.path,
+                         remedy="ask for the weights that it has with --weighted, or convert the graph again")
 
 
 def check_directed(store: Store, directed: bool | None) -> None:

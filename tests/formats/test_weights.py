@@ -203,7 +203,7 @@ def test_graphs_in_memory(graph: Any, want: list[Any], kind: str):
     (sp.csr_matrix(np.array([[0, np.nan], [1, 0]])), "a weight is not finite, at position 0"),
     ([(0, 1)], "the entry at position 0 is no pair of ids with a weight"),
     (([0, 1], [1, 2], [0.5]), r"src has 2 ids and there are weights of shape \(1,\)"),
-    (network(3, None), "edge number 1 of networkx has no weight"),
+    (network(3, None), "edge number 1 of networkx has no attribute weight"),
     (network(3, 1 << 40), "the weight of edge number 1 is outside"),
     (network(3, 1 << 4000), "a weight is not finite, at position 1"),
     (network(3, "7"), "the weight of edge number 1 is no number"),
@@ -218,7 +218,7 @@ def test_graphs_in_memory_that_are_refused(graph: Any, what: str):
 def test_igraph():
     igraph = pytest.importorskip("igraph")
     graph = igraph.Graph([(0, 1), (1, 2)])
-    with pytest.raises(InputError, match="the edges of igraph have no attribute weight"):
+    with pytest.raises(InputError, match="have not one attribute of weights; they have none at all"):
         as_source(graph, WeightChoice())
     graph.es["len"] = [1, 2.5]
     assert read(as_source(graph, WeightChoice("len"))) == [(0, 1, 1), (1, 2, 2.5)]

@@ -31,7 +31,7 @@ from .growth import Clusters, grow
 from .pivots import WeightedPivots
 from .search import Longest
 from .sweep import WeightedSweep
-from .units import Units
+from .units import SumsTooLongError, Units
 
 EDGE_BYTES = 170
 # In the graph of clusters, at most.
@@ -79,7 +79,13 @@ class WeightedClusters(WeightedSweep):
         super().solve()
         if self.bounds()[0] == self.bounds()[1]:
             return
-        self.quotient = self._condensed()
+        try:
+            self.quotient = self._condensed()
+        except SumsTooLongError:
+            # Of weights that were rounded down: lengths from master to master may be longer than any distance.
+            if not self.units.rounded:
+                raise
+            return
         options = SearchOptions(self.arcs.threads, tick=self.tick)
         search = LimitedPivots(ArcsInRam(self.quotient.rows, options), Units(), self.quotient.radii)
         search.room = self.room - EDGE_BYTES * self.quotient.rows.n_arcs // 2

@@ -121,8 +121,8 @@ class WeightedSearch:
 
     @property
     def largest_weight(self) -> int:
-        """Of all arcs, in units."""
-        return int(self.units.counted(np.array([self.arcs.largest_weight], self.arcs.distance_dtype))[0])
+        """Of all arcs, in units; it may be longer than any distance."""
+        return min(int(NEVER), self.units.of_weight(self.arcs.largest_weight))
 
     def bounds(self) -> tuple[int, int]:
         """Bounds on the longest distance, in units."""

@@ -14,6 +14,7 @@ distance is at least the one that is found, and less than n - 1 units above it: 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import frexp
 from typing import Any
 
@@ -71,7 +72,7 @@ class Units:
         path. Raises SumsTooLongError for sums that are not exact."""
         reached = distances != unreached(distances.dtype)
         largest = distances[reached].max(initial=0).item()
-        if (largest >= self.most) if self.whole else frexp(largest)[1] - self.exponent > _FRACTION_BITS:
+        if largest >= self.most if self.whole else largest and frexp(largest)[1] - self.exponent > _FRACTION_BITS:
             raise SumsTooLongError(
                 f"sums of these weights need more than {self.most.bit_length() - 1} bits, so they would not be exact",
                 remedy="round the weights to a few decimals, and convert again")
@@ -80,6 +81,10 @@ class Units:
         units = np.full(len(distances), unreached(dtype), dtype)
         units[reached] = scaled[reached]
         return units
+
+    def of_weight(self, weight: int | float) -> int:
+        """A weight in units, however large."""
+        return int(weight if self.whole else Fraction(weight) / Fraction(2) ** self.exponent)
 
     def lengths(self, units: np.ndarray) -> np.ndarray:
         """So many units each (integers[k]) as numbers that users see: int64 or float64[k]; decimals are the float64

@@ -1,0 +1,225 @@
+"""Lengths along decimal weights are exact, and of floats whose sums are not an interval is proved: beside Fractions."""
+
+from __future__ import annotations
+
+import json
+import random
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+import emdiam
+from emdiam.cli.main import group
+from emdiam.decimal_kernels import most_places
+from emdiam.errors import InputError
+from emdiam.methods.sealed import sealed
+from emdiam.methods.weighted.units import SumsTooLongError
+from emdiam.store.layout import FORMAT_VERSION
+from emdiam.store.store import open_store
+from emdiam.verification.run import verify
+from tests.helpers.lengths import random_edges
+
+Edges = dict[tuple[int, int], float]
+
+
+def fraction(value: Any) -> Fraction:
+    """A number as people read it: floats by the digits that Python prints."""
+    return Fraction(repr(value) if isinstance(value, float) else value)
+
+
+def by_fractions(n: int, edges: Edges, *, binary: bool = False) -> list[list[Fraction | None]]:
+    """All distances by Floyd and Warshall, None without a path. binary : weights are what floats are, not their
+    decimals."""
+    found: list[list[Fraction | None]] = [[Fraction(0) if v == u else None for u in range(n)] for v in range(n)]
+    for (a, b), weight in edges.items():
+        value, before = Fraction(weight) if binary else fraction(weight), found[a][b]
+        if a != b and (before is None or value < before):
+            found[a][b] = found[b][a] = value
+    for k in range(n):
+        for v in range(n):
+            for u in range(n):
+                one, other, now = found[v][k], found[k][u], found[v][u]
+                if one is not None and other is not None and (now is None or one + other < now):
+                    found[v][u] = one + other
+    return found
+
+
+def arrays(n: int, edges: Edges, dtype: Any = float) -> Any:
+    """As a tuple of arrays; every vertex has a loop, so that none is missing."""
+    ends = [*edges, *((v, v) for v in range(n))]
+    return ([a for a, _ in ends], [b for _, b in ends], np.array([*edges.values(), *([0.0] * n)], dtype))
+
+
+DECIMALS = st.sampled_from([0.1, 0.2, 0.3, 1e-9, 231.361, 144.061, 0.5, 3.0, 1e6, 4294967.296, 123456789.12345679,
+                            1e15 + 0.1, 0.0])
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 1 << 30), few=st.lists(DECIMALS, min_size=1, max_size=4))
+@example(seed=3, few=[1e-9, 1e8])
+@example(seed=4, few=[1e15 + 0.1])
+@example(seed=5, few=[123456789.12345679, 0.1])
+def test_decimals_are_exact(seed: int, few: list[float]) -> None:
+    """All answers along weights, to the last digit; certificates hold."""
+    generator = random.Random(seed)
+    n = generator.randint(2, 12)
+    edges = {pair: generator.choice(few) for pair in random_edges(generator, n, "uint8")}
+    edges[0, 1] = few[0]
+    places = int(most_places(np.array(few), 0))
+    assume(max(few) * 10**places * n < 2**61)
+    want = by_fractions(n, edges)
+    longest = max(one for row in want for one in row if one is not None)
+    graph = arrays(n, edges)
+    found = emdiam.exact(graph, weighted=True)
+    assert found.exact and fraction(found.diameter_max_component) == longest
+    assert found.witness is not None and fraction(found.witness.length) == longest
+    of_all: Any = emdiam.eccentricities(graph, weighted=True)
+    for v in range(n):
+        far = max(one for one in want[v] if one is not None)
+        assert of_all.lower_bounds[v] == of_all.upper_bounds[v] == float(far)
+    near: Any = emdiam.approximate(graph, weighted=True)
+    assert fraction(near.lower) <= longest <= fraction(near.upper)
+    pairs = emdiam.all_pairs(graph, weighted=True)
+    assert pairs.distances is not None and fraction(pairs.largest_distance) == longest
+    paths = emdiam.shortest_paths(graph, 0, weighted=True, target=1)
+    assert paths.distances is not None and fraction(paths.distance) == want[0][1]
+    for u in range(n):
+        one = want[0][u]
+        if one is not None:
+            assert pairs.distances[0, u] == paths.distances[u] == float(one)
+        elif places:
+            assert pairs.distances[0, u] == paths.distances[u] == np.inf
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=st.integers(0, 1 << 30))
+def test_narrow_floats_count_by_their_own_decimals(seed: int) -> None:
+    generator = random.Random(seed)
+    n = generator.randint(2, 10)
+    edges: Edges = {(v, v + 1): generator.randrange(1, 1000) / 10 ** generator.randint(0, 3) for v in range(n - 1)}
+    found = emdiam.exact(arrays(n, edges, np.float32), weighted=True)
+    assert fraction(found.diameter) == sum(map(fraction, edges.values())) and found.exact
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 1 << 30), spread=st.sampled_from([1.0, 1e9, 1e-300, 1e300]))
+@example(seed=1, spread=5e-324)
+def test_floats_with_random_bits_give_an_interval_that_is_proved(seed: int, spread: float) -> None:
+    """The diameter of the floats themselves is in it; it is narrow, and its certificate says the unit."""
+    generator = random.Random(seed)
+    n = generator.randint(3, 12)
+    edges = {pair: generator.choice([generator.random(), spread, generator.random() * spread])
+             for pair in random_edges(generator, n, "uint8")}
+    edges |= {(0, 1): 0.1234567890123456, (1, 2): generator.random() / 3, (0, 2): 5e-324}
+    if max(edges.values()) > 1e299:
+        edges = {pair: weight / 1e3 for pair, weight in edges.items()}
+    longest = max(one for row in by_fractions(n, edges, binary=True) for one in row if one is not None)
+    found: Any = emdiam.exact(arrays(n, edges), weighted=True)
+    assert Fraction(found.lower) <= longest <= Fraction(found.upper)
+    assert found.exact == (found.lower == found.upper)
+    assert Fraction(found.upper) - Fraction(found.lower) <= longest * n / 2**49
+    for method in ("sweep", "clusters"):
+        near: Any = emdiam.approximate(arrays(n, edges), weighted=True, method=method)
+        assert Fraction(near.lower) <= longest <= Fraction(near.upper)
+
+
+@pytest.fixture(scope="module")
+def uneven(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Fraction]:
+    """A store of two components with weights whose sums are not exact, of several blocks, and its largest distance."""
+    generator = random.Random(5)
+    edges: Edges = {(v, v + 1): generator.random() for v in range(60) if v != 40}
+    edges |= {(v, v + 7): 3 * generator.random() for v in range(30)} | {(3, 20): 1e-290}
+    place = tmp_path_factory.mktemp("uneven") / "g.zarr"
+    emdiam.convert(arrays(61, edges), place, weights=True, chunk=64)
+    return place, max(one for row in by_fractions(61, edges, binary=True) for one in row if one is not None)
+
+
+@pytest.mark.parametrize("arena", [None, 3 * 64 * 12])
+@pytest.mark.parametrize("method", ["pivots", "bounding"])
+def test_an_interval_and_its_certificate(uneven: tuple[Path, Fraction], tmp_path: Path, method: str,
+                                         arena: int | None) -> None:
+    place, longest = uneven
+    file = tmp_path / "c.json"
+    found: Any = emdiam.exact(place, weighted=True, method=method, certificate=file, arena=arena)
+    assert Fraction(found.lower) <= longest <= Fraction(found.upper) and not found.exact
+    assert found.details["rounded_to"] > 0 and found.diameter_max_component is None
+    report = verify(file, place)
+    assert report.verified and (report.lower, report.upper) == (found.lower, found.upper) and report.diameter is None
+    said = json.loads(file.read_text())
+    assert said["unit"][0] == 2 and said["claims"]["length"] == found.lower / found.details["rounded_to"]
+    for change in ({"claims": {**said["claims"], "length": said["claims"]["length"] - 1}},
+                   {"unit": [2, said["unit"][1] - 1]}, {"unit": [2, -1074]}, {"unit": [10, -1]}, {"unit": [2, 500]}):
+        forged = {name: part for name, part in {**said, **change}.items() if name != "digest"}
+        file.write_bytes(sealed(forged))
+        assert not verify(file, place).verified
+    for unit in ([3, 1], [10, 0], [2, 1.5], [2], "2^-3"):
+        forged = {name: part for name, part in {**said, "unit": unit}.items() if name != "digest"}
+        file.write_bytes(sealed(forged))
+        with pytest.raises(InputError, match="does not say what one says"):
+            verify(file, place)
+
+
+def test_the_certificate_of_decimals_says_their_unit(tmp_path: Path) -> None:
+    place, file = tmp_path / "g.zarr", tmp_path / "c.json"
+    emdiam.convert(arrays(4, {(0, 1): 0.1, (1, 2): 0.2, (2, 3): 0.3}), place, weights=True)
+    with open_store(place) as store:
+        record = store.record.weights
+        assert record is not None and (record.dtype, record.decimals, record.ends) == ("uint8", 1, (0.1, 0.3))
+        assert store.record.format_version == FORMAT_VERSION
+    for run, claims in ((emdiam.exact, {"length": 6, "diameter_largest_component": 6}),
+                        (emdiam.eccentricities, {"radius": 3, "diameter_max_component": 6})):
+        run(place, weighted=True, certificate=file)
+        said = json.loads(file.read_text())
+        assert said["unit"] == [10, -1] and claims.items() <= said["claims"].items()
+        report = verify(file, place)
+        assert report.verified and report.diameter == 0.6
+        forged = {name: part for name, part in {**said, "unit": [10, -2]}.items() if name != "digest"}
+        file.write_bytes(sealed(forged))
+        reason = verify(file, place).reason
+        assert reason == "its lengths are whole numbers of 10^-2, and the weights of the store are not"
+
+
+def test_sums_beyond_the_largest_float_are_refused() -> None:
+    """Not infinite, and no vertex is lost."""
+    graph = [(0, 1, 1e308), (1, 2, 1e308)]
+    for run in (emdiam.exact, emdiam.eccentricities, emdiam.approximate, emdiam.all_pairs,
+                lambda edges, **asked: emdiam.shortest_paths(edges, 0, **asked)):
+        with pytest.raises(InputError, match="largest float|may not fit 64 bits"):
+            run(graph, weighted=True)
+    assert emdiam.exact([(0, 1, 1e308)], weighted=True).diameter == 1e308
+
+
+def test_denormal_weights() -> None:
+    found = emdiam.exact([(0, 1, 5e-324), (1, 2, 1.0)], weighted=True)
+    assert found.lower == 1.0 < found.upper < 1 + 1e-14 and found.connected
+    assert emdiam.exact([(0, 1, 5e-324), (1, 2, 1.5e-323)], weighted=True).diameter == 2e-323
+    with pytest.raises(SumsTooLongError, match="53 bits.*round the weights"):
+        emdiam.eccentricities([(0, 1, 5e-324), (1, 2, 1.0)], weighted=True)
+
+
+def test_more_digits_than_floats_have_are_told_in_full(tmp_path: Path) -> None:
+    place = tmp_path / "g.zarr"
+    emdiam.convert([(0, 1, 1e15 + 0.1), (1, 2, 9e15), (2, 3, 0.7)], place, weights=True)
+    want = Decimal("10000000000000000.8")
+    found = emdiam.exact(place, weighted=True)
+    assert found.diameter == want and found.witness is not None and found.witness.length == want
+    done = CliRunner().invoke(group, ["exact", str(place), "--weighted", "--json", "--quiet"])
+    assert json.loads(done.stdout)["diameter"] == str(want)
+    done = CliRunner().invoke(group, ["exact", str(place), "--weighted", "--quiet"])
+    assert done.stdout.startswith("diameter: 10,000,000,000,000,000.8 (proved)")
+
+
+def test_the_command_shows_the_digits_on_which_both_ends_agree(uneven: tuple[Path, Fraction]) -> None:
+    done = CliRunner().invoke(group, ["exact", str(uneven[0]), "--weighted", "--quiet"])
+    line = next(line for line in done.stdout.splitlines() if line.startswith("largest diameter"))
+    digits = line.split(": ")[1].split("...")[0]
+    assert line.endswith("(proved bounds; sums of these weights have more digits than 64 bits)")
+    assert len(digits) > 12 and str(float(uneven[1])).startswith(digits[:12])
+    assert "are at least" in done.stdout
