@@ -146,7 +146,7 @@ class _Run:
         try:
             potentials(arcs.rows(), self._asked.threads, self._tick)
         except NegativeCycle as error:
-            raise NegativeCycle(list(self._store.user_ids(np.array(error.cycle))), error.weight) from None
+            raise error.told(self._store) from None
 
     def _solved(self, work: Work, plan: PairsPlan) -> _Made:
         """What the method finds, written if that is asked for."""

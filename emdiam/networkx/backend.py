@@ -74,8 +74,8 @@ def _can_weigh(graph: Any, weight: Any, given: Mapping[str, Any]) -> bool | str:
     """True, or the reason why distances along weights are left to networkx."""
     if not isinstance(weight, str):
         return "the weight is no name of an attribute, but a function or the like"
-    if not isinstance(graph, nx.Graph) and weight != "weight":
-        return "a store has its weights by the name 'weight'"
+    if not isinstance(graph, nx.Graph) and weight not in ("weight", graph.weight_name):
+        return f"a store has its weights by the name {graph.weight_name!r}, and by 'weight'"
     if given.get("usebounds") is True and not graph.is_directed():
         return "bounds of networkx on sums of weights round as they are added"
     return True

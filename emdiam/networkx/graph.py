@@ -120,6 +120,11 @@ class BackendGraph(ABC):
         """The sum of 1 / d over all distances d of a vertex from another, in the order of networkx."""
         return self.along(None).sum_of_inverses()
 
+    @property
+    def weight_name(self) -> str:
+        """What the weights are called that it has by another name than "weight"."""
+        return "weight"
+
     @abstractmethod
     def along(self, weight: str | None) -> WeightedSearches:
         """Searches along an attribute of the edges; None: every edge has the length 1."""

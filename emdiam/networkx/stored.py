@@ -240,12 +240,16 @@ class StoredGraph(BackendGraph):
             return engine.eccentricities(vertices).astype(np.int64)
 
     def along(self, weight: str | None) -> StoredSearches:
-        """See BackendGraph; the weights of the store, if it has any. Raises InputError for the name of others; to
-        networkx the usual one is "weight"."""
+        """See BackendGraph; the weights of the store, if it has any. Raises InputError for the name of others."""
+        if weight not in (None, "weight", self.weight_name):
+            check_weighted(self.store, weight or "")
+        return StoredSearches(self, weight is not None and self.store.record.weights is not None)
+
+    @property
+    def weight_name(self) -> str:
+        """What the weights are called; to networkx that is always "weight" too."""
         record = self.store.record.weights
-        if weight is not None and record is not None and record.name and weight != "weight":
-            check_weighted(self.store, weight)
-        return StoredSearches(self, weight is not None and record is not None)
+        return "weight" if record is None or not record.name else record.name
 
     def lengths(self, source: int) -> tuple[np.ndarray, np.ndarray]:
         """The positions that `source` reaches along weights, by increasing distance, int64[r], and their distances,

@@ -17,8 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from ..decimals import Number, number
 from ..errors import InputError
 from ..jit import kernel
+from ..store.store import Store
 from ..stream.threads import Threads
 from ..traverse.atomics import atomic_count, atomic_lower
 from .frontier_bellman_ford import first_labels
@@ -33,11 +35,19 @@ class NegativeCycle(InputError):
     """A cycle of negative weight that a source reaches. cycle : its vertices, the first once more at the end.
     weight : of its arcs together."""
 
-    def __init__(self, cycle: list[Any], weight: int | float) -> None:
+    def __init__(self, cycle: list[Any], weight: Number) -> None:
         self.cycle, self.weight = cycle, weight
         shown = " ".join(map(str, cycle if len(cycle) <= 12 else [*cycle[:11], "..."]))
         super().__init__(f"there are no shortest paths: there is a way into a cycle of weight {weight}", text=shown,
                          remedy="an undirected edge of negative weight is such a cycle by itself")
+
+    def told(self, store: Store) -> NegativeCycle:
+        """The same in the user's ids, and the length as users see it. store : that the rows are of."""
+        record = store.record.weights
+        length = self.weight
+        if record is not None and isinstance(length, int):
+            length = number(length, record.decimals)
+        return NegativeCycle(list(store.user_ids(np.array(self.cycle))), length)
 
 
 def bellman_ford(rows: WeightedRows, source: int, options: SearchOptions) -> Paths:

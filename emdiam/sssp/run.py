@@ -19,6 +19,7 @@ from ..progress import Listener, Meter, timed
 from ..store.store import Store, open_store
 from ..units import available_cores, default_memory_bytes, parse_size, peak_rss_bytes
 from ..vertex_tables import writing_bytes
+from .bellman_ford import NegativeCycle
 from .loading import load_rows
 from .methods import AUTO, shortest_paths
 from .naming import vertex_of
@@ -160,7 +161,10 @@ class _Run:
         self._meter.begin("search", None, "rounds")
         options = SearchOptions(asked.threads, asked.delta, lambda: self._meter.update(0))
         with timed(self.seconds, "search"):
-            paths = (asked.searcher or shortest_paths)(rows, self._source, asked.method, options)
+            try:
+                paths = (asked.searcher or shortest_paths)(rows, self._source, asked.method, options)
+            except NegativeCycle as error:
+                raise error.told(self._store) from None
         self._meter.end()
         with timed(self.seconds, "tree"):
             if self._needs_tree:
