@@ -314,7 +314,8 @@ def distances(graph: Any, **options: Unpack[DistanceKeywords]) -> Distances:
     store (a graph in memory: its numbers). memory, arena, threads, time_limit, device, bfs, mapping, vram, workers,
     scheduler, worker_memory, worker_threads, dashboard, scratch, vertex_state, evict_page_cache, progress as for
     `exact`. directed : along the arcs of a store with directions, or of a graph that has them; pairs are ordered
-    then, and hyperball, out, devices and workers do not go with it.
+    then, and hyperball, out, devices and workers do not go with it. weight, weighted :
+    refused, since edges are counted.
 
     Raises InputError (BudgetError, NotWritten with `result`), and StoppedEarly on Ctrl-C and at the end of the time,
     whose `result` is what the sources show that were counted by then. Raises TypeError for an option that there is not.
@@ -324,6 +325,9 @@ def distances(graph: Any, **options: Unpack[DistanceKeywords]) -> Distances:
 
     _check_names(options, DistanceKeywords)
     given = cast("dict[str, Any]", dict(options))
+    if _weights(given) is not None:
+        raise InputError("how distances are distributed is counted along edges alone, not along weights",
+                         remedy="use emdiam.all_pairs with weight=, or leave weight out")
     directed = given.pop("directed", False)
     count = distances_directed if directed else count_distances
     with as_own_store(graph, given, Kept(directed)) as (store, origin, progress):

@@ -110,6 +110,8 @@ class DistanceKeywords(TypedDict, total=False):
     vertex_state: str
     evict_page_cache: bool
     directed: bool
+    weight: str | None
+    weighted: bool | str
     progress: Listener | None
 
 

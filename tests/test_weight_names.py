@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,21 @@ def test_the_usual_names_of_attributes() -> None:
     narrow = nx.Graph()
     narrow.add_edge(0, 1, km=np.float32(0.1))
     assert emdiam.exact(narrow, weight="km").diameter == 0.1
+
+
+def test_numbers_of_edges_have_no_weights() -> None:
+    for asked in ({"weight": "km"}, {"weighted": True}):
+        with pytest.raises(InputError, match="along edges alone, not along weights; use emdiam.all_pairs with weight="):
+            emdiam.distances(network(), **asked)
+    assert emdiam.distances(network(), weighted=False).mean > 1
+
+
+def test_columns_of_decimals() -> None:
+    """Of databases: by their digits, which no product of floats rounds."""
+    for value in ("0.3", "231.361", "123456.789012345"):
+        column = pa.array([Decimal(value)] * 2, pa.decimal128(20, 12))
+        table = pa.table({"src": [0, 1], "dst": [1, 2], "km": column})
+        assert emdiam.exact(table.slice(0, 1), weight="km").diameter == float(value)
 
 
 def test_a_certificate_is_verified_along_the_same_weights(tmp_path: Path) -> None:

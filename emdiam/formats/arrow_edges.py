@@ -15,7 +15,7 @@ from .base import Named
 from .ids import arrow_ids, may_have_ids
 from .source import EdgeBatch, pairs_per_batch
 from .tables import in_slices, named_pair
-from .weights import WeightChoice, checked_weights, kind_of, weight_column
+from .weights import FLOAT64, WeightChoice, checked_weights, kind_of, weight_column
 
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary,
           pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
@@ -45,6 +45,8 @@ def is_list(data_type: pa.DataType) -> bool:
 
 def weight_kind(data_type: pa.DataType) -> str:
     """Kind of the weights in such a column (weights.KINDS), "" if it can have none."""
+    if pa.types.is_decimal(data_type):
+        return FLOAT64
     if not (pa.types.is_integer(data_type) or pa.types.is_floating(data_type)):
         return ""
     return kind_of(np.dtype(data_type.to_pandas_dtype())) or ""
@@ -168,6 +170,9 @@ class ArrowEdges(Named):
         def refusal(what: str, row: int, **more: str) -> InputError:
             return self.error(f"{what} in row {done + row + 1} of column {name}", **more)
 
+        if pa.types.is_decimal(column.type):
+            # By their digits: Arrow multiplies by a power of ten that is rounded itself.
+            column = column.cast(pa.string()).cast(pa.float64())
         return checked_weights(column.to_numpy(zero_copy_only=False), self.weights, refusal)
 
     def _are_ends(self, places: Sequence[int]) -> bool:

@@ -15,9 +15,9 @@ import numpy as np
 
 from ..store.store import Store
 from .dijkstra import dijkstra
-from .methods import check_lengths, nearest_distances, with_delta
+from .methods import StoredLengths, check_lengths, nearest_distances, with_delta
 from .paths import SearchOptions, tight_tree
-from .rows import WeightedRows, distance_dtype, to_multiples
+from .rows import WeightedRows, to_multiples
 from .streamed import Piece, StreamedSearch
 
 
@@ -130,12 +130,11 @@ class ArcsOnDisk(Arcs):
 
     def __init__(self, store: Store, arena_bytes: int, options: SearchOptions) -> None:
         super().__init__(options)
-        weights = store.record.weights
-        self.n_vertices, self.n_arcs = store.n_vertices, store.n_arcs
-        self.distance_dtype = distance_dtype(np.dtype(np.uint8 if weights is None else weights.dtype))
-        ends = (1, 1, 1.0) if weights is None else (weights.least, weights.largest, weights.mean)
-        self.least_weight, self.largest_weight, self.mean_weight = ends if self.n_arcs else (1, 1, 0.0)
-        check_lengths(self)
+        weights, lengths = store.record.weights, StoredLengths.of(store)
+        check_lengths(lengths)
+        self.n_vertices, self.n_arcs, self.distance_dtype = store.n_vertices, store.n_arcs, lengths.distance_dtype
+        self.least_weight, self.largest_weight = lengths.least_weight, lengths.largest_weight
+        self.mean_weight = 0.0 if not self.n_arcs else 1.0 if weights is None else weights.mean
         self._store, self._arena_bytes, self._options, self._read = store, arena_bytes, options, 0
         self._search = StreamedSearch(store, arena_bytes, options)
 

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..errors import InputError, no_such
+from ..store.store import Store
 from .bellman_ford import bellman_ford
 from .delta_stepping import WARP, bucket_distances, delta_stepping, usual_delta
 from .dijkstra import dijkstra, heap_distances
@@ -24,17 +25,22 @@ from .frontier_bellman_ford import frontier_bellman_ford
 from .hbf import hbf
 from .near_far import near_far
 from .paths import Paths, SearchOptions
-from .rows import WeightedRows
+from .rows import WeightedRows, distance_dtype
 from .sorted_buckets import sorted_buckets
 from .workfront_sweep import workfront_sweep
 
 Search = Callable[[WeightedRows, int, SearchOptions], Paths]
 AUTO = "auto"
+_DIVIDE = "divide all weights by a power of ten, and convert again"
 # Arcs of a small graph, and of one that has a single thread if its mean degree is below AUTO_DEGREE; Delta where nobody
 # names a method, in mean weights over mean degrees: of graphs of that degree or more, of those with a single thread,
 # and of others.
 SMALL_ARCS, ALONE_ARCS, AUTO_DEGREE = 1 << 16, 1 << 21, 8
 AUTO_SHARE, AUTO_ALONE, AUTO_SPARSE = 2, 8, 16
+
+
+class LargeSumsError(InputError, OverflowError):
+    """Sums of weights that no number holds."""
 
 
 class Lengths(Protocol):
@@ -48,6 +54,23 @@ class Lengths(Protocol):
     def largest_weight(self) -> int | float: ...
     @property
     def distance_dtype(self) -> np.dtype[Any]: ...
+
+
+@dataclass(frozen=True)
+class StoredLengths:
+    """As Lengths, by what the record of a store says."""
+
+    n_vertices: int
+    least_weight: int | float
+    largest_weight: int | float
+    distance_dtype: np.dtype[Any]
+
+    @classmethod
+    def of(cls, store: Store) -> StoredLengths:
+        """Of a store with weights, or without, where each is 1."""
+        weights = store.record.weights
+        ends = (1, 1) if weights is None or not store.n_arcs else (weights.least, weights.largest)
+        return cls(store.n_vertices, *ends, distance_dtype(np.dtype(np.uint8 if weights is None else weights.dtype)))
 
 
 @dataclass(frozen=True)
@@ -95,14 +118,14 @@ def nearest_distances(rows: WeightedRows, sources: np.ndarray, options: SearchOp
 
 
 def check_lengths(rows: Lengths) -> None:
-    """Raises OverflowError where a distance may not fit 64 bits with a sign, InputError where one may be infinite."""
+    """Raises LargeSumsError where a distance may not fit 64 bits with a sign, or may be infinite."""
     largest = max(abs(rows.least_weight), abs(rows.largest_weight))
     if rows.distance_dtype.kind == "f":
         if not np.isfinite(float(largest) * max(1, rows.n_vertices - 1)):
-            raise InputError(f"sums of weights up to {largest} may be larger than {np.finfo(np.float64).max:.3g}, the"
-                             " largest float", remedy="divide all weights by a power of ten, and convert again")
+            raise LargeSumsError(f"sums of weights up to {largest} may be larger than {np.finfo(np.float64).max:.3g},"
+                                 " the largest float", remedy=_DIVIDE)
     elif largest * rows.n_vertices >= np.iinfo(np.int64).max:
-        raise OverflowError(f"distances up to {largest * rows.n_vertices} do not fit 64 bits")
+        raise LargeSumsError(f"distances up to {largest * rows.n_vertices} do not fit 64 bits", remedy=_DIVIDE)
 
 
 def with_delta(rows: WeightedRows, options: SearchOptions) -> SearchOptions:

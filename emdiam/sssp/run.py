@@ -21,7 +21,7 @@ from ..units import available_cores, default_memory_bytes, parse_size, peak_rss_
 from ..vertex_tables import writing_bytes
 from .bellman_ford import NegativeCycle
 from .loading import load_rows
-from .methods import AUTO, shortest_paths
+from .methods import AUTO, StoredLengths, check_lengths, shortest_paths
 from .naming import vertex_of
 from .paths import Paths, SearchOptions
 from .plan import PathPlan, plan_paths
@@ -160,6 +160,7 @@ class _Run:
         asked = self._asked
         self._meter.begin("search", None, "rounds")
         options = SearchOptions(asked.threads, asked.delta, lambda: self._meter.update(0))
+        check_lengths(rows)
         with timed(self.seconds, "search"):
             try:
                 paths = (asked.searcher or shortest_paths)(rows, self._source, asked.method, options)
@@ -176,6 +177,7 @@ class _Run:
         """The same, and the bytes read, with blocks read as they are needed."""
         asked = self._asked
         options = SearchOptions(asked.threads, asked.delta, lambda: self._meter.update(0))
+        check_lengths(StoredLengths.of(self._store))
         with timed(self.seconds, "load"):
             search = StreamedSearch(self._store, self._plan.arena_bytes, options)
         self._meter.begin("search", None, "rounds")

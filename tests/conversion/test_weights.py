@@ -21,7 +21,7 @@ from emdiam.order.reorder import reorder
 from emdiam.sorting.plan import SortPlan
 from emdiam.store.check import check_store
 from emdiam.store.store import open_store
-from emdiam.store.weights import WeightForm
+from emdiam.store.weights import WeightForm, WeightRecord
 from tests.helpers.convert_twin import ROOMY, TINY
 from tests.helpers.resume_attempts import Stop, plan_of, stop_after
 from tests.helpers.weighted_twin import WeightedSource, arcs_of, convert_weighted, least_weights
@@ -102,6 +102,26 @@ def test_keys_too_narrow_for_two_ids_need_partitions(tmp_path: Path, n: int, dir
 def test_the_dtype_is_the_least_that_holds_them(tmp_path: Path, weights: list[float], kind: str, dtype: str):
     report = convert_weighted([(0, 1, weights[0]), (1, 2, weights[1]), (2, 2, 1e9)], tmp_path, weights=kind)
     assert report.record.weights is not None and report.record.weights.dtype == dtype
+
+
+@pytest.mark.parametrize("weights", [[0.125, 0.5, 1.0], [1.0, 0.125, 7.0], [1e8, 1e-9, 2.5]])
+def test_places_are_the_most_of_any_batch(tmp_path: Path, weights: list[float]):
+    triples = [(v, v + 1, weight) for v, weight in enumerate(weights)]
+    source = WeightedSource(triples, SourceInfo(weights="float64"), per_batch=1)
+    write_graph(source, tmp_path / "h.zarr", options=ConvertOptions(plan=TINY, chunk_ids=64))
+    with open_store(str(tmp_path / "h.zarr")) as store:
+        assert store.record.weights is not None
+        assert store.record.weights.decimals == max(len(f"{weight:.9f}".rstrip("0").partition(".")[2])
+                                                    for weight in weights)
+        assert arcs_of(store) == least_weights(triples)[0]
+
+
+def test_64_bits_are_for_weights_whose_sums_fit_them(tmp_path: Path):
+    few = [(0, 1, 1e8), (1, 2, 1e-9)]
+    assert convert_weighted(few, tmp_path, weights="float64").record.weights == WeightRecord(
+        "int64", 1, 10**17, 5e16, 0, 9)
+    many = convert_weighted([*few, *((v, v + 1, 0.5) for v in range(2, 40))], tmp_path, weights="float64")
+    assert many.record.weights is not None and many.record.weights.dtype == "float64"
 
 
 def test_whole_weights_that_fit_no_dtype_together(tmp_path: Path):

@@ -186,7 +186,7 @@ def test_the_certificate_of_decimals_says_their_unit(tmp_path: Path) -> None:
         assert reason == "its lengths are whole numbers of 10^-2, and the weights of the store are not"
 
 
-def test_sums_beyond_the_largest_float_are_refused() -> None:
+def test_sums_beyond_the_largest_float_are_refused(tmp_path: Path) -> None:
     """Not infinite, and no vertex is lost."""
     graph = [(0, 1, 1e308), (1, 2, 1e308)]
     for run in (emdiam.exact, emdiam.eccentricities, emdiam.approximate, emdiam.all_pairs,
@@ -194,6 +194,11 @@ def test_sums_beyond_the_largest_float_are_refused() -> None:
         with pytest.raises(InputError, match="largest float|may not fit 64 bits"):
             run(graph, weighted=True)
     assert emdiam.exact([(0, 1, 1e308)], weighted=True).diameter == 1e308
+    place = tmp_path / "g.zarr"
+    emdiam.convert([(v, v + 1, 1e308) for v in range(200)], place, weights=True, chunk=64)
+    for run in (emdiam.exact, lambda store, **asked: emdiam.shortest_paths(store, 0, **asked)):
+        with pytest.raises(InputError, match="largest float.* divide all weights"):
+            run(place, weighted=True, arena=2 * 64 * 12)
 
 
 def test_denormal_weights() -> None:
