@@ -274,12 +274,12 @@ def test_files_stores_and_paths(tmp_path, two_components):
 
 def test_keywords_are_those_of_the_registry():
     known = set(typing.get_type_hints(EccentricityKeywords))
-    assert known - {"seed", "weighted"} == {"out", "keep"} | (set(SHARED) - {"gap", "bounds_only"}) | {
+    assert known - {"seed", "weight", "weighted"} == {"out", "keep"} | (set(SHARED) - {"gap", "bounds_only"}) | {
         "progress", "scratch"}
     for keywords, names in ((ExactKeywords, EXACT), (ApproximateKeywords, APPROXIMATIONS)):
         options = {option for name in names for option in option_names(name)} - {"limits", "path_file"}
         asked = options | set(SHARED) | {"progress", "scratch"}
-        asked |= {"path", "weighted", "directed"} if names == EXACT else {"weighted"}
+        asked |= {"weight", "weighted"} | ({"path", "directed"} if names == EXACT else set())
         only_exact = set() if names == EXACT else {"bounds_only", "certificate"}
         assert set(typing.get_type_hints(keywords)) == asked - only_exact
 

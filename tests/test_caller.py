@@ -110,7 +110,7 @@ def test_paths_along_weights_and_directions_of_graphs_in_memory(monkeypatch: pyt
     light = nx.Graph([(0, 1, {"weight": 0.5}), (1, 2, {"weight": 0.25}), (0, 2, {"weight": 1.0})])
     found = emdiam.shortest_paths(light, 0, weighted=True)
     assert found.distances is not None and found.distances.tolist() == [0, 0.5, 0.75]
-    with pytest.raises(InputError, match="no weight"):
+    with pytest.raises(InputError, match="not one attribute of weights"):
         emdiam.all_pairs(nx.path_graph(3), weighted=True)
     with pytest.raises(InputError, match="cycle"):
         emdiam.shortest_paths(twin, 0, weighted=True)
