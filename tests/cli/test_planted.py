@@ -16,7 +16,6 @@ from emdiam.generators import generate
 from tests.cli.test_outputs import WRITTEN, begun_by
 from tests.helpers.others import OTHER, needs_root, planted, shared_folder
 
-pytestmark = pytest.mark.thin(4, sampled=("words",))
 # Of what is written there is a folder of a name, or a new name, which the command's body looks at.
 _OWN_NAMES = ("check_name", "check_above")
 
@@ -30,6 +29,7 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @needs_root
+@pytest.mark.thin(4, sampled=("words",))
 @pytest.mark.parametrize("inside", [False, True])
 @pytest.mark.parametrize(("words", "parameter"), WRITTEN, ids=lambda item: getattr(item, "name", None) or item[0])
 def test_a_link_of_another_user_is_refused_before_the_work(
