@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,9 @@ _WORDS = (("src", "dst"), ("src", "dest"), ("source", "target"), ("source", "des
           ("a", "b"), ("u", "v"), ("i", "j"), ("head", "tail"), ("left", "right"), ("first", "second"),
           ("sender", "receiver"), ("parent", "child"), ("citing", "cited"), ("follower", "followee"),
           ("follower", "followed"), ("caller", "callee"), ("subject", "object"))
+_SECONDS = {first: [other for one, other in _WORDS if one == first] for first, _ in _WORDS}
+# Letters of a name that are looked at: a header may be a line of any length.
+_LONGEST_NAME = 200
 # Words of columns of which there are two as well, and which are no ends.
 _NO_ENDS = frozenset("date time timestamp datetime year month day hour lat lon lng latitude longitude coord coordinate"
                      " pos position weight score value length distance feature attr attribute".split())
@@ -57,8 +61,9 @@ def named_pair(names: Sequence[str]) -> tuple[int, int] | None:
     if found is not None:
         return found
     lower = [name.strip().lower() for name in names]
-    twice = [name for name in dict.fromkeys(lower) if name and lower.count(name) > 1]
-    if len(twice) == 1 and lower.count(twice[0]) == 2:
+    counts = Counter(lower)
+    twice = [name for name, count in counts.items() if name and count > 1]
+    if len(twice) == 1 and counts[twice[0]] == 2:
         first = lower.index(twice[0])
         return first, lower.index(twice[0], first + 1)
     alike = alike_pairs(names)
@@ -80,15 +85,14 @@ def _pair_among(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> tuple
 
 def alike_pairs(names: Sequence[str]) -> list[tuple[int, int]]:
     """Places of all pairs of names that differ in one word, by which they call the two ends."""
-    words = [_WORD.findall(_HUMP.sub("_", name.strip()).lower()) for name in names]
-    places = range(len(words))
-    return [(i, j) for i in places for j in places if i != j and _call_ends(words[i], words[j])]
-
-
-def _call_ends(first: list[str], second: list[str]) -> bool:
-    different = [pair for pair in zip(first, second, strict=False) if pair[0] != pair[1]]
-    return (len(first) == len(second) > 1 and len(different) == 1 and different[0] in _WORDS
-            and _NO_ENDS.isdisjoint(first))
+    words = [tuple(_WORD.findall(_HUMP.sub("_", name[:_LONGEST_NAME].strip()).lower())) for name in names]
+    places: dict[tuple[str, ...], list[int]] = {}
+    for place, one in enumerate(words):
+        if len(one) > 1:
+            places.setdefault(one, []).append(place)
+    return sorted((place, other) for place, one in enumerate(words) if len(one) > 1 and _NO_ENDS.isdisjoint(one)
+                  for at, word in enumerate(one) for second in _SECONDS.get(word, ())
+                  for other in places.get((*one[:at], second, *one[at + 1:]), ()))
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ def expected() -> dict[str, tuple[int, int]]:
     found = {}
     for line in INDEX.read_text(encoding="utf-8").splitlines() if INDEX.is_file() else []:
         cells = [cell.strip(" *").replace(",", "") for cell in line.strip("|").split("|")]
-        if len(cells) > 5 and cells[2].isdigit():
+        if len(cells) > 5 and all(cells[at].isdigit() for at in (2, 3, 4)):
             found[cells[0]] = (int(cells[2]) - int(cells[3]), int(cells[4]))
     return found
 
