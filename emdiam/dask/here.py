@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import dask
-from distributed import Nanny, Scheduler, SpecCluster, Status, Worker
+from distributed import Client, Nanny, Scheduler, SpecCluster, Status, Worker
 from distributed.security import Security
 
 from ..errors import InputError, StateLost
@@ -128,13 +128,13 @@ class ClusterHere(SpecCluster):  # type: ignore[misc]
             await self
 
 
-def await_workers(client: Any, heartbeat: Callable[[int], None] | None = None) -> dict[str, int]:
+def await_workers(client: Client, heartbeat: Callable[[int], None] | None = None) -> dict[str, int]:
     """Wait until all workers of a client's ClusterHere are there; threads by address.
 
     heartbeat : called now and then with how many there are. Raises StateLost where they do not come."""
     cluster, until = client.cluster, time.monotonic() + START_SECONDS
     while True:
-        there = dict(client.nthreads())
+        there = {worker.address: worker.nthreads for worker in list(cluster.scheduler.workers.values())}
         if len(there) >= cluster.wanted:
             return there
         if time.monotonic() > until:
