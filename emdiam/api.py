@@ -52,6 +52,8 @@ from .store.store import Store, open_store
 from .units import available_cores, parse_count, parse_duration, parse_size
 from .verification.report import VerifyReport
 
+_OF_FILES = ("bipartite",)
+
 
 def open(path: str | Path, *, directed: bool | None = None) -> Store:  # noqa: A001 - read as emdiam.open
     """Open the store at `path`: a folder, or an address (https, s3, or another that fsspec knows).
@@ -74,31 +76,36 @@ def convert(inputs: Any, target: str | Path, *, format: str | None = None, ids: 
     scratch : folder for temporary files, default beside the target. force : replace the target. format : name of the
     input format, default from suffix and content. ids : "int", "string" or "auto". codec : "lz4", "pcodec" or "none".
     chunk : ids per chunk. order : of the vertices, see `reorder`; default "natural". directed : keep the directions of
-    arcs, and their reverse beside them; in the natural order alone. weights : keep the weights of edges: True, or the
-    name or number of the column, or attribute, that has them, or a WeightChoice, by which some may be negative; arrays
-    of edges have a third column then, and tuples of arrays a third one. A store keeps those it has. weight : their
-    name, as of other functions. threads : default: the cores this process may use. progress : called with
+    arcs, and their reverse beside them; in the natural order alone. bipartite : sources and targets, or rows and
+    columns of a matrix in a file, are two sides that are numbered apart. weights : keep the weights of edges: True, or
+    the name or number of the column, or attribute, that has them, or a WeightChoice, by which some may be negative;
+    arrays of edges have a third column then, and tuples of arrays a third one. A store keeps those it has. weight :
+    their name, as of other functions. threads : default: the cores this process may use. progress : called with
     progress.Event. checkpoint, checkpoint_every, resume, keep_checkpoint : a folder, to go on from what was done before
     a stop; see the command.
 
     Returns a report with the store's record and what was dropped or relabelled. Raises InputError
     for bad input (BudgetError where memory or disk cannot do); then there is no target.
     """
+    weight = options.pop("weight", None)
+    writing, reading = _apart(options)
+    if isinstance(inputs, Iterator):
+        inputs = list(inputs)
     files = _files(inputs)
-    if files is None and (format is not None or ids != "auto"):
-        raise InputError("format and ids tell how files are read, and this is none", remedy="leave them out")
+    if files is None and (format is not None or ids != "auto" or any(reading.values())):
+        raise InputError("format, ids and bipartite tell how files are read, and this is none",
+                         remedy="leave them out")
     is_store = isinstance(inputs, Store) or (files is None and isinstance(inputs, str | Path))
     if directed and (is_store or order != NATURAL):
         raise InputError("directions are kept by a conversion of edges in the natural order alone",
                          remedy="leave the order or the directions out")
-    weight = options.pop("weight", None)
     choice = weights if isinstance(weights, WeightChoice) else named_weights(weight, weights or False)
     if is_store:
         if choice is not None:
             check_weights(inputs, choice)
-        return reorder(inputs, target, order, **cast("WritingKeywords", options))
-    source = _graph_to_convert(inputs, options, choice) if files is None else files
-    chosen = convert_options(options, fmt=format, ids=ids, directed=directed, weights=choice)
+        return reorder(inputs, target, order, **writing)
+    source = _graph_to_convert(inputs, writing, choice) if files is None else files
+    chosen = convert_options(writing, fmt=format, ids=ids, directed=directed, weights=choice, **reading)
     if order == NATURAL:
         return convert_source(source, Path(target), options=chosen)
     from .order.convert import convert_ordered
@@ -106,12 +113,20 @@ def convert(inputs: Any, target: str | Path, *, format: str | None = None, ids: 
     return convert_ordered(source, target, order, options=chosen)
 
 
+def _apart(given: ConvertKeywords) -> tuple[WritingKeywords, dict[str, Any]]:
+    """What is given of how the store is written, and of how files are read, without None."""
+    options = cast("dict[str, Any]", given)
+    reading = {name: options[name] for name in _OF_FILES if options.get(name) is not None}
+    rest = {name: value for name, value in options.items() if name not in _OF_FILES}
+    return cast("WritingKeywords", rest), reading
+
+
 def _files(inputs: Any) -> list[str | Path] | None:
     """The names of files among what `convert` takes; None for a store, also at a path or address, and for a graph in
     memory."""
     if isinstance(inputs, str | Path):
         return None if is_url(str(inputs)) or (Path(inputs) / "zarr.json").is_file() else [inputs]
-    names = list(inputs) if isinstance(inputs, list | tuple | Set | Iterator) else None
+    names = list(inputs) if isinstance(inputs, list | tuple | Set) else None
     return names if names is not None and all(isinstance(name, str | Path) for name in names) else None
 
 

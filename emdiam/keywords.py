@@ -35,6 +35,7 @@ class ConvertKeywords(WritingKeywords, total=False):
     """Of `convert`."""
 
     weight: str | None
+    bipartite: bool
 
 
 class PathKeywords(TypedDict, total=False):

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
               help="Order of the vertices in the store, as `emdiam reorder` has them.")
 @click.option("--directed", is_flag=True,
               help="Keep the direction of every edge, and the reverse beside it, in the natural order.")
+@click.option("--bipartite", is_flag=True,
+              help="Take sources and targets, or rows and columns, as two sides that are numbered apart.")
 @click.option("--weights", is_flag=False, flag_value="", metavar="[COLUMN]",
               help="Keep the weights of edges, those that the format has, or the column of this name or number; written"
               " behind the files, or as --weights=COLUMN.")

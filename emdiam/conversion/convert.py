@@ -72,7 +72,8 @@ def convert(inputs: Inputs, target: Path, *, options: ConvertOptions | None = No
     pa.set_memory_pool(pa.system_memory_pool())
     if not isinstance(inputs, EdgeSource):
         inputs = open_source(inputs, fmt=options.fmt, ids=options.ids, weights=options.weights,
-                             directed=options.directed, memory_bytes=options.memory_bytes)
+                             directed=options.directed, bipartite=options.bipartite,
+                             memory_bytes=options.memory_bytes)
     return write_graph(inputs, target, options=options)
 
 
@@ -97,7 +98,7 @@ def _key(source: EdgeSource, target: Path, options: ConvertOptions) -> dict[str,
     return {
         "input": _input_pins(source), "target": str(target.absolute()), "format (--format)": options.fmt,
         "kind of ids (--ids)": options.ids, "codec (--codec)": options.codec, "chunk size (--chunk)": options.chunk_ids,
-        "directions (--directed)": options.directed,
+        "directions (--directed)": options.directed, "sides (--bipartite)": options.bipartite,
         "weights (--weights, --allow-negative)": None if options.weights is None else asdict(options.weights),
     }
 

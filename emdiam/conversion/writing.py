@@ -42,7 +42,8 @@ _STORE_BYTES_PER_ARC = 1.5
 class ConvertOptions:
     """memory_bytes : peak RSS of this process, None: what machine and cgroup leave. scratch : folder for temporary
     files, None: beside the target. force : replace the target. fmt, ids, weights : see open_source. codec, chunk_ids :
-    see layout. directed : keep the directions of arcs. threads : how many sort, merge and encode. progress : called
+    see layout. directed : keep the directions of arcs. bipartite : sources and
+    targets are two sides that are numbered apart. threads : how many sort, merge and encode. progress : called
     with progress.Event. plan : buffer sizes by hand, memory_bytes is then not looked at (for tests: results never
     depend on it). checkpoint : leave what was done when it stops, and go on from it (see writing.py); scratch files
     lie there."""
@@ -55,6 +56,7 @@ class ConvertOptions:
     codec: str = "lz4"
     chunk_ids: int = CHUNK_IDS
     directed: bool = False
+    bipartite: bool = False
     weights: WeightChoice | None = None
     threads: int = 2
     progress: Listener | None = None

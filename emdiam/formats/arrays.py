@@ -145,6 +145,8 @@ class ArrayEdges:
                 raise self._refuse("a value of the matrix is not finite", begin + place, text=str(values[place]),
                                    remedy="write 0 where there is no edge")
             places = np.flatnonzero(values)
+            if not len(places):
+                continue
             major, minor = np.divmod(places + begin, n)
             src, dst = (minor, major) if self._by_columns else (major, minor)
             yield EdgeBatch(src, dst, self._weighed(values[places], begin))

@@ -182,6 +182,8 @@ class ArrowEdges(Named):
     def _ids(self, column: Any, name: str, done: int, strings: bool) -> Any:
         """One column of a batch as int64[k] or string array; `done` rows came before."""
         if pa.types.is_dictionary(column.type):
+            if column_kind(column.type) == "string":  # of views of strings there is no way to decode them
+                column = pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pa.string()))
             column = column.dictionary_decode()
         if strings:
             column = self._as_strings(column, name, done)

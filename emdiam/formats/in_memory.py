@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from .arrays import MATRIX, ArrayEdges
 from .base import MAX_ID
+from .ids import whole_numbers
 from .source import EdgeBatch, SourceInfo, WithoutFile, pairs_per_batch
 from .weights import (
     FLOAT64,
@@ -65,6 +67,8 @@ class MatrixSource(WithoutFile):
             raise InputError(f"an adjacency matrix must be square, this one is {shape}")
         self.name = f"scipy.sparse {matrix.format}"
         self._matrix = matrix if matrix.format in ("csr", "csc", "coo") else matrix.tocoo()
+        if matrix.format == "bsr":  # whose zeros only fill blocks
+            self._matrix.eliminate_zeros()
         self._weights, self._kind = weights, _kept_kind(self.name, self._matrix.data, weights)
 
     def info(self) -> SourceInfo:
@@ -99,6 +103,43 @@ def _major_indices(indptr: np.ndarray, begin: int, end: int) -> np.ndarray:
     stop = int(np.searchsorted(indptr, end, side="left"))
     lengths = np.diff(np.clip(indptr[first:stop + 1], begin, end))
     return np.repeat(np.arange(first, stop, dtype=np.int64), lengths)
+
+
+class DenseSource(WithoutFile):
+    """The values but 0 of a square array; vertex v is row and column v. An array that is contiguous neither by rows nor
+    by columns is copied."""
+
+    name = "a matrix"
+
+    def __init__(self, matrix: np.ndarray, weights: WeightChoice | None = None) -> None:
+        self._kind, by_columns = _kept_kind(self.name, matrix, weights), matrix.flags.f_contiguous
+        flat = (matrix.T if by_columns else np.ascontiguousarray(matrix)).reshape(-1)
+        self._n, self._dropped = len(matrix), dict[str, int]()
+
+        def read(begin: int) -> Callable[[int], np.ndarray]:
+            pieces = {"at": begin}
+
+            def take(count: int) -> np.ndarray:
+                pieces["at"] += count
+                return flat[pieces["at"] - count : pieces["at"]]
+
+            return take
+
+        def refuse(what: str, place: int, **more: Any) -> InputError:
+            return InputError(f"{what}, in row {place % self._n if by_columns else place // self._n}", **more)
+
+        self._edges = ArrayEdges(MATRIX, matrix.shape, by_columns, read, weights, refuse)
+
+    def info(self) -> SourceInfo:
+        """n is declared by the shape: rows without an entry are isolated vertices."""
+        return SourceInfo(n_vertices=self._n, directed=True, format=self.name, weights=self._kind,
+                          dropped=self._dropped)
+
+    def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
+        """Entries in storage order. Raises InputError for a value that is not finite."""
+        self._edges.n_values = 0
+        yield from self._edges.batches(batch_bytes)
+        self._dropped = {"values": self._edges.n_values} if self._edges.n_values else {}
 
 
 class ArraySource(WithoutFile):
@@ -144,6 +185,9 @@ def _id_array(values: Any, name: str) -> np.ndarray:
     if array.ndim != 1:
         raise InputError(f"{name} has {array.ndim} dimensions",
                          remedy="give one-dimensional arrays, as in (edges[:, 0], edges[:, 1])")
+    if array.dtype.kind == "f":
+        return whole_numbers(array, lambda what, place, **more: InputError(f"{what}, at position {place} of {name}",
+                                                                           **more))
     if len(array) and array.dtype.kind not in "iuUOT":
         raise InputError(f"{name} holds {array.dtype}, not ids", remedy="give integers or strings")
     return array if len(array) else array.astype(np.int64)

@@ -150,7 +150,8 @@ class MatrixMarketSource(FileSource):
             weights = None if self.weights is None else checked_weights(
                 values[:whole][entries], self.weights, lambda what, _place, **more: self.error(what, **more))
             n_values += len(places)
-            yield EdgeBatch(row + 1, column + 1, weights)
+            if len(places):
+                yield EdgeBatch(row + 1, column + 1, weights)
         if done != starts[-1] or len(rest):
             raise header.line.error(f"the header demands {starts[-1]:,} values but there are"
                                     f" {'more' if done > starts[-1] else f'{done:,}'}",

@@ -39,6 +39,7 @@ class NpzSource(FileSource):
     """See the module. Ids are 0-based and n is the side of the matrix, which must be square."""
 
     format = "npz"
+    takes_sides = True
     _consumed = 0
 
     def _open(self) -> zipfile.ZipFile:
@@ -84,8 +85,8 @@ class NpzSource(FileSource):
                 raise self.error(f"its member {name} is cut short", remedy="fetch or write it again")
             return np.frombuffer(data, dtype)
 
-    def _header_facts(self, archive: zipfile.ZipFile) -> tuple[str, int]:
-        """(kind of the matrix, n)."""
+    def _header_facts(self, archive: zipfile.ZipFile) -> tuple[str, int, int]:
+        """(kind of the matrix, rows, columns)."""
         # An old SciPy wrote text here, of four bytes a letter.
         kind = self._small(archive, "format").tobytes().replace(b"\0", b"").decode("ascii", "replace")
         if kind not in _ARRAYS:
@@ -94,10 +95,18 @@ class NpzSource(FileSource):
         if sides.dtype.kind not in "iu":
             raise self.error(f"the sides of its matrix are {sides.dtype}, not integers", remedy=_REMEDY)
         shape = sides.tolist()
-        if len(shape) != 2 or shape[0] != shape[1] or not 0 <= shape[0] < 2**63:
+        if len(shape) != 2 or (shape[0] != shape[1] and not self.wishes.bipartite) or not all(
+                0 <= side < 2**62 for side in shape):
             raise self.error(f"a matrix of shape {tuple(shape)} is not square, so no adjacency matrix",
-                             remedy="give a square matrix")
-        return kind, shape[0]
+                             remedy="give a square matrix, or take rows and columns as two sides with --bipartite")
+        return kind, shape[0], shape[1]
+
+    def _n_vertices(self, rows: int, columns: int) -> int:
+        """Vertices of a matrix, whose rows and columns may be two sides."""
+        if not self.wishes.bipartite:
+            return rows
+        self.notes = (f"rows are vertices 0 to {rows - 1:,}, columns {rows:,} to {rows + columns - 1:,}",)
+        return rows + columns
 
     def _array(self, stack: ExitStack, archive: zipfile.ZipFile, name: str, kinds: str = "iu") -> ArrayStream:
         """The one-dimensional array `name` of integers, or of numbers of these kinds, ready to be read."""
@@ -135,8 +144,12 @@ class NpzSource(FileSource):
     def _read_info(self) -> SourceInfo:
         with self._open() as archive, ExitStack() as stack:
             if _FORMAT not in archive.namelist():
+                if self.wishes.bipartite:
+                    raise self.error("arrays of edges have no two sides that are numbered apart",
+                                     remedy="leave out --bipartite")
                 return self._info_of_arrays(archive, stack)
-            kind, n = self._header_facts(archive)
+            kind, rows, columns = self._header_facts(archive)
+            n = self._n_vertices(rows, columns)
             if kind in ("dia", "bsr"):
                 return self._info_of_filled(archive, n)
             entries = self._array(stack, archive, _ARRAYS[kind][1]).length
@@ -175,27 +188,33 @@ class NpzSource(FileSource):
             if _FORMAT not in archive.namelist():
                 yield from self._of_arrays(archive, stack, batch_bytes)
                 return
-            kind, n = self._header_facts(archive)
-            if kind in ("dia", "bsr"):
-                yield from self._of_filled(archive, stack, kind, n, batch_bytes)
-                return
-            first, second = (self._array(stack, archive, name) for name in _ARRAYS[kind])
-            values, choice = self._weights(stack, archive), self.weights
-            self.dropped = {"values": self._n_values(archive) if values is None else 0}
-            weigh = None if values is None or choice is None else lambda count: values.take_weights(count, choice)
-            count = pairs_per_batch(batch_bytes)
-            if kind == "coo":
-                if first.length != second.length:
-                    raise self.error(f"its members row and col have {first.length} and {second.length} items",
-                                     remedy=_REMEDY)
-                while first.index < first.length:
-                    yield EdgeBatch(first.take_ids(count, n, "index"), second.take_ids(count, n, "index"),
-                                    weigh and weigh(count))
-                return
-            if first.length != n + 1:
-                raise self.error(f"its member indptr has {first.length:,} items for {n:,} rows", remedy=_REMEDY)
-            for batch in csr_batches(first, second, batch_bytes, n, weigh):
-                yield batch if kind == "csr" else EdgeBatch(batch.dst, batch.src, batch.weights)
+            kind, rows, columns = self._header_facts(archive)
+            batches = (self._of_filled if kind in ("dia", "bsr") else self._of_entries)(
+                archive, stack, kind, (rows, columns), batch_bytes)
+            for batch in batches:
+                yield EdgeBatch(batch.src, batch.dst + rows, batch.weights) if self.wishes.bipartite else batch
+
+    def _of_entries(self, archive: zipfile.ZipFile, stack: ExitStack, kind: str, sides: tuple[int, int],
+                    batch_bytes: int) -> Iterator[EdgeBatch]:
+        """The entries of csr, csc and coo."""
+        first, second = (self._array(stack, archive, name) for name in _ARRAYS[kind])
+        values, choice = self._weights(stack, archive), self.weights
+        self.dropped = {"values": self._n_values(archive) if values is None else 0}
+        weigh = None if values is None or choice is None else lambda count: values.take_weights(count, choice)
+        count = pairs_per_batch(batch_bytes)
+        if kind == "coo":
+            if first.length != second.length:
+                raise self.error(f"its members row and col have {first.length} and {second.length} items",
+                                 remedy=_REMEDY)
+            while first.index < first.length:
+                yield EdgeBatch(first.take_ids(count, sides[0], "index"), second.take_ids(count, sides[1], "index"),
+                                weigh and weigh(count))
+            return
+        major, minor = sides if kind == "csr" else sides[::-1]
+        if first.length != major + 1:
+            raise self.error(f"its member indptr has {first.length:,} items for {major:,} rows", remedy=_REMEDY)
+        for batch in csr_batches(first, second, batch_bytes, minor, weigh):
+            yield batch if kind == "csr" else EdgeBatch(batch.dst, batch.src, batch.weights)
 
     def _of_arrays(self, archive: zipfile.ZipFile, stack: ExitStack, batch_bytes: int) -> Iterator[EdgeBatch]:
         columns = named_columns(archive)
@@ -212,7 +231,7 @@ class NpzSource(FileSource):
             src, dst = (each.take_ids(pairs_per_batch(batch_bytes), MAX_ID, "id") for each in (first, second))
             yield EdgeBatch(src, dst)
 
-    def _of_filled(self, archive: zipfile.ZipFile, stack: ExitStack, kind: str, n: int,
+    def _of_filled(self, archive: zipfile.ZipFile, stack: ExitStack, kind: str, sides: tuple[int, int],
                    batch_bytes: int) -> Iterator[EdgeBatch]:
         """The entries of dia and bsr."""
         with self.member(archive, "data") as member:
@@ -225,12 +244,13 @@ class NpzSource(FileSource):
             if offsets.length != shape[0] or offsets.length > _MOST_DIAGONALS:
                 raise self.error(f"its members offsets and data have {offsets.length} and {shape[0]} rows",
                                  remedy=_REMEDY)
-            yield from diagonals(self, offsets.take(offsets.length), data, shape[1], (n, n), batch_bytes)
+            yield from diagonals(self, offsets.take(offsets.length), data, shape[1], sides, batch_bytes)
             return
         rows, columns = self._array(stack, archive, "indptr"), self._array(stack, archive, "indices")
-        if columns.length != shape[0] or n % shape[1] or n % shape[2] or rows.length != n // shape[1] + 1:
+        if (columns.length != shape[0] or sides[0] % shape[1] or sides[1] % shape[2]
+                or rows.length != sides[0] // shape[1] + 1):
             raise self.error("its members indptr, indices and data do not fit each other", remedy=_REMEDY)
-        yield from blocks(self, (rows, columns, data), (shape[1], shape[2]), n // shape[2], batch_bytes)
+        yield from blocks(self, (rows, columns, data), (shape[1], shape[2]), sides[1] // shape[2], batch_bytes)
 
     def _values(self, stack: ExitStack, archive: zipfile.ZipFile, length: int, dtype: np.dtype[Any]) -> ArrayStream:
         """The values of the member data, of whatever shape, one after another."""

@@ -12,7 +12,6 @@ import numpy as np
 from .arrays import ArrayEdges, kind_of_array
 from .csr import ArrayStream, csr_batches
 from .source import EdgeBatch, pairs_per_batch
-from .tables import named_pair
 from .weights import checked_weights
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from .npz import NpzSource
 
 _NAMES = ("edge_index", "edges", "edge_list", "adj", "adjacency", "A")
+_COLUMNS = (("src", "dst"), ("source", "target"), ("row", "col"))
 _REMEDY = "write it with scipy.sparse.save_npz, or edge_index of shape (2, E) with numpy.savez"
 
 
@@ -72,10 +72,7 @@ def _skip(read: Callable[[int], bytes], size: int) -> None:
 def named_columns(archive: zipfile.ZipFile) -> tuple[str, str] | None:
     """The names of two members called like the ends of edges, or row and col."""
     names = [name.removesuffix(".npy") for name in archive.namelist()]
-    pair = named_pair(names)
-    if pair is not None:
-        return names[pair[0]], names[pair[1]]
-    return ("row", "col") if {"row", "col"} <= set(names) else None
+    return next((pair for pair in _COLUMNS if set(pair) <= set(names)), None)
 
 
 def diagonals(source: NpzSource, offsets: Any, data: ArrayStream, width: int, sides: tuple[int, int],
@@ -90,7 +87,8 @@ def diagonals(source: NpzSource, offsets: Any, data: ArrayStream, width: int, si
             rows = columns - offset
             inside = (rows >= 0) & (rows < sides[0]) & (columns < sides[1])
             kept = values[values != 0][inside]
-            yield EdgeBatch(rows[inside], columns[inside], _weighed(source, kept))
+            if len(kept):
+                yield EdgeBatch(rows[inside], columns[inside], _weighed(source, kept))
 
 
 def blocks(source: NpzSource, streams: tuple[ArrayStream, ArrayStream, ArrayStream], block: tuple[int, int],
@@ -101,8 +99,9 @@ def blocks(source: NpzSource, streams: tuple[ArrayStream, ArrayStream, ArrayStre
     for batch in csr_batches(offsets, indices, max(16, batch_bytes // size), n_columns):
         values = data.items(len(batch.src) * size).reshape(-1, *block)
         which, row, column = np.nonzero(values)
-        yield EdgeBatch(batch.src[which] * block[0] + row, batch.dst[which] * block[1] + column,
-                        _weighed(source, values[which, row, column]))
+        if len(which):
+            yield EdgeBatch(batch.src[which] * block[0] + row, batch.dst[which] * block[1] + column,
+                            _weighed(source, values[which, row, column]))
 
 
 def _weighed(source: NpzSource, values: Any) -> Any:

@@ -6,7 +6,7 @@ has imported has no objects.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -14,24 +14,70 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .in_memory import ArraySource, MatrixSource, NodesSource
+from .arrays import INDEX, MATRIX, kind_of_array
+from .in_memory import ArraySource, DenseSource, MatrixSource, NodesSource
 from .source import EdgeSource
+from .tables import named_pair
 from .weights import NAMES, WeightChoice
 
 Weights = WeightChoice | None
 
 
 def _array(graph: Any, weights: Weights) -> EdgeSource | None:
-    """An array of two columns; with weights of three."""
-    return ArraySource(*_columns(graph, weights), weights=weights) if isinstance(graph, np.ndarray) else None
+    """An array of two columns, with weights of three; an edge_index of two rows; or a square matrix, as arrays.py has
+    them. An array of texts is of two columns or two rows."""
+    if not isinstance(graph, np.ndarray):
+        return None
+    if graph.dtype.kind not in "biuf" or 0 in graph.shape:
+        return ArraySource(*_columns(graph.T if graph.shape[:1] == (2,) != graph.shape[1:] else graph, weights),
+                           weights=weights)
+    kind = kind_of_array(graph.shape, lambda: graph, InputError)
+    if kind == MATRIX:
+        return DenseSource(graph, weights)
+    return ArraySource(*_columns(graph.T if kind == INDEX else graph, weights), weights=weights)
 
 
-def _pairs(graph: Any, weights: Weights) -> EdgeSource | None:
+def _builtin(graph: Any, weights: Weights) -> EdgeSource | None:
     """A tuple (src, dst) of arrays, or a list of pairs: a list even where it has two of them, only a tuple tells
-    sources from targets. With weights (src, dst, weights), or triples."""
+    sources from targets. With weights (src, dst, weights), or triples. A dict has the neighbours of every vertex."""
     if isinstance(graph, tuple) and len(graph) == (2 if weights is None else 3):
         return ArraySource(*graph, weights=weights)
+    if isinstance(graph, dict):
+        return _neighbours(graph, weights)
     return ArraySource(*_columns(graph, weights), weights=weights) if isinstance(graph, list) else None
+
+
+def _neighbours(graph: dict[Any, Any], weights: Weights) -> EdgeSource:
+    """A dict of lists, or of dicts that have the attributes of edges, as networkx.to_dict_of_dicts writes them."""
+    if named_pair([str(name) for name in graph]) is not None and not any(
+            other in graph for others in graph.values() if isinstance(others, Iterable) for other in others):
+        raise InputError("a dict with such names may be the columns of a table or lists of neighbours",
+                         text=", ".join(map(str, graph)),
+                         remedy="give a tuple (src, dst) of arrays, or a table of pandas, polars or pyarrow")
+    wrong = next((node for node, others in graph.items() if isinstance(others, str) or not isinstance(
+        others, Iterable)), None)
+    if wrong is not None:
+        raise InputError("a vertex of a dict has no list of neighbours", text=str(wrong),
+                         remedy="give a dict of lists, or of dicts")
+    name = None if weights is None else weights.column or "weight"
+
+    def edges() -> Iterator[tuple[Any, Any, Any]]:
+        for node, others in graph.items():
+            for other in others:
+                data = others[other] if isinstance(others, dict) else {}
+                yield node, other, data if name is None else data.get(name) if isinstance(data, dict) else data
+
+    nodes = list(dict.fromkeys([*graph, *(other for others in graph.values() for other in others)]))
+    return NodesSource("a dict of neighbours", nodes, edges, sum(map(len, graph.values())), True, weights=weights)
+
+
+def _edges_of_networkx(graph: Any, weights: Weights) -> EdgeSource:
+    """A view of edges; weights are what stands last in every edge."""
+    edges = [(*edge[:2], {} if weights is None else edge[-1]) for edge in graph]
+    if weights is not None and any(len(edge) < 3 for edge in graph):
+        raise InputError("a view of edges without data has no weights", remedy="give graph.edges(data='weight')")
+    nodes = list(dict.fromkeys(end for edge in edges for end in edge[:2]))
+    return NodesSource("networkx", nodes, lambda: edges, len(edges), "Out" in type(graph).__name__, weights=weights)
 
 
 def _scipy(graph: Any, weights: Weights) -> EdgeSource | None:
@@ -45,6 +91,8 @@ def _networkx(graph: Any, weights: Weights) -> EdgeSource | None:
     """A graph of any kind; vertices are called by its nodes. Weights are an attribute, see edge_attribute."""
     from networkx import Graph
 
+    if type(graph).__name__.endswith(("EdgeView", "EdgeDataView")):
+        return _edges_of_networkx(graph, weights)
     if not isinstance(graph, Graph):
         return None
     data: Any = True
@@ -110,6 +158,11 @@ def _pandas(graph: Any, weights: Weights) -> EdgeSource | None:
 
     if not isinstance(graph, DataFrame):
         return None
+    if graph.index.nlevels > 1 and named_pair([str(name) for name in graph.columns]) is None:
+        # The ends of an edge are levels of its index, as osmnx has them.
+        numbers = graph.select_dtypes("number") if weights is not None else graph[[]]
+        graph = numbers.reset_index(names=[name if name is not None else f"end {level + 1}"
+                                           for level, name in enumerate(graph.index.names)])
     # Rows before columns: the other way round, and with both at once, all rows of the columns are copied.
     return TableSource("pandas", list(graph.columns), len(graph),
                        lambda begin, end, places: graph.iloc[begin:end].iloc[:, list(places)], weights)
@@ -132,10 +185,13 @@ def _polars(graph: Any, weights: Weights) -> EdgeSource | None:
 
 
 def _pyarrow(graph: Any, weights: Weights) -> EdgeSource | None:
-    """A table, or a record batch."""
-    from pyarrow import RecordBatch, Table
+    """A table, a record batch, or a reader of them, which is read now."""
+    from pyarrow import RecordBatch, RecordBatchReader, Table
 
     from .table_source import TableSource
+
+    if isinstance(graph, RecordBatchReader):
+        graph = graph.read_all()
 
     if isinstance(graph, RecordBatch):
         graph = Table.from_batches([graph])
@@ -147,7 +203,7 @@ def _pyarrow(graph: Any, weights: Weights) -> EdgeSource | None:
 
 # By the package that a class, or one that it inherits from, is defined in.
 KINDS: Mapping[str, Callable[[Any, Weights], EdgeSource | None]] = MappingProxyType({
-    "builtins": _pairs, "numpy": _array, "scipy": _scipy, "networkx": _networkx, "igraph": _igraph,
+    "builtins": _builtin, "numpy": _array, "scipy": _scipy, "networkx": _networkx, "igraph": _igraph,
     "networkit": _networkit, "pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow,
 })
 
@@ -159,11 +215,19 @@ def as_source(graph: Any, weights: Weights = None) -> EdgeSource:
         source = KINDS[package](graph, weights) if package in KINDS else None
         if source is not None:
             return source
+    if hasattr(graph, "__arrow_c_stream__"):
+        from pyarrow import RecordBatchReader
+
+        source = _pyarrow(RecordBatchReader.from_stream(graph), weights)
+        assert source is not None
+        return source
+    if isinstance(graph, Iterable) and not isinstance(graph, str | bytes | Mapping):
+        return ArraySource(*_columns(list(graph), weights), weights=weights)
     raise InputError(
         f"{type(graph).__module__}.{type(graph).__qualname__} is not a kind of graph that emdiam knows",
-        remedy="give a store, its path, a file of edges, a list of pairs, an array of two columns, a tuple (src, dst)"
-               " of arrays, a table of pandas, polars or pyarrow, a scipy.sparse matrix, or a graph of networkx, igraph"
-               " or networkit")
+        remedy="give a store, its path, a file of edges, a list of pairs, an array of two columns, two rows or a"
+               " square matrix, a tuple (src, dst) of arrays, a dict of lists, a table of pandas, polars or pyarrow, an"
+               " Arrow stream, a scipy.sparse matrix, or a graph of networkx, igraph or networkit")
 
 
 def _columns(edges: list[Any] | np.ndarray, weights: Weights) -> tuple[np.ndarray, ...]:

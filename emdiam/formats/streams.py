@@ -199,6 +199,11 @@ class ByteStream(_LookAhead):
         return InputError(f"the {self.compression} data {what}", path=self.raw.name, byte=self.raw.consumed,
                           remedy="fetch or compress the file again")
 
+    @property
+    def closed(self) -> bool:
+        """Whether it can be read no more; pyarrow asks."""
+        return self.raw.closed
+
     def drop_bom(self) -> None:
         """Consumes a UTF-8 byte order mark if one comes next."""
         if self.peek(len(BOM)) == BOM:
