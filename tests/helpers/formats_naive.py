@@ -143,3 +143,9 @@ def symmetric_rows(n: int, edges: set[tuple[int, int]]) -> list[list[int]]:
     """Sorted adjacency of the undirected edges without loops."""
     proper = {(min(e), max(e)) for e in edges if e[0] != e[1]}
     return [sorted([b for a, b in proper if a == u] + [a for a, b in proper if b == u]) for u in range(n)]
+
+
+def weight_ends(record) -> tuple[float, float]:
+    """The least and the largest weight of a store, by its record, in the unit of the input."""
+    unit = 10**record.weights.decimals
+    return float(record.weights.least) / unit, float(record.weights.largest) / unit
