@@ -104,6 +104,18 @@ def test_a_conversion_notices(make, change, tmp_path: Path, changing, capsys: py
     assert os.listdir(tmp_path) == ["in"]
 
 
+def test_what_a_change_has_broken_is_told_as_the_change(tmp_path: Path, changing) -> None:
+    """A reader that meets half a line, as the file was cut."""
+    def cut(path: Path) -> None:
+        shrunk(path)
+        raise InputError("a line with fewer than two ids", path=path)
+
+    file, = text(tmp_path)
+    changing(file, cut)
+    with pytest.raises(InputError, match="changed while it was read"):
+        convert([file], tmp_path / "g.zarr")
+
+
 def test_python_notices_too(tmp_path: Path, changing) -> None:
     """A graph that is converted in memory."""
     file, = text(tmp_path)
