@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .addresses import redacted
 
@@ -108,15 +108,23 @@ class StoreError(InputError):
 
 
 class BudgetError(InputError):
-    """A memory or disk budget that cannot work; the message has the numbers."""
+    """A memory or disk budget that cannot work; the message has the numbers. least_bytes : the memory that works; 0
+    where that is not known."""
+
+    least_bytes = 0
 
 
 class MoreMemoryError(BudgetError):
     """A graph that takes more than was planned, as one of very many components; missing_bytes : how much more.
-    without_arena : whether it is missing though the arena has given up all blocks that it can."""
+    without_arena : whether it is missing though the arena has given up all blocks that it can. reserve_bytes : of the
+    reserve, what all that is there takes with that; None: it is missing in the pool. known : of the graph,
+    for another attempt (engine/attempts.py); None: there is none."""
 
-    def __init__(self, what: str, missing_bytes: int, without_arena: bool = False) -> None:
-        self.missing_bytes, self.without_arena = missing_bytes, without_arena
+    known: Any = None
+
+    def __init__(self, what: str, missing_bytes: int, without_arena: bool = False,
+                 reserve_bytes: int | None = None) -> None:
+        self.missing_bytes, self.without_arena, self.reserve_bytes = missing_bytes, without_arena, reserve_bytes
         super().__init__(what, remedy=f"give at least {-(-missing_bytes // 2**20)} MiB more with --memory")
 
 

@@ -29,7 +29,7 @@ BUDGETS = (LEAST, ROUND)
 ROUND_BYTES = 512 << 20
 # A budget that no command works with, so that it names the least that it does work with.
 _NOTHING = "1MiB"
-_PLENTY = "1TiB"
+PLENTY = "1TiB"
 # Commands whose stages refuse for themselves, each time with more; how often they are asked, and seconds of a question.
 _PLANNED_BY_STAGES, _MOST_QUESTIONS, _PATIENCE = ("convert", "generate", "reorder", "verify"), 4, 120.0
 _NAMED = re.compile(r"give (?:at least )?--memory (\d+)MiB")
@@ -175,7 +175,7 @@ def least_bytes(subject: Subject, files: Files, seconds: float) -> int:
     """The least budget that the command, or `emdiam plan` for a method, names. seconds : time limit of commands that
     have one. Raises NoLeast."""
     if IN_RAM in subject.setting:
-        return _planned_in_ram(call(arguments(subject, files, _PLENTY, seconds)))
+        return _planned_in_ram(call(arguments(subject, files, PLENTY, seconds)))
     if subject.setting == "" and subject.command in ("exact", "approx", "ecc"):
         return _planned(files, "--method", subject.method or "eccentricities")["minimum_bytes"]
     if subject.command == "tradeoff":  # every cell has the whole budget
@@ -189,7 +189,7 @@ def least_bytes(subject: Subject, files: Files, seconds: float) -> int:
 
 
 def _planned(files: Files, *more: str) -> Any:
-    ended = call(["plan", str(files.store), "--no-probe", "--json", "--quiet", "--memory", _PLENTY, *more])
+    ended = call(["plan", str(files.store), "--no-probe", "--json", "--quiet", "--memory", PLENTY, *more])
     if ended.code != 0:
         raise NoLeast(ended.said)
     return json.loads(ended.out)

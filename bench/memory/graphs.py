@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from .eight import EIGHT
+
 _BATCH = 1 << 20
 _COMPONENTS = "components"
 # Parts of the commands: stores, diameters and proofs without weights and directions, and all others.
@@ -53,18 +55,18 @@ SMALL = (
     Shape("star", "star of 2,000 vertices", ("star", "--vertices", "2000"), small=True),
     Shape(_COMPONENTS, "300 components of 3 to 5 vertices", parts=300, small=True),
 )
-# Seconds that a proof may take; a graph whose takes longer has none to verify.
-_PROOF = "60s"
 # The largest weight; those of eight bytes are halves of them.
 _LARGEST_WEIGHT = 255
 
 
 @dataclass(frozen=True)
 class Files:
-    """What commands read and write of one graph, in one folder."""
+    """What commands read and write of one graph, in one folder. proof_seconds : that a proof may take; a graph whose
+    takes longer has none to verify."""
 
     shape: Shape
     folder: Path
+    proof_seconds: int = 60
 
     @property
     def edges(self) -> Path:
@@ -114,12 +116,12 @@ class Files:
     @property
     def target(self) -> Path:
         """Where commands write."""
-        return self.folder / "target"
+        return self.folder / f"{self.shape.name}-target"
 
     @property
     def table(self) -> Path:
         """Where commands write a table of vertices."""
-        return self.folder / "target.parquet"
+        return self.folder / f"{self.shape.name}-target.parquet"
 
     def make(self, memory: str) -> None:
         """Make what is missing, with so much memory. Raises CalledProcessError."""
@@ -162,7 +164,8 @@ class Files:
         """A certificate, if it has not been tried before."""
         tried = path.with_name(path.name + ".tried")
         if not tried.exists():
-            _run("-m", "emdiam", *arguments, "--certificate", str(path), "--time-limit", _PROOF, codes=(0, 3))
+            _run("-m", "emdiam", *arguments, "--certificate", str(path), "--time-limit",
+                 f"{self.proof_seconds}s", codes=(0, 3))
             tried.touch()
 
 
@@ -189,11 +192,14 @@ def component_edges(parts: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def generated_edges(options: tuple[str, ...]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Batches (from, to) of the pairs of a class; options : as for `emdiam generate`."""
+    """Batches (from, to) of the pairs of a class, or of one of EIGHT; options : as for `emdiam generate`."""
     from emdiam.generators import make_source
     from emdiam.units import parse_count
 
     name, _, vertices, *rest = options
+    if name in EIGHT:
+        yield from EIGHT[name](parse_count(vertices))
+        return
     more = dict(zip([option.removeprefix("--") for option in rest[::2]], rest[1::2], strict=True))
     for batch in make_source(name, vertices=parse_count(vertices), parameters=more).batches(_BATCH):
         yield batch.src, batch.dst

@@ -29,6 +29,8 @@ _BEST_SUMS, _USUAL_SUMS = 6e10, 2.5e10
 _BEST_ARC, _UNIT_ARC, _WEIGHTED_ARC = 1e-9, 4e-9, 4e-8
 # Bytes of a search a vertex and thread, and copies of a chunk while it is written.
 _SEARCH_BYTES, _COPIES = 33, 4
+# Of the head of an arc: no matrix has 2^32 rows.
+_HEAD_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,8 @@ def _strips(task: Task, method: PairsMethod, budget: Budget, seconds: float) -> 
         height = max(1, min(CHUNK, n, rest // 4 // max(1, n * item)))
         need = _strip_bytes(n, item, height)
     if need > rest:
-        raise _too_small(task, budget, base + need, base, False)
+        works = base + separator_bytes(task, budget.out is None) if method.name == "separators" else 0
+        raise _too_small(task, budget, base + need, base, False, works)
     disk = 0 if budget.out is None else task.matrix_bytes
     return PairsPlan(method.name, STRIPS, height, max(1, -(-n // max(1, height))), budget.memory_bytes, base + need,
                      task.matrix_bytes, disk, seconds, rest - need)
@@ -153,6 +156,21 @@ def _strip_bytes(n_vertices: int, item: int, height: int) -> int:
     return height * (n_vertices + _COPIES * min(CHUNK, n_vertices)) * item
 
 
+def separator_bytes(task: Task, whole: bool) -> int:
+    """What separators take beside the arcs at most, strips included: every vertex lies between parts then, and an arc
+    has no reverse. whole : whether the matrix is in memory."""
+    from .product import EDGE, Product, padded
+    from .separators import part_size
+
+    n, item = task.arcs.n_vertices, task.lengths.dtype.itemsize
+    size = min(n, part_size(n))
+    # Parts are halves of larger ones, so that each has more than half of that size.
+    parts = padded(size) * (n + EDGE * -(-2 * n // max(1, size)))
+    matrices = (parts + padded(n) ** 2) * item + Product.panel_bytes(padded(n), item)
+    finding = 8 * (n + 1) + 2 * _HEAD_BYTES * task.arcs.n_arcs
+    return max(finding, matrices) + (task.matrix_bytes if whole else _strip_bytes(n, item, min(CHUNK, n)))
+
+
 def with_room(error: MoreMemoryError, plan: PairsPlan, task: Task) -> BudgetError:
     """The error of a method that finds rows with a budget that does, whatever strips take of it."""
     n, item = task.arcs.n_vertices, task.lengths.dtype.itemsize
@@ -161,16 +179,18 @@ def with_room(error: MoreMemoryError, plan: PairsPlan, task: Task) -> BudgetErro
     return BudgetError(error.what, remedy=f"use --method blocked, or give at least --memory {-(-enough // 2**20)}MiB")
 
 
-def _too_small(task: Task, budget: Budget, least: int, base: int, whole: bool) -> BudgetError:
-    """The error of too little memory. whole : whether the method wants the whole matrix."""
+def _too_small(task: Task, budget: Budget, least: int, base: int, whole: bool, works: int = 0) -> BudgetError:
+    """The error of too little memory. whole : whether the method wants the whole matrix. works : what works for any
+    graph, if that is more than the least."""
     other = ", or use --method blocked, whose tiles may be on disk" if whole else ""
     if budget.out is None:
         other += ", or name a file for the matrix"
     return BudgetError(
         f"--memory {format_size(budget.memory_bytes)} is too small for distances between {task.arcs.n_vertices:,}"
         f" vertices: the least is {format_size(least + BASE_JITTER)} = {format_size(base)} program and graph +"
-        f" {format_size(least + BASE_JITTER - base)} of a matrix of {format_size(task.matrix_bytes)}",
-        remedy=f"give at least --memory {-(-(least + BASE_JITTER) // 2**20)}MiB{other}; or {INSTEAD}")
+        f" {format_size(least + BASE_JITTER - base)} of a matrix of {format_size(task.matrix_bytes)}"
+        + (f", and without small separators {format_size(works + BASE_JITTER)}" if works > least else ""),
+        remedy=f"give at least --memory {-(-(max(least, works) + BASE_JITTER) // 2**20)}MiB{other}; or {INSTEAD}")
 
 
 def _check_time(task: Task, method: PairsMethod, seconds: float, budget: Budget) -> None:

@@ -107,13 +107,26 @@ def plan_text(plan: dict[str, Any]) -> str:
     return "\n".join([
         *lines,
         *_limit_lines(plan),
-        f"least --memory that works: {format_size(plan['minimum_bytes'])}",
+        f"least --memory that works: {format_size(plan['minimum_bytes'])}{_in_memory(plan)}",
         *_probe_lines(plan), *_order_lines(plan, plan.get("comparison")),
         table_text(("phase", "bytes a vertex", "vertex state"), [
             # Of a graph so small that fixed sizes outweigh its vertices, a share of a vertex says nothing.
             [phase["name"], f"{per:.2f}" if (per := phase["bytes_per_vertex"]) < _LARGEST_PER_VERTEX else "-",
              format_size(phase["bytes"])] for phase in plan["phases"]], left=(0,)),
     ])
+
+
+def _in_memory(plan: dict[str, Any]) -> str:
+    """What of the least memory depends on the graph, and on where vertex state is."""
+    least, narrow, wide = plan["minimum_bytes"], plan.get("narrow_bytes", 0), plan.get("wide_bytes", 0)
+    if not narrow:
+        return ""
+    if narrow == least:
+        return ""
+    if narrow < least:
+        return f" ({format_size(narrow)} where distances are short and the graph is connected)"
+    most = f", or up to {format_size(wide)} where distances are long" if narrow < wide else ""
+    return f", with vertex state on disk; in memory {format_size(narrow)}{most}"
 
 
 def methods_text(answer: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from .._version import __version__
 from ..durable import check_file
+from ..engine.attempts import attempted, learned
 from ..engine.needs import DeviceState, Needs, traversal_phases
 from ..errors import BudgetError, InputError, MoreMemoryError, NotWritten, StoppedEarly, without_frames
 from ..gpu.setting import DEVICE_FAULTS, Selection
@@ -19,7 +20,7 @@ from ..progress import Listener, Meter, TimeOver, timed, until
 from ..runs.opening import open_for, plan_here, selection
 from ..runs.run import DISK, RAM, Run, say_weights_ignored, shared_fields, store_of
 from ..store.store import Store
-from ..stream.plan import Pool, program_bytes, with_budget
+from ..stream.plan import Known, Pool, program_bytes
 from ..traverse.hyperball import groups_of, hyperball_bytes
 from ..traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes
 from ..traverse.tally import DistanceSums
@@ -100,19 +101,30 @@ def _registers(store: Store, run: Run, asked: DistanceOptions, held: int) -> tup
 def _solve(store: Store, run: Run, asked: DistanceOptions, selected: Selection, deadline: float | None,
            progress: Listener | None) -> Distances:
     """The result on the selected device."""
+    begin = time.perf_counter()
+    result = attempted(lambda known: _attempt(store, run, asked, selected, deadline, progress, known))
+    result.seconds["total"] = time.perf_counter() - begin
+    return result
+
+
+def _attempt(store: Store, run: Run, asked: DistanceOptions, selected: Selection, deadline: float | None,
+             progress: Listener | None, known: Known | None) -> Distances:
+    """The result with a plan by what is known of the graph; None: what its record says."""
     begin, held = time.perf_counter(), 0 if asked.out is None else writing_bytes()
     # Sums of vertices cannot do without the rest of a batch: the time is looked at between batches then.
     listener = until(deadline, progress) if asked.out is None else progress
     try:
         run, bits = _registers(store, run, asked, held) if asked.method == HYPERBALL else (run, 0)
-        with open_for(store, run, selected, listener, program_bytes() + held, needs_of(store, asked, bits)) as opened:
+        with open_for(store, run, selected, listener, program_bytes() + held, needs_of(store, asked, bits),
+                      known) as opened:
             engine: Any = opened
             counting = _Counting(engine, asked, deadline, bits)
             try:
                 result = counting.solved() if run.cluster is None else engine.repeated(counting.solved)
             except MoreMemoryError as error:
-                here = selected.device is None and run.cluster is None
-                raise (with_budget(error, engine.plan, run.threads) if here else error) from None
+                if selected.device is not None or run.cluster is not None:
+                    raise
+                raise learned(error, known, engine.plan) from None
             _complete(result, engine, selected, counting.seconds)
             if asked.out is not None and not counting.interrupted:
                 _write(counting, result, asked.out, progress)

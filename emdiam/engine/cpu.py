@@ -393,7 +393,7 @@ def plan_engine(store: Store, needs: Needs, *, memory_bytes: int | None = None, 
         raise InputError("at least one thread is needed", text=str(threads))
     memory = default_memory_bytes() if memory_bytes is None else memory_bytes
     return make_plan(store, needs.phases, memory_bytes=memory, arena_bytes=arena_bytes, threads=threads,
-                     pool=needs.pool, program=program)
+                     pool=needs.pool.knowing(needs.known_on(store)), program=program)
 
 
 @contextmanager

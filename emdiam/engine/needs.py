@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..store.store import Store
 from ..stream.blocks import table_bytes
-from ..stream.plan import Phase, Pool
+from ..stream.plan import Known, Phase, Pool, known_of
 from ..traverse.columns import FOLD_BYTES
 from ..traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes
 from ..traverse.workspace import column_bytes, workspace_bytes
@@ -31,7 +31,8 @@ class Needs:
 
     method : its name. phases : vertex state. pool : what it could make use of beside that.
     tables_bytes, room_bytes : where columns are elsewhere (on workers), what it holds beside them at least, and what
-    it could make use of beyond that. device : what it holds on a GPU.
+    it could make use of beyond that. device : what it holds on a GPU. known : of the graph; None: what its record
+    says.
     """
 
     method: str
@@ -40,6 +41,11 @@ class Needs:
     tables_bytes: int = 0
     room_bytes: int = 0
     device: DeviceState = DeviceState(3)
+    known: Known | None = None
+
+    def known_on(self, store: Store) -> Known:
+        """What is known of the graph of the store."""
+        return known_of(store) if self.known is None else self.known
 
     def fixed(self) -> Needs:
         """The same for an engine whose arena gives nothing up: the whole reserve is planned."""
@@ -86,15 +92,18 @@ def traversal_phases(
 
 
 def phases_of(
-    store: Store, state: Callable[[int], dict[str, int]], more: Mapping[str, int] | None = None
+    store: Store, state: Callable[[int], dict[str, int]], more: Mapping[str, int] | None = None,
+    parts: Mapping[str, int] | None = None
 ) -> tuple[Phase, ...]:
     """Phases of state(bytes of a column's entry) bytes each. more : bytes that a phase may take beside that, None:
-    `components` for the labels of these."""
+    `components` for the labels of these. parts : of them, those that a connected graph does not take; None: all."""
     n, widest = store.n_vertices, column_bytes(store.n_vertices)
     narrow, middle, wide = (state(min(item, widest)) for item in (1, 2, 4))
     beside = {"components": label_bytes(n, store.id_dtype.itemsize)} if more is None else more
+    apart = beside if parts is None else parts
     return tuple(
-        Phase(name, size / max(1, n), size, wide[name] + beside.get(name, 0), middle[name], wide[name])
+        Phase(name, size / max(1, n), size, wide[name] + beside.get(name, 0), middle[name], wide[name],
+              apart.get(name, 0))
         for name, size in narrow.items())
 
 

@@ -72,14 +72,17 @@ def plan_external(
     base = (program_bytes() if program is None else program) + MARGIN + store.ahead_bytes
     tables = _TABLE_BYTES * (ids.n_chunks + offsets.n_chunks) + 16 * 9 * (store.n_vertices // PAGE + 1)
     fixed = _PIECES + _THIN * _THIN_BYTES + (RECENT + fetchers) * offsets.chunk_items * 8
-    pool = max(_LEAST_POOL, needs.tables_bytes)
+    known = needs.known_on(store)
+    pool = max(_LEAST_POOL, needs.tables_bytes, known.pool_bytes)
     need = (base + tables + fixed + (_RANGES + _BUFFERS) * _LEAST_UNIT + pool + buffer_bytes(fetchers, 1, block)
             + 2 * _SLOTS * block)
+    works = need + needs.pool.knowing(known).of_parts + BASE_JITTER
     if memory < need:
-        raise BudgetError(
+        error = BudgetError(
             f"--memory {format_size(memory)} is too small: the least, with vertex state on disk, is"
-            f" {format_size(need + BASE_JITTER)}",
-            remedy=f"give at least --memory {-(-(need + BASE_JITTER) // 2**20)}MiB")
+            f" {format_size(works)}", remedy=f"give at least --memory {-(-works // 2**20)}MiB")
+        error.least_bytes = works
+        raise error
     check_arena(arena_bytes, min(MIN_BLOCKS, max(1, ids.n_chunks)), ids.chunk_items * store.id_dtype.itemsize)
     free = memory - need
     pool += min(needs.room_bytes, free // 4)
@@ -97,7 +100,7 @@ def plan_external(
         memory_limit_bytes=memory, base_bytes=base,
         phases=(Phase("vertex state on disk", state / max(1, store.n_vertices), state),),
         buffer_bytes=buffer_bytes(fetchers, run, block), arena_bytes=arenas,
-        planned_rss_bytes=held + arenas, minimum_bytes=need + BASE_JITTER, n_blocks=ids.n_chunks,
+        planned_rss_bytes=held + arenas, minimum_bytes=works, n_blocks=ids.n_chunks,
         arena_blocks=arc_slots, pool_bytes=pool, run_blocks=run, in_ram=arc_slots >= ids.n_chunks,
         disk_bytes=disk_bytes(store)))
 

@@ -26,6 +26,7 @@ from ..methods.approx.rank_order import stream_key
 from ..sorting.scratch import Scratch
 from ..store.store import Store
 from ..stream.blocks import table_bytes
+from ..stream.plan import Pool, most_parts
 from ..traverse.clusters import Labels
 from ..traverse.condense import RowChoice, push_condensed
 from ..traverse.label_vector import NARROW, WIDE
@@ -60,8 +61,10 @@ def cluster_needs(store: Store) -> Needs:
     grow = shared + labels + _CLUSTER_BYTES * _planned_clusters(n)
     sizes = {"open": table, "grow": grow, "condense": grow + LEAST_SORT_BYTES + 2 * _ARC_BYTES,
              "number": shared + n * ids + max(labels, ranks) + _PLACE_BYTES * _planned_clusters(n) + pass_bytes(store)}
-    more = {"grow": wider + label_bytes(n, ids), "condense": wider, "number": wider}
-    return Needs("order cluster", phases_of(store, lambda column: sizes, more))
+    parts = {"grow": label_bytes(n, ids)}
+    more = {"grow": wider + parts["grow"], "condense": wider, "number": wider}
+    return Needs("order cluster", phases_of(store, lambda column: sizes, more, parts),
+                 Pool(of_parts=_CLUSTER_BYTES * most_parts(store)))
 
 
 def by_clusters(engine: CpuEngine, seed: int, scratch: str | Path | None = None) -> np.ndarray:

@@ -14,9 +14,10 @@ four times), all rows to scratch files and back where they do not fit in RAM, ev
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -49,7 +50,7 @@ from ..store.layout import NATURAL, StoreRecord, sentinel
 from ..store.place import check_target
 from ..store.store import Store, check_directed, open_store
 from ..store.writer import StoreWriter, writer_bytes
-from ..stream.plan import BASE_JITTER, program_bytes, too_small, with_budget
+from ..stream.plan import BASE_JITTER, Known, program_bytes, too_small
 from ..unchanged import Watched
 from ..units import current_rss_bytes
 from .deal_plan import dealt_bytes, least_work_bytes, work_bytes
@@ -57,6 +58,7 @@ from .placing import rank_bytes
 from .registry import Order, order_named
 
 if TYPE_CHECKING:
+    from ..engine.needs import Needs
     from .dealing import Dealer
 
 _MARGIN = 8 << 20
@@ -173,42 +175,82 @@ def _traversed(
     store: Store, order: Order, given: _Traversing, options: ConvertOptions
 ) -> tuple[np.ndarray, int]:
     """The new numbers by an order that traverses, and the planned peak."""
+    from ..engine.attempts import attempted, learned
     from ..engine.cpu import open_cpu_engine
 
     assert order.needs is not None
-    with open_cpu_engine(store, order.needs(store), memory_bytes=options.memory_bytes, arena_bytes=given.arena_bytes,
-                         threads=options.threads, progress=options.progress, program=given.program) as engine:
-        try:
-            return order.place(engine, given.seed, options.scratch), engine.plan.planned_rss_bytes
-        except MoreMemoryError as error:
-            raise with_budget(error, engine.plan, options.threads) from None
+    needs = order.needs(store)
+
+    def attempt(known: Known | None) -> tuple[np.ndarray, int]:
+        with open_cpu_engine(store, replace(needs, known=known), memory_bytes=options.memory_bytes,
+                             arena_bytes=given.arena_bytes, threads=options.threads, progress=options.progress,
+                             program=given.program) as engine:
+            try:
+                return order.place(engine, given.seed, options.scratch), engine.plan.planned_rss_bytes
+            except MoreMemoryError as error:
+                raise learned(error, known, engine.plan) from None
+
+    return attempted(attempt)
 
 
 def _check_memory(store: Store, order: Order, options: ConvertOptions, program: int | None = None) -> None:
-    """Raises BudgetError with the numbers if finding the order or writing does not fit. program : see
-    check_reordering."""
+    """Raises BudgetError with the numbers if finding the order or writing does not fit; it names what both fit in.
+    program : see check_reordering."""
     import zarr.codecs  # noqa: F401  (loaded later anyway, so that the measured base has it)
 
     assert options.memory_bytes is not None
-    memory = options.memory_bytes
+    next(offset_pieces(store.indptr))  # brings the decoder of several chunks, where there is one
+    checks = _checks(store, order, options, program)
+    refused = next(filter(None, (_refusal(check, options.memory_bytes) for check in checks)), None)
+    if refused is not None:
+        least = max(refusal.least_bytes for refusal in (_refusal(check, 1) for check in checks) if refusal is not None)
+        raise BudgetError(refused.what, remedy=f"give at least --memory {-(-least // 2**20)}MiB")
+
+
+def _checks(
+    store: Store, order: Order, options: ConvertOptions, program: int | None
+) -> list[Callable[[int], object]]:
+    """Of finding the order, and of writing: each raises BudgetError for memory that it does not fit in."""
+    checks: list[Callable[[int], object]] = []
     if order.needs is not None:
         from ..engine.cpu import plan_engine
 
-        plan_engine(store, order.needs(store), memory_bytes=memory, threads=options.threads, program=program)
+        checks.append(partial(_planned_order, plan_engine, store, order.needs(store), options.threads, program))
     if order.state_bytes is not None:
-        need = current_rss_bytes() + _MARGIN + order.state_bytes(store)
-        if need > memory:
-            raise too_small(memory, need + BASE_JITTER)
-    next(offset_pieces(store.indptr))  # brings the decoder of several chunks, where there is one
+        checks.append(partial(_check_state, current_rss_bytes() + _MARGIN + order.state_bytes(store)))
     if options.plan is None:
         if program is None:
             program = current_rss_bytes() if order.needs is None else program_bytes()
-        base = program + rank_bytes(store) + _JITTER
-        try:
-            _sort_plan(store, options, base)
-        except BudgetError:
-            _sort_plan(store, options, base + BASE_JITTER)
-            raise
+        checks.append(partial(_check_sort, store, options, program + rank_bytes(store) + _JITTER))
+    return checks
+
+
+def _planned_order(plan: Callable[..., object], store: Store, needs: Needs, threads: int, program: int | None,
+                   memory: int) -> None:
+    plan(store, needs, memory_bytes=memory, threads=threads, program=program)
+
+
+def _check_state(need: int, memory: int) -> None:
+    if need > memory:
+        raise too_small(memory, need + BASE_JITTER)
+
+
+def _check_sort(store: Store, options: ConvertOptions, base: int, memory: int) -> None:
+    asked = replace(options, memory_bytes=memory)
+    try:
+        _sort_plan(store, asked, base)
+    except BudgetError:
+        _sort_plan(store, asked, base + BASE_JITTER)
+        raise
+
+
+def _refusal(check: Callable[[int], object], memory: int) -> BudgetError | None:
+    """Why so much memory is not enough; None where it is."""
+    try:
+        check(memory)
+    except BudgetError as error:
+        return error
+    return None
 
 
 def _sort_plan(store: Store, options: ConvertOptions, base_bytes: int) -> SortPlan:

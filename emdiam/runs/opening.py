@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..engine.attempts import IN_MEMORY
 from ..engine.cpu import LocalEngine, open_cpu_engine, plan_engine
 from ..engine.needs import Needs
 from ..errors import BudgetError, InputError
@@ -18,7 +19,7 @@ from ..external.opening import open_external_engine, plan_external
 from ..gpu.setting import AUTO, CPU, OnDevice, Selection, check_device_text, select_device
 from ..progress import Event, Listener
 from ..store.store import Store
-from ..stream.plan import MemoryPlan
+from ..stream.plan import Known, MemoryPlan
 from .registry import entry_of, method_options
 from .run import DISK, RAM, STATES
 
@@ -90,21 +91,33 @@ def needs_of(store: Store, run: Run) -> Needs:
 
 def open_for(
     store: Store, run: Run, selected: Selection, progress: Listener | None = None, program: int | None = None,
-    needs: Needs | None = None,
+    needs: Needs | None = None, known: Known | None = None,
 ) -> AbstractContextManager[LocalEngine | ExternalEngine | DaskEngine]:
     """An engine for the run, whose traversals are on the selected device or on the workers of the run; leaving the
     context closes it. program : of this process, see stream.plan.make_plan. needs : of memory, if not
-    those of the method. Raises BudgetError, StoreError, InputError, DeviceError."""
+    those of the method. known : of the graph. Raises BudgetError, StoreError, InputError, DeviceError."""
     sizes: dict[str, Any] = {"memory_bytes": run.memory_bytes, "arena_bytes": run.arena_bytes, "threads": run.threads,
                              "progress": progress}
-    needs = needs_of(store, run) if needs is None else needs
+    needs = replace(needs_of(store, run) if needs is None else needs, known=known)
     if run.cluster is not None:
         cluster = replace(run.cluster, device=_device_text(run), vram_bytes=run.vram_bytes)
         return _open_on_workers(store, cluster, needs, **sizes)
+    state = state_of(run, selected)
     if run.direction is not None:
         sizes["direction"] = run.direction
-    return _open_here(store, needs, device_of(run, selected), vertex_state=state_of(run, selected), program=program,
+    if run.checkpoint is not None:
+        needs = _without_another_attempt(store, needs, run, program)
+    return _open_here(store, needs, device_of(run, selected), vertex_state=state, program=program,
                       scratch=run.options.scratch, **sizes)
+
+
+def _without_another_attempt(store: Store, needs: Needs, run: Run, program: int | None) -> Needs:
+    """Of a run that cannot begin again with another plan: all of the reserve, where there is room for it."""
+    with suppress(BudgetError):
+        plan_engine(store, needs.fixed(), memory_bytes=run.memory_bytes, arena_bytes=run.arena_bytes,
+                    threads=run.threads, program=program)
+        return needs.fixed()
+    return needs
 
 
 def state_of(run: Run, selected: Selection) -> str:
@@ -124,30 +137,33 @@ def state_of(run: Run, selected: Selection) -> str:
 
 def plan_here(store: Store, needs: Needs, vertex_state: str, **options: Any) -> MemoryPlan:
     """The memory plan of this process, with vertex state on disk (plan.disk_bytes) where `vertex_state` says so, or
-    leaves it open and memory has no room for it. options : as of engine.cpu.plan_engine. Raises BudgetError,
-    InputError."""
-    plans: list[Callable[..., MemoryPlan]] = []
-    if vertex_state != DISK:
-        plans.append(partial(plan_engine, store, needs))
-    if vertex_state != RAM:
-        plans.append(lambda **sizes: plan_external(store, needs, **sizes).plan)
-    refusals = []
-    for plan in plans:
-        try:
-            return plan(**options)
-        except InputError as error:
-            refusals.append((plan, error))
-    # The one that asks for less.
-    least = min(refusals, key=lambda one: _least_bytes(one[0], options))
-    raise least[1]
+    leaves it open and memory has no room for it. Its least memory is that of the one that needs less. options : as of
+    engine.cpu.plan_engine. Raises BudgetError, InputError."""
+    ways: dict[str, Callable[..., MemoryPlan]] = {
+        RAM: partial(plan_engine, store, needs),
+        DISK: lambda **sizes: plan_external(store, needs, **sizes).plan}
+    allowed = [way for state, way in ways.items() if vertex_state not in ways or state == vertex_state]
+    plans = [_plan_or_refusal(way, options) for way in allowed]
+    made = [plan for plan in plans if isinstance(plan, MemoryPlan)]
+    if not made:
+        raise min((plan for plan in plans if not isinstance(plan, MemoryPlan)), key=_least_of)
+    if len(allowed) == 1:
+        return made[0]
+    least = [_plan_or_refusal(way, {**options, "memory_bytes": _PLENTY}) for way in allowed]
+    return replace(made[0], minimum_bytes=min(plan.minimum_bytes for plan in least if isinstance(plan, MemoryPlan)))
 
 
-def _least_bytes(plan: Callable[..., MemoryPlan], options: Mapping[str, Any]) -> int:
-    """The least memory of a plan."""
+def _plan_or_refusal(plan: Callable[..., MemoryPlan], options: Mapping[str, Any]) -> MemoryPlan | InputError:
+    """The plan, or why there is none."""
     try:
-        return plan(**{**options, "memory_bytes": _PLENTY}).minimum_bytes
-    except InputError:
-        return _PLENTY
+        return plan(**options)
+    except InputError as error:
+        return error
+
+
+def _least_of(refusal: InputError) -> int:
+    """The memory that works by a refusal; very much where it names none."""
+    return (refusal.least_bytes if isinstance(refusal, BudgetError) else 0) or _PLENTY
 
 
 def open_engine(
@@ -199,7 +215,7 @@ def _open_in_ram_or_on_disk(
     """An engine on the CPU, with vertex state on disk if it must be there."""
     with ExitStack() as stack:
         engine: LocalEngine | ExternalEngine | None = None
-        if vertex_state != DISK:
+        if vertex_state != DISK and needs.known_on(store).attempts < IN_MEMORY:
             with suppress(BudgetError):
                 engine = stack.enter_context(open_cpu_engine(store, needs, **options))
         if engine is None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..gpu.vram import VramPlan
     from ..methods.approx.result import Approximation
     from ..methods.forecast import Forecast, Probe
-    from ..stream.plan import MemoryPlan
+    from ..stream.plan import Known, MemoryPlan
     from .locality import Comparison, Locality
 
 # Stored bytes a second that a thread has been measured to read, check and decode at best.
@@ -62,12 +62,15 @@ def plan_run(store: Store, run: Run) -> MemoryPlan:
     return _plans(store, run)[0]
 
 
-def _plans(store: Store, run: Run) -> tuple[MemoryPlan, VramPlan | None]:
-    """The memory plan of this process, and that of the GPU of a run that has one."""
+def _plans(
+    store: Store, run: Run, known: Known | None = None, program: int | None = None
+) -> tuple[MemoryPlan, VramPlan | None]:
+    """The memory plan of this process, and that of the GPU of a run that has one. known : of the graph; program : as
+    of engine.cpu.plan_engine."""
     from .opening import device_of, needs_of, plan_here, selection, state_of
 
     selected = selection(run)
-    needs, device, vram = needs_of(store, run), device_of(run, selected), None
+    needs, device, vram = replace(needs_of(store, run), known=known), device_of(run, selected), None
     if device is not None:
         from ..gpu.vram import plan_vram
 
@@ -78,7 +81,7 @@ def _plans(store: Store, run: Run) -> tuple[MemoryPlan, VramPlan | None]:
             if not selected.or_cpu:
                 raise
     return plan_here(store, needs, state_of(run, selected), memory_bytes=run.memory_bytes, arena_bytes=run.arena_bytes,
-                     threads=run.threads), vram
+                     threads=run.threads, program=program), vram
 
 
 def forecast_of(store: Store, run: Run, plan: MemoryPlan, probe: Probe | None = None, on_gpu: bool = False) -> Forecast:
@@ -134,6 +137,8 @@ def _planned(store: Store, run: Run, plans: tuple[MemoryPlan, VramPlan | None],
              found: tuple[Probe | None, Locality | None]) -> Planned:
     """A method that the memory is enough for. plans : by `_plans`; found : by `_look`."""
     (plan, vram), (probe, locality) = plans, found
+    if probe is not None:
+        plan = replace(plan, minimum_bytes=_least_knowing(store, run, plan, probe))
     forecast = forecast_of(store, run, plan, probe, vram is not None and vram.resident)
     comparison = None
     if plan.in_ram:
@@ -145,6 +150,16 @@ def _planned(store: Store, run: Run, plans: tuple[MemoryPlan, VramPlan | None],
             model = entry_of(run.method).definition().cost_model(store, run.options)
             comparison = compare(store, model, locality, None if probe is None else forecast.reads)
     return Planned(run.method, plan, forecast, None, probe, locality, comparison, vram)
+
+
+def _least_knowing(store: Store, run: Run, plan: MemoryPlan, probe: Probe) -> int:
+    """The least memory that works, by what the probe has found of the graph."""
+    from ..stream.plan import MARGIN, Known, known_of
+
+    said = known_of(store)
+    longest = probe.longest if said.longest is None else min(said.longest, probe.longest)
+    known = Known(longest, probe.connected or said.connected)
+    return _plans(store, run, known, plan.base_bytes - MARGIN - store.ahead_bytes)[0].minimum_bytes
 
 
 def exact_instead(store: Store, run: Run, result: Approximation) -> tuple[float, float] | None:

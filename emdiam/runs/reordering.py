@@ -46,12 +46,14 @@ _LOG = logging.getLogger("emdiam")
 @dataclass(frozen=True)
 class Placed:
     """store : to be solved. listener : to be told of it. program : bytes of the program for the memory plan; None:
-    those that are measured then. known : a lower bound from before the store was reordered."""
+    those that are measured then. known : a lower bound from before the store was reordered. seconds : that attempts
+    with less memory have taken."""
 
     store: Store
     listener: Listener | None
     program: int | None = None
     known: int = 0
+    seconds: float = 0.0
 
 
 class ReorderFirst(StateLost):

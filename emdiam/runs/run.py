@@ -30,7 +30,6 @@ from ..errors import (
     without_frames,
 )
 from ..gpu.setting import CPU, DEVICE_FAULTS, Selection
-from ..malloc import return_freed_memory
 from ..methods.definition import Limits, MethodOptions
 from ..methods.exact.result import Result, Traversals
 from ..progress import Listener, TimeOver, until
@@ -43,6 +42,7 @@ from .registry import entry_of, method_options
 if TYPE_CHECKING:
     from ..journal.run import Checkpoint
     from ..methods.exact.certificate import Room
+    from ..stream.plan import Known, MemoryPlan
     from .reordering import Placed
 
 # Option -> argument of make_run, and what reads it.
@@ -161,6 +161,7 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
     (StoreError, BudgetError; NotWritten with `result` where the path or the certificate cannot be written in the end),
     DeviceError, and StoppedEarly with `result` on Ctrl-C and at the end of the time.
     """
+    from ..engine.attempts import Attempts
     from ..stream.plan import program_bytes
     from .opening import selection  # which brings numba: a program that only converts never pays for it
     from .reordering import Placed, Placing
@@ -181,14 +182,11 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
                 result: Result | None = None
                 while result is None:  # once more where the store is reordered first
                     with placing.attempt() as placed:
-                        program = program_bytes() if placed.program is None else placed.program
-                        begin = time.monotonic()
-                        try:
-                            result = _solve(placed, run, selected, checkpoint, deadline)
-                        except BudgetError as error:
-                            refused = without_frames(error)
-                            again = replace(placed, program=program)
-                            result = _on_disk(refused, again, run, selected, deadline, begin)
+                        attempts, program, begin = Attempts(), placed.program or program_bytes(), time.monotonic()
+                        while result is None:  # once more where the graph takes more memory than was planned
+                            with attempts.another() as known:
+                                result = _solve(placed, run, selected, checkpoint, deadline, known)
+                            placed = replace(placed, program=program, seconds=time.monotonic() - begin)
             except DEVICE_FAULTS as error:
                 fault = without_frames(error)
                 result = _solve_again(fault, Placed(opened, progress), run, selected, deadline)
@@ -198,36 +196,6 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
             raise stop if checkpoint is None else checkpoint.stopped(stop) from None
         if checkpoint is not None:
             checkpoint.finish()
-    return result
-
-
-def _on_disk(
-    refused: BudgetError, placed: Placed, run: Run, selected: Selection, deadline: float | None, begin: float
-) -> Result:
-    """The result with vertex state on disk, where that may be and memory has turned out to have no room for it, as for
-    distances that take more bytes than was planned: the method begins again, and its time since `begin` (of
-    time.monotonic) counts. Raises `refused` otherwise."""
-    from .opening import state_of
-
-    if state_of(run, selected) != AUTO:
-        raise refused
-    logging.getLogger("emdiam").info("%s: going on with vertex state on disk", refused.what)
-    gc.collect()
-    return_freed_memory()
-    before = time.monotonic() - begin
-    try:
-        return _later(_solve(placed, replace(run, vertex_state=DISK), selected, None, deadline), before)
-    except StoppedEarly as stop:
-        _later(stop.result, before)
-        raise
-    except BudgetError:
-        raise refused from None
-
-
-def _later(result: Any, before: float) -> Any:
-    """The result (or None) with seconds that a run took before its method began again."""
-    if isinstance(result, Result):
-        result.seconds = {**result.seconds, "total": result.seconds["total"] + before}
     return result
 
 
@@ -343,23 +311,24 @@ def _program(placed: Placed, run: Run) -> int | None:
 
 
 def _solve(
-    placed: Placed, run: Run, selected: Selection, checkpoint: Checkpoint | None, deadline: float | None
+    placed: Placed, run: Run, selected: Selection, checkpoint: Checkpoint | None, deadline: float | None,
+    known: Known | None = None
 ) -> Result:
-    """The result on the selected device, and on no other; the engine is open no longer than that."""
+    """The result on the selected device, and on no other; the engine is open no longer than that. known : of the
+    graph; None: what its record says."""
     from ..jit import compile_seconds, kernel_seconds
-    from ..stream.plan import with_budget
     from .opening import open_for
 
     listener, compiled = until(deadline, placed.listener), compile_seconds()
     try:
-        with open_for(placed.store, run, selected, listener, _program(placed, run)) as opened:
+        with open_for(placed.store, run, selected, listener, _program(placed, run), known=known) as opened:
             engine: Any = opened
             loaded = kernel_seconds()
             _tell_unmet_limit(placed.store, run, engine, deadline)
             solve, options = entry_of(run.method).definition().solve, _in_time(run.options, deadline, placed.known)
 
-            def spent() -> tuple[float, float]:
-                return compile_seconds() - compiled, kernel_seconds() - loaded
+            def spent() -> tuple[float, float, float]:
+                return compile_seconds() - compiled, kernel_seconds() - loaded, placed.seconds
 
             def attach() -> Any:
                 nonlocal engine
@@ -377,13 +346,21 @@ def _solve(
                 raise
             except MoreMemoryError as error:
                 here = selected.device is None and run.cluster is None
-                raise (with_budget(error, engine.plan, run.threads) if here else error) from None
+                raise (_short_of(error, known, engine.plan, run) if here else error) from None
             _complete(result, run, engine, spent(), selected)
             if checkpoint is not None:
                 result.details["checkpoint"] = checkpoint.details()
             return result
     except TimeOver:
         raise StoppedEarly("the time limit is over before there was a bound on the diameter") from None
+
+
+def _short_of(error: MoreMemoryError, known: Known | None, plan: MemoryPlan, run: Run) -> BudgetError:
+    """The error for another attempt; with a checkpoint, whose records are of this plan, for the user."""
+    from ..engine.attempts import learned
+    from ..stream.plan import with_budget
+
+    return learned(error, known, plan) if run.checkpoint is None else with_budget(error, plan, run.threads)
 
 
 def _tell_unmet_limit(store: Store, run: Run, engine: Any, deadline: float | None) -> None:
@@ -403,16 +380,16 @@ def _in_time(options: MethodOptions, deadline: float | None, known: int) -> Meth
     return replace(options, limits=replace(options.limits, seconds=seconds, known=known))
 
 
-def _complete(result: Result, run: Run, engine: Any, kernels: tuple[float, float], selected: Selection) -> None:
+def _complete(result: Result, run: Run, engine: Any, spent: tuple[float, float, float], selected: Selection) -> None:
     """`result` with what the method cannot know: memory, store, device, the time before it began.
 
-    kernels : seconds of the run that they took to be compiled, in loading, solving and verifying; and those after
-    loading that they took to be compiled or loaded."""
-    compiling, preparing = kernels
+    spent : seconds of the run that kernels took to be compiled, in loading, solving and verifying; those after loading
+    that they took to be compiled or loaded; and those of attempts before this one."""
+    compiling, preparing, before = spent
     result.device = getattr(engine, "device_name", selected.name)  # workers look for theirs
     loading = engine.load_seconds
     result.seconds = {**result.seconds, "compile": compiling, "load": loading, "startup": loading + preparing,
-                      "total": result.seconds["total"] + loading}
+                      "total": result.seconds["total"] + loading + before}
     result.bytes_read = engine.reporter.stats().bytes_read  # of the whole run: loading belongs to it
     result.memory_limit_bytes = engine.plan.memory_limit_bytes
     result.planned_rss_bytes = engine.plan.planned_rss_bytes

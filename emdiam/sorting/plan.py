@@ -101,17 +101,17 @@ def plan_sort(memory_bytes: int, base_bytes: int, source_bytes: int, threads: in
     whether numbers follow the keys. Raises BudgetError with the smallest budget that would do.
     """
     batch = min(_MOST_BATCH_BYTES, max(_LEAST_BATCH_BYTES, memory_bytes // _BATCHES_IN_BUDGET))
-    # The writer has up to four arrays open (two for the map of ids).
-    outside = base_bytes + source_bytes + MARGIN_BYTES + 2 * writer_bytes + _PARSER_BYTES
+    outside = _outside_bytes(base_bytes, source_bytes, writer_bytes)
     fixed = outside + _BATCH_COPIES * batch
     work = memory_bytes - fixed
     if work < LEAST_WORK_BYTES:
-        least = (outside + LEAST_WORK_BYTES) * _BATCHES_IN_BUDGET // (_BATCHES_IN_BUDGET - _BATCH_COPIES)
-        raise BudgetError(
+        error = BudgetError(
             f"{format_size(memory_bytes)} of memory cannot do: {format_size(fixed)} are taken before the sort"
             f" begins (of these {format_size(base_bytes)} by the process itself)",
-            remedy=f"give --memory {(least >> 20) + 1}MiB or more",
+            remedy=f"give --memory {(_least_bytes(outside) >> 20) + 1}MiB or more",
         )
+        error.least_bytes = _least_bytes(outside)
+        raise error
     n_buffers, n_ranges = threads + 2, threads + 1
     run_keys = work // 2 // (n_buffers * (FOLLOWED_KEY_BYTES if followed else KEY_BYTES))
     range_bytes = n_ranges * (FOLLOWED_RANGE_BYTES if followed else RANGE_BYTES)
@@ -125,6 +125,16 @@ def plan_sort(memory_bytes: int, base_bytes: int, source_bytes: int, threads: in
         table_ids=work // 2 // TABLE_BYTES, join_ids=min(1 << 20, work // 8 // ((threads + 2) * join_bytes)),
         string_bytes=min(256 << 20, work // 8), string_block_bytes=_power_of_two(work >> 10, 16 << 10, 256 << 10),
     )
+
+
+def _outside_bytes(base_bytes: int, source_bytes: int, writer_bytes: int) -> int:
+    """Beside batches and work. The writer has up to four arrays open (two for the map of ids)."""
+    return base_bytes + source_bytes + MARGIN_BYTES + 2 * writer_bytes + _PARSER_BYTES
+
+
+def _least_bytes(outside: int) -> int:
+    """The budget that leaves the least work beside so much and batches, which grow with it."""
+    return (outside + LEAST_WORK_BYTES) * _BATCHES_IN_BUDGET // (_BATCHES_IN_BUDGET - _BATCH_COPIES) + 1
 
 
 def _power_of_two(value: int, least: int, limit: int) -> int:

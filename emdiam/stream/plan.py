@@ -4,12 +4,15 @@ planned RSS = base (measured in this process, and what kernels will take) + vert
 + pool + buffers + arena. Phases free their state before the next allocates: maximum, not sum. Vertex state is that of
 columns of one byte and a graph in one piece. Wider columns and labels of components take the reserve, and what that
 has not the arena gives up (reserve.py), so that the promise holds for every graph. What remains is the arena.
+
+A plan is accepted where its memory does for narrow columns and a graph in one piece. The least that it names does for
+every graph that what is known allows (Known): with the widest columns, labels, and as many components as there may be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..errors import BudgetError, MoreMemoryError
@@ -38,7 +41,8 @@ _ARENA_ENTRY = 24  # slot table, block table and bookkeeping of a block
 class Phase:
     """bytes : vertex state while the phase runs, with columns of one byte and without labels of components;
     bytes_per_vertex : the same a vertex. middle_bytes, wide_bytes : with columns of two and of four bytes.
-    worst_bytes : with the widest columns that there may be, and labels (0 each: the same as bytes)."""
+    worst_bytes : with the widest columns that there may be, and labels (0 each: the same as bytes). parts_bytes : of
+    that, what only a graph of several components takes."""
 
     name: str
     bytes_per_vertex: float
@@ -46,15 +50,64 @@ class Phase:
     worst_bytes: int = 0
     middle_bytes: int = 0
     wide_bytes: int = 0
+    parts_bytes: int = 0
 
     def at_width(self, item: int) -> int:
         """Vertex state with columns of so many bytes an entry."""
         return max(self.bytes, 0 if item == 1 else self.middle_bytes if item == 2 else self.wide_bytes)
 
+    @property
+    def more_bytes(self) -> int:
+        """What there may be beside the widest columns: labels."""
+        return max(0, self.worst_bytes - self.wide_bytes)
+
+
+# Columns hold bounds up to twice the longest distance, and in F-Diam 3 more.
+_BEYOND = 3
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a graph before memory is planned for it.
+
+    longest : no distance is longer; None: not known. connected : the graph is in one piece, but for isolated vertices.
+    reserve_bytes, pool_bytes : what a run with less has turned out to need of its reserve, and of its pool. attempts :
+    runs that have turned out to need more."""
+
+    longest: int | None = None
+    connected: bool = False
+    reserve_bytes: int = 0
+    pool_bytes: int = 0
+    attempts: int = 0
+
+    @property
+    def width(self) -> int:
+        """Bytes of an entry of the widest columns that there may be."""
+        if self.longest is None:
+            return 4
+        largest = 2 * self.longest + _BEYOND
+        return 1 if largest < 0xFF else 2 if largest < 0xFFFF else 4
+
+    def after(self, error: MoreMemoryError, plan: MemoryPlan) -> Known:
+        """The same, and what a run of `plan` has turned out to need by the error that ended it."""
+        if error.reserve_bytes is None:
+            pool = max(self.pool_bytes, plan.pool_bytes + error.missing_bytes)
+            return replace(self, pool_bytes=pool, attempts=self.attempts + 1)
+        return replace(self, reserve_bytes=max(self.reserve_bytes, error.reserve_bytes), attempts=self.attempts + 1)
+
+    def most_reserve(self, phases: tuple[Phase, ...]) -> int:
+        """What wider columns and labels may take of a reserve."""
+        wide = max(phase.at_width(self.width) for phase in phases) - max(phase.bytes for phase in phases)
+        labels = max(max(0, phase.more_bytes - (phase.parts_bytes if self.connected else 0)) for phase in phases)
+        return max(self.reserve_bytes, wide + labels)
+
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """All sizes in bytes. minimum_bytes is the smallest --memory that would be accepted. pool_bytes :
+    """All sizes in bytes. minimum_bytes : the smallest --memory that works, by what is known of the graph.
+    narrow_bytes : the smallest that is accepted with vertex state in memory, which works where distances take a byte
+    each and the graph is in one piece; 0: there is none. wide_bytes : the smallest that works in memory whatever the
+    graph is like. pool_bytes :
     for what a method sizes by its budget (batches, pivot columns). reserve_bytes : for wider columns and labels.
     disk_bytes : what vertex state takes on disk, at most; 0: it is in memory."""
 
@@ -72,6 +125,8 @@ class MemoryPlan:
     in_ram: bool
     reserve_bytes: int = 0
     disk_bytes: int = 0
+    narrow_bytes: int = 0
+    wide_bytes: int = 0
 
     @property
     def spare_bytes(self) -> int:
@@ -90,7 +145,8 @@ class Pool:
     wanted, least : bytes that make a difference, and that it does not work without. smallest : less is of no use to
     it, and for so much the arena may be halved. roomy : bytes that make it faster, where the arena has all that it can
     use beside them. whole_reserve : whether the reserve is planned in full, whatever that
-    leaves the arena. both_ways : the rows of the reverse of a store with directions are read as well."""
+    leaves the arena. both_ways : the rows of the reverse of a store with directions are read as well. of_parts : how
+    much more than `least` very many components may ask for. known : of the graph."""
 
     wanted: int = 0
     least: int = 0
@@ -98,6 +154,28 @@ class Pool:
     whole_reserve: bool = False
     roomy: int = 0
     both_ways: bool = False
+    of_parts: int = 0
+    known: Known = Known()
+
+    def knowing(self, known: Known) -> Pool:
+        """The same with at least what a run has turned out to need of it, which has counted the components then."""
+        least = max(self.least, known.pool_bytes)
+        return replace(self, known=known, least=least, wanted=max(self.wanted, least),
+                       of_parts=0 if known.connected or known.pool_bytes else self.of_parts)
+
+
+def known_of(store: Store) -> Known:
+    """What the record of a store says of its graph: a component has a vertex of the highest degree and its neighbours,
+    and a shortest path has at most three of these."""
+    longest = store.n_vertices - store.record.n_isolated - store.record.max_degree + 1
+    return Known(max(0, longest), connected=most_parts(store) <= 1)
+
+
+def most_parts(store: Store) -> int:
+    """Components with an edge that there may be: one with a vertex of the highest degree and its neighbours, and others
+    of two vertices each."""
+    joined = store.n_vertices - store.record.n_isolated
+    return 1 + max(0, joined - store.record.max_degree - 1) // 2 if joined else 0
 
 
 def program_bytes() -> int:
@@ -109,15 +187,13 @@ def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int, are
               threads: int = 2, pool: Pool = Pool(), program: int | None = None) -> MemoryPlan:
     """Plan a run with these phases on `store` within `memory_bytes` of peak RSS.
 
-    arena_bytes caps the cache of blocks (default: all that is left). pool : what the method
-    could make use of beside. program : what program_bytes gave before the first kernel was called, and what was
+    arena_bytes caps the cache of blocks (default: all that is left). pool : what the method could make use of beside,
+    and what is known of the graph. program : what program_bytes gave before the first kernel was called, and what was
     allocated since; None: measured now, so call it in the process that will run.
     Raises BudgetError with the numbers if it cannot work.
     """
-    state = max(phase.bytes for phase in phases)
-    reserve = (max(max(phase.bytes, phase.wide_bytes) for phase in phases) - state
-               + max(max(0, phase.worst_bytes - phase.wide_bytes) for phase in phases))
-    sure = pool.least + (reserve if pool.whole_reserve else 0)
+    state, reserve = max(phase.bytes for phase in phases), pool.known.most_reserve(phases)
+    sure = reserve if pool.whole_reserve else pool.known.reserve_bytes
     block = store.indices.chunk_items * store.id_dtype.itemsize
     ways = 2 if pool.both_ways else 1
     base = (program_bytes() if program is None else program) + MARGIN + ways * store.ahead_bytes
@@ -125,8 +201,9 @@ def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int, are
     least_blocks = ways * min(MIN_BLOCKS, max(1, store.indices.n_chunks))
     tables = _ARENA_ENTRY * n_blocks
     fetchers = ways * (threads + READERS)
-    need = base + state + sure + tables + buffer_bytes(fetchers, 1, block) + least_blocks * block
-    _check_enough(memory_bytes, need, base, state + sure)
+    need = base + state + sure + pool.least + tables + buffer_bytes(fetchers, 1, block) + least_blocks * block
+    works = need + reserve - sure + pool.of_parts
+    _check_enough(memory_bytes, (need, works), base, state + sure + pool.least)
     spare = memory_bytes - base - state - tables
     run = _run_blocks(spare - reserve - pool.least, n_blocks, fetchers, block)
     buffers = buffer_bytes(fetchers, run, block)
@@ -136,15 +213,16 @@ def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int, are
     rest = spare - buffers
     check_arena(arena_bytes, least_blocks, block)
     wanted = n_blocks * block if arena_bytes is None else min(n_blocks * block, arena_bytes)
-    reserved, pooled = _shared_out(rest, wanted, reserve, pool)
+    reserved, pooled = _shared_out(rest, wanted, (sure, reserve), pool)
     blocks = max(least_blocks, min(max(1, n_blocks), (rest - reserved - pooled) // block))
     if arena_bytes is not None:
         blocks = min(blocks, arena_bytes // block)
     return MemoryPlan(memory_limit_bytes=memory_bytes, base_bytes=base, phases=phases, buffer_bytes=buffers + tables,
                       arena_bytes=blocks * block,
                       planned_rss_bytes=base + state + tables + buffers + reserved + pooled + blocks * block,
-                      minimum_bytes=need + BASE_JITTER, n_blocks=n_blocks, arena_blocks=blocks, pool_bytes=pooled,
-                      run_blocks=run, in_ram=blocks >= n_blocks, reserve_bytes=reserved)
+                      minimum_bytes=works + BASE_JITTER, n_blocks=n_blocks, arena_blocks=blocks, pool_bytes=pooled,
+                      run_blocks=run, in_ram=blocks >= n_blocks, reserve_bytes=reserved,
+                      narrow_bytes=need + BASE_JITTER, wide_bytes=works + BASE_JITTER)
 
 
 def check_arena(arena_bytes: int | None, least_blocks: int, block: int) -> None:
@@ -154,11 +232,11 @@ def check_arena(arena_bytes: int | None, least_blocks: int, block: int) -> None:
                           f"{format_size(least_blocks * block)} ({least_blocks} blocks)")
 
 
-def _shared_out(rest: int, wanted: int, reserve: int, pool: Pool) -> tuple[int, int]:
-    """(reserve, pool) of what is left for them and an arena of `wanted` bytes. Where not everything fits, the arena
+def _shared_out(rest: int, wanted: int, reserves: tuple[int, int], pool: Pool) -> tuple[int, int]:
+    """(reserve, pool) of what is left for them and an arena of `wanted` bytes. reserves : what is sure to be needed,
+    and what may be. Where not everything fits, the arena
     has three quarters and stands in for the reserve, as it can give up blocks."""
-    beside = rest - wanted
-    least = reserve if pool.whole_reserve else 0
+    beside, (least, reserve) = rest - wanted, reserves
     if beside < max(pool.least + least, min(reserve + pool.least, rest // 4)):
         pooled = min(pool.wanted, (rest - least) // (2 if pool.smallest else 4))
         return least, max(pool.least, pooled if pooled >= pool.smallest else 0)
@@ -167,8 +245,10 @@ def _shared_out(rest: int, wanted: int, reserve: int, pool: Pool) -> tuple[int, 
 
 
 def with_budget(error: MoreMemoryError, plan: MemoryPlan, threads: int) -> BudgetError:
-    """The error with a budget that does: one where the arena holds all blocks, so that what comes on top is free,
-    unless the arena has given up what it could."""
+    """The error with a budget that does, for a run that does not begin again: one with all of the reserve, or one where
+    the arena holds all blocks, so that what comes on top is free, unless the arena has given up what it could."""
+    if error.reserve_bytes is not None and plan.wide_bytes > plan.memory_limit_bytes:
+        return BudgetError(error.what, remedy=f"give at least --memory {-(-plan.wide_bytes // 2**20)}MiB")
     block = plan.arena_bytes // max(1, plan.arena_blocks)
     whole = buffer_bytes(threads + READERS, RUN_BLOCKS, block)
     if not error.without_arena:
@@ -195,18 +275,26 @@ def longest_run(fits: Callable[[int], bool]) -> int:
     return run
 
 
-def _check_enough(memory_bytes: int, need: int, base: int, state: int) -> None:
-    minimum = need + BASE_JITTER
-    if memory_bytes < need:
-        raise too_small(
-            memory_bytes, minimum, f" = {format_size(base + BASE_JITTER)} program + {format_size(state)} vertex state +"
-            f" {format_size(need - base - state)} blocks")
+def _check_enough(memory_bytes: int, needs: tuple[int, int], base: int, state: int) -> None:
+    """Raise BudgetError for less memory than the first of `needs`; it names the second, which works for sure."""
+    need, works = needs
+    if memory_bytes >= need:
+        return
+    parts = (f" = {format_size(base + BASE_JITTER)} program + {format_size(state)} vertex state +"
+             f" {format_size(need - base - state)} blocks")
+    if works > need:
+        parts += f", and for distances and components of every kind {format_size(works + BASE_JITTER)}"
+    raise too_small(memory_bytes, need + BASE_JITTER, parts, works + BASE_JITTER)
 
 
-def too_small(memory_bytes: int, least_bytes: int, parts: str = "") -> BudgetError:
-    """The refusal of a budget that cannot do. parts : of the least, as the sentence goes on."""
-    return BudgetError(f"--memory {format_size(memory_bytes)} is too small: the least is {format_size(least_bytes)}"
-                       f"{parts}", remedy=f"give at least --memory {-(-least_bytes // 2**20)}MiB")
+def too_small(memory_bytes: int, least_bytes: int, parts: str = "", works_bytes: int = 0) -> BudgetError:
+    """The refusal of a budget that cannot do. parts : of the least, as the sentence goes on. works_bytes : what works
+    whatever the graph is like, if that is more."""
+    works = max(least_bytes, works_bytes)
+    error = BudgetError(f"--memory {format_size(memory_bytes)} is too small: the least is {format_size(least_bytes)}"
+                        f"{parts}", remedy=f"give at least --memory {-(-works // 2**20)}MiB")
+    error.least_bytes = works
+    return error
 
 
 def _run_blocks(spare: int, n_blocks: int, fetchers: int, block: int) -> int:

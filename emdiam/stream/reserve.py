@@ -17,7 +17,7 @@ class Reserve:
 
     def __init__(self, plan: MemoryPlan, pager: Pager) -> None:
         self._plan, self._pager = plan, pager
-        self._left, self._width = plan.reserve_bytes, 1
+        self._left, self._width, self._taken = plan.reserve_bytes, 1, 0
         self._held: dict[str, int] = {}
 
     def widen(self, item: int) -> None:
@@ -47,5 +47,7 @@ class Reserve:
         if n_bytes > self._left:
             missing = n_bytes - self._left
             raise MoreMemoryError(f"{what} take {format_size(n_bytes)} beside the planned vertex state, which is"
-                                  f" {format_size(missing)} more than there is", missing, without_arena=True)
+                                  f" {format_size(missing)} more than there is", missing, without_arena=True,
+                                  reserve_bytes=self._taken + n_bytes)
         self._left -= n_bytes
+        self._taken += n_bytes

@@ -240,12 +240,17 @@ def test_separators_name_a_budget_that_does(tmp_path: Path) -> None:
     """Nobody knows before they are found how large they are."""
     store, out = tmp_path / "g.zarr", tmp_path / "m.zarr"
     emdiam.generate("grid", store, sides="90x90")
-    memory, said = 50, []
-    for _ in range(2):
-        with pytest.raises(BudgetError) as refused:
+    def refused(memory: int) -> tuple[str, int]:
+        with pytest.raises(BudgetError) as error:
             emdiam.all_pairs(store, method="separators", out=out, memory=memory * MIB)
-        said.append(str(refused.value))
-        memory = int(re.search(r"give at least memory=\"(\d+)MiB", said[-1])[1])  # type: ignore[index]
-    assert "the least is" in said[0] and "separators need" in said[1]
-    found = emdiam.all_pairs(store, method="separators", out=out, memory=memory * MIB)
-    assert found.largest_distance == 178
+        said = str(error.value)
+        return said, int(re.search(r"give at least memory=\"(\d+)MiB", said)[1])  # type: ignore[index]
+
+    said, works = refused(50)
+    least = round(float(re.search(r"the least is ([0-9.]+) MiB", said)[1]))  # type: ignore[index]
+    assert "without small separators" in said and works > least + 100
+    said, enough = refused(least + 16)
+    assert "separators need" in said and enough < works
+    for memory in (enough, works):
+        assert emdiam.all_pairs(store, method="separators", out=out, force=True,
+                                memory=(memory + 32) * MIB).largest_distance == 178

@@ -236,7 +236,8 @@ def test_a_stop_right_after_it_has_that_too(
     if where == "open":
         from emdiam.runs import opening
         was = opening.open_for
-        monkeypatch.setattr(opening, "open_for", lambda *given: over() if "merge" in phases else was(*given))
+        monkeypatch.setattr(opening, "open_for", lambda *given, **named: over() if "merge" in phases
+                            else was(*given, **named))
     with pytest.raises(StoppedEarly, match=r"time limit is over.* <= D <= .* is proved") as stop:
         execute(store, always(reorder="auto"), listen)
     result = stop.value.result

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from emdiam.errors import MoreMemoryError
-from emdiam.stream.plan import MIN_BLOCKS, Phase, Pool, make_plan
+from emdiam.errors import BudgetError, MoreMemoryError
+from emdiam.stream.plan import MIN_BLOCKS, Known, Phase, Pool, known_of, make_plan, most_parts
 from emdiam.stream.reserve import Reserve
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, write_store
@@ -69,8 +69,64 @@ def fake_store(n_blocks: int) -> Any:
                            indices=SimpleNamespace(chunk_items=1 << 16, n_chunks=n_blocks))
 
 
-def planned(memory: int, phases: tuple[Phase, ...], pool: Pool) -> Any:
-    return make_plan(fake_store(1000), phases, memory_bytes=memory, pool=pool, program=100 << 20)
+NOTHING = Known()
+
+
+def planned(memory: int, phases: tuple[Phase, ...], pool: Pool, known: Known = NOTHING) -> Any:
+    return make_plan(fake_store(1000), phases, memory_bytes=memory, pool=pool.knowing(known), program=100 << 20)
+
+
+# Of columns of 2 bytes 6 MiB more, of 4 bytes 18, and labels of 8 beside.
+WIDENING = (Phase("bfs", 3.0, 3 << 20, 7 << 20, 5 << 20, 7 << 20),
+            Phase("solve", 6.0, 6 << 20, 32 << 20, 12 << 20, 24 << 20, 8 << 20))
+
+
+@pytest.mark.parametrize(("known", "more"), [
+    (Known(), 18 + 8 + 50), (Known(32_766), 18 + 8 + 50), (Known(32_766, connected=True), 18),
+    (Known(32_765, connected=True), 6), (Known(126, connected=True), 6), (Known(125, connected=True), 0),
+    (Known(125), 8 + 50)])
+def test_the_least_that_is_named_is_for_the_widest_columns_and_most_components_that_there_may_be(
+    known: Known, more: int
+) -> None:
+    pool = Pool(64 << 20, 1 << 20, of_parts=50 << 20)
+    plan = planned(1 << 40, WIDENING, pool, known)
+    assert plan.minimum_bytes == plan.wide_bytes == plan.narrow_bytes + (more << 20)
+    with pytest.raises(BudgetError, match=f"give at least --memory {-(-plan.minimum_bytes // 2**20)}MiB") as caught:
+        planned(1 << 20, WIDENING, pool, known)
+    assert caught.value.least_bytes == plan.minimum_bytes
+
+
+@pytest.mark.parametrize("found", [Known(reserve_bytes=26 << 20), Known(pool_bytes=51 << 20),
+                                   Known(reserve_bytes=26 << 20, pool_bytes=51 << 20)])
+def test_what_was_found_to_be_needed_is_planned_with_the_least_that_was_named(found: Known) -> None:
+    pool = Pool(64 << 20, 1 << 20, of_parts=50 << 20)
+    named = planned(1 << 40, WIDENING, pool).minimum_bytes
+    plan = planned(named, WIDENING, pool, found)
+    assert plan.reserve_bytes >= found.reserve_bytes and plan.pool_bytes >= max(1 << 20, found.pool_bytes)
+    assert plan.planned_rss_bytes <= named == plan.minimum_bytes
+
+
+def test_an_error_says_what_all_that_was_taken_needs(tmp_path: Path) -> None:
+    with engine_on(write_store(tmp_path / "g.zarr", PATH)) as engine:
+        short_of_memory(engine, 2500)
+        engine.core.hold("things", 400)
+        engine.new_column(65_534)  # takes 2,000
+        with pytest.raises(MoreMemoryError) as caught:
+            engine.core.hold("things", 5000)
+        assert caught.value.reserve_bytes == 2000 + 5000
+        known = Known(5).after(caught.value, engine.plan)
+        assert known == Known(5, reserve_bytes=7000, attempts=1)
+        known = known.after(MoreMemoryError("candidates", 10), engine.plan)
+        assert known == Known(5, reserve_bytes=7000, pool_bytes=engine.plan.pool_bytes + 10, attempts=2)
+
+
+@pytest.mark.parametrize(("n", "isolated", "degree", "longest", "parts"), [
+    (1000, 0, 999, 2, 1), (1000, 0, 998, 3, 1), (1000, 0, 997, 4, 2), (1000, 500, 1, 500, 250), (0, 0, 0, 1, 0),
+    (7, 7, 0, 1, 0)])
+def test_what_the_record_of_a_store_says(n: int, isolated: int, degree: int, longest: int, parts: int) -> None:
+    store: Any = SimpleNamespace(n_vertices=n, record=SimpleNamespace(n_isolated=isolated, max_degree=degree))
+    assert most_parts(store) == parts
+    assert known_of(store) == Known(longest, connected=parts <= 1)
 
 
 @pytest.mark.parametrize("pool", [Pool(), Pool(64 << 20, 1 << 20), Pool(64 << 20, 1 << 20, True)])
@@ -79,12 +135,13 @@ def test_the_least_budget_is_for_narrow_columns_and_no_plan_is_above_its_limit(p
                                                                          24 << 20))
     most = planned(1 << 40, phases, pool)
     assert most.in_ram and most.reserve_bytes == 26 << 20 and most.pool_bytes == max(pool.wanted, 0)
-    least = most.minimum_bytes
+    least = most.narrow_bytes
     state = (6 << 20) + pool.least + (26 << 20 if pool.whole_reserve else 0)
     assert state < least - most.base_bytes < state + (16 << 20)
     for memory in [least, *(least + (step << 20) for step in (1, 8, 26, 100, 249, 250, 260, 276, 320, 400))]:
         plan = planned(memory, phases, pool)
-        assert plan.planned_rss_bytes <= memory and plan.arena_blocks >= MIN_BLOCKS and plan.minimum_bytes == least
+        assert plan.planned_rss_bytes <= memory and plan.arena_blocks >= MIN_BLOCKS and plan.narrow_bytes == least
+        assert plan.minimum_bytes == most.minimum_bytes == least + (0 if pool.whole_reserve else 26 << 20)
         assert plan.pool_bytes >= pool.least and (plan.reserve_bytes == 26 << 20 or not pool.whole_reserve)
 
 

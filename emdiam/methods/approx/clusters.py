@@ -31,7 +31,7 @@ from typing import Any
 from ...engine.needs import DeviceState, label_bytes, widening_bytes
 from ...errors import InputError
 from ...store.store import Store
-from ...stream.plan import Pool
+from ...stream.plan import Pool, most_parts
 from ...traverse.label_vector import NARROW, WIDE
 from ...weighted.heights import least_bytes
 from ..definition import Method
@@ -85,9 +85,21 @@ def cluster_bytes(store: Store, options: ClusterOptions, column: int) -> dict[st
 
 def _reserved_bytes(store: Store) -> dict[str, int]:
     """What phases may take beside that: wide labels, labels of components without a master, the order of the labels."""
-    n = store.n_vertices
-    wider, others = (WIDE.itemsize - NARROW.itemsize) * n, label_bytes(n, store.id_dtype.itemsize)
-    return {"grow": wider + others, "condense": wider, "paths": wider, "lower": wider + others}
+    wider = (WIDE.itemsize - NARROW.itemsize) * store.n_vertices
+    parts = _parts_bytes(store)
+    return {phase: wider + parts.get(phase, 0) for phase in ("grow", "condense", "paths", "lower")}
+
+
+def _parts_bytes(store: Store) -> dict[str, int]:
+    """What of that only a graph of several components takes."""
+    return dict.fromkeys(("grow", "lower"), label_bytes(store.n_vertices, store.id_dtype.itemsize))
+
+
+def _pool(store: Store) -> Pool:
+    """Room for condensed arcs; and for the clusters of as many components as there may be, of two vertices each."""
+    n, options = store.n_vertices, ClusterOptions()
+    most = _expected(options, n) + most_parts(store)
+    return Pool(condensed_pool(store), of_parts=beyond_plan(n, options, most))
 
 
 def tables_bytes(store: Store, options: ClusterOptions) -> tuple[int, int]:
@@ -130,5 +142,5 @@ def _expected(options: ClusterOptions, n: int) -> int:
 
 
 clusters = solver(ClusterRun, ClusterOptions)
-METHOD = Method(ClusterOptions, clusters, phases_with(cluster_bytes, _reserved_bytes), lambda store, options: CLUSTERS,
-                DeviceState(4), lambda store: Pool(condensed_pool(store)), tables_bytes)
+METHOD = Method(ClusterOptions, clusters, phases_with(cluster_bytes, _reserved_bytes, _parts_bytes),
+                lambda store, options: CLUSTERS, DeviceState(4), _pool, tables_bytes)

@@ -54,11 +54,13 @@ def labels_of_components(store: Store) -> dict[str, int]:
 
 
 def phases_with(
-    state: Callable[[Store, Any, int], dict[str, int]], more: Callable[[Store], dict[str, int]] = labels_of_components
+    state: Callable[[Store, Any, int], dict[str, int]], more: Callable[[Store], dict[str, int]] = labels_of_components,
+    parts: Callable[[Store], dict[str, int]] = labels_of_components
 ) -> Callable[[Store, Any], tuple[Phase, ...]]:
     """The phases of a method: open, with offsets; then its own, each with offsets and the state of traversals, and
     the ranks of a reordered store in all of them. state : (store, options, bytes of a column entry) -> bytes of vertex
-    state by phase. more : what phases may take beside that, see engine.needs.phases_of."""
+    state by phase. more : what phases may take beside that, and parts : of it, what a connected graph does not take;
+    see engine.needs.phases_of."""
     def phases(store: Store, options: Any) -> tuple[Phase, ...]:
         n, ids = store.n_vertices, store.id_dtype.itemsize
         table = table_bytes(store)
@@ -68,7 +70,7 @@ def phases_with(
             states = state(store, options, column)
             return {"open": table} | {phase: shared + size for phase, size in states.items()}
 
-        return phases_of(store, of, more(store))
+        return phases_of(store, of, more(store), parts(store))
 
     return phases
 

@@ -184,5 +184,5 @@ def spanning_bytes_of_tour(n_vertices: int, id_bytes: int) -> int:
 
 
 spanning = solver(SpanningRun, SpanningOptions)
-METHOD = Method(SpanningOptions, spanning, phases_with(spanning_bytes, reserved_bytes),
+METHOD = Method(SpanningOptions, spanning, phases_with(spanning_bytes, reserved_bytes, reserved_bytes),
                 lambda store, options: SPANNING, DeviceState(3), _pool)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from ...engine.attempts import attempted
 from ...errors import InputError, no_such
 from ...progress import Listener
 from ...store.store import Store
@@ -80,13 +81,15 @@ def solve(store: Store | str | Path, asked: ApproximationOptions,
     by_clusters = asked.method == "clusters"
     with opened(store, asked) as place:
         vertex_bytes = max(8 * COLUMNS, STATE_BYTES if by_clusters else 0)
-        return _solved(Stages(place, asked, progress, vertex_bytes, _LEAST_ROOM if by_clusters else 0), asked)
+        return attempted(lambda found: _solved(Stages(
+            place, asked, progress, vertex_bytes, _LEAST_ROOM if by_clusters else 0, found=found), asked))
 
 
 def _solved(stages: Stages, asked: ApproximationOptions) -> WeightedApproximation:
     """The answer, its lower bound checked. Raises StoppedEarly."""
     with stages.opened_arcs() as arcs:
-        return stages.proved(lambda: _bounded(stages, METHODS[asked.method](arcs, stages.units), asked))
+        return stages.proved(lambda: _bounded(
+            stages, stages.with_room(METHODS[asked.method](arcs, stages.units)), asked))
 
 
 def _bounded(stages: Stages, search: WeightedSweep, asked: ApproximationOptions) -> WeightedApproximation:

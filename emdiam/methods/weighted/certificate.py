@@ -17,8 +17,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ...store.store import Store
 from ..exact.certificate import VERSION, GraphFacts, facts_of, parse_facts
 from ..sealed import Id, count, each, length, of_one_kind, only, parse_unit, sealed, understood, vertex_id, write_sealed
@@ -69,8 +67,7 @@ def write_certificate(
     longest, of_largest = (units.claimed(units.length(one)) for one in (
         search.bounds()[0], search.bounds_of_largest()[0]))
     claims = WeightedClaims(longest, of_largest, result.n_components, (result.witness.source, result.witness.target))
-    sources = [vertex for searched in search.work.sources.values() for vertex in searched]
-    certificate = WeightedCertificate(facts_of(store, None), claims, list(store.user_ids(np.array(sources, np.int64))),
+    certificate = WeightedCertificate(facts_of(store, None), claims, list(store.user_ids(search.work.sources())),
                                       units.said)
     write_sealed(path, certificate.to_bytes())
     return certificate

@@ -15,8 +15,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ...store.store import Store
 from ..exact.certificate import VERSION, GraphFacts, facts_of, parse_facts
 from ..sealed import Id, count, each, length, of_one_kind, only, parse_unit, sealed, understood, vertex_id, write_sealed
@@ -72,9 +70,8 @@ def write_certificate(path: str | Path, result: WeightedEccentricities, search: 
         result.radius, result.diameter_largest_component, result.diameter_max_component))
     claims = WeightedEccentricityClaims(result.n_components, largest, radius, of_largest, longest, result.center.size,
                                         result.periphery.size)
-    sources = [vertex for searched in search.work.sources.values() for vertex in searched]
     certificate = WeightedEccentricityCertificate(facts_of(store, None), claims,
-                                                  list(store.user_ids(np.array(sources, np.int64))),
+                                                  list(store.user_ids(search.work.sources())),
                                                   search.units.said)
     write_sealed(path, certificate.to_bytes())
     return certificate

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...durable import check_file
+from ...engine.attempts import attempted
 from ...errors import EmdiamError, InputError
 from ...progress import Listener, timed
 from ...sssp.rows import unreached
@@ -66,13 +67,14 @@ def solve(store: Store | str | Path, asked: EccentricityOptions,
             check_file(file)
     held = 0 if asked.out is None else writing_bytes()
     with opened(store, asked) as place:
-        return _solved(Stages(place, asked, progress, _TOLD_BYTES, held_bytes=held), asked)
+        return attempted(lambda found: _solved(
+            Stages(place, asked, progress, _TOLD_BYTES, held_bytes=held, found=found), asked))
 
 
 def _solved(stages: Stages, asked: EccentricityOptions) -> WeightedEccentricities:
     """The answer, checked. Raises StoppedEarly, NotWritten."""
     with stages.opened_arcs() as arcs:
-        return _settled(stages, Search(arcs, stages.units, asked.what), asked)
+        return _settled(stages, stages.with_room(Search(arcs, stages.units, asked.what)), asked)
 
 
 def _settled(stages: Stages, search: Search, asked: EccentricityOptions) -> WeightedEccentricities:
@@ -101,7 +103,7 @@ def _answer(stages: Stages, search: Search, asked: EccentricityOptions, whole: b
     told["details"]["what"] = asked.what
     result = WeightedEccentricities(
         method=search.name, **{**told, "exact": whole}, **largest, histogram=counts, histogram_width=width,
-        unresolved=len(lower) - int(np.count_nonzero(proved)), sources=sum(map(len, search.work.sources.values())))
+        unresolved=len(lower) - int(np.count_nonzero(proved)), sources=search.work.n_sources)
     if asked.keep:
         result.ids = list(stages.store.user_ids(np.arange(len(lower))))
         result.lower_bounds, result.upper_bounds = stages.units.lengths(lower), stages.units.lengths(upper)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...durable import check_file
+from ...engine.attempts import attempted
 from ...errors import InputError, no_such
 from ...progress import Listener
 from ...store.store import Store
@@ -64,13 +65,15 @@ def solve(store: Store | str | Path, asked: WeightedOptions, progress: Listener 
         if file is not None:
             check_file(file)
     with opened(store, asked) as place:
-        return _solved(Stages(place, asked, progress, 8 * SWEEPS, _LEAST_ROOM), asked)
+        return attempted(lambda found: _solved(
+            Stages(place, asked, progress, 8 * SWEEPS, _LEAST_ROOM, found=found), asked))
 
 
 def _solved(stages: Stages, asked: WeightedOptions) -> WeightedResult:
     """The answer, checked. Raises StoppedEarly, NotWritten."""
     with stages.opened_arcs() as arcs:
-        return stages.proved(lambda: _proved(stages, METHODS[asked.method](arcs, stages.units), asked))
+        return stages.proved(lambda: _proved(
+            stages, stages.with_room(METHODS[asked.method](arcs, stages.units)), asked))
 
 
 def _proved(stages: Stages, search: WeightedSearch, asked: WeightedOptions) -> WeightedResult:

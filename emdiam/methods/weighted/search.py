@@ -22,6 +22,9 @@ from .components import Components, components_of
 from .units import Units
 
 STATE_BYTES = 28
+# Of a component: its root, size and open vertices, two flags; its starts, ends and middles; six arrays of a search; and
+# the sources of three.
+COMPONENT_BYTES = 26 + 24 + 48 + 36
 
 
 @dataclass
@@ -36,11 +39,25 @@ class Longest:
 @dataclass
 class Work:
     """searches : each from one source in some components. relaxations : arcs along which a distance was tried.
-    sources : int64 vertices that were searched from, by component."""
+    n_sources : vertices that were searched from."""
 
     searches: int = 0
     relaxations: int = 0
-    sources: dict[int, list[int]] = field(default_factory=dict)
+    n_sources: int = 0
+    _found: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+
+    def add(self, components: np.ndarray, sources: np.ndarray) -> None:
+        """These components (int[k], ascending) were searched from these vertices (int64[k])."""
+        self.n_sources += len(sources)
+        self._found.append((components, sources))
+
+    def sources(self) -> np.ndarray:
+        """int64[n_sources]: a component after another as they were searched first, each in the order of searches."""
+        if not self._found:
+            return np.empty(0, np.int64)
+        components, sources = (np.concatenate(arrays) for arrays in zip(*self._found, strict=True))
+        _, first, which = np.unique(components, return_index=True, return_inverse=True)
+        return sources[np.argsort(first[which], kind="stable")]
 
 
 class WeightedSearch:
@@ -81,8 +98,8 @@ class WeightedSearch:
         shared = distances, unreached(distances.dtype), self._heights, self.parts.component, sources
         farthest_of(*shared, reach, far, value)
         fold_column(*shared, reach, self.upper, self.lower)
-        for c in np.flatnonzero(sources >= 0).tolist():
-            self.work.sources.setdefault(c, []).append(int(sources[c]))
+        searched = np.flatnonzero(sources >= 0).astype(np.int32)
+        self.work.add(searched, sources[searched])
         sums = np.where(far >= 0, value + self._heights[sources], -1)
         c = int(sums.argmax())
         if sums[c] > self.longest.length:

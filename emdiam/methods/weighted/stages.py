@@ -9,30 +9,31 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ..._version import __version__
-from ...errors import InputError, NotWritten
+from ...errors import InputError, MoreMemoryError, NotWritten
 from ...progress import Event, Listener, Meter, silent, timed, until
 from ...sssp.arcs import Arcs, ArcsInRam, ArcsOnDisk
 from ...sssp.loading import load_rows
 from ...sssp.paths import SearchOptions
 from ...sssp.plan import plan_arcs
 from ...store.store import Store, check_weighted, open_store
-from ...stream.plan import BASE_JITTER, MARGIN, program_bytes, too_small
-from ...units import available_cores, default_memory_bytes, parse_duration, parse_size, peak_rss_bytes
+from ...stream.plan import BASE_JITTER, MARGIN, most_parts, program_bytes, too_small
+from ...units import available_cores, default_memory_bytes, format_size, parse_duration, parse_size, peak_rss_bytes
 from ..exact.method import stopping
 from ..exact.result import Result, Traversals, Witness
 from ..exact.witness import LONGEST_KEPT_PATH
-from .search import STATE_BYTES, WeightedSearch
+from .search import COMPONENT_BYTES, STATE_BYTES, WeightedSearch
 from .units import SumsTooLongError, round_down, units_of
 from .witness import checked_path
 
 _Answer = TypeVar("_Answer")
+_Search = TypeVar("_Search", bound=WeightedSearch)
 Parsers = Mapping[str, tuple[str, Callable[[Any], Any]]]
 _COMMON: Parsers = {"memory": ("memory_bytes", parse_size), "arena": ("arena_bytes", parse_size),
                     "time_limit": ("seconds", parse_duration), "threads": ("threads", int),
@@ -83,27 +84,54 @@ def opened(store: Store | str | Path, asked: RunOptions) -> Iterator[Store]:
     yield store
 
 
+@dataclass(frozen=True)
+class Found:
+    """components : of the graph, as many as are planned for. program : bytes of the process before anything was
+    read."""
+
+    components: int
+    program: int
+
+
 class Stages:
     """Of one run. vertex_bytes : that it holds beside searches and bounds. least_room : bytes beside without which it
-    does not run. room : those that there are. held_bytes : of what is planned beside. seconds : wall seconds of each
-    stage. Raises BudgetError with the numbers."""
+    does not run. room : those that there are. held_bytes : of what is planned beside. found : by an attempt that was
+    planned for fewer components. seconds : wall seconds of each stage. Raises BudgetError with the numbers."""
 
     def __init__(self, store: Store, asked: RunOptions, progress: Listener | None, vertex_bytes: int,
-                 least_room: int = 0, held_bytes: int = 0) -> None:
+                 least_room: int = 0, held_bytes: int = 0, found: Found | None = None) -> None:
         self.store, self.threads, self._begin = store, asked.threads, time.perf_counter()
         deadline = None if asked.seconds is None else time.monotonic() + asked.seconds
         self._listener, self._limited = progress or silent, until(deadline, progress) or silent
         self.seconds: dict[str, float] = {}
         self.memory = default_memory_bytes() if asked.memory_bytes is None else asked.memory_bytes
-        base = program_bytes() + MARGIN + store.ahead_bytes + BASE_JITTER + held_bytes
-        plan = plan_arcs(store, asked.threads, self.memory - base, (STATE_BYTES + vertex_bytes) * store.n_vertices,
-                         least_room, asked.arena_bytes)
-        if base + plan.need + least_room > self.memory:
-            raise too_small(self.memory, base + plan.need + least_room)
-        self._arena, self.planned = plan.arena_bytes, base - BASE_JITTER + plan.need
-        self.room = self.memory - base - plan.need
+        self._found = Found(1, program_bytes()) if found is None else found
+        base = self._found.program + MARGIN + store.ahead_bytes + held_bytes
+        beside = (STATE_BYTES + vertex_bytes) * store.n_vertices + COMPONENT_BYTES * (self._found.components - 1)
+        plan = plan_arcs(store, asked.threads, self.memory - base, beside, least_room, asked.arena_bytes)
+        need = base + plan.need + least_room
+        if need > self.memory:
+            most = most_parts(store) + store.record.n_isolated if found is None else found.components
+            more = COMPONENT_BYTES * (most - self._found.components)
+            several = "" if more <= 0 else f", and with very many components {format_size(need + more + BASE_JITTER)}"
+            raise too_small(self.memory, need + BASE_JITTER, several, need + more + BASE_JITTER)
+        self._arena, self.planned = plan.arena_bytes, base + plan.need
+        self.room = self._whole_room = self.memory - base - plan.need
         self.arcs: Arcs | None = None
         self.search: WeightedSearch | None = None
+
+    def with_room(self, search: _Search) -> _Search:
+        """The search, once what its components take beyond what was planned is out of the room. Raises MoreMemoryError
+        where there is too little."""
+        count = len(search.parts.roots)
+        beyond = COMPONENT_BYTES * max(0, count - self._found.components)
+        if beyond > self._whole_room:
+            error = MoreMemoryError(f"{count:,} components take {format_size(beyond)} more than the memory that was"
+                                    " planned", beyond - self._whole_room)
+            error.known = replace(self._found, components=count)
+            raise error
+        self.room = self._whole_room - beyond
+        return search
 
     @contextmanager
     def opened_arcs(self) -> Iterator[Arcs]:

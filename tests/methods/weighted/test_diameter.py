@@ -19,7 +19,8 @@ import emdiam
 from emdiam.cli.main import group
 from emdiam.errors import BudgetError, InputError, StoppedEarly
 from emdiam.methods.sealed import sealed
-from emdiam.methods.weighted.run import METHODS
+from emdiam.methods.weighted import stages
+from emdiam.methods.weighted.run import METHODS, WeightedOptions, solve
 from emdiam.methods.weighted.units import units_of
 from emdiam.sssp.arcs import ArcsInRam
 from emdiam.sssp.paths import SearchOptions
@@ -236,6 +237,27 @@ def test_what_is_refused(store: tuple[Path, int, Edges]) -> None:
         emdiam.exact(place, weighted=True, time_limit=1e-6)
     result: Any = stopped.value.result  # type: ignore[attr-defined]
     assert result.lower < naive(*store[1:])[0] <= result.upper and not result.exact
+
+
+def test_very_many_components_are_in_the_least_that_a_refusal_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that finds more of them than were planned for begins again, or names what does."""
+    monkeypatch.setattr(stages, "COMPONENT_BYTES", 1 << 20)
+    make_weighted_store(tmp_path / "g.zarr", {(2 * i, 2 * i + 1): 3 for i in range(200)}, n_vertices=400)
+
+    def exact(memory: int) -> Any:
+        return solve(tmp_path / "g.zarr", WeightedOptions(method="bounding", memory_bytes=memory, threads=2))
+
+    exact(2 << 30)  # kernels are there then
+    with pytest.raises(BudgetError, match=r"with very many components .*give at least --memory (\d+)MiB") as first:
+        exact(1 << 20)
+    assert first.value.least_bytes > 199 << 20
+    with pytest.raises(BudgetError, match=r"^200 components take .*give at least --memory (\d+)MiB$"):
+        exact(first.value.least_bytes - (100 << 20))
+    found = exact(first.value.least_bytes + (8 << 20))
+    assert (found.n_components, found.diameter_max_component) == (200, 3)
+    assert found.planned_rss_bytes <= first.value.least_bytes + (8 << 20)
 
 
 def test_command(store: tuple[Path, int, Edges]) -> None:
