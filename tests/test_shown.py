@@ -145,7 +145,7 @@ def test_what_an_answer_is_about_is_said(shown: dict[str, Any]):
     for name in ("weighted exact", "weighted approximate", "weighted eccentricities"):
         text = repr(shown[name])
         assert "diameter=infinite (2 components)" in text and "weighted=True" in text, text
-        assert "weights='float64'" in text and "directed" not in text
+        assert "weight='weight'" in text and "directed" not in text
         cells = Cells(shown[name]._repr_html_()).texts
         assert cells[cells.index("diameter") + 1] == "infinite (2 components)"
         assert cells[cells.index("weighted") + 1] == "yes"

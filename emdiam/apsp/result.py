@@ -23,11 +23,13 @@ class AllPairs(Shown, MemoryFigures):
     matrix was worked on in: 1 in memory, else tiles of tile_edge rows and columns on disk, or strips of tile_edge rows.
     where : "memory", "disk" or "strips". out : the Zarr group of the matrix, None: `distances` is there, dtype[n, n].
     device : what solved, cpu or a GPU's name. ids : the user's ids of rows and columns, where the matrix is in memory.
+    weight : the name of the column or attribute of the weights. directions_dropped : as of an exact Result.
     seconds : wall seconds {total, load, solve}.
     """
 
     shown: ClassVar[tuple[str, ...]] = (
-        "method", "n_vertices", "largest_distance", "unreachable_pairs", "dtype", "tiles", "where", "out")
+        "method", "n_vertices", "largest_distance", "unreachable_pairs", "dtype", "weight", "tiles", "where",
+        "out")
 
     method: str
     n_vertices: int
@@ -55,6 +57,7 @@ class AllPairs(Shown, MemoryFigures):
     store_name: str = ""
     details: dict[str, Any] = field(default_factory=dict)
     directions_dropped: bool = False
+    weight: str | None = None
     distances: np.ndarray | None = None
     ids: list[Any] | None = None
 

@@ -187,7 +187,7 @@ class _Run:
             matrix_bytes=plan.matrix_bytes, disk_bytes=plan.disk_bytes, memory_limit_bytes=plan.memory_limit_bytes,
             planned_rss_bytes=plan.planned_rss_bytes, peak_rss_bytes=peak_rss_bytes(),
             seconds=dict(self._meter.seconds), version=__version__, store_digest=store.digest, store_path=store.path,
-            store_name=store.name, details=made.details, distances=made.matrix,
+            store_name=store.name, details=made.details, weight=store.record.weight_name, distances=made.matrix,
             ids=None if made.matrix is None else self._ids())
 
 

@@ -46,8 +46,8 @@ def task_lines(result: dict[str, Any]) -> list[str]:
     """What distances are, where they are not numbers of edges."""
     if not result.get("weighted"):
         return []
-    kind = result.get("weights")
-    return ["distances: sums of weights" + (f" ({kind})" if kind else "")]
+    name, kind = result.get("weight"), result.get("weights")
+    return [f"distances: sums of {name or 'weights'}" + (f" ({kind})" if kind and not name else "")]
 
 
 def proved_text(lower: Number, upper: Number, reason: str = "") -> str:

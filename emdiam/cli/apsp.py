@@ -68,5 +68,5 @@ def pairs_text(result: dict[str, Any], verbose: bool = False) -> str:
 
 def _lengths(result: dict[str, Any]) -> str:
     """What distances are."""
-    what = "sums of weights" if result["weighted"] else "every edge has the length 1"
+    what = f"sums of {result.get('weight') or 'weights'}" if result["weighted"] else "every edge has the length 1"
     return what + (", arcs have directions" if result["directed"] else "")

@@ -92,7 +92,9 @@ def paths_text(result: dict[str, Any], verbose: bool = False) -> str:
         else:
             lines.append(f"distance to {result['target']}: {_number(result['distance'])}")
             lines.append(f"path ({format_count(len(result['path']) - 1, 'edge')}): {_path(result['path'])}")
-    weights = "every edge has the length 1" if result["weights"] is None else f"weights are {result['weights']}"
+    name, kind = result.get("weight"), result["weights"]
+    weights = (f"distances are sums of {name}" if name else
+               "every edge has the length 1" if kind is None else f"weights are {kind}")
     way = ", streamed" if result["streamed"] else "" if result["device"] == "cpu" else f" on {result['device']}"
     lines.append(f"method: {result['method']}{way}; {weights}"
                  f"{', arcs have directions' if result['directed'] else ''}")

@@ -19,7 +19,8 @@ _ARRAYS = ("distances", "predecessors")
 class ShortestPaths(Shown, MemoryFigures):
     """Shortest paths from one vertex, in the ids of the user.
 
-    method : that was used. weights : their dtype, None of a store without, whose edges have the length 1. reached :
+    method : that was used. weights : their dtype, None of a store without, whose edges have the length 1. weight :
+    the name of the column or attribute that they came from. directions_dropped : as of an exact Result. reached :
     vertices with a path, the source among them. farthest : one at the largest distance, the first in the order of the
     store. relaxations : arcs along which a distance was tried. rounds : of the method, as its page says. target,
     distance, path : as asked for; distance and path are None without one. device : what searched, cpu
@@ -32,7 +33,7 @@ class ShortestPaths(Shown, MemoryFigures):
 
     shown: ClassVar[tuple[str, ...]] = (
         "source", "method", "reached", "largest_distance", "farthest", "target", "distance", "n_vertices", "n_edges",
-        "weights", "relaxations", "rounds", "streamed", "out")
+        "weight", "weights", "relaxations", "rounds", "streamed", "out")
 
     source: int | str
     method: str
@@ -45,6 +46,7 @@ class ShortestPaths(Shown, MemoryFigures):
     n_edges: int
     directed: bool = False
     weights: str | None = None
+    weight: str | None = None
     target: int | str | None = None
     distance: Number | None = None
     path: list[Any] | None = None
@@ -64,6 +66,11 @@ class ShortestPaths(Shown, MemoryFigures):
     directions_dropped: bool = False
     distances: np.ndarray | None = None
     predecessors: np.ndarray | None = None
+
+    @property
+    def weighted(self) -> bool:
+        """Whether distances are sums of weights."""
+        return self.weights is not None
 
     def _fact(self, name: str) -> Any:
         """See Shown; a target that no path reaches is infinitely far."""

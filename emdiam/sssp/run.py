@@ -200,7 +200,7 @@ class _Run:
             largest_distance=self._length(paths.largest_distance), farthest=names[1],
             relaxations=paths.relaxations, rounds=paths.rounds, n_vertices=store.n_vertices,
             n_edges=record.n_edges, directed=store.directed, weights=None if record.weights is None else
-            record.weights.dtype, target=None if self._target is None else
+            record.weights.dtype, weight=record.weight_name, target=None if self._target is None else
             store.user_ids(np.array([self._target]))[0], bytes_read=read,
             memory_limit_bytes=self._memory, planned_rss_bytes=self._plan.planned_rss_bytes,
             device="cpu" if self._asked.searcher is None else self._asked.searcher.name,

@@ -146,6 +146,11 @@ class StoreRecord:
     reverse: dict[str, int] | None = None
 
     @property
+    def weight_name(self) -> str | None:
+        """The name of the column or attribute that its weights came from; None where there is none."""
+        return None if self.weights is None else self.weights.name or None
+
+    @property
     def directions(self) -> str | None:
         """How the input listed the edges: "both" directions of each, "one" of each, "mixed", "none" without edges;
         "kept" where they are directed here too; None where that was not counted."""

@@ -41,10 +41,10 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A file for each call, with what it printed."""
     folder = tmp_path_factory.mktemp("kinds")
     roads = nx.Graph()
-    roads.add_weighted_edges_from([("a", "b", 30245.25), ("b", "c", 30245.25), ("x", "y", 0.5)])
+    roads.add_weighted_edges_from([("a", "b", 30245.25), ("b", "c", 30245.25), ("x", "y", 0.5)], weight="km")
     (folder / "edges.txt").write_text("1 2\n2 3\n3 3\n")
     emdiam.convert(nx.lollipop_graph(4, 5), folder / "plain.zarr")
-    emdiam.convert(roads, folder / "roads.zarr", weights=True)
+    emdiam.convert(roads, folder / "roads.zarr", weight="km")
     emdiam.convert(nx.DiGraph([(0, 1), (1, 2), (2, 0), (2, 3)]), folder / "arcs.zarr", directed=True)
     files = {}
     with chdir(folder):
@@ -89,13 +89,13 @@ EDGES = "Distances are numbers of edges."
 
 @pytest.mark.parametrize(("name", "said", "unit"), [
     ("exact", "plain: D = 6 is proved.", EDGES),
-    ("exact weighted", "roads: D = 60,490.5 is proved.", "Distances are sums of weights."),
+    ("exact weighted", "roads: D = 60,490.5 is proved.", "Distances are sums of km."),
     ("exact directed", "arcs: D = 3 is proved.", "Distances are numbers of edges, along arcs."),
     ("ecc", "plain: radius 3, D = 6 is proved.", EDGES),
     ("radius", "plain: radius 3, ", EDGES),
-    ("ecc weighted", "roads: radius 30,245.25, D = 60,490.5 is proved.", "Distances are sums of weights."),
+    ("ecc weighted", "roads: radius 30,245.25, D = 60,490.5 is proved.", "Distances are sums of km."),
     ("distances", "plain: mean distance 2.8055555555555554, effective diameter ", EDGES),
-    ("sssp", "roads: largest distance 60,490.5, vertices reached 3.", "Distances are sums of weights."),
+    ("sssp", "roads: largest distance 60,490.5, vertices reached 3.", "Distances are sums of km."),
     ("apsp", "arcs: largest distance 3, pairs without a path 3.", "Distances are numbers of edges, along arcs."),
     ("verify", "proved certificate", EDGES), ("convert", "vertices 3, edges 2", EDGES),
 ])
@@ -118,14 +118,14 @@ def test_eccentricities_have_radius_centre_and_histogram(results: dict[str, Path
     assert [plot.name for plot in section.plots] == ["eccentricities-1", "eccentricities-2"]
     names = {path.name for path in draw_figures(report, tmp_path / "figures")}
     assert {"eccentricities-1.png", "eccentricities-2.png"} <= names
-    assert "| numbers of edges" in text and "| sums of weights" in text  # which differ
+    assert "| numbers of edges" in text and "| sums of km" in text  # which differ
 
 
 def test_runs_with_different_distances_say_so_in_tables(results: dict[str, Path]):
     report, text = make_report([results["exact"], results["exact weighted"], results["exact directed"]], "md")
     (table,) = next(one for one in document(report).sections if one.title == "Answers").tables
     at = table.head.index("distances")
-    assert [row[at] for row in table.rows] == ["numbers of edges", "sums of weights", "numbers of edges, along arcs"]
+    assert [row[at] for row in table.rows] == ["numbers of edges", "sums of km", "numbers of edges, along arcs"]
     assert "What distances are is in the tables." in text and "largest finite distance" in text
 
 

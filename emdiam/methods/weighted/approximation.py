@@ -53,12 +53,13 @@ class WeightedApproximation(Approximation):
     """As Approximation, but lengths are sums of weights: whole numbers, or floats where weights are.
 
     max_master_distance : the longest path from a vertex to its master that was kept. max_master_gap : the longest edge
-    of the graph of clusters. rounds : stages of growing. weights : as in WeightedResult."""
+    of the graph of clusters. rounds : stages of growing. weights, weight : as in WeightedResult."""
 
-    shown: ClassVar[tuple[str, ...]] = (*Approximation.shown, "weights")
+    shown: ClassVar[tuple[str, ...]] = (*Approximation.shown, "weight", "weights")
 
     weighted: bool = True
     weights: str | None = None
+    weight: str | None = None
 
 
 def options_of(given: Mapping[str, Any]) -> ApproximationOptions:

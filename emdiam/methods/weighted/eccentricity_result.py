@@ -22,12 +22,13 @@ MOST_RANGES = 24
 class WeightedEccentricities(EccentricityResult):
     """As EccentricityResult, but eccentricities, radius and diameters are sums of weights: whole numbers, or floats
     where weights are. lower_bounds, upper_bounds : int64 or float64[n]. traversals.bfs : searches of shortest paths.
-    weights : as in WeightedResult."""
+    weights, weight : as in WeightedResult."""
 
-    shown: ClassVar[tuple[str, ...]] = (*EccentricityResult.shown, "weights")
+    shown: ClassVar[tuple[str, ...]] = (*EccentricityResult.shown, "weight", "weights")
 
     weighted: bool = True
     weights: str | None = None
+    weight: str | None = None
 
 
 def histogram(values: np.ndarray, units: Units) -> tuple[dict[str, int], Any]:

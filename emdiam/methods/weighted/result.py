@@ -13,9 +13,11 @@ class WeightedResult(Result):
     """As Result, but diameter, diameter_largest_component, diameter_max_component, lower, upper and the length of the
     witness are sums of weights: whole numbers, or floats where weights are. traversals.bfs : searches of shortest
     paths. edges_scanned : arcs along which a distance was tried. weights : dtype of the weights in the store; None of
-    a store without, whose edges have the length 1."""
+    a store without, whose edges have the length 1. weight : the name of the column or attribute that they came from;
+    None where there is none."""
 
-    shown: ClassVar[tuple[str, ...]] = (*Result.shown, "weights")
+    shown: ClassVar[tuple[str, ...]] = (*Result.shown, "weight", "weights")
 
     weighted: bool = True
     weights: str | None = None
+    weight: str | None = None

@@ -207,7 +207,8 @@ class Stages:
                         "vertices_largest_component": size,
                         "unreachable_pairs": n * (n - 1) // 2 - reachable,
                         **({"rounded_to": 2.0**self.units.exponent} if self.units.rounded else {})},
-            "weights": None if store.record.weights is None else store.record.weights.dtype}
+            "weights": None if store.record.weights is None else store.record.weights.dtype,
+            "weight": store.record.weight_name}
 
     def _widened(self, bounds: tuple[int, int], size: int) -> tuple[int, int]:
         """Bounds on lengths of the graph, from those on lengths of rounded weights. size : vertices of a component at
