@@ -210,7 +210,8 @@ def nothing_yet(store: Store, run: Run, seconds: float) -> Result:
     result = Result(
         method=run.method, n_vertices=store.n_vertices, n_edges=store.n_arcs // 2, connected=None, n_components=None,
         diameter=None, diameter_largest_component=None, diameter_max_component=None, lower=0, upper=upper, exact=False,
-        witness=None, traversals=Traversals(), seconds={"total": seconds, "solve": 0.0, "verify": 0.0},
+        witness=None, traversals=Traversals(),
+        seconds={"total": seconds, "compile": 0.0, "load": 0.0, "solve": 0.0, "verify": 0.0},
         memory_limit_bytes=run.memory_bytes, peak_rss_bytes=peak_rss_bytes(), version=__version__,
         store_digest=store.digest, store_path=store.path, store_name=store.name,
         details={"stage_seconds": {}, "interval_largest_component": [0, upper], "counters": Counters().to_dict()})

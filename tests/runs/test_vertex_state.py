@@ -14,7 +14,7 @@ from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.cli.plan import plan_text
 from emdiam.errors import BudgetError, InputError, MoreMemoryError, without_frames
 from emdiam.runs.plan import plan_run
-from emdiam.runs.run import execute, make_run
+from emdiam.runs.run import execute, make_run, nothing_yet
 from emdiam.store.store import open_store
 from emdiam.stream.reserve import Reserve
 from tests.helpers.stores import odd_graphs, write_store
@@ -67,6 +67,13 @@ def test_a_run_that_finds_out_late_begins_again(store: Path, monkeypatch: pytest
     assert found.seconds["total"] >= found.seconds["solve"] + 0.3
     with pytest.raises(BudgetError, match="more than there is"):
         execute(store, run(vertex_state="ram"))
+
+
+def test_a_run_that_ends_before_its_method_has_the_seconds_of_all_others(store: Path) -> None:
+    """A trade-off reads them."""
+    with open_store(store) as opened:
+        early = nothing_yet(opened, run(), 1.0)
+    assert early.seconds.keys() == execute(store, run()).seconds.keys() - {"startup"}
 
 
 def test_too_little_memory_for_either_is_refused_with_what_would_do(store: Path) -> None:
