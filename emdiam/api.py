@@ -52,7 +52,7 @@ from .store.store import Store, open_store
 from .units import available_cores, parse_count, parse_duration, parse_size
 from .verification.report import VerifyReport
 
-_OF_FILES = ("bipartite",)
+_OF_FILES = ("columns", "header", "encoding", "bipartite")
 
 
 def open(path: str | Path, *, directed: bool | None = None) -> Store:  # noqa: A001 - read as emdiam.open
@@ -72,17 +72,17 @@ def convert(inputs: Any, target: str | Path, *, format: str | None = None, ids: 
     inputs : a file, a glob, "-" for standard input, or several of them (together one graph); a graph of any kind that
     `diameter` takes, without format, ids and checkpoints; or a store, which is written in this order, as `reorder`
     does. target : the store to write. Options, all by name: memory : peak resident memory of this process; default:
-    what machine and cgroup leave.
-    scratch : folder for temporary files, default beside the target. force : replace the target. format : name of the
-    input format, default from suffix and content. ids : "int", "string" or "auto". codec : "lz4", "pcodec" or "none".
-    chunk : ids per chunk. order : of the vertices, see `reorder`; default "natural". directed : keep the directions of
-    arcs, and their reverse beside them; in the natural order alone. bipartite : sources and targets, or rows and
-    columns of a matrix in a file, are two sides that are numbered apart. weights : keep the weights of edges: True, or
-    the name or number of the column, or attribute, that has them, or a WeightChoice, by which some may be negative;
-    arrays of edges have a third column then, and tuples of arrays a third one. A store keeps those it has. weight :
-    their name, as of other functions. threads : default: the cores this process may use. progress : called with
-    progress.Event. checkpoint, checkpoint_every, resume, keep_checkpoint : a folder, to go on from what was done before
-    a stop; see the command.
+    what machine and cgroup leave. scratch : folder for temporary files, default beside the target. force : replace the
+    target. format : name of the input format, default from suffix and content. ids : "int", "string" or "auto". columns
+    : the two ends of an edge in a table, by name or by number from 1 on, as "u,v" or ("u", "v"). header : what the
+    first line of a text is: "none" (an edge), "counts" of vertices and edges, "names", or "auto". encoding : of texts.
+    bipartite : the two ends are two sides that are numbered apart. codec : "lz4", "pcodec" or "none". chunk : ids per
+    chunk. order : of the vertices, see `reorder`; default "natural". directed : keep the directions of arcs, and their
+    reverse beside them; in the natural order alone. weights : keep the weights of edges: True, or the name or number of
+    the column, or attribute, that has them, or a WeightChoice, by which some may be negative; arrays of edges have a
+    third column then, and tuples of arrays a third one. A store keeps those it has. weight : their name, as of other
+    functions. threads : default: the cores this process may use. progress : called with progress.Event. checkpoint,
+    checkpoint_every, resume, keep_checkpoint : a folder, to go on from what was done before a stop; see the command.
 
     Returns a report with the store's record and what was dropped or relabelled. Raises InputError
     for bad input (BudgetError where memory or disk cannot do); then there is no target.
@@ -93,7 +93,7 @@ def convert(inputs: Any, target: str | Path, *, format: str | None = None, ids: 
         inputs = list(inputs)
     files = _files(inputs)
     if files is None and (format is not None or ids != "auto" or any(reading.values())):
-        raise InputError("format, ids and bipartite tell how files are read, and this is none",
+        raise InputError(f"format, ids, {', '.join(_OF_FILES)} tell how files are read, and this is none",
                          remedy="leave them out")
     is_store = isinstance(inputs, Store) or (files is None and isinstance(inputs, str | Path))
     if directed and (is_store or order != NATURAL):

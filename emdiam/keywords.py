@@ -3,6 +3,7 @@ with what a run reads; what each means is said in api.py and on the pages of the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict
 
@@ -35,6 +36,9 @@ class ConvertKeywords(WritingKeywords, total=False):
     """Of `convert`."""
 
     weight: str | None
+    columns: str | Sequence[str | int] | None
+    header: str
+    encoding: str | None
     bipartite: bool
 
 

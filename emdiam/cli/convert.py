@@ -11,6 +11,7 @@ import click
 
 from ..errors import InputError
 from ..formats.registry import FORMATS
+from ..formats.wishes import HEADERS
 from ..units import format_count, format_size
 from . import options
 from .answer_lines import memory_lines, seconds_line
@@ -32,6 +33,11 @@ if TYPE_CHECKING:
               help="Format of the input: " + ", ".join(FORMATS) + ". [default: from suffix and content]")
 @click.option("--ids", type=options.Choice(["auto", "int", "string"]), default="auto", show_default=True,
               help="Whether vertex ids are integers or strings; auto: as the first edge has them.")
+@click.option("--columns", metavar="SRC,DST",
+              help="The two ends of an edge in a table, by name or by number from 1. [default: found by the names]")
+@click.option("--header", type=options.Choice(HEADERS), default="auto", show_default=True,
+              help="What the first line of a text is: an edge (none), counts of vertices and edges, or names.")
+@click.option("--encoding", metavar="NAME", help="Encoding of texts, such as latin-1. [default: UTF-8, or by its mark]")
 @click.option("--codec", type=options.Choice(options.CODECS), default="lz4", show_default=True,
               help="Compression of the store; pcodec is smaller and slower than lz4.")
 @click.option("--chunk", type=options.COUNT, metavar="COUNT", help="Vertex ids in a chunk. [default: 2^16]")
@@ -94,6 +100,7 @@ def report_text(report: dict[str, Any], store: str, verbose: bool = False) -> st
         counts_line(store, record),
         *([] if diameter is None else [f"diameter by formula: {diameter:,}"]),
         f"input: {record['source_format']}, {format_count(report['pairs_read'], 'pair')}; {dropped_text(record)}",
+        *([f"read as: {record['reading']}"] if record.get("reading") else []),
         *([f"skipped: {skipped}"] if skipped else []),
         *([] if generated or not pairs else [f"first pairs: {pairs}"]),
         *([f"directions: {directions}"] if directions and not generated else []),

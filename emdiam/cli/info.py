@@ -176,6 +176,7 @@ def _origin_lines(info: dict[str, Any]) -> list[str]:
     values = [f"{name} ({count:,})" for name, count in (info["values_dropped"] or {}).items()]
     return [
         f"made from: {info['source_format']}, {', '.join(info['source'])}{pairs}; {dropped_text(info)}",
+        *([f"read as: {info['reading']}"] if info["reading"] else []),
         *([f"dropped values: {', '.join(values)}"] if values else []),
         f"directions: {directions_text(info) or ('directed' if info['directed_input'] else 'undirected')}",
     ]

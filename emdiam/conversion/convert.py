@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -72,8 +72,8 @@ def convert(inputs: Inputs, target: Path, *, options: ConvertOptions | None = No
     pa.set_memory_pool(pa.system_memory_pool())
     if not isinstance(inputs, EdgeSource):
         inputs = open_source(inputs, fmt=options.fmt, ids=options.ids, weights=options.weights,
-                             directed=options.directed, bipartite=options.bipartite,
-                             memory_bytes=options.memory_bytes)
+                             directed=options.directed, memory_bytes=options.memory_bytes, columns=options.columns,
+                             header=options.header, encoding=options.encoding, bipartite=options.bipartite)
     return write_graph(inputs, target, options=options)
 
 
@@ -97,8 +97,11 @@ def _key(source: EdgeSource, target: Path, options: ConvertOptions) -> dict[str,
     """What must be the same for a conversion to be resumed."""
     return {
         "input": _input_pins(source), "target": str(target.absolute()), "format (--format)": options.fmt,
-        "kind of ids (--ids)": options.ids, "codec (--codec)": options.codec, "chunk size (--chunk)": options.chunk_ids,
-        "directions (--directed)": options.directed, "sides (--bipartite)": options.bipartite,
+        "kind of ids (--ids)": options.ids, "columns (--columns)": options.columns, "header (--header)": options.header,
+        "encoding (--encoding)": options.encoding,
+        "sides (--bipartite)": options.bipartite, "codec (--codec)": options.codec,
+        "chunk size (--chunk)": options.chunk_ids,
+        "directions (--directed)": options.directed,
         "weights (--weights, --allow-negative)": None if options.weights is None else asdict(options.weights),
     }
 
@@ -332,7 +335,10 @@ class Conversion(StoreWriting[ConvertReport]):
                 close()
         self._check_unchanged()
         # What a format has beside the edges is counted while they are read.
-        self._info, self._was_read = self._source.info(), True
+        self._info = self._source.info()
+        if self._info.more_ids is not None:
+            self._declare(intake, *self._info.more_ids)
+        self._was_read = True
         meter.begin("sort", None, "keys")
         safe.reached(always=True)
 
@@ -342,6 +348,14 @@ class Conversion(StoreWriting[ConvertReport]):
         if check is not None:
             check()
 
+    def _declare(self, intake: Intake, first: int, last: int) -> None:
+        """All integers from `first` to `last` are vertices, as the first line of the input said."""
+        n = last + 1 - first
+        _check_declared(replace(self._info, n_vertices=n, n_entries=intake.tally.pairs), self._source.name,
+                        self._context.plan)
+        assert isinstance(intake, IntIntake)
+        intake.declare(first, last)
+
     def _record(self, numbering: Numbering, counts: Counts) -> StoreRecord:
         """The record as far as the writer does not fill it."""
         info = self._info
@@ -349,7 +363,7 @@ class Conversion(StoreWriting[ConvertReport]):
             directed_input=_is_directed(info, counts), loops_dropped=counts.loops,
             duplicates_dropped=counts.duplicates, pairs_read=counts.pairs, reverse_dropped=counts.reverse,
             values_dropped=dict(info.dropped),
-            id_kind=numbering.id_kind, first_id=numbering.first_id, source_format=info.format,
+            id_kind=numbering.id_kind, first_id=numbering.first_id, source_format=info.format, reading=info.reading,
             # Names that are no UTF-8 can be in no record.
             source=[name.encode("utf-8", "backslashreplace").decode()
                     for name in getattr(self._source, "names", [self._source.name])],

@@ -256,6 +256,13 @@ class IntIntake:
                 self._widen(self._way)
             self._way.add(without_loops(block.src, block.dst, block.numbers, self.tally))
 
+    def declare(self, first: int, last: int) -> None:
+        """All integers from `first` to `last` are vertices, also without a pair."""
+        if isinstance(self._way, _Compact) and last >= self._way.n_ids:
+            self._widen(self._way)
+        for start in range(first, last + 1, BLOCK):
+            self._way.add_ids(np.arange(start, min(start + BLOCK, last + 1), dtype=np.uint64))
+
     def _widen(self, compact: _Compact) -> None:
         """Move all that was taken in to the path for wide ids."""
         wide = _Wide(self._context)
@@ -303,7 +310,7 @@ class _Compact:
             self._presence = Presence(min(context.plan.presence_ids, 1 << self._shift))
         else:
             self._presence = Presence.restored(resumed["presence"])
-        self.n_ids = self._presence.n_ids
+        self.n_ids, self.add_ids = self._presence.n_ids, self._presence.add
         self._sorter = KeySorter(context, on_run=lambda keys: self._presence.add_sources(keys, self._shift + behind),
                                  followed=context.weighted, resumed=resumed and resumed["sorter"])
         if resumed is not None and resumed["runs"] is not None:
@@ -317,7 +324,7 @@ class _Compact:
     def add(self, pairs: Pairs) -> None:
         put_both_directions(self._sorter, pairs.src, pairs.dst, self._shift, self._context.directed, pairs.numbers)
         if pairs.loops is not None:
-            self._presence.add(np.unique(pairs.loops))
+            self.add_ids(np.unique(pairs.loops))
 
     def move_to(self, wide: _Wide) -> None:
         """Give everything to `wide`, each direction of an edge once, and stop."""

@@ -41,9 +41,9 @@ _STORE_BYTES_PER_ARC = 1.5
 @dataclass(frozen=True)
 class ConvertOptions:
     """memory_bytes : peak RSS of this process, None: what machine and cgroup leave. scratch : folder for temporary
-    files, None: beside the target. force : replace the target. fmt, ids, weights : see open_source. codec, chunk_ids :
-    see layout. directed : keep the directions of arcs. bipartite : sources and
-    targets are two sides that are numbered apart. threads : how many sort, merge and encode. progress : called
+    files, None: beside the target. force : replace the target. fmt, ids, columns, header, encoding, bipartite,
+    weights : see wishes.py. codec, chunk_ids : see layout. directed : keep the directions of arcs. threads : how many
+    sort, merge and encode. progress : called
     with progress.Event. plan : buffer sizes by hand, memory_bytes is then not looked at (for tests: results never
     depend on it). checkpoint : leave what was done when it stops, and go on from it (see writing.py); scratch files
     lie there."""
@@ -53,6 +53,9 @@ class ConvertOptions:
     force: bool = False
     fmt: str | None = None
     ids: str = "auto"
+    columns: tuple[str, str] | None = None
+    header: str = "auto"
+    encoding: str = ""
     codec: str = "lz4"
     chunk_ids: int = CHUNK_IDS
     directed: bool = False

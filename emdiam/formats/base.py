@@ -185,15 +185,23 @@ class ChainedSource:
             dropped.update(source.dropped)
             skipped.update(source.skipped)
         arcs = [source.has_arcs for source in self._sources]
+        ranges = [found for source in self._sources if (found := getattr(source, "more_ids", None)) is not None]
+        more = (min(first for first, _ in ranges), max(last for _, last in ranges)) if ranges else None
         self._info = replace(info, dropped={name: count for name, count in dropped.items() if count},
                              skipped=dict(skipped), weights=common_kind(s.weight_kind for s in self._sources),
                              directed=any(arcs) if None not in arcs else info.directed,
                              declared=sum(source.declared for source in self._sources),
-                             notes=tuple(dict.fromkeys(note for source in self._sources for note in source.notes)))
+                             notes=tuple(dict.fromkeys(note for source in self._sources for note in source.notes)),
+                             more_ids=more, reading=_readings(self._sources))
 
     def position_bytes(self) -> int:
         """Compressed bytes consumed so far, over all inputs."""
         return sum(source.position_bytes() for source in self._sources)
+
+
+def _readings(sources: Sequence[FileSource]) -> str:
+    """How the inputs were read, each sentence once."""
+    return " | ".join(dict.fromkeys(filter(None, (getattr(source, "said", "") for source in sources))))
 
 
 def _merged(infos: list[SourceInfo]) -> SourceInfo:
@@ -202,6 +210,7 @@ def _merged(infos: list[SourceInfo]) -> SourceInfo:
                    directed=any(info.directed for info in infos),
                    both_directions=all(info.both_directions for info in infos),
                    weights=common_kind(info.weights for info in infos),
+                   reading=" | ".join(dict.fromkeys(info.reading for info in infos if info.reading)),
                    format="+".join(sorted({info.format for info in infos})))
 
 

@@ -22,6 +22,8 @@ from ..jit import kernel
 from .base import MAX_ID
 from .blocks import MAX_LINE_BYTES, count_lines, line_text
 from .csv_table import WEIGHT_TEXT
+from .lines import NO_UTF_8
+from .look_sample import has_leading_zero, is_integer, whole_number
 from .weights import LARGEST_WHOLE, LEAST_WHOLE, NEGATIVE, NO_INFINITE, NO_NEGATIVE, NOT_FINITE, WeightChoice
 
 if TYPE_CHECKING:
@@ -121,15 +123,18 @@ class Quotes:
                           text=line_text(block, begin), remedy="fix the quotes")
 
 
+_ZEROS = "say --ids string if ids are names, or --ids int if they are numbers"
+
 Fault = tuple[str, str]
 """(what, remedy) of a record that is wrong."""
 
 
-def find_fault(data: bytes, header: Header, strings: bool, name: str, first_line: int,
+def find_fault(data: bytes, header: Header, ids: str, name: str, first_line: int,
                weights: WeightChoice | None = None) -> InputError | None:
-    """The first fault among the records of `data`, whose first line is number `first_line`."""
+    """The first fault among the records of `data`, whose first line is number `first_line`. ids : "string", "int", or
+    "auto" for integers without leading zeros."""
     def fault(record: list[str]) -> Fault | None:
-        return _record_fault(record, header, strings) or (
+        return _record_fault(record, header, ids) or (
             None if weights is None else _weight_fault(record[header.weight].strip(), weights))
 
     return _first(data, header, name, first_line, fault)
@@ -181,7 +186,7 @@ def _weight_fault(text: str, weights: WeightChoice) -> Fault | None:
     return (NEGATIVE, NO_NEGATIVE) if not weights.negative and float(text) < 0 else None
 
 
-def _record_fault(record: list[str], header: Header, strings: bool) -> Fault | None:
+def _record_fault(record: list[str], header: Header, ids: str) -> Fault | None:
     """What is wrong with the ids of a record, or its length."""
     if len(record) != header.n_columns:
         return f"a record of {len(record)} fields where {header.n_columns} are expected", "fix the record"
@@ -189,13 +194,15 @@ def _record_fault(record: list[str], header: Header, strings: bool) -> Fault | N
     for field in (record[header.src].strip(), record[header.dst].strip()):
         if not field:
             return "an id is missing", "fix the record"
-        if strings:
+        if ids == "string":
             if any("\ud800" <= letter <= "\udfff" for letter in field):
-                return "an id is not UTF-8 text", "convert the file to UTF-8"
+                return "an id is not UTF-8 text", NO_UTF_8
         elif field.startswith("-") and field[1:].isdigit():
             return "an id is negative", as_names
-        elif not (field.isascii() and field.isdigit()):
-            return "an id is not an integer", as_names
-        elif len(field.lstrip("0")) > 19 or int(field.lstrip("0") or 0) > MAX_ID:
+        elif is_integer(field) and (len(field.lstrip("0")) > 19 or int(field.lstrip("0") or 0) > MAX_ID):
             return "an id is larger than 2^63 - 1", as_names
+        elif whole_number(field) is None:
+            return "an id is not an integer", as_names
+        elif ids == "auto" and has_leading_zero(field):
+            return "an id has leading zeros, and those before have none", _ZEROS
     return None

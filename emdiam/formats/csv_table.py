@@ -1,18 +1,15 @@
-"""CSV with a header line, read by pyarrow in blocks of whole records.
+"""Tables in text, read by pyarrow in blocks of whole records.
 
-The edge is in the columns whose names say so (src/dst, source/target, from/to, id_1/id_2, ...),
-else in the first two; other columns must be there, and are dropped and counted. The separator is the comma,
-semicolon, tab, bar or blank that the header has. Weights to keep are the column of that name, or the only one that can
-be meant. Lines that start with # before the header are
-comments. A first line of two integers is no header, and all lines are data then.
+A look at the first lines has found what separates fields, whether there is a header, and which columns are the ends
+(look.py); other columns must be there, and are dropped and counted. Weights to keep are the column of that name, or the
+only one that can be meant. Lines that start with # before the first record are comments.
 """
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,19 +18,19 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from ..errors import InputError
-from .base import FileSource
 from .blocks import after_line, block_bytes_for, count_lines, text_blocks
-from .heads import is_integer_line, lines_with_text, text_head
+from .look_sample import whole_number
 from .source import EdgeBatch, SourceInfo
 from .streams import BOM
-from .tables import dropped_columns, in_slices, named_pair
+from .tables import dropped_columns, in_slices
+from .text_source import TextSource
 from .weights import FLOAT64, LARGEST_WHOLE, LEAST_WHOLE, WHOLE, WeightChoice, weight_column
 
 if TYPE_CHECKING:
     from .csv_faults import Quotes
 
-_SEPARATORS = ",\t;| "
-_NUMBER = r"^[ \t]*[0-9]+[ \t]*$"
+_DIGITS, _LEADING_ZERO = r"^[0-9]+$", r"^0[0-9]"
+_ZERO, _NINE, _POINT = 48, 57, 46
 _WHOLE = r"^-?[0-9]+$"
 WEIGHT_TEXT = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 """A weight as text."""
@@ -42,8 +39,7 @@ WEIGHT_TEXT = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 @dataclass(frozen=True)
 class Header:
     """separator : between fields. names : of the columns. src, dst : columns of the ids. weight : that of the weights
-    to keep, -1 without. offset : first byte after the
-    header. line : number of the line there. record : the first record behind the header, "" if there is none."""
+    to keep, -1 without. offset : first byte after the header. line : number of the line there."""
 
     separator: str
     names: tuple[str, ...]
@@ -51,7 +47,6 @@ class Header:
     dst: int
     offset: int
     line: int
-    record: str
     weight: int = -1
 
     @property
@@ -65,52 +60,20 @@ class Header:
         return len(self.names)
 
 
-def read_header(name: str, head: bytes, complete: bool) -> Header | None:
-    """The header and the record behind it in the first bytes of the input `name`, None if they are not wholly there.
-    Raises InputError."""
-    mark = b"\n" if b"\n" in head else b"\r"
-    rows: list[tuple[str, int, int]] = []
-    for start, number in lines_with_text(head, mark):
-        end = head.find(mark, start)
-        if end < 0 and not complete:
-            return None
-        text = head[start : len(head) if end < 0 else end].rstrip(b"\r").decode("utf-8", "replace")
-        if not (text.startswith("#") and not rows):
-            rows.append((text, start, number))
-        if len(rows) == 2:
-            break
-    if not rows or (len(rows) < 2 and not complete):
-        return None
-    (first, start, first_line), second = rows[0], rows[1][0] if len(rows) > 1 else ""
-    separator = next((mark for mark in _SEPARATORS if mark in first), ",")
-    is_data = is_integer_line(first.replace(separator, ",").encode())
-    try:
-        # A record may go on in the next line, between quotes; a header does not.
-        names = next(csv.reader([first], delimiter=separator, strict=not is_data), [])
-    except csv.Error as error:
-        raise InputError(f"the header cannot be parsed ({error})", path=name, line=first_line,
-                         remedy="fix this line") from error
-    src, dst = named_pair(names) or (0, 1)
-    if is_data:
-        return Header(separator, ("",) * len(names), src, dst, start, first_line, first)
-    behind = start + len(head[start:].partition(mark)[0]) + 1
-    return Header(separator, tuple(names), src, dst, behind, first_line + 1, second)
-
-
-class CsvSource(FileSource):
+class CsvSource(TextSource):
     """See the module."""
 
     format = "csv"
-    takes_strings = takes_columns = True
     _large: InputError | None = None
 
     def _header(self) -> Header:
-        header = text_head(self.input, partial(read_header, self.name))
-        if header.n_columns < 2:
+        reading = self.look()
+        width = reading.width or len(reading.names) or len(reading.record)
+        if width < 2:
             raise self.error("the first line has one column where two are needed",
                              remedy="separate the columns by commas")
-        if not header.record:
-            raise self.error("no record follows the header", remedy="fetch or write it again")
+        names = reading.names[:width] + ("",) * (width - len(reading.names))
+        header = Header(reading.separator or ",", names, *reading.columns, reading.skip, reading.line)
         return header if self.weights is None else replace(header, weight=self._weight_place(header, self.weights))
 
     def _weight_place(self, header: Header, choice: WeightChoice) -> int:
@@ -124,15 +87,19 @@ class CsvSource(FileSource):
         return place
 
     def _read_info(self) -> SourceInfo:
-        header = self._header()
-        kind = self.ids if self.ids != "auto" else "int" if _has_integers(header) else "string"
+        header, reading = self._header(), self.look()
         weighed = {} if self.weights is None else {"weights": WHOLE, "weight_name": header.names[header.weight].strip()}
-        return self._facts(directed=True, id_kind=kind, **weighed)
+        return self._facts(directed=True, id_kind=reading.id_kind, reading=reading.why, **weighed)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError with line number and text at the first bad record."""
-        header, strings = self._header(), self.info().id_kind == "string"
-        line, records = header.line, 0
+        strings = self.info().id_kind == "string"
+        batches = self._records(batch_bytes, strings)
+        yield from batches if strings else self._counted(batches, self.look())
+
+    def _records(self, batch_bytes: int, strings: bool) -> Iterator[EdgeBatch]:
+        header, records = self._header(), 0
+        line = header.line
         self._large, self.weight_kind = None, "" if self.weights is None else WHOLE
 
         @cache  # its kernel loads numba, which tables without quotes do not need
@@ -161,17 +128,22 @@ class CsvSource(FileSource):
 
     def _parse(self, data: bytes, header: Header, strings: bool, line: int) -> tuple[Any, Any, Any]:
         """The ids and weights of the records in `data`, whose first line has the number `line`."""
-        as_text = strings or b"0x" in data or b"0X" in data
+        strict = self.ids == "auto"
+        as_text = strings or b"0x" in data or b"0X" in data or (strict and _may_have_leading_zeros(data))
         try:
-            table = _read_table(data, header, pa.string() if as_text else pa.int64())
-            columns = [table.column(f"f{place}") for place in header.columns]
-            check = _checked_strings if strings else _checked_integers
+            try:
+                columns = _read_columns(data, header, pa.string() if as_text else pa.int64())
+            except pa.ArrowInvalid:
+                if as_text:
+                    raise
+                columns = _read_columns(data, header, pa.string())  # 1.0 is no integer to pyarrow
             weights = None if self.weights is None else self._weights(columns[2], data, header, line)
-            return check(columns[0]), check(columns[1]), weights
+            src, dst = (_checked_strings(ids) if strings else _checked_integers(ids, strict) for ids in columns[:2])
+            return src, dst, weights
         except pa.ArrowInvalid as error:
             from .csv_faults import find_fault
 
-            fault = find_fault(data, header, strings, self.name, line, self.weights)
+            fault = find_fault(data, header, "string" if strings else self.ids, self.name, line, self.weights)
             if fault is None:
                 raise self.error(f"the records cannot be parsed ({str(error).splitlines()[0]})", line=line,
                                  remedy="fix the records behind this line") from error
@@ -180,6 +152,8 @@ class CsvSource(FileSource):
     def _weights(self, column: Any, data: bytes, header: Header, line: int) -> Any:
         """The weights in a column of text, float64[k]. Raises ArrowInvalid for one that is none."""
         texts = pc.utf8_trim_whitespace(column)
+        if self.look().separator == ";":
+            texts = pc.replace_substring(texts, ",", ".")
         if not pc.all(pc.match_substring_regex(texts, WEIGHT_TEXT), min_count=0).as_py():
             raise pa.ArrowInvalid("a weight is not a number")
         weights = texts.cast(pa.float64()).to_numpy() + 0.0  # 0.0, not -0.0
@@ -195,14 +169,18 @@ class CsvSource(FileSource):
         return weights
 
 
-def _has_integers(header: Header) -> bool:
-    """Whether the ids of the first record look like integers."""
-    try:
-        table = _read_table(header.record.encode() + b"\n", header, pa.string())
-    except pa.ArrowInvalid:  # a part of a record, or a faulty one, of which more is said when it is read
-        return False
-    ids = [table.column(name)[0].as_py().strip() for name in table.column_names[:2]]
-    return all(text.removeprefix("-").isdigit() for text in ids)
+def _may_have_leading_zeros(data: bytes) -> bool:
+    """Whether a number in `data` begins with a zero and a further digit."""
+    letters = np.frombuffer(data, np.uint8)
+    zeros = np.flatnonzero(letters[:-1] == _ZERO)
+    behind, before = letters[zeros + 1], letters[zeros - 1]
+    begins = ((before < _ZERO) | (before > _NINE)) & (before != _POINT)
+    return bool((begins & (behind >= _ZERO) & (behind <= _NINE)).any())
+
+
+def _read_columns(data: bytes, header: Header, id_type: pa.DataType) -> list[Any]:
+    table = _read_table(data, header, id_type)
+    return [table.column(f"f{place}") for place in header.columns]
 
 
 def _read_table(data: bytes, header: Header, id_type: pa.DataType) -> pa.Table:
@@ -218,17 +196,33 @@ def _read_table(data: bytes, header: Header, id_type: pa.DataType) -> pa.Table:
                                                  null_values=[], strings_can_be_null=False))
 
 
-def _checked_integers(column: Any) -> Any:
-    """int64[k] of a column of int64, or of text where hexadecimal numbers may lurk: pyarrow reads 0x10
-    as 16, and here that is a fault like -1."""
+def _checked_integers(column: Any, strict: bool) -> Any:
+    """int64[k] of a column of int64, or of text: digits, and whole numbers that are written as floats. pyarrow reads
+    0x10 as 16, and here that is a fault like -1; so are leading zeros, where `strict`."""
     if pa.types.is_string(column.type):
-        if not pc.all(pc.match_substring_regex(column, _NUMBER), min_count=0).as_py():
-            raise pa.ArrowInvalid("an id is not an integer")
-        column = pc.utf8_trim_whitespace(column).cast(pa.int64())
+        texts = pc.utf8_trim_whitespace(column.combine_chunks())
+        texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+        if not pc.all(pc.match_substring_regex(texts, _DIGITS), min_count=0).as_py():
+            texts = _digits_of_floats(texts)
+        if strict and pc.any(pc.match_substring_regex(texts, _LEADING_ZERO), min_count=0).as_py():
+            raise pa.ArrowInvalid("an id has leading zeros")
+        column = texts.cast(pa.int64())
     ids = column.to_numpy()
     if len(ids) and ids.min() < 0:
         raise pa.ArrowInvalid("an id is negative")
     return ids.astype(np.int64, copy=False)
+
+
+def _digits_of_floats(texts: Any) -> Any:
+    """The texts with digits in place of whole numbers that are written as floats. Raises ArrowInvalid for others."""
+    encoded = texts.dictionary_encode()
+    values = []
+    for text in encoded.dictionary.to_pylist():
+        value = whole_number(text)
+        if value is None:
+            raise pa.ArrowInvalid("an id is not an integer")
+        values.append(text if text.isdigit() else str(value))
+    return pa.array(values, pa.string()).take(encoded.indices)
 
 
 def _checked_strings(column: Any) -> Any:

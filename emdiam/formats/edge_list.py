@@ -1,71 +1,118 @@
 """Text edge lists: one edge per line, two ids first; SNAP, KONECT, GAP .el/.wel and their kin.
 
-Fields are separated by spaces, tabs or a comma with blanks around it. Lines that start with # or % are comments
-wherever they stand; further columns (weights, times) are dropped and counted, but for the weights that are to be kept:
-the third, or that of the number named. Line ends are LF, CR LF or CR. A header
-comment says whether the graph is directed (SNAP "# Undirected graph", KONECT "% sym"); counts in comments ("# Nodes: 5
-Edges: 7") are hearsay: they add no vertices and are not taken as the number of entries.
+What separates fields, whether the first line is an edge, and what ids are, a look at the first lines has found
+(look.py). Lines that start with # or % are comments wherever they stand; further columns (weights, times) are dropped
+and counted, but for the weights that are to be kept: the third, or that of the name or number given. Line ends are LF,
+CR LF or CR. A header comment says whether the graph is directed (SNAP "# Undirected graph", KONECT "% sym"); counts in
+comments ("# Nodes: 5 Edges: 7") are hearsay: they add no vertices and are not taken as the number of entries.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from .base import FileSource
-from .heads import Head, is_integer_line, read_head, text_head
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from . import kernels
 from .lines import FURTHER_FIELDS, LineReader
+from .look import TUPLES, Reading
+from .look_sample import sample_of
 from .source import EdgeBatch, SourceInfo
-from .weights import WHOLE
+from .text_source import TextSource
+from .weights import WHOLE, weight_column
 
 _MOST_FIELDS = 1 << 10
-_UNDIRECTED = re.compile(rb"#\s*undirected\s+graph", re.IGNORECASE)
-_KONECT = re.compile(rb"%\s*(sym|asym|bip)\s+\w+")
+_UNDIRECTED = re.compile(r"#\s*undirected\s+graph", re.IGNORECASE)
+_KONECT = re.compile(r"%\s*(sym|asym|bip)\s+\w+")
+_HEAD_BYTES = 1 << 16
+_SLASHES = re.compile(rb"(?m)^([ \t]*)//")
+_LETTER_C = re.compile(rb"(?m)^c(?=[ \t\r\n])")
+_BRACKETS = bytes.maketrans(b"()[]'\"", b"      ")
+_SEPARATORS = {"": kernels.BLANKS_OR_COMMA, ",": kernels.BLANKS_OR_COMMA, " ": kernels.BLANKS, "\t": kernels.TABS}
 
 
-class EdgeListSource(FileSource):
-    """See the module. Ids are int64, or pyarrow strings if the first data line is not two integers."""
+class EdgeListSource(TextSource):
+    """See the module. Ids are int64, or pyarrow strings."""
 
     format = "edgelist"
-    takes_strings = takes_columns = True
+    takes_sides = True
+    _bipartite = False
+
+    @property
+    def said(self) -> str:
+        """See TextSource."""
+        sides = "; two sides numbered apart: ids are those of the file behind l and r, for left and right"
+        return super().said + (sides if self._bipartite else "")
 
     def _read_info(self) -> SourceInfo:
-        head = text_head(self.input, read_head)
-        kind = self._id_kind(head) if self.ids == "auto" else self.ids
+        reading, directed = self.look(), self._directed()
         if self.weights is not None and not 3 <= self._field <= _MOST_FIELDS:
             raise self.error("columns of an edge list have no names, but numbers from 3 on", text=self.weights.column,
                              remedy="give the number of the column")
-        return self._facts(directed=self._directed(head), id_kind=kind, weights="" if self.weights is None else WHOLE)
+        kind = "string" if self._bipartite else reading.id_kind
+        return self._facts(directed=directed, id_kind=kind, reading=self.said,
+                           weights="" if self.weights is None else WHOLE)
 
     @property
     def _field(self) -> int:
         """Number of the column of weights; 0 for none that there can be."""
-        column = "" if self.weights is None else self.weights.column
+        column, names = "" if self.weights is None else self.weights.column, self.look().names
+        if names and self.weights is not None:
+            place = weight_column(names, range(2, len(names)), column)
+            return 0 if place is None else place + 1
         return 3 if not column else int(column) if column.isdecimal() and len(column) < 4 else 0
 
-    def _id_kind(self, head: Head) -> str:
-        if is_integer_line(head.lines[0]):
-            return "int"
-        if len(head.lines) > 1 and is_integer_line(head.lines[1]):
-            raise self.error("the first line is not two integers but the next one is",
-                             text=head.lines[0].decode("utf-8", "replace"),
-                             remedy="if it is a header use --format csv, if ids are names use --ids string")
-        return "string"
-
-    def _directed(self, head: Head) -> bool:
-        konect = next((m for m in map(_KONECT.match, head.comments) if m), None)
-        if konect and konect[1] == b"bip":
-            raise self.error("a bipartite KONECT graph numbers its two sides separately", text=konect[0].decode(),
-                             remedy="add an offset to the ids of one side first")
+    def _directed(self) -> bool:
+        comments = sample_of(self.input.peek(_HEAD_BYTES, text=True), True).comments
+        konect = next((m for m in map(_KONECT.match, comments) if m), None)
+        self._bipartite = self.wishes.bipartite or bool(konect and konect[1] == "bip")
         if konect:
-            return konect[1] != b"sym"
-        return not any(map(_UNDIRECTED.match, head.comments))
+            return konect[1] != "sym"
+        return not any(map(_UNDIRECTED.match, comments))
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError with line number and text at the first bad line."""
-        integers = self.info().id_kind == "int"
-        lines = LineReader(self.name, strings=integers, weights=self.weights, field=self._field)
-        with self.input.text() as stream:
-            yield from (lines.pairs if integers else lines.names)(stream, "#%", batch_bytes)
+        reading = self.look()
+        self.info()
+        integers = reading.id_kind == "int"
+        lines = LineReader(self.name, reading.line, strings=integers, weights=self.weights, field=self._field,
+                           strict=self.ids == "auto", closed=reading.closed, rewrite=_rewriting(reading),
+                           separator=_SEPARATORS[reading.separator])
+        with self.input.text(reading.skip) as stream:
+            batches = (lines.pairs if integers else lines.names)(stream, "#%", batch_bytes)
+            if integers and not self._bipartite:
+                batches = self._counted(batches, reading)
+            yield from map(_two_sides, batches) if self._bipartite else batches
         self.weight_kind = lines.weight_kind()
         self.dropped, self.skipped = {FURTHER_FIELDS: lines.n_further}, lines.skipped
+
+
+def _two_sides(batch: EdgeBatch) -> EdgeBatch:
+    """The pairs with ids that say of which side they are, which may have the same numbers."""
+    src, dst = (pc.binary_join_element_wise(pa.scalar(side), pa.array(ids).cast(pa.string()), "")
+            for side, ids in (("l", batch.src), ("r", batch.dst)))
+    return EdgeBatch(src, dst, batch.weights)
+
+
+def _rewriting(reading: Reading) -> Callable[[bytes], bytes] | None:
+    """What makes plain lines of those with other comments, arrows, dashes or brackets; None for plain ones."""
+    steps: list[Callable[[bytes], bytes]] = []
+    if reading.comments:
+        pattern, hashes = (_SLASHES, rb"\1##") if reading.comments == "//" else (_LETTER_C, b"#")
+        steps.append(lambda data: pattern.sub(hashes, data))
+    arrow = reading.rewrite.encode()
+    if reading.rewrite == TUPLES:
+        steps.append(lambda data: data.translate(_BRACKETS))
+    elif reading.rewrite == "-":
+        steps.append(lambda data: data.replace(b"-", b" ").replace("–".encode(), b"   "))
+    elif arrow:
+        steps.append(lambda data: data.replace(arrow, b"\t".ljust(len(arrow))))
+
+    def rewrite(data: bytes) -> bytes:
+        for step in steps:
+            data = step(data)
+        return data
+
+    return rewrite if steps else None

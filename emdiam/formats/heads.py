@@ -1,4 +1,4 @@
-"""The first bytes of an input: its lines, its header, whether its ids look like integers, its format.
+"""The first bytes of an input: its lines, and its header.
 
 Kept apart from the readers, so that looking at an input loads no compiled kernel. No pattern here may repeat what can
 be empty, or match the same blanks in two ways: on a file of blank lines that takes for ever.
@@ -13,17 +13,10 @@ from typing import TypeVar
 
 from ..errors import InputError
 from .inputs import Input
-from .marks import ZIP, find_mark
-from .registry import READERS
-from .tables import certain_pair
 
 HEAD_BYTES = 1 << 16
 _HEAD_BYTES = (HEAD_BYTES, 1 << 20, 1 << 24)
-_INTEGERS = re.compile(rb"[ \t]*-?\d+(?:[ \t]*,[ \t]*|[ \t]+)-?\d+(?:[ \t,]|$)")
-_ONE_INTEGER = re.compile(rb"[ \t]*-?\d+[ \t,]*$")
 _BLANKS = re.compile(rb"[ \t\r\n]*")
-_MAX_COMMENTS = 1 << 10
-_LONG_LINE = 1 << 16  # a second line that does not end this soon need not be waited for
 T = TypeVar("T")
 
 
@@ -104,58 +97,3 @@ def find_header(name: str, head: bytes, complete: bool, is_comment: Callable[[by
             first = head.partition(b"\n")[0].decode("utf-8", "replace").strip()
             return HeaderLine(name, line.decode("utf-8", "replace"), number, len(head) if end < 0 else end + 1, first)
     return None
-
-
-@dataclass(frozen=True)
-class Head:
-    """comments : lines before the first data line, at most 1,024. lines : the first data lines, at most two."""
-
-    comments: tuple[bytes, ...]
-    lines: tuple[bytes, ...]
-
-
-def read_head(head: bytes, complete: bool) -> Head | None:
-    """Leading comments and the first two data lines of `head`, None if they are not all there."""
-    comments: list[bytes] = []
-    data: list[bytes] = []
-    text, behind_first = head.replace(b"\r\n", b"\n").replace(b"\r", b"\n"), 0
-    for start, _ in lines_with_text(text):
-        end = text.find(b"\n", start)
-        if end < 0 and not complete:
-            break
-        line = text[start : len(text) if end < 0 else end].strip(b" \t")
-        if line[:1] not in (b"#", b"%"):
-            data.append(line)
-            behind_first = behind_first or len(text) - end
-            if len(data) == 2:
-                break
-        elif not data and len(comments) < _MAX_COMMENTS:
-            comments.append(line)
-    enough = len(data) == 2 or (data and (complete or behind_first > _LONG_LINE))
-    return Head(tuple(comments), tuple(data)) if enough else None
-
-
-def is_integer_line(line: bytes) -> bool:
-    """Whether a data line starts with two whole numbers (or is a single one)."""
-    return bool(_INTEGERS.match(line) or _ONE_INTEGER.match(line))
-
-
-def sniff(head: bytes, name: str) -> str:
-    """Name of the format of the decompressed bytes `head` of an input whose name does not settle it.
-
-    Raises InputError for binary data and for graph formats that have no reader here.
-    """
-    mark = find_mark(head)
-    if mark is not None:
-        # What a zip archive holds is found out by its reader.
-        found = "npz" if mark.format == ZIP else mark.format
-        if found not in READERS:
-            raise mark.refusal(name)
-        return found
-    if b"\0" in head:
-        raise InputError("binary data of no known format", path=name, byte=head.index(b"\0"),
-                         remedy="name the format with --format")
-    first = read_head(head, True)
-    line = first.lines[0].decode("utf-8", "replace") if first else ""
-    names = [word.strip(' "') for word in re.split(r"[,\t;| ]", line)]
-    return "edgelist" if certain_pair(names) is None else "csv"

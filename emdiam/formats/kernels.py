@@ -26,11 +26,15 @@ STATE_SIZE = 14
 
 # Fault codes.
 (OK, ONE_FIELD, NOT_INTEGER, NEGATIVE, TOO_LARGE, OUT_OF_RANGE, EMPTY_FIELD, WRONG_LETTER, FEW_FIELDS, OPEN_ROW,
- EXTRA_ROW, NO_WEIGHT, NO_NUMBER, NOT_FINITE, NEGATIVE_WEIGHT) = range(15)
+ EXTRA_ROW, NO_WEIGHT, NO_NUMBER, NOT_FINITE, NEGATIVE_WEIGHT, LEADING_ZERO, MANY_FIELDS, INEXACT) = range(18)
 
 # Slots of `options` of parse_pairs: letter every line starts with (0: none), least and largest
-# id allowed, fewest fields on a line, place of the weight from 1 on (0: none), whether it may be negative.
-LETTER, LEAST, LARGEST, FIELDS, WEIGHT, MINUS = range(6)
+# id allowed, fewest fields on a line, place of the weight from 1 on (0: none), whether it may be negative, whether ids
+# with leading zeros are refused, whether a line may have no fields but the two ids and the weight, what separates
+# names.
+LETTER, LEAST, LARGEST, FIELDS, WEIGHT, MINUS, STRICT, CLOSED, SEPARATOR = range(9)
+# What may separate names: blanks or a comma, blanks alone, or a tab alone, with blanks around it.
+BLANKS_OR_COMMA, BLANKS, TABS = range(3)
 # Columns of `hard`, int64[k, 4], weights that take more than one correctly rounded step: place in the output, begin and
 # end of their text in the block, line.
 PLACE, BEGIN, BEHIND, AT_LINE = range(4)
@@ -41,6 +45,7 @@ _PLUS, _POINT = 43, 46
 _LOWER, _E, _I, _N = 32, 101, 105, 110
 # What is exact in float64: digits up to 2^53, and powers of ten up to 10^22.
 _EXACT, _EXACT_POWER = np.uint64(1 << 53), 22
+_LARGEST_FLOAT = 1 << 53
 _LARGEST_MINUS = -LEAST_WHOLE
 _MOST_DIGITS, _MOST_POWER = np.uint64(10**18), 10_000
 _POWERS = np.array([10.0**k for k in range(_EXACT_POWER + 1)])
@@ -117,8 +122,57 @@ def _number(buf, pos):
     if pos == begin:
         fault = _no_number(buf[pos], 0 if _is_line_end(buf[pos]) else buf[pos + 1])
     elif fault == OK and not _ends_field(buf[pos]):
-        fault = NOT_INTEGER
+        fault, value, pos = _whole_float(buf, begin)
     return fault, value, pos
+
+
+@kernel
+def _whole_float(buf, pos):
+    """(fault, value, pos behind it) of the number at `pos`, which has a point or an exponent, and is whole."""
+    begin, value, digits, power = pos, np.int64(0), 0, np.int64(0)
+    behind = False
+    while _ZERO <= buf[pos] <= _NINE or (buf[pos] == _POINT and not behind):
+        if buf[pos] == _POINT:
+            behind = True
+        else:
+            if digits < _SAFE_DIGITS:
+                value = value * 10 + np.int64(buf[pos]) - _ZERO
+                digits += value > 0
+                power -= behind
+            elif buf[pos] != _ZERO:
+                return INEXACT, value, pos
+            else:
+                power += not behind
+        pos += 1
+    if buf[pos] | _LOWER == _E:
+        down, exponent, start = buf[pos + 1] == _MINUS, np.int64(0), pos + 1
+        if down or buf[start] == _PLUS:
+            start += 1
+        pos = start
+        while _ZERO <= buf[pos] <= _NINE:
+            exponent = min(exponent * 10 + np.int64(buf[pos]) - _ZERO, _MOST_POWER)
+            pos += 1
+        if pos == start:
+            return NOT_INTEGER, value, begin
+        power += -exponent if down else exponent
+    if not _ends_field(buf[pos]):
+        return NOT_INTEGER, value, begin
+    while power < 0 and value:
+        if value % 10:
+            return NOT_INTEGER, value, begin
+        value //= 10
+        power += 1
+    while power > 0 and value:
+        if value > _LARGEST_FLOAT:
+            return INEXACT, value, begin
+        value *= 10
+        power -= 1
+    return (INEXACT if value > _LARGEST_FLOAT else OK), value, pos
+
+
+@inlined
+def _has_leading_zero(buf, pos):
+    return buf[pos] == _ZERO and _ZERO <= buf[pos + 1] <= _NINE
 
 
 @inlined
@@ -223,9 +277,9 @@ def _find_line(buf, pos, end, line, comments, state):
 
 
 @inlined
-def _rest_of_line(buf, pos, weight, minus, state, weights, count, hard):
+def _rest_of_line(buf, pos, weight, minus, closed, state, weights, count, hard):
     """(fault, pos behind it) of what comes after the second field: the weight, if there is one in the field `weight`,
-    and what nobody asked for, which is counted."""
+    and further fields, which are counted, or a fault where the line is closed."""
     if weight:
         if not _has_fields(buf, pos, weight - 2):
             return NO_WEIGHT, pos
@@ -236,6 +290,8 @@ def _rest_of_line(buf, pos, weight, minus, state, weights, count, hard):
             return fault, pos
     pos = _skip_separator(buf, pos)
     if weight > 3 or not _is_line_end(buf[pos]):
+        if closed:
+            return MANY_FIELDS, pos
         state[MORE] += 1
         pos = _skip_line(buf, pos)
     return OK, pos
@@ -245,12 +301,12 @@ def _rest_of_line(buf, pos, weight, minus, state, weights, count, hard):
 def parse_pairs(buf, state, options, comments, src, dst, weights, hard):
     """Lines "a b ..." of `buf` -> src, dst, and weights where options[WEIGHT] says which field they are.
 
-    comments : bool[256], first non-blank bytes that make a line a comment. options : int64[6].
+    comments : bool[256], first non-blank bytes that make a line a comment. options : int64[9].
     src, dst : int64[k], weights : float64[k], filled from state[COUNT] on; stops where no row of `hard` is left. Sets
     FAULT, LINE and START at a bad line.
     """
     letter, least, largest, more = options[LETTER], options[LEAST], options[LARGEST], options[FIELDS] - 2
-    weight, minus = options[WEIGHT], options[MINUS] != 0
+    weight, minus, strict, closed = options[WEIGHT], options[MINUS] != 0, options[STRICT] != 0, options[CLOSED] != 0
     pos, line, count, end = state[POS], state[LINE], state[COUNT], state[END]
     fault = OK
     while count < src.shape[0] and state[HARD] < hard.shape[0]:
@@ -263,12 +319,17 @@ def parse_pairs(buf, state, options, comments, src, dst, weights, hard):
                 fault = WRONG_LETTER
                 break
             pos = _skip_blanks(buf, pos + 1)
+        first = pos
         fault, a, pos = _number(buf, pos)
         if fault:
             break
         pos = _skip_separator(buf, pos)
+        second = pos
         fault, b, pos = _number(buf, pos)
         if fault:
+            break
+        if strict and (_has_leading_zero(buf, first) or _has_leading_zero(buf, second)):
+            fault = LEADING_ZERO
             break
         if min(a, b) < least or max(a, b) > largest:
             fault = OUT_OF_RANGE
@@ -277,7 +338,7 @@ def parse_pairs(buf, state, options, comments, src, dst, weights, hard):
             fault = FEW_FIELDS
             break
         state[LINE] = line
-        fault, pos = _rest_of_line(buf, pos, weight, minus, state, weights, count, hard)
+        fault, pos = _rest_of_line(buf, pos, weight, minus, closed, state, weights, count, hard)
         if fault:
             break
         src[count] = a
@@ -286,13 +347,45 @@ def parse_pairs(buf, state, options, comments, src, dst, weights, hard):
     state[POS], state[LINE], state[COUNT], state[FAULT] = pos, line, count, fault
 
 
+@inlined
+def _skip_name(buf, pos, separator):
+    """Behind the name at `pos`, without the blanks that follow it."""
+    if separator == BLANKS_OR_COMMA:
+        return _skip_field(buf, pos)
+    behind = pos
+    while not _is_line_end(buf[pos]) and buf[pos] != _TAB:
+        if buf[pos] != _SPACE:
+            behind = pos + 1
+        elif separator == BLANKS:
+            break
+        pos += 1
+    return behind
+
+
+@inlined
+def _skip_between(buf, pos, separator):
+    """Behind what separates two names."""
+    if separator == BLANKS_OR_COMMA:
+        return _skip_separator(buf, pos)
+    if separator == BLANKS:
+        return _skip_blanks(buf, pos)
+    while buf[pos] == _SPACE:
+        pos += 1
+    if buf[pos] == _TAB:
+        pos += 1
+    while buf[pos] == _SPACE:
+        pos += 1
+    return pos
+
+
 @kernel
 def find_fields(buf, state, options, comments, spans, weights, hard):
     """Places of the first two fields of every line of `buf`, for ids that are strings, and weights as parse_pairs.
 
     spans : int64[k, 4], begin and end of either field, filled from state[COUNT] on.
     """
-    weight, minus = options[WEIGHT], options[MINUS] != 0
+    weight, minus, closed = options[WEIGHT], options[MINUS] != 0, options[CLOSED] != 0
+    separator = options[SEPARATOR]
     pos, line, count, end = state[POS], state[LINE], state[COUNT], state[END]
     fault = OK
     while count < spans.shape[0] and state[HARD] < hard.shape[0]:
@@ -301,17 +394,17 @@ def find_fields(buf, state, options, comments, spans, weights, hard):
             break
         state[START] = pos
         first = pos
-        pos = _skip_field(buf, pos)
+        pos = _skip_name(buf, pos, separator)
         first_end = pos
-        pos = _skip_separator(buf, pos)
+        pos = _skip_between(buf, pos, separator)
         second = pos
-        pos = _skip_field(buf, pos)
+        pos = _skip_name(buf, pos, separator)
         if first == first_end or second == pos:
             fault = ONE_FIELD if first < first_end and _is_line_end(buf[pos]) else EMPTY_FIELD
             break
         spans[count, 0], spans[count, 1], spans[count, 2], spans[count, 3] = first, first_end, second, pos
         state[LINE] = line
-        fault, pos = _rest_of_line(buf, pos, weight, minus, state, weights, count, hard)
+        fault, pos = _rest_of_line(buf, pos, weight, minus, closed, state, weights, count, hard)
         if fault:
             break
         count += 1

@@ -32,6 +32,7 @@ from .weights import (
 )
 
 FURTHER_FIELDS = "lines with further fields"
+NO_UTF_8 = "name the encoding, as in --encoding latin-1"
 _STRING_PAIRS = 1 << 17  # 4 MiB of spans; a block yields several batches if it has more pairs
 _HARD_WEIGHTS = 1 << 10
 
@@ -49,7 +50,9 @@ class LineReader:
 
     name : the input. line : number of the first line. letter : the one that edge lines start with, if any.
     least, largest : ids that the header allows. fields : fewest fields on a line. strings : whether ids could be
-    taken as names. weights : those to keep, and field, where they stand in a line, from 1 on. n_pairs : read so far.
+    taken as names. weights : those to keep, and field, where they stand in a line, from 1 on. strict : whether leading
+    zeros are refused. closed : whether a line may have no further fields. separator : between names, one of those in
+    kernels.py. rewrite : from the bytes of whole lines to others of as many lines. n_pairs : read so far.
     """
 
     name: str
@@ -61,6 +64,10 @@ class LineReader:
     strings: bool = False
     weights: WeightChoice | None = None
     field: int = 3
+    strict: bool = False
+    closed: bool = False
+    separator: int = kernels.BLANKS_OR_COMMA
+    rewrite: Callable[[bytes], bytes] | None = None
     n_pairs: int = 0
 
     def __post_init__(self) -> None:
@@ -112,7 +119,16 @@ class LineReader:
     def _options(self) -> Any:
         """What kernels know of a line."""
         return np.array([ord(self.letter or "\0"), self.least, self.largest, self.fields,
-                         0 if self.weights is None else self.field, self._minus], np.int64)
+                         0 if self.weights is None else self.field, self._minus, self.strict, self.closed,
+                         self.separator], np.int64)
+
+    def _blocks(self, stream: ByteStream, batch_bytes: int) -> Iterator[Any]:
+        """The rest of `stream` in blocks of whole lines."""
+        blocks = text_blocks(stream, block_bytes_for(batch_bytes))
+        rewrite = self.rewrite
+        if rewrite is None:
+            return blocks
+        return (np.frombuffer(rewrite(block.tobytes()), np.uint8) for block in blocks)
 
     @property
     def n_rows(self) -> int:
@@ -125,7 +141,7 @@ class LineReader:
         Raises InputError with line number and text at the first line that is not as it must be.
         """
         table, options = _comment_table(comments), self._options
-        blocks = text_blocks(stream, block_bytes_for(batch_bytes))
+        blocks = self._blocks(stream, batch_bytes)
         return self._parsed(blocks, batch_bytes, line_text, lambda block, *out: kernels.parse_pairs(
             block, self._state, options, table, *out, self._hard))
 
@@ -181,7 +197,7 @@ class LineReader:
         table, state, options = _comment_table(comments), self._state, self._options
         spans = np.empty((max(1, min(_STRING_PAIRS, batch_bytes // 32)), 4), np.int64)
         weights = self._room(len(spans))
-        for block in text_blocks(stream, block_bytes_for(batch_bytes)):
+        for block in self._blocks(stream, batch_bytes):
             first_line = int(state[kernels.LINE])
             state[kernels.POS], state[kernels.END] = 0, len(block)
             while state[kernels.POS] < state[kernels.END]:
@@ -213,7 +229,7 @@ class LineReader:
                 before = block[:begin_a].tobytes()
                 ends = before.count(b"\n") + before.replace(b"\r\n", b"\n").count(b"\r")
                 return InputError("an id is not UTF-8 text", path=self.name, line=first_line + ends,
-                                  text=line_text(block, begin_a), remedy="convert the file to UTF-8")
+                                  text=line_text(block, begin_a), remedy=NO_UTF_8)
         raise AssertionError("pyarrow refuses strings that Python decodes")
 
     def _fault(self, block: Any, text: Callable[[Any, int], str]) -> InputError:
@@ -243,6 +259,13 @@ class LineReader:
             kernels.NO_NUMBER: ("a weight is not a number", "fix the line, or leave out --weights"),
             kernels.NOT_FINITE: (NOT_FINITE, NO_INFINITE),
             kernels.NEGATIVE_WEIGHT: (NEGATIVE, NO_NEGATIVE),
+            kernels.LEADING_ZERO: ("an id has leading zeros, and those before have none",
+                                   "say --ids string if ids are names, or --ids int if they are numbers"),
+            kernels.MANY_FIELDS: ("a line with further fields, and those before have none", "fix the line, or say"
+                                  " --format adjlist for lists of neighbours, or --format edgelist to drop them"),
+            kernels.INEXACT: ("an id is a float beyond 2^53, where floats are no longer exact",
+                              "write ids as integers" + (", or keep them as names with --ids string"
+                                                         if self.strings else "")),
         }[fault]
 
 

@@ -1,36 +1,348 @@
 """What a text is: decided once, from its first bytes, its name and what the user wishes, before anything is read.
 
 `look` is a pure function. Its answer holds for the whole input: a reader refuses a line that contradicts it.
+
+    look_sample.py      lines and comments, and what kind of value a field is
+    look_separator.py   what separates fields
+    look_shape.py       rows of a matrix, lists of neighbours, triples and others
+    look_header.py      whether the first line is an edge, counts or names
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..errors import InputError
+from . import look_shape as shape
+from .inputs import Input
+from .look_header import COUNTS, NAMES, NONE, header_of
+from .look_sample import Sample, has_leading_zero, is_id_number, is_integer, is_number, sample_of, value_of
+from .look_separator import Fields, declared_separator, split
+from .registry import format_suffix
+from .tables import Column, edge_ends, is_count, listed
+from .wishes import Wishes
 
 LOOKED_AT_BYTES = 1 << 20
 """Decompressed bytes that `look` sees at most."""
+
+EDGE_LIST, CSV, COLUMNS = "edgelist", "csv", "columns"
+HELD = "held"
+TUPLES = "("
+_COLON = re.compile(r":(?=\s|$)")
+_TABLES = (".csv", ".tsv", ".tab")
+_INT, _STRING = "int", "string"
 
 
 @dataclass(frozen=True)
 class Reading:
     """How a text is read.
 
-    format : name of the reader (registry.READERS). separator : between fields: "," ";" "|"
-    "\\t", or " " for runs of blanks, "" for a shape that has its own marks. comments : letters that make a line a
-    comment. header : "none", "counts", "names", or "held": the first pair may be counts, which the end of the input
-    decides. names : of the columns, as the header has them. columns : places of the two ends, from 0 on. weight : that
-    of the weights, -1 for none that is known. id_kind : "int" or "string". skip : bytes before the first line of data.
-    line : number of that line. why : what was decided, in one sentence.
+    format : name of the reader (registry.READERS). separator : between fields: "," ";" "|" "\\t", " " for runs of
+    blanks, "" for blanks or commas by turns. comments : what else than # and % begins a comment: "//" or "c". rewrite :
+    the arrow between two ids, "-" for dashes, "(" for tuples, ":" for lists behind a colon; "" for none. header :
+    "none", "counts", "names", or "held": the first pair may be counts, which the end of the input decides. counts :
+    in the header. names : of the columns, as the header has them. width : fields of every line, 0 where they vary.
+    columns : places of the two ends, from 0 on. id_kind : "int" or "string". skip : bytes before the first line of
+    data. line : number of that line. record : its fields. closed : whether further fields contradict it. why :
+    what was decided, in one sentence.
     """
 
     format: str
     separator: str = " "
-    comments: str = "#%"
-    header: str = "none"
+    comments: str = ""
+    rewrite: str = ""
+    header: str = NONE
+    counts: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
+    width: int = 0
     columns: tuple[int, int] = (0, 1)
-    weight: int = -1
-    id_kind: str = "int"
+    id_kind: str = _INT
     skip: int = 0
     line: int = 1
+    record: tuple[str, ...] = ()
+    closed: bool = False
     why: str = ""
+
+
+def look(head: bytes, complete: bool, name: str, wishes: Wishes) -> Reading:
+    """How to read a text.
+
+    Parameters
+    ----------
+    head : its first bytes, as UTF-8, at most LOOKED_AT_BYTES, behind a byte order mark.
+    complete : whether these are all.
+    name : of the input.
+    wishes : what the user says of it; a format that is named is not looked for.
+
+    Raises
+    ------
+    InputError
+        Where there is no line of data, and where the lines fit two readings: both are named, and how to choose.
+    """
+    sample = sample_of(head, complete)
+    found = _lgl(name, sample, wishes)
+    if found is not None:
+        return found
+    if not sample.lines:
+        raise InputError("no edge and no header is found", path=name,
+                         remedy="check that this is a graph, or name its format with --format")
+    declared = declared_separator(sample.lines[0].text)
+    if declared:
+        sample = replace(sample, lines=sample.lines[1:])
+        if not sample.lines:
+            raise InputError("no edge follows the line that names the separator", path=name,
+                             remedy="fetch or write it again")
+    lines, rewrite = _plain_lines(sample.texts, wishes)
+    fields = split(lines, declared)
+    base = Reading(EDGE_LIST, fields.separator, sample.rewrite, rewrite, width=fields.width, record=fields.records[0])
+    if declared or sample.rewrite:
+        base = replace(base, skip=sample.lines[0].offset, line=sample.lines[0].number)
+    if wishes.format == EDGE_LIST and not rewrite:
+        base = replace(base, separator="")
+    try:
+        return _looked(base, sample, fields, name, wishes)
+    except shape.DoubtError as doubt:
+        raise _in_doubt(doubt, name, fields) from None
+
+
+def reading_of(source: Input, wishes: Wishes) -> Reading:
+    """The reading of an input, of which more is looked at where comments or a long line fill the first MiB."""
+    for size in (LOOKED_AT_BYTES, 16 * LOOKED_AT_BYTES):
+        head = source.peek(size, text=True)
+        complete = len(head) < size
+        if complete or size > LOOKED_AT_BYTES or len(sample_of(head, False).lines) > 1:
+            break
+    return look(head, complete, source.name, wishes)
+
+
+def _lgl(name: str, sample: Sample, wishes: Wishes) -> Reading | None:
+    if wishes.format == shape.LGL or (wishes.format is None and shape.is_lgl(name, sample)):
+        lines = (*sample.comments, *sample.later, *sample.texts)
+        ids = [text.lstrip("# ").split()[0] for text in lines if text.strip("# ")]
+        plain = all(map(is_id_number, ids)) and not any(map(has_leading_zero, ids))
+        kind = _INT if plain else _STRING
+        return Reading(shape.LGL, id_kind=kind if wishes.ids == "auto" else wishes.ids,
+                       why="LGL: lists of neighbours behind # and their vertex")
+    return None
+
+
+def _plain_lines(lines: Sequence[str], wishes: Wishes) -> tuple[list[str], str]:
+    """The lines without arrows, brackets and colons, and which of these they have."""
+    if wishes.format in (None, EDGE_LIST):
+        arrow = shape.arrow_of(lines)
+        if arrow or shape.are_tuples(lines):
+            return [rewritten(line, arrow or TUPLES) for line in lines], arrow or TUPLES
+    if wishes.format in (None, shape.ADJLIST) and shape.begin_with_colons(lines):
+        return [rewritten(line, ":") for line in lines], ":"
+    return list(lines), ""
+
+
+def rewritten(text: str, mark: str) -> str:
+    """Lines with a separator that a reader knows in place of an arrow, dashes, brackets and quotes, or colons; as long
+    as before."""
+    if mark == TUPLES:
+        return text.translate({ord(letter): " " for letter in "()[]'\""})
+    if mark == "-":
+        return text.replace("-", " ").replace("–", " ")
+    return _COLON.sub(" ", text, count=1) if mark == ":" else text.replace(mark, "\t".ljust(len(mark.encode())))
+
+
+def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wishes) -> Reading:
+    found = _shape(base, sample, fields, name, wishes)
+    if found:
+        return _of_shape(base, fields, found, wishes)
+    kind, n_lines = _header(base, fields, name, wishes)
+    rest = fields.records[n_lines:]
+    if not rest:
+        raise InputError("no record follows the header", path=name, remedy="fetch or write it again")
+    width = Fields(fields.separator, rest).width
+    base = replace(base, header=kind, width=width, record=rest[0],
+                   closed=wishes.format is None and width == 2 and len(rest) > 2)
+    if n_lines:
+        at = sample.lines[n_lines] if n_lines < len(sample.lines) else sample.lines[-1]
+        base = replace(base, skip=at.offset, line=at.number)
+    if kind == NAMES:
+        names = tuple(fields.records[0])
+        # R leaves the name of the first column out, where rows have names.
+        base = replace(base, names=("", *names) if width == len(names) + 1 else names)
+    elif kind == COUNTS:
+        numbers = [field for row in fields.records[:n_lines] for field in row]
+        base = replace(base, counts=tuple(map(value_of, numbers)) if all(map(is_integer, numbers)) else ())
+    base = replace(base, columns=_columns(base, rest, name, wishes))
+    base = replace(base, id_kind=_id_kind(base, rest, name, wishes))
+    base = replace(base, format=_reader(base, fields, wishes))
+    if kind == NONE and base.id_kind == _INT and wishes.header == "auto":
+        base = replace(base, header=HELD)
+    return replace(base, why=_why(base, fields, rest))
+
+
+def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wishes) -> str:
+    """The shape of the lines, "" if each of them is an edge."""
+    if wishes.format is not None:
+        return "" if wishes.format in (EDGE_LIST, CSV) else wishes.format
+    records = fields.records
+    if format_suffix(name) == ".sif":
+        return shape.SIF
+    if format_suffix(name) == ".adjlist" and not shape.is_multiline(records):
+        return shape.ADJLIST
+    if base.rewrite == ":":
+        return shape.ADJLIST
+    if base.rewrite or wishes.columns is not None or wishes.header != "auto":
+        return ""
+    if shape.is_pycgr(records):
+        return shape.PYCGR
+    if shape.is_multiline(records):
+        return shape.MULTILINE
+    if shape.is_named_matrix(records, sample.whole) or shape.is_matrix(records, sample.whole):
+        return shape.MATRIX
+    kind, n_lines = header_of(records, _is_table(base, name), name) if len(records) > 1 else (NONE, 0)
+    if kind != NONE:
+        return ""
+    rest = records[n_lines:]
+    if wishes.weights is not None:  # which no other shape has
+        return ""
+    if base.separator != "," or not fields.width:
+        if not is_id_number(rest[0][0]) and shape.middle_is_relation(rest):
+            return shape.SIF
+    return shape.ADJLIST if shape.is_adjlist(rest) else ""
+
+
+def _of_shape(base: Reading, fields: Fields, found: str, wishes: Wishes) -> Reading:
+    """The reading of lines of another shape."""
+    records = fields.records
+    names: tuple[str, ...] = ()
+    if found == shape.MATRIX and not (all(is_number(field) for field in records[0]) and len(records[0][0])):
+        names = tuple(records[0][1:])
+    elif found == shape.PYCGR:
+        base = replace(base, counts=(value_of(records[0][0]), value_of(records[1][0])))
+        records = records[2:]
+    ids = names or [row[0] for row in records]
+    kind = _INT if all(map(is_id_number, ids)) and not any(map(has_leading_zero, ids)) else _STRING
+    if found == shape.MATRIX and not names:
+        kind = _INT
+    said = {shape.ADJLIST: "lists of neighbours, each line a vertex and those behind it",
+            shape.MATRIX: f"an adjacency matrix of {len(names or records[0])} rows and columns"
+                          + (" with names" if names else ""),
+            shape.SIF: "the first field of a line is joined to those behind the second, which says how",
+            shape.MULTILINE: "lines of a vertex and its degree, and of its neighbours behind it",
+            shape.PYCGR: "vertices with coordinates, then edges"}[found]
+    if found == shape.MATRIX:
+        base = replace(base, width=len(records[0]))
+    return replace(base, format=found, names=names, header=NAMES if names else NONE,
+                   id_kind=kind if wishes.ids == "auto" else wishes.ids,
+                   why=f"{said}; fields by {fields.words}; ids: {'integers' if kind == _INT else 'names'}")
+
+
+def _is_table(base: Reading, name: str) -> bool:
+    return base.separator in (",", ";", "|") or format_suffix(name) in _TABLES
+
+
+def _header(base: Reading, fields: Fields, name: str, wishes: Wishes) -> tuple[str, int]:
+    """(kind of the header, how many lines it is)."""
+    if wishes.header == NONE or base.rewrite:
+        return NONE, 0
+    if wishes.header == NAMES:
+        return NAMES, 1
+    if wishes.header == COUNTS:
+        single = [len(row) == 1 for row in fields.records[:2]]
+        return COUNTS, 2 if single == [True, True] else 1
+    table = wishes.format == CSV or (_is_table(base, name) and wishes.format is None)
+    return header_of(fields.records, table, name)
+
+
+def _columns(base: Reading, rest: Sequence[Sequence[str]], name: str, wishes: Wishes) -> tuple[int, int]:
+    """Places of the two ends."""
+    width = max(map(len, rest))
+    if width < 2:
+        if base.header == NAMES and wishes.header == "auto":
+            raise InputError("the first line has one column where two are needed", path=name,
+                             remedy="separate the columns by commas")
+        return 0, 1
+    columns = [Column(base.names[i] if i < len(base.names) else "", *_values(rest, i)) for i in range(width)]
+    if base.names or wishes.columns is not None:
+        return edge_ends(columns, wishes.columns, name)
+    if wishes.format == EDGE_LIST or width == 2:
+        return 0, 1
+    if columns[0].kind != columns[1].kind:
+        raise _which_columns("the first two columns are integers and names", rest, name)
+    if is_count(columns[0].values) and columns[2].kind == columns[1].kind:
+        ends = [{row[i] for row in rest if len(row) > 2} for i in range(3)]
+        if ends[0].isdisjoint(ends[1]) and not ends[1].isdisjoint(ends[2]):
+            raise _which_columns("the first column numbers the lines", rest, name)
+    return 0, 1
+
+
+def _values(rest: Sequence[Sequence[str]], place: int) -> tuple[str, list[str]]:
+    """(kind, values) of a column of the first lines."""
+    values = [row[place] for row in rest if len(row) > place]
+    return _INT if values and all(map(is_id_number, values)) else _STRING, values
+
+
+def _which_columns(why: str, rest: Sequence[Sequence[str]], name: str) -> InputError:
+    return InputError(f"which columns are the ends of an edge is not clear: {why}", path=name, text=listed(rest[0]),
+                      remedy="name both by their numbers, as in --columns 1,2")
+
+
+def _id_kind(base: Reading, rest: Sequence[Sequence[str]], name: str, wishes: Wishes) -> str:
+    """Whether ids are integers, as those of the first line are, or names. Raises InputError where leading zeros would
+    make two vertices of one number."""
+    if wishes.ids != "auto":
+        return wishes.ids
+    ids = [row[i] for row in rest for i in base.columns if i < len(row)]
+    if not all(is_id_number(row) for row in ids[: 2 if len(rest[0]) > 1 else 1]):
+        return _STRING
+    if not any(map(has_leading_zero, ids)):
+        if len(rest) > 2 and len(rest[0]) > 1 and not any(map(is_id_number, ids[2:])):
+            raise InputError("the first line may be counts of vertices and edges, or an edge of names", path=name,
+                             line=base.line, text=" ".join(rest[0]),
+                             remedy="say --header counts, or --header none --ids string")
+        return _INT
+    digits = {text for text in ids if is_integer(text)}
+    if len({text.lstrip("0") for text in digits}) < len(digits):
+        raise InputError("ids with leading zeros and without may be one vertex, as numbers, or two, as names",
+                         path=name, text=next(filter(has_leading_zero, ids)), remedy="say --ids int, or --ids string")
+    return _STRING
+
+
+def _reader(base: Reading, fields: Fields, wishes: Wishes) -> str:
+    """Which reader takes edges a line: kernels for plain fields, that of CSV for quotes and other separators, and one
+    that goes line by line for other columns between blanks."""
+    if wishes.format == CSV:
+        return CSV
+    if base.rewrite or wishes.format == EDGE_LIST:
+        return EDGE_LIST if base.columns == (0, 1) else COLUMNS
+    if fields.quoted and base.separator or base.separator in (";", "|"):
+        return CSV
+    one_mark = base.separator in (",", "\t")
+    if one_mark and (base.header == NAMES or base.columns != (0, 1)):
+        return CSV
+    if one_mark and base.id_kind == _STRING and base.width and wishes.format is None:
+        return CSV
+    return EDGE_LIST if base.columns == (0, 1) else COLUMNS
+
+
+def _why(base: Reading, fields: Fields, rest: Sequence[Sequence[str]]) -> str:
+    """What was decided, in one sentence."""
+    width = str(base.width) if base.width else "2 or more"
+    parts = [f"{width} columns by {'arrows' if base.rewrite not in ('', TUPLES, '-') else fields.words}"]
+    if base.header == NAMES:
+        parts.append(f"header: {listed(base.names)}")
+    elif base.header == COUNTS:
+        parts.append("first line of counts: " + " ".join(map(str, base.counts)))
+    else:
+        parts.append("no header")
+    src, dst = (base.names[i].strip() if i < len(base.names) and base.names[i].strip() else str(i + 1)
+                for i in base.columns)
+    parts.append(f"edges: {src} and {dst}" if base.header == NAMES else f"edges: columns {src} and {dst}")
+    parts.append("ids: integers" if base.id_kind == _INT else "ids: names, with their leading zeros" if any(
+        has_leading_zero(row[i]) for row in rest for i in base.columns if i < len(row)) else "ids: names")
+    return "; ".join(parts)
+
+
+def _in_doubt(doubt: shape.DoubtError, name: str, fields: Fields) -> InputError:
+    """The error of lines that fit two shapes."""
+    choices = [f"--format {one}" for one in doubt.formats] or ["--columns 1,2", "--columns 1,3"]
+    return InputError(doubt.what, path=name, text=" ".join(fields.records[0][:9]),
+                      remedy="say which with " + ", or ".join(choices))

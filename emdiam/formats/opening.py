@@ -14,6 +14,8 @@ from .source import EdgeSource
 if TYPE_CHECKING:
     from .base import FileSource
     from .inputs import Input
+    from .look import Reading
+    from .wishes import Wishes
 
 
 def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, **options: Any) -> EdgeSource:
@@ -41,7 +43,8 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, **optio
     for name in expand(inputs):
         suffix = format_of_file(name)
         source = Input(name, headerless=_is_headerless(fmt or suffix), encoding=wishes.encoding)
-        sources.append(_reader_class(fmt or _found_format(source))(source, wishes))
+        found, reading = (fmt, None) if fmt else _found_format(source, wishes)
+        sources.append(_reader_class(found)(source, wishes, reading))
     chained = ChainedSource(sources)
     chained.info()
     return chained
@@ -58,31 +61,30 @@ def _reader_class(named: str) -> type[FileSource]:
     return source_class
 
 
-def _found_format(source: Input) -> str:
-    """The format of an input that the user does not name: by its mark, else by its suffix, else by its lines."""
-    from .heads import HEAD_BYTES, is_integer_line, read_head, sniff
+def _found_format(source: Input, wishes: Wishes) -> tuple[str, Reading | None]:
+    """The format of an input that the user does not name: by its mark, else by its suffix, else by a look at its lines,
+    which is returned too."""
+    from .heads import HEAD_BYTES
+    from .look import reading_of
     from .marks import ZIP, find_mark
 
     head, suffix = source.peek(HEAD_BYTES, text=True), format_of_file(source.name)
     if not head:
         raise InputError("the input is empty", path=source.name, remedy="fetch or write it again")
     if _is_headerless(suffix):
-        return str(suffix)
+        return str(suffix), None
     mark = find_mark(head)
     if mark is not None:
         found = "npz" if mark.format == ZIP else mark.format
         if found not in READERS:
             raise mark.refusal(source.name)
-        return found
+        return found, None
     if b"\0" in head and not (suffix and READERS[suffix].binary):
         raise _unknown_binary(source, head)
-    if suffix is None or (suffix == "matrix-market" and not head.startswith(b"%%")):
-        return sniff(head, source.name)
-    if suffix == "csv":
-        first = read_head(head, True)
-        if first is not None and is_integer_line(first.lines[0]):
-            return "edgelist"
-    return suffix
+    if suffix is None or READERS[suffix].look or (suffix == "matrix-market" and not head.startswith(b"%%")):
+        reading = reading_of(source, wishes)
+        return reading.format, reading
+    return suffix, None
 
 
 def _unknown_binary(source: Input, head: bytes) -> InputError:

@@ -20,18 +20,27 @@ class Format:
     reader : "module:class" below emdiam.formats that reads it. suffixes : those that settle the format where the
     content has no mark of another (see marks.py); others (.txt, .e, .el, .edges, .tsv, ...) leave it to the content.
     headerless : whether its first bytes are numbers, which may by chance equal a compression magic. binary :
-    whether it is no text.
+    whether it is no text. look : whether a look at the lines says how they are read, also where a suffix names the
+    format.
     """
 
     reader: str
     suffixes: tuple[str, ...] = ()
     headerless: bool = False
     binary: bool = False
+    look: bool = False
 
 
 READERS: Mapping[str, Format] = MappingProxyType({
-    "edgelist": Format("edge_list:EdgeListSource"),
-    "csv": Format("csv_table:CsvSource", (".csv",)),
+    "edgelist": Format("edge_list:EdgeListSource", look=True),
+    "csv": Format("csv_table:CsvSource", (".csv",), look=True),
+    "columns": Format("rows:ColumnsSource", look=True),
+    "adjlist": Format("rows:AdjlistSource", (".adjlist",), look=True),
+    "multiline-adjlist": Format("rows:MultilineSource", look=True),
+    "matrix": Format("rows:AdjacencySource", look=True),
+    "sif": Format("rows:SifSource", (".sif",), look=True),
+    "lgl": Format("rows:LglSource", (".lgl",), look=True),
+    "pycgr": Format("rows:PycgrSource", look=True),
     "matrix-market": Format("matrix_market:MatrixMarketSource", (".mtx", ".mm")),
     "dimacs": Format("dimacs:DimacsSource", (".gr", ".col", ".clq", ".max", ".dimacs")),
     "metis": Format("metis:MetisSource", (".graph", ".metis")),

@@ -101,7 +101,7 @@ def store_info(store: Store) -> dict[str, Any]:
         "degree": count_degrees(store).to_dict(),
         "id_kind": record.id_kind, "first_id": record.first_id, "id_dtype": str(store.id_dtype),
         "id_range": _id_range(store), "ordering": record.ordering,
-        "source": record.source, "source_format": record.source_format,
+        "source": record.source, "source_format": record.source_format, "reading": record.reading,
         "directed": record.directed, "directed_input": record.directed_input, "symmetric": record.symmetric,
         "loops_dropped": record.loops_dropped, "duplicates_dropped": record.duplicates_dropped,
         "pairs_read": record.pairs_read, "reverse_dropped": record.reverse_dropped,

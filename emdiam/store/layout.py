@@ -91,7 +91,7 @@ def fill_value(name: str, dtype: np.dtype[Any]) -> int | float:
 
 # Fields that are None in stores of format 1, and in those made of them.
 _ORIGIN = ("pairs_read", "reverse_dropped", "values_dropped")
-# Fields that are None or False in stores without what they tell of.
+# Fields that are None or False in stores without what they tell of; `reading` is "" there, in any version.
 _EXTRAS = ("weights", "directed", "reverse")
 
 
@@ -114,6 +114,7 @@ class StoreRecord:
     weights : None in a store without weights, else what they are; such stores have format 3 or 4.
     directed : arcs keep their direction, and n_edges is n_arcs. max_degree and n_isolated are of the rows out then,
         and `reverse` has those of the rows of the reverse, by the same two names (None without directions).
+    reading : how a text or a table was read, in one sentence; "" where its format says it.
     """
 
     format_version: int = PLAIN_VERSION
@@ -144,6 +145,7 @@ class StoreRecord:
     weights: WeightRecord | None = None
     directed: bool = False
     reverse: dict[str, int] | None = None
+    reading: str = ""
 
     @property
     def weight_name(self) -> str | None:
@@ -212,7 +214,8 @@ class StoreRecord:
         given = {name: value for name, value in asdict(self).items() if name in names and value is not None}
         if isinstance(self.weights, WeightRecord) and "weights" in given:
             given["weights"] = self.weights.to_dict()
-        return given if self.directed else {name: value for name, value in given.items() if name != "directed"}
+        empty = {*(() if self.directed else ("directed",)), *(() if self.reading else ("reading",))}
+        return {name: value for name, value in given.items() if name not in empty}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> StoreRecord:
@@ -220,7 +223,7 @@ class StoreRecord:
         KeyError, and weights that are none a TypeError."""
         names = _names(data["format_version"])
         unknown = sorted(set(data) - names)
-        missing = sorted(names - set(data) - set(_ORIGIN) - set(_EXTRAS))
+        missing = sorted(names - set(data) - set(_ORIGIN) - set(_EXTRAS) - {"reading"})
         if unknown or missing:
             raise KeyError(f"unknown {unknown}, missing {missing}")
         weights = WeightRecord.from_dict(data["weights"]) if "weights" in data else None

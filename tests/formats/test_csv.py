@@ -87,11 +87,17 @@ def test_integers(tmp_path, pairs, separator, end, last, batch_pairs):
         (b'"from","x","to"', (1, 3)),
         (b"p,q,r", (1, 2)),
         (b"src,src,dst", (1, 2)),
-        (b",,", (1, 2)),
     ],
 )
 def test_columns_by_name_else_the_first_two(tmp_path, header, expected):
     assert read_pairs(write(tmp_path, header + b"\n1,2,3\n")) == [expected]
+
+
+def test_columns_without_names_are_asked_about(tmp_path):
+    file = write(tmp_path, b",,\n1,2,3\n")
+    error = fault_of(file)
+    assert "not clear" in error.what and "--columns" in error.remedy
+    assert read_pairs(file, columns="1,2") == [(1, 2)]
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,13 @@ def test_the_formats():
     assert FORMATS == (
         "edgelist",
         "csv",
+        "columns",
+        "adjlist",
+        "multiline-adjlist",
+        "matrix",
+        "sif",
+        "lgl",
+        "pycgr",
         "matrix-market",
         "dimacs",
         "metis",

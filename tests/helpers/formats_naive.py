@@ -65,7 +65,10 @@ def naive_fields(line: bytes, number: int) -> tuple[bytes, bytes]:
 
 
 def naive_integer(field: bytes, number: int) -> int:
-    """A decimal id."""
+    """A decimal id, or a whole number with a point."""
+    point = re.fullmatch(rb"([0-9]{1,15})\.0*", field)
+    if point:
+        return int(point[1])
     if not re.fullmatch(rb"[0-9]+", field) or int(field) > 2**63 - 1:
         raise NaiveFault(number)
     return int(field)

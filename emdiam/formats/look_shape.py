@@ -1,0 +1,182 @@
+"""What the lines of a text are, if not an edge each: rows of a matrix, lists of neighbours, triples and others.
+
+Every function here looks at fields alone. Where they fit two shapes, `Doubt` has both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from .look_sample import Sample, is_id_number, is_integer, is_number, value_of
+
+ADJLIST, MATRIX, SIF, LGL, MULTILINE, PYCGR, PAIRS = (
+    "adjlist", "matrix", "sif", "lgl", "multiline-adjlist", "pycgr", "edgelist")
+
+_ARROW = re.compile(r"<?-{1,2}>|=>|<?--(?![->])|→")
+_DASHED = re.compile(r"\s*\d+\s*[-–]\s*\d+\s*", re.ASCII)
+_TUPLE = re.compile(r"\s*[(\[].*[)\]]\s*,?\s*")
+_COLON = re.compile(r"\s*[^\s:,]+\s*:(?:\s|$)")
+_FEW = 3
+_LEAST_MATRIX, _LEAST_WIDE = 3, 8
+
+Records = Sequence[Sequence[str]]
+
+
+class DoubtError(Exception):
+    """Lines fit two shapes. what : the two readings. formats : their names, in the same order."""
+
+    def __init__(self, what: str, formats: Sequence[str]) -> None:
+        super().__init__(what)
+        self.what, self.formats = what, tuple(formats)
+
+
+def arrow_of(lines: Sequence[str]) -> str:
+    """The arrow that stands once in every line, "-" for dashes between integers, "" for none."""
+    if lines and all(_DASHED.fullmatch(line) for line in lines):
+        return "-"
+    found = [_ARROW.findall(line) for line in lines]
+    arrows = {arrow[0].strip() for arrow in found if len(arrow) == 1}
+    return arrows.pop() if len(arrows) == 1 and all(len(arrow) == 1 for arrow in found) and all(
+        all(end.strip() for end in _ARROW.split(line, maxsplit=1)) for line in lines) else ""
+
+
+def are_tuples(lines: Sequence[str]) -> bool:
+    """Whether every line is in brackets, as in (1, 2)."""
+    return bool(lines) and all(_TUPLE.fullmatch(line) for line in lines)
+
+
+def begin_with_colons(lines: Sequence[str]) -> bool:
+    """Whether every line begins with a vertex and a colon, as in 1: 2 3."""
+    return bool(lines) and all(_COLON.match(line) for line in lines)
+
+
+def is_lgl(name: str, sample: Sample) -> bool:
+    """Whether lines "# vertex" each stand before lines of its neighbours, one a line, with a weight or without."""
+    comments = (*sample.comments, *sample.later)
+    heads = [comment for comment in comments if comment.startswith("#")]
+    rows = [line.split() for line in sample.texts]
+    fits = (len(heads) == len(comments)
+            and all(len(head.split()) == 2 and head[1] == " " for head in heads)
+            and all(len(row) == 1 or (len(row) == 2 and is_number(row[1])) for row in rows))
+    named = name.endswith(".lgl") or (bool(sample.later) and any(len(row) == 1 for row in rows))
+    return bool(heads) and fits and named
+
+
+def is_pycgr(records: Records) -> bool:
+    """Whether two counts stand before vertices with coordinates, as OsmToRoadGraph writes them."""
+    if len(records) < _FEW or [len(record) for record in records[:_FEW]] != [1, 1, 3]:
+        return False
+    return is_integer(records[0][0]) and is_integer(records[1][0]) and all(
+        "." in field and is_number(field) for field in records[2][1:])
+
+
+def is_multiline(records: Records) -> bool:
+    """Whether lines "vertex degree" each stand before as many lines "neighbour {...}"."""
+    at, dicts = 0, 0
+    while at < len(records):
+        if len(records[at]) != 2 or not is_integer(records[at][1]):
+            return False
+        degree = value_of(records[at][1])
+        rows = records[at + 1 : at + 1 + degree]
+        if not all(len(row) > 1 and row[1].startswith("{") for row in rows):
+            return False
+        dicts += len(rows)
+        at += 1 + degree
+    return dicts > 0
+
+
+def is_named_matrix(records: Records, whole: bool) -> bool:
+    """Whether a first row of names stands above rows of numbers, each behind its name."""
+    first, rows = records[0], records[1:]
+    names = first[1:]
+    if len(names) < 2 or len(set(names)) < len(names) or not rows or first[0] in names:
+        return False
+    heads = [row[0] for row in rows]
+    square = len(rows) == len(names) if whole else len(rows) <= len(names)
+    return (square and all(len(row) == len(first) for row in rows) and heads == list(names[: len(heads)])
+            and all(is_number(field) or not field for row in rows for field in row[1:])
+            and not all(is_number(field) for field in first))
+
+
+def is_matrix(records: Records, whole: bool) -> bool:
+    """Whether as many rows as columns of numbers are an adjacency matrix. Raises DoubtError where they may as well be
+    edges with further fields."""
+    width = len(records[0])
+    if width < _LEAST_MATRIX or len(records) > width or any(len(row) != width for row in records):
+        return False
+    if not all(is_number(field) for row in records for field in row):
+        return False
+    values = [[float(field.replace(",", ".")) for field in row] for row in records]
+    if not whole:
+        zeros = sum(row.count(0.0) for row in values)
+        return width >= _LEAST_WIDE and 2 * zeros >= width * len(values) and not any(
+            row[i] for i, row in enumerate(values[:width]))
+    if len(records) < width:
+        return False
+    hollow = not any(values[i][i] for i in range(width))
+    symmetric = all(values[i][j] == values[j][i] for i in range(width) for j in range(i))
+    plain = {value for row in values for value in row} <= {0.0, 1.0}
+    if (symmetric and (hollow or plain)) or (width > _LEAST_MATRIX and plain):
+        return True
+    if (hollow or plain) and all(is_integer(field) for row in records for field in row[:2]):
+        raise DoubtError("its lines may be the rows of an adjacency matrix, or edges with further fields",
+                         (MATRIX, PAIRS))
+    return False
+
+
+def is_adjlist(records: Records) -> bool:
+    """Whether each line has a vertex and all its neighbours. Raises DoubtError where that is not certain."""
+    heads = [row[0] for row in records]
+    if len(set(heads)) < len(heads) or not any(len(row) > 2 for row in records):
+        return False
+    if any(not field for row in records for field in row[:2]):
+        return False
+    if len({len(row) for row in records}) == 1:
+        return _are_mutual(records)
+    numbers = is_id_number(heads[0])
+    behind = [field for row in records for field in row[2:]]
+    if numbers and not all(map(is_integer, behind)):
+        return False
+    known = set(heads) | {row[1] for row in records if len(row) > 1}
+    certain = any(len(row) > _FEW or len(row) == 1 for row in records) and (
+        numbers or any(field in known for field in behind))
+    if certain or all(field in known for field in behind):
+        return True
+    raise DoubtError("its lines may have a vertex and all its neighbours each, or an edge each, with further fields on"
+                     " some of them", (ADJLIST, PAIRS))
+
+
+def _are_mutual(records: Records) -> bool:
+    """Whether rows of one length name each other: then all their fields are vertices."""
+    rows = {row[0]: set(row[1:]) for row in records}
+    pairs = [(head, other) for head, row in rows.items() for other in row if other in rows and other != head]
+    behind = sum(field in rows for row in records for field in row[2:])
+    return behind > 1 and len(records) > _FEW and all(head in rows[other] for head, other in pairs)
+
+
+def middle_is_relation(records: Records) -> bool:
+    """Whether the second field of every line says of what kind the edge is between the first and those behind, as in
+    Cytoscape's SIF. Raises DoubtError where the second field or the third may be the other end."""
+    rows = [row for row in records if len(row) > 1]
+    if not rows or any(len(row) < _FEW for row in rows) or any(is_number(row[1]) for row in rows):
+        return False
+    heads, middles = {row[0] for row in records}, {row[1] for row in rows}
+    behind = {field for row in rows for field in row[2:]}
+    if all(is_number(field) or field.startswith("{") for field in behind):
+        return False
+    if middles.isdisjoint(heads) and middles.isdisjoint(behind):
+        if len(rows) > 1 and len(middles) == 1 and not _one_third(rows):
+            return True
+        if not heads.isdisjoint(behind):
+            return True
+    elif heads.isdisjoint(behind) and not heads.isdisjoint(middles):
+        return False
+    if _one_third(rows) and len(rows) > 1 and len(middles) > 1:
+        return False
+    raise DoubtError("the other end of an edge may be the second field of a line, or the third", ())
+
+
+def _one_third(rows: Records) -> bool:
+    """Whether all that stands behind the second field is the same."""
+    return len({tuple(row[2:]) for row in rows}) == 1
