@@ -47,8 +47,8 @@ class Tally:
         """The tally in the state of an intake, or one that begins."""
         if resumed is None:
             return cls()
-        pairs, loops, *weights = resumed["tally"]
-        return cls(pairs, loops, WeightEnds(*weights))
+        pairs, loops, least, largest, places = resumed["tally"]
+        return cls(pairs, loops, WeightEnds(least, largest, places))
 
     def state(self) -> list[int | None]:
         """The tally as part of the state of an intake."""

@@ -143,6 +143,11 @@ class _Run:
         record = self._store.record.weights
         return 0 if record is None else record.decimals
 
+    @property
+    def _delta(self) -> float | None:
+        """The width of a bucket in the units of the store."""
+        return None if self._asked.delta is None else self._asked.delta * 10.0**self._decimals
+
     def _length(self, distance: int | float) -> Number:
         """A distance as users see it."""
         return distance if isinstance(distance, float) else number(distance, self._decimals)
@@ -159,7 +164,7 @@ class _Run:
         """The paths, with their tree if one is needed, and the vertices of the path that was asked for."""
         asked = self._asked
         self._meter.begin("search", None, "rounds")
-        options = SearchOptions(asked.threads, asked.delta, lambda: self._meter.update(0))
+        options = SearchOptions(asked.threads, self._delta, lambda: self._meter.update(0))
         check_lengths(rows)
         with timed(self.seconds, "search"):
             try:
@@ -176,7 +181,7 @@ class _Run:
     def _streamed(self) -> tuple[Paths, list[int] | None, int]:
         """The same, and the bytes read, with blocks read as they are needed."""
         asked = self._asked
-        options = SearchOptions(asked.threads, asked.delta, lambda: self._meter.update(0))
+        options = SearchOptions(asked.threads, self._delta, lambda: self._meter.update(0))
         check_lengths(StoredLengths.of(self._store))
         with timed(self.seconds, "load"):
             search = StreamedSearch(self._store, self._plan.arena_bytes, options)

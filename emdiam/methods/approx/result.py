@@ -48,7 +48,7 @@ class Approximation(Result):
             self.diameter_max_component = self.lower
             self.diameter = self.lower if self.connected else None
         diameter = self.lower if self.exact else self.known_diameter
-        self.ratio = self.estimate / diameter if diameter and self.estimate is not None else None
+        self.ratio = float(self.estimate) / float(diameter) if diameter and self.estimate is not None else None
 
 
 def extended(result: Result, **more: Any) -> Approximation:

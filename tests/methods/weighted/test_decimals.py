@@ -221,6 +221,28 @@ def test_more_digits_than_floats_have_are_told_in_full(tmp_path: Path) -> None:
     assert done.stdout.startswith("diameter: 10,000,000,000,000,000.8 (proved)")
 
 
+@pytest.mark.parametrize("few", [[0.1, 2.35], [1e7 + 0.1, 1e-8], [1e15 + 0.1]])
+def test_decimals_in_blocks_that_are_read_as_they_are_needed(tmp_path: Path, few: list[float]) -> None:
+    """Of 8 to 64 bits, with buckets of a width in lengths and without."""
+    generator, place = random.Random(7), tmp_path / "g.zarr"
+    edges: Edges = {(v, v + 1): generator.choice(few) for v in range(90)}
+    edges |= {(v, v + 9): generator.choice(few) for v in range(0, 80, 2)}
+    want = by_fractions(91, edges)
+    longest = max(one for row in want for one in row if one is not None)
+    emdiam.convert(arrays(91, edges), place, weights=True, chunk=64)
+    with open_store(place) as store:
+        assert store.record.weights is not None and store.record.weights.decimals > 0 and store.weights is not None
+        arena = 3 * 64 * (4 + store.weights.dtype.itemsize)
+        found: Any = emdiam.exact(store, weighted=True, arena=arena, certificate=tmp_path / "c.json")
+        assert fraction(found.diameter) == longest and verify(tmp_path / "c.json", store).verified
+        for asked in ({}, {"arena": arena}, {"delta": 0.5, "method": "delta-stepping"}, {"delta": 3.0, "arena": arena}):
+            paths: Any = emdiam.shortest_paths(store, 0, **asked)
+            assert paths.distances.tolist() == [float(one) for one in want[0] if one is not None]
+            assert fraction(paths.largest_distance) == max(one for one in want[0] if one is not None)
+    near: Any = emdiam.approximate(place, weighted=True, known_diameter=float(longest))
+    assert near.ratio >= 1 and fraction(near.upper) >= longest
+
+
 def test_the_command_shows_the_digits_on_which_both_ends_agree(uneven: tuple[Path, Fraction]) -> None:
     done = CliRunner().invoke(group, ["exact", str(uneven[0]), "--weighted", "--quiet"])
     line = next(line for line in done.stdout.splitlines() if line.startswith("largest diameter"))
