@@ -25,12 +25,12 @@ from tests.helpers.weighted_stores import make_weighted_store, some_weighted_gra
 # What each command calls for its answer, and how it is called.
 RUNS: dict[str, tuple[str, str]] = {
     "exact": ("exact path.zarr", "emdiam.runs.run.execute"),
-    "exact along weights": ("exact path.zarr --weighted", "emdiam.methods.weighted.run.solve"),
+    "exact along weights": ("exact weights.zarr --weighted", "emdiam.methods.weighted.run.solve"),
     "exact along arcs": ("exact arcs.zarr --directed", "emdiam.runs.directed.solve_directed"),
     "approx": ("approx path.zarr", "emdiam.runs.run.execute"),
-    "approx along weights": ("approx path.zarr --weighted", "emdiam.methods.weighted.approximation.solve"),
+    "approx along weights": ("approx weights.zarr --weighted", "emdiam.methods.weighted.approximation.solve"),
     "ecc": ("ecc path.zarr", "emdiam.runs.run.execute"),
-    "ecc along weights": ("ecc path.zarr --weighted", "emdiam.methods.weighted.eccentricity_run.solve"),
+    "ecc along weights": ("ecc weights.zarr --weighted", "emdiam.methods.weighted.eccentricity_run.solve"),
     "ecc along arcs": ("ecc arcs.zarr --directed out", "emdiam.runs.directed.eccentricities_directed"),
     "distances": ("distances path.zarr", "emdiam.distribution.run.distances"),
     "distances along arcs": ("distances arcs.zarr --directed", "emdiam.distribution.directed.distances_directed"),
@@ -54,6 +54,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Stores, and whatever else the commands read, in the current folder."""
     monkeypatch.chdir(tmp_path)
     generate("path", tmp_path / "path.zarr", vertices=9)
+    generate("path", tmp_path / "weights.zarr", vertices=9, weights="uniform:1,9")
     (tmp_path / "edges.txt").write_text("0 1\n1 2\n")
     (tmp_path / "answer.json").write_text("{}")
     assert run(group, "convert edges.txt arcs.zarr --directed -q".split()) == 0
