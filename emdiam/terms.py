@@ -39,7 +39,8 @@ _RENAMED = {"radius": 'what="radius"', "center": 'what="center"', "sources": "k=
 _OF_FUNCTION = {("eccentricities", "directed"): 'directed="out"'}
 
 _OPTION = re.compile(r"(?<![\w-])--(?P<name>[a-z][a-z0-9-]*[a-z0-9])"
-                     r"(?:=(?P<given>[^\s,;:)'\"]+)| (?P<metavar>[A-Z]+(?:,[A-Z]+)*)(?!\w)"
+                     r"(?:=(?P<given>[^\s,;:)'\"]+)|(?<=--columns) (?P<ends>[^\s;,]+,[^\s;,]+)"
+                     r"| (?P<metavar>[A-Z]+(?:,[A-Z]+)*)(?!\w)"
                      r"| (?P<number>\d[\d,.]*\d(?: ?[KMGT]?i?B)?|\d(?: ?[KMGT]?i?B)?)(?!\w)"
                      r"| (?P<word>[a-z0-9][\w+-]*))?")
 _FILE, _STORE = r"(?:'[^']+'|[^\s']+)", r"(?:'[^']+\.zarr'|[^\s']+\.zarr)"
@@ -77,10 +78,13 @@ def _call(match: re.Match[str]) -> str:
 
 def _keyword(match: re.Match[str], function: str, known: Collection[str] | None) -> str:
     """A keyword in place of an option."""
-    name, value, rest = match["name"].replace("-", "_"), match["given"] or match["metavar"] or match["number"], ""
+    name, rest = match["name"].replace("-", "_"), ""
+    value = next(filter(None, match.group("given", "ends", "metavar", "number")), None)
     if word := match["word"]:
         value, rest = (word, "") if name in _NAMED and word not in _GOES_ON else (value, f" {word}")
-    if name == "weights" and known is not None and name not in known and "weighted" in known:
+    before = match.string[:match.start()]
+    if (name == "weights" and known is not None and name not in known and "weighted" in known
+            and not before.endswith("with ")):  # of a conversion that is to be made
         name = "weighted" if value is None else "weight" if "weight" in known else name
     if name.startswith("no_") and _home(name[3:], known) is not None:
         name, written = name[3:], f"{name[3:]}=False"
@@ -90,7 +94,8 @@ def _keyword(match: re.Match[str], function: str, known: Collection[str] | None)
         written = _RENAMED[name]
         name = written.partition("=")[0]
     else:
-        is_flag = name in _FLAGS or (name, rest) == ("weights", " alone")
+        is_flag = name in _FLAGS or name == "weights" and value is None and (
+            rest == " alone" or before.endswith("with "))
         written = f"{name}=" + ("True" if is_flag else _written(value, bool(match["metavar"])))
     home = _home(name, known)
     return match[0] if home is None else written + (f" of emdiam.{home}" if home else "") + rest

@@ -119,10 +119,19 @@ def test_options_become_keywords(message: str, said: str):
     assert in_keywords(message) == in_keywords(said) == said
 
 
+def test_ends_are_one_text(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("emdiam.terms.keywords_of_all", lambda: {"columns": "convert"})
+    for ends in ("1,3", "u,v", "SRC,DST", ":START_ID,:END_ID"):
+        assert in_keywords(f"name both, as in --columns {ends}; or not") == f'name both, as in columns="{ends}"; or not'
+    assert in_keywords("leave out --columns") == "leave out columns="
+
+
 def test_a_remedy_of_another_function_names_it():
     known = keywords_of(api.diameter)
     assert in_keywords("use --ids string", "diameter", known) == 'use ids="string" of emdiam.convert'
     assert in_keywords("leave out --weights", "exact", keywords_of(api.exact)) == "leave out weighted=True"
+    said = in_keywords("leave --weighted out, or convert the graph with --weights", "exact", keywords_of(api.exact))
+    assert said == "leave weighted=True out, or convert the graph with weights=True of emdiam.convert"
     assert in_keywords("use --directed", "eccentricities", keywords_of(api.eccentricities)) == 'use directed="out"'
 
 
