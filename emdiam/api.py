@@ -24,6 +24,7 @@ from .distribution.result import Distances, Profile
 from .errors import InputError
 from .formats.source import EdgeSource
 from .formats.weights import WeightChoice, named_weights
+from .formats.wishes import two_columns
 from .generators.make import GenerateReport
 from .gpu.setting import CPU
 from .keywords import (
@@ -87,15 +88,14 @@ def convert(inputs: Any, target: str | Path, *, format: str | None = None, ids: 
     Returns a report with the store's record and what was dropped or relabelled. Raises InputError
     for bad input (BudgetError where memory or disk cannot do); then there is no target.
     """
-    weight = options.pop("weight", None)
-    writing, reading = _apart(options)
-    if isinstance(inputs, Iterator):
-        inputs = list(inputs)
+    weight, (writing, reading) = options.pop("weight", None), _apart(options)
+    inputs = list(inputs) if isinstance(inputs, Iterator) else inputs
     files = _files(inputs)
-    if files is None and (format is not None or ids != "auto" or any(reading.values())):
+    is_store = isinstance(inputs, Store) or (files is None and isinstance(inputs, str | Path))
+    of_files = reading.keys() - (set() if is_store else {"columns"})
+    if files is None and (format is not None or ids != "auto" or of_files):
         raise InputError(f"format, ids, {', '.join(_OF_FILES)} tell how files are read, and this is none",
                          remedy="leave them out")
-    is_store = isinstance(inputs, Store) or (files is None and isinstance(inputs, str | Path))
     if directed and (is_store or order != NATURAL):
         raise InputError("directions are kept by a conversion of edges in the natural order alone",
                          remedy="leave the order or the directions out")
@@ -104,7 +104,7 @@ def convert(inputs: Any, target: str | Path, *, format: str | None = None, ids: 
         if choice is not None:
             check_weights(inputs, choice)
         return reorder(inputs, target, order, **writing)
-    source = _graph_to_convert(inputs, writing, choice) if files is None else files
+    source = _graph_to_convert(inputs, writing, choice, reading.pop("columns", None)) if files is None else files
     chosen = convert_options(writing, fmt=format, ids=ids, directed=directed, weights=choice, **reading)
     if order == NATURAL:
         return convert_source(source, Path(target), options=chosen)
@@ -114,9 +114,9 @@ def convert(inputs: Any, target: str | Path, *, format: str | None = None, ids: 
 
 
 def _apart(given: ConvertKeywords) -> tuple[WritingKeywords, dict[str, Any]]:
-    """What is given of how the store is written, and of how files are read, without None."""
+    """What is given of how the store is written, and of how files are read, without defaults."""
     options = cast("dict[str, Any]", given)
-    reading = {name: options[name] for name in _OF_FILES if options.get(name) is not None}
+    reading = {name: options[name] for name in _OF_FILES if options.get(name) not in (None, "", "auto", False)}
     rest = {name: value for name, value in options.items() if name not in _OF_FILES}
     return cast("WritingKeywords", rest), reading
 
@@ -130,9 +130,9 @@ def _files(inputs: Any) -> list[str | Path] | None:
     return names if names is not None and all(isinstance(name, str | Path) for name in names) else None
 
 
-def _graph_to_convert(graph: Any, options: WritingKeywords, weights: WeightChoice | None) -> EdgeSource:
+def _graph_to_convert(graph: Any, options: WritingKeywords, weights: WeightChoice | None, columns: Any) -> EdgeSource:
     """The source of a graph in memory. Raises InputError, also for options of checkpoints."""
-    source = source_of(graph, weights)
+    source = source_of(graph, weights, two_columns(columns))
     if chosen_checkpoint(options) is not None:
         raise InputError("a graph in memory is not there any more after a stop",
                          remedy="leave the options of checkpoints out, or write its edges to a file")

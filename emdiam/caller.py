@@ -127,15 +127,18 @@ def _has_edges(name: str) -> bool:
     return Path(name).is_file() or split_member(name) is not None
 
 
-def source_of(graph: Any, weights: WeightChoice | None = None) -> EdgeSource:
-    """The edges of the file at a path, or of a graph in memory. weights : those to keep. Raises InputError."""
+def source_of(
+    graph: Any, weights: WeightChoice | None = None, columns: tuple[str, str] | None = None,
+) -> EdgeSource:
+    """The edges of the file at a path, or of a graph in memory. weights : those to keep. columns : the two ends of an
+    edge in a table. Raises InputError."""
     if isinstance(graph, str | Path):
         from .formats import open_source
 
-        return open_source([graph], weights=weights)
+        return open_source([graph], weights=weights, columns=columns)
     from .formats.objects import as_source
 
-    return as_source(graph, weights)
+    return as_source(graph, weights, columns)
 
 
 def _is_small(source: EdgeSource) -> bool:

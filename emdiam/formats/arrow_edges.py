@@ -14,7 +14,7 @@ from ..errors import InputError
 from .base import Named
 from .ids import arrow_ids, may_have_ids
 from .source import EdgeBatch, pairs_per_batch
-from .tables import in_slices, named_pair
+from .tables import Column, in_slices, named_pair, refuse_doubtful
 from .weights import FLOAT64, WeightChoice, checked_weights, kind_of, weight_column
 
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary,
@@ -81,7 +81,10 @@ class ArrowEdges(Named):
         """The two id columns: those named like an edge, else the first two integers, else the first two strings, else
         the first two numbers; or one of ids and one of lists of neighbours. Raises InputError that lists what there
         is."""
-        kinds, ids = [column_kind(data_type) for data_type in schema.types], named_pair(schema.names)
+        kinds = [column_kind(data_type) for data_type in schema.types]
+        columns = [Column(name, kind) for name, kind in zip(schema.names, kinds, strict=True)]
+        fixed = self._fixed_ends(columns)
+        ids = named_pair(schema.names) if fixed is None else fixed
         lists = [i for i, data_type in enumerate(schema.types) if is_list(data_type)]
         if len(lists) == 1 and (ids is None or lists[0] in ids):
             return self._listed(schema, kinds, lists[0])
@@ -90,9 +93,11 @@ class ArrowEdges(Named):
             alike = ([i for i, kind in enumerate(kinds) if kind == wanted and (whole[i] or not strict)]
                      for wanted, strict in (("int", True), ("string", False), ("int", False)))
             ids = next(((places[0], places[1]) for places in alike if self._are_ends(places)), None)
+            if ids is not None and len(columns) > 2:
+                refuse_doubtful(columns, ids, self.name)
         if ids is None or not kinds[ids[0]] or kinds[ids[0]] != kinds[ids[1]]:
-            columns = ", ".join(f"{field.name}: {field.type}" for field in schema) or "none"
-            raise self.error(f"no two id columns among its columns ({columns})", remedy=_REMEDY)
+            there = ", ".join(f"{field.name}: {field.type}" for field in schema) or "none"
+            raise self.error(f"no two id columns among its columns ({there})", remedy=_REMEDY)
         names = schema.names[ids[0]], schema.names[ids[1]]
         for name in names:
             if schema.names.count(name) > 1:
@@ -105,6 +110,10 @@ class ArrowEdges(Named):
         place = self._weight_place(schema, ids, self.weights.column)
         return EdgeColumns(ids, names, kinds[ids[0]], place, weight_kind(schema.types[place]),
                            schema.names[place])
+
+    def _fixed_ends(self, columns: Sequence[Column]) -> tuple[int, int] | None:
+        """Places of the ends that the user wants, None where none are named."""
+        return None
 
     def _listed(self, schema: pa.Schema, kinds: list[str], lists: int) -> EdgeColumns:
         """The column of ids beside one of lists of neighbours. Raises InputError where it is not clear which."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 from .arrow_edges import ArrowEdges
 from .base import FileSource
 from .source import EdgeBatch, SourceInfo
-from .tables import dropped_columns
+from .tables import Column, dropped_columns, edge_ends
 
 # What pyarrow raises for files of any bytes.
 DAMAGE = (pa.ArrowException, OSError, ValueError, TypeError, LookupError, ArithmeticError)
@@ -22,7 +22,7 @@ AGAIN = "fetch or write it again"
 class ColumnFile(ArrowEdges, FileSource):
     """A file of columns, two of which have the ends of edges."""
 
-    takes_strings = takes_columns = True
+    takes_strings = takes_columns = takes_ends = True
     _consumed = 0
     _as_names = "keep such ids as names with --ids string"
 
@@ -41,6 +41,10 @@ class ColumnFile(ArrowEdges, FileSource):
     @abstractmethod
     def _pieces(self, file: Any, places: list[int], batch_bytes: int, kind: str) -> Iterator[Any]:
         """Record batches with the columns in these places, in this order."""
+
+    def _fixed_ends(self, columns: Sequence[Column]) -> tuple[int, int] | None:
+        wanted = self.wishes.columns
+        return None if wanted is None else edge_ends(columns, wanted, self.name)
 
     def _read_info(self) -> SourceInfo:
         with self._opened() as file:

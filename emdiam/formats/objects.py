@@ -208,9 +208,20 @@ KINDS: Mapping[str, Callable[[Any, Weights], EdgeSource | None]] = MappingProxyT
 })
 
 
-def as_source(graph: Any, weights: Weights = None) -> EdgeSource:
-    """The source of edges for a graph in memory, of a kind in KINDS. weights : those to keep. Raises InputError for
-    anything else."""
+def as_source(graph: Any, weights: Weights = None, columns: tuple[str, str] | None = None) -> EdgeSource:
+    """The source of edges for a graph in memory, of a kind in KINDS. weights : those to keep. columns : the two ends of
+    an edge in a table. Raises InputError for anything else."""
+    source = _as_source(graph, weights)
+    choose = getattr(source, "choose", None)
+    if choose is not None:
+        choose(columns)
+    elif columns is not None:
+        raise InputError(f"{source.name} has no columns to choose the ends of edges from", text=",".join(columns),
+                         remedy="leave columns out")
+    return source
+
+
+def _as_source(graph: Any, weights: Weights) -> EdgeSource:
     for package in dict.fromkeys(base.__module__.partition(".")[0] for base in type(graph).__mro__):
         source = KINDS[package](graph, weights) if package in KINDS else None
         if source is not None:

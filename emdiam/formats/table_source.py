@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from .arrow_edges import ArrowEdges, EdgeColumns, column_kind, is_list, rows_per_batch, weight_kind
 from .source import EdgeBatch, SourceInfo, WithoutFile
-from .tables import dropped_columns, named_pair
+from .tables import Column, dropped_columns, edge_ends, named_pair
 from .weights import WHOLE, WeightChoice
 
 _LOOKED_AT = 1000  # rows by which the types of columns are known that hold any objects
@@ -34,13 +34,27 @@ class TableSource(WithoutFile, ArrowEdges):
         self.name, self._n, self._rows, self.weights = f"the table of {kind}", n_rows, rows, weights
         self._names = [str(name) for name in names]
         self._format, self.dropped = kind, dict[str, int]()
-        self._chosen = self._choose()
+        self._fixed: tuple[int, int] | None = None
+        self._chosen = EdgeColumns((0, 0), ("", ""), "int", weight_kind="" if weights is None else WHOLE)
 
-    def _choose(self) -> EdgeColumns:
-        """The columns of the edges."""
+    def choose(self, wanted: tuple[str, str] | None = None) -> None:
+        """Choose the columns of the edges: those that are wanted, by names or numbers from 1 on, or those that look so.
+
+        Raises InputError where there are none, or they are not plain.
+        """
         if not self._n:
-            return EdgeColumns((0, 0), ("", ""), "int", weight_kind="" if self.weights is None else WHOLE)
+            return
         pair = named_pair(self._names)
+        if wanted is not None:
+            pair = edge_ends([Column(name, "") for name in self._names], wanted, self.name)
+            self._fixed = pair if self.weights is not None else (0, 1)
+        self._chosen = self._choose(pair)
+
+    def _fixed_ends(self, columns: Sequence[Column]) -> tuple[int, int] | None:
+        return self._fixed
+
+    def _choose(self, pair: tuple[int, int] | None) -> EdgeColumns:
+        """The columns of the edges, of which these may be known."""
         places = range(len(self._names)) if self.weights is not None or pair is None else pair
         found = self._columns(self._arrow(0, min(self._n, _LOOKED_AT), places).schema)
         return replace(found, ids=(places[found.ids[0]], places[found.ids[1]]))

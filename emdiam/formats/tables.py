@@ -152,6 +152,15 @@ def _by_kind(kinds: Sequence[str], doubtful: Sequence[int]) -> tuple[int, int] |
     return None
 
 
+def refuse_doubtful(columns: Sequence[Column], ends: tuple[int, int], path: str) -> None:
+    """Raise InputError where one of the ends, which no name says, numbers the edges or says of what type they are."""
+    doubtful = [i for i, column in enumerate(columns) if _is_no_end(column)]
+    if not set(doubtful).isdisjoint(ends):
+        names = listed([column.name for column in columns])
+        raise InputError(f"which columns are the ends of an edge is not clear ({names})", path=path,
+                         remedy="name both by --columns, as in --columns " + _example(columns, doubtful))
+
+
 def listed(names: Sequence[str]) -> str:
     """Names of columns for a sentence; a column without one by its number."""
     shown = [name.strip() or f"column {i + 1}" for i, name in enumerate(names[:_MAX_NAMES])]

@@ -1,0 +1,45 @@
+"""The ends of edges by name or number, in Parquet files and tables in memory."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import emdiam
+from emdiam.errors import InputError
+from emdiam.formats.objects import as_source
+from emdiam.formats.wishes import two_columns
+from tests.helpers.formats_naive import collect, fault_of, read_pairs
+
+TABLE = pd.DataFrame({"id": [0, 1], "km": [5, 7], "boss": [10, 11], "worker": [11, 12]})
+
+
+@pytest.mark.parametrize("columns", ["boss,worker", ("boss", "worker"), (3, 4), "3,Worker"])
+def test_columns_of_files_and_tables(tmp_path, columns):
+    TABLE.to_parquet(tmp_path / "g.parquet")
+    assert read_pairs(tmp_path / "g.parquet", columns=columns) == [(10, 11), (11, 12)]
+    for table in (TABLE, pa.table(TABLE)):
+        assert collect(as_source(table, columns=two_columns(columns))) == [(10, 11), (11, 12)]
+
+
+def test_columns_are_in_the_order_that_is_wanted(tmp_path):
+    table = TABLE.rename(columns={"boss": "source", "worker": "target"})
+    report = emdiam.convert(table, tmp_path / "s.zarr", columns="target,source", directed=True, weights="km")
+    assert report.first_pairs == ((11, 10), (12, 11)) and report.record.weights.largest == 7
+
+
+def test_columns_that_number_edges_are_asked_about(tmp_path):
+    TABLE.to_parquet(tmp_path / "g.parquet")
+    error = fault_of(tmp_path / "g.parquet")
+    assert "not clear" in error.what and "--columns" in error.remedy
+
+
+def test_columns_that_are_not_there(tmp_path):
+    with pytest.raises(InputError, match="no column nobody"):
+        emdiam.convert(TABLE, tmp_path / "s.zarr", columns="boss,nobody")
+    with pytest.raises(InputError, match="leave"):
+        emdiam.convert([(1, 2)], tmp_path / "s.zarr", columns="1,2")
+    emdiam.convert([(1, 2)], tmp_path / "s.zarr")
+    with pytest.raises(InputError, match="tell how files are read"):
+        emdiam.convert(tmp_path / "s.zarr", tmp_path / "t.zarr", columns="1,2")
