@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .whole import WholeGraph, unique
 
 _DEFAULTS = ("node", "edge", "graph")
+# Attributes that have the name of something else in pydot, outside of quotes and comments.
+_TAKEN = ("name", "src", "dst", "obj_dict", "self", "graph_name", "graph_type", "strict", "simplify",
+          "suppress_disconnected")
+_PIECES = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*|(?<![\w.])(?:' + "|".join(_TAKEN) + r")(?=\s*=)",
+                     re.DOTALL)
 
 
 class DotError(Exception):
@@ -24,7 +30,7 @@ def graph_of_dot(text: str, attribute: str | None) -> WholeGraph:
     said = io.StringIO()  # pydot prints what is wrong
     with contextlib.redirect_stdout(said):
         try:
-            graphs = pydot.graph_from_dot_data(text)
+            graphs = pydot.graph_from_dot_data(_renamed(text))
         except (AttributeError, TypeError, ValueError, LookupError, RecursionError) as error:
             raise DotError(str(error)) from error
     if not graphs:
@@ -39,6 +45,11 @@ def graph_of_dot(text: str, attribute: str | None) -> WholeGraph:
         nodes.append(name)
     ends = (end for edge in edges for end in edge[:2])
     return WholeGraph(unique([*nodes, *ends]), edges, graphs[0].get_type() == "digraph")
+
+
+def _renamed(text: str) -> str:
+    """The text with an underscore behind the attributes in _TAKEN."""
+    return _PIECES.sub(lambda piece: piece[0] + ("_" if piece[0] in _TAKEN else ""), text)
 
 
 def _edges(graph: Any) -> Iterator[tuple[Any, Any, Mapping[str, Any]]]:

@@ -22,6 +22,10 @@ _REMEDY = "write the graph as an edge list, or with scipy.sparse.save_npz"
 _ARRAYS = ("indptr", "indices", "data")
 _MATLAB = ("jc", "ir", "data")
 
+# What h5py raises for files of any bytes.
+_FAULTS = (OSError, RuntimeError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
+_DAMAGED = "the file is damaged", "fetch the file again"
+
 
 class Hdf5Source(FileSource):
     """See the module. Vertex v is row and column v, from 0 on."""
@@ -35,7 +39,7 @@ class Hdf5Source(FileSource):
             import h5py
         except ImportError as error:
             raise self.error("HDF5 files are read by h5py, which is not installed", remedy=EXTRA) from error
-        with self._damage((OSError, RuntimeError, KeyError), "this is no HDF5 file, or cut short", "fetch it again"):
+        with self._damage(_FAULTS, "this is no HDF5 file, or cut short", "fetch it again"):
             return h5py.File(path, "r")
 
     def _find(self, file: Any) -> tuple[Any, tuple[str, str, str], int]:
@@ -69,7 +73,7 @@ class Hdf5Source(FileSource):
         return sides[0]
 
     def _read_info(self) -> SourceInfo:
-        with self._open() as file:
+        with self._open() as file, self._damage(_FAULTS, *_DAMAGED):
             group, names, n = self._find(file)
             entries = len(group[names[1]])
             if self.weights is not None:
@@ -84,12 +88,13 @@ class Hdf5Source(FileSource):
         """See EdgeSource. Raises InputError for damaged data and for indices outside n."""
         self._consumed = 0
         with self._open() as file:
-            group, names, n = self._find(file)
-            offsets, neighbours = self._array(group, names[0]), self._array(group, names[1])
             values, choice = None, self.weights
-            if choice is not None:
-                values = self._array(group, names[2], "iufb")
-            self.dropped = {"values": neighbours.length if values is None and names[2] in group else 0}
+            with self._damage(_FAULTS, *_DAMAGED):
+                group, names, n = self._find(file)
+                offsets, neighbours = self._array(group, names[0]), self._array(group, names[1])
+                if choice is not None:
+                    values = self._array(group, names[2], "iufb")
+                self.dropped = {"values": neighbours.length if values is None and names[2] in group else 0}
             if offsets.length != n + 1:
                 raise self.error(f"{names[0]} has {offsets.length:,} items for {n:,} rows", remedy=_REMEDY)
             weigh = None if values is None or choice is None else lambda count: values.take_weights(count, choice)
@@ -108,7 +113,7 @@ class Hdf5Source(FileSource):
 
         def read(size: int) -> bytes:
             nonlocal at
-            with self._damage((OSError, RuntimeError, ValueError), f"{name} is damaged", "fetch the file again"):
+            with self._damage(_FAULTS, f"{name} is damaged", "fetch the file again"):
                 piece = dataset[at : at + max(1, size // dataset.dtype.itemsize)]
             at += len(piece)
             self._consumed += piece.nbytes

@@ -90,7 +90,7 @@ _TEXTS = tuple((re.compile(pattern, re.IGNORECASE), mark) for pattern, mark in (
      Mark("", "a web page (HTML), such as that of a download or of an error", _FETCH)),
     (rb"[{\[]\s{0,4096}[{\[\"\d}\]-]", Mark("json", "JSON")),
     (rb"nodedef\s{0,64}>", Mark("", "a GDF file of GUESS or Gephi", _EDGE_LIST)),
-    (rb"LEDA\.GRAPH\b", Mark("", "a LEDA graph", _EDGE_LIST)),
+    (rb"LEDA\.GRAPH\b", Mark("leda", "a LEDA graph")),
     (rb"\(tlp\s", Mark("", "a graph of Tulip", _EDGE_LIST)),
     (rb"graphclass\s{0,64}=", Mark("", "the properties of a BVGraph of WebGraph",
                                    "write the graph as arcs with WebGraph's ArcListASCIIGraph, and convert that")),

@@ -1,4 +1,4 @@
-"""Parquet tables with two columns of ids, or one of ids and one of lists of neighbours.
+"""Parquet tables with two columns of ids, or one of ids and one of lists of neighbours; fields of a struct are columns.
 
 Read row group by row group in batches, buffered by the page, without threads and without
 pre-fetching, so that memory is that of one batch and one page per column.
@@ -37,7 +37,7 @@ class ParquetSource(ColumnFile):
                                  remedy="rename the column") from error
 
     def _schema(self, file: pq.ParquetFile) -> pa.Schema:
-        return file.schema_arrow
+        return pa.Table.from_batches([], file.schema_arrow).flatten().schema
 
     def _n_rows(self, file: pq.ParquetFile) -> int:
         if file.metadata.num_rows <= 0:
@@ -45,7 +45,7 @@ class ParquetSource(ColumnFile):
         return int(file.metadata.num_rows)
 
     def _pieces(self, file: pq.ParquetFile, places: list[int], batch_bytes: int, kind: str) -> Iterator[Any]:
-        names = [file.schema_arrow.names[place] for place in places]
+        names = [self._schema(file).names[place] for place in places]
         size = min(_MAX_ROWS, rows_per_batch(batch_bytes, kind))
         batches = file.iter_batches(size, columns=names, use_threads=False)
         while True:
@@ -54,4 +54,4 @@ class ParquetSource(ColumnFile):
             if batch is None:
                 return
             if batch.num_rows:
-                yield batch.select(names)
+                yield from pa.Table.from_batches([batch]).flatten().select(names).to_batches()

@@ -55,6 +55,7 @@ READERS: Mapping[str, Format] = MappingProxyType({
     "graphml": Format("xml_graphs:GraphmlSource", (".graphml",)),
     "gexf": Format("xml_graphs:GexfSource", (".gexf",)),
     "pajek": Format("pajek:PajekSource", (".paj",)),
+    "leda": Format("leda:LedaSource", (".gw", ".lgr")),
     "dl": Format("dl:DlSource", (".dl",)),
     "ntriples": Format("ntriples:NtriplesSource", (".nt",)),
     "gml": Format("whole:GmlSource", (".gml",)),

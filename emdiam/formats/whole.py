@@ -22,6 +22,8 @@ from .source import EdgeBatch, SourceInfo
 EXTRA = "pip install 'emdiam[formats]'"
 _SORT_BYTES = 128 << 20  # what a conversion takes beside the graph
 _READ_BYTES = 1 << 20
+_VERTEX_BYTES = 500  # of a graph of networkx
+_LEAST_CODE, _ESCAPE = 63, 63  # of a byte of graph6
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,7 @@ class WholeSource(FileSource):
 
     def _whole(self) -> bytes:
         """The bytes of the file. Raises BudgetError where there are too many for the memory."""
-        memory = self.wishes.memory_bytes or default_memory_bytes()
-        room = max(0, memory - current_rss_bytes() - _SORT_BYTES)
+        memory, room = self._room()
         most, pieces, size = room // self.memory_factor, list[bytes](), 0
         with self.input.text() as stream:
             while piece := stream.read(_READ_BYTES):
@@ -87,6 +88,11 @@ class WholeSource(FileSource):
                         path=self.name, remedy=f"give --memory {(least >> 20) + 1}MiB or more, or write it as GraphML"
                         " or as an edge list, which are read in pieces")
         return b"".join(pieces)
+
+    def _room(self) -> tuple[int, int]:
+        """Bytes of the budget, and those of them that a graph may take."""
+        memory = self.wishes.memory_bytes or default_memory_bytes()
+        return memory, max(0, memory - current_rss_bytes() - _SORT_BYTES)
 
     @abstractmethod
     def _graph(self, data: bytes) -> WholeGraph:
@@ -153,11 +159,30 @@ class Graph6Source(WholeSource):
         if self.weights is not None:
             raise self.no_weights("graph6 has none")
         sparse = lines[0].startswith((b">>sparse6<<", b":"))
+        self._check_vertices(_vertices_of(lines[0].removeprefix(b">>sparse6<<").removeprefix(b">>graph6<<")))
         try:
             graph = (nx.from_sparse6_bytes if sparse else nx.from_graph6_bytes)(lines[0])
         except (nx.NetworkXException, ValueError, IndexError, TypeError, StopIteration) as error:
             raise self._refused(error) from error
         return _of_networkx(graph, None)
+
+
+    def _check_vertices(self, count: int) -> None:
+        """Raises BudgetError for more vertices than memory has room for, which a few bytes can claim."""
+        memory, room = self._room()
+        if count * _VERTEX_BYTES > room:
+            least = memory - room + count * _VERTEX_BYTES
+            raise BudgetError(f"{count:,} vertices take about {format_size(count * _VERTEX_BYTES)} of memory, where"
+                              f" {format_size(room)} are left", path=self.name,
+                              remedy=f"give --memory {(least >> 20) + 1}MiB or more, or write it as an edge list")
+
+
+def _vertices_of(line: bytes) -> int:
+    """The number of vertices that graph6 or sparse6 begins with, in one byte, three or six; 0 where it is cut."""
+    codes = [code - _LEAST_CODE for code in line.removeprefix(b":")[:8]]
+    escapes = next((i for i, code in enumerate(codes[:2]) if code != _ESCAPE), 2)
+    digits = codes[escapes : escapes + (1, 3, 6)[escapes]]
+    return sum(digit << 6 * place for place, digit in enumerate(reversed(digits)))
 
 
 def _of_networkx(graph: Any, attribute: str | None) -> WholeGraph:

@@ -50,6 +50,7 @@ def test_the_formats():
         "graphml",
         "gexf",
         "pajek",
+        "leda",
         "dl",
         "ntriples",
         "gml",

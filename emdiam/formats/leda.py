@@ -1,0 +1,89 @@
+"""LEDA graphs (.gw, .lgr): types of labels, a direction, the vertices, then the edges, a line each.
+
+("The LEDA Native Graph Fileformat", Algorithmic Solutions.) Vertices are called by their numbers, from 1 to n. The
+label of an edge is its weight where the header says that labels of edges are numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .base import FileSource
+from .heads import text_head
+from .numbered import NumberedEdges
+from .source import EdgeBatch, SourceInfo
+from .text_lines import TextLines
+from .weights import WHOLE
+
+_COMMENTS = ("#",)
+_DIRECTED, _UNDIRECTED = "-1", "-2"
+_NUMBERS = ("short", "int", "long", "float", "double")
+_LINES = 5  # the mark, both types, the direction and n
+_EDGE = re.compile(r"(\d{1,18})\s+(\d{1,18})\s+\d+\s*\|\{(.*)\}\|\s*")
+
+
+@dataclass(frozen=True)
+class _Header:
+    """n : vertices. labels : the type of the labels of edges. directed : whether edges have a direction."""
+
+    n: int
+    labels: str
+    directed: bool
+
+
+class LedaSource(FileSource):
+    """See the module."""
+
+    format = "leda"
+
+    def _read_info(self) -> SourceInfo:
+        header = self._header()
+        if self.weights is not None and header.labels not in _NUMBERS:
+            raise self.no_weights(f"the labels of its edges are {header.labels}")
+        return self._facts(n_vertices=header.n, first_id=1, directed=header.directed,
+                           weights="" if self.weights is None else WHOLE)
+
+    def _header(self) -> _Header:
+        lines = text_head(self.input, _first_lines)
+        if len(lines) < _LINES or lines[3] not in (_DIRECTED, _UNDIRECTED) or not re.fullmatch(r"\d{1,18}", lines[4]):
+            raise self.error("no LEDA header of two types, -1 or -2, and a number of vertices",
+                             text=" ".join(lines)[:80], remedy="write the graph anew")
+        return _Header(int(lines[4]), lines[2], lines[3] == _DIRECTED)
+
+    def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
+        """See EdgeSource. Raises InputError with line number and text at the first bad line."""
+        header, lines = self._header(), TextLines(self, batch_bytes, _COMMENTS)
+        edges = NumberedEdges(self, header.n, batch_bytes, lambda: {"line": lines.number})
+        lines.first(_LINES)
+        for _ in range(header.n):
+            self._next(lines, "a vertex")
+        count = self._next(lines, "the number of edges")
+        if not re.fullmatch(r"\d{1,18}", count):
+            raise lines.error("the number of edges is missing", count)
+        for _ in range(int(count)):
+            line = self._next(lines, "an edge")
+            found = _EDGE.fullmatch(line)
+            if found is None:
+                raise lines.error("an edge is written as two vertices, a number and a label in |{ }|", line)
+            edges.edge(int(found[1]), int(found[2]), found[3].strip(), directed=header.directed)
+            if edges.full:
+                yield from edges.take()
+        yield from edges.take()
+        has_labels = self.weights is None and header.labels != "void"
+        self.dropped = {"labels of edges": int(count)} if has_labels else {}
+
+    def _next(self, lines: TextLines, what: str) -> str:
+        """The next line. Raises InputError where the file ends before."""
+        found = lines.first(1)
+        if not found:
+            raise self.error(f"the file ends where {what} is to come", line=lines.number, remedy="write the graph anew")
+        return found[0]
+
+
+def _first_lines(head: bytes, complete: bool) -> list[str] | None:
+    """The lines of the header; None where they are not wholly there."""
+    lines = [line.strip() for line in head.decode("utf-8", "replace").splitlines(keepends=True)
+             if line.strip() and not line.lstrip().startswith(_COMMENTS) and (complete or line.endswith(("\n", "\r")))]
+    return lines[:_LINES] if complete or len(lines) >= _LINES else None

@@ -1,0 +1,152 @@
+"""Kinds of inputs that people have, a few lines of each, and the graph that each is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.helpers.handed_in import Facts
+
+
+@dataclass(frozen=True)
+class Kind:
+    """suffix : of the file. content : as text, or as bytes. right : the graph, None where there is none and the input
+    is refused. options : of the command line. chosen : what the owner of the file knows, see Handed. refusable :
+    whether it may be refused, with a remedy that leads to the graph."""
+
+    suffix: str
+    content: str | bytes
+    right: Facts | None
+    options: tuple[str, ...] = ()
+    chosen: dict[str, str] = field(default_factory=dict)
+    refusable: bool = False
+
+    def write(self, folder: Path) -> Path:
+        """The file in this folder."""
+        path = folder / f"input{self.suffix}"
+        path.write_bytes(self.content if isinstance(self.content, bytes) else self.content.encode())
+        return path
+
+
+# A path of four, a path of three, a star with an arm of two.
+_FOUR, _THREE, _STAR = Facts(4, 3, 3), Facts(3, 2, 2), Facts(5, 4, 3)
+
+
+def _path(*rows: str) -> str:
+    return "".join(row + "\n" for row in rows)
+
+
+_LISTS = {
+    "adjacency list": Kind(".txt", _path("7 8 9", "8 7", "9 7 10 11", "10 9", "11 9"), _STAR),
+    "adjacency list, commas": Kind(".csv", _path("7,8,9", "8,7", "9,7,10,11", "10,9", "11,9"), _STAR),
+    "adjacency list, colons": Kind(".txt", _path("7: 8 9", "8: 7", "9: 7 10 11", "10: 9", "11: 9"), _STAR),
+    "adjacency list, edges once": Kind(".txt", _path("7 8 9", "9 10 11", "11"), _STAR),
+    "adjacency list of networkx": Kind(".adjlist", _path("#make.py", "# GMT Mon", "#", "p q r", "q", "r s"), _FOUR),
+    "lists of several lines": Kind(".adjlist", _path(
+        "#make.py", "# GMT Mon", "#", "p 2", "q {}", "r {}", "q 0", "r 1", "s {}", "s 0"), _FOUR, refusable=True),
+    "LGL": Kind(".lgl", _path("# p", "q", "r", "# r", "s"), _FOUR),
+    "LGL, weights": Kind(".lgl", _path("# p", "q 3", "r 1.5", "# r", "s 2"), _FOUR),
+    "SIF": Kind(".sif", _path("p binds q", "q binds r s", "s cuts t"), Facts(5, 4, 3)),
+    "SIF by another name": Kind(".txt", _path("p\tbinds\tq", "q\tbinds\tr", "r\tbinds\ts"), _FOUR),
+}
+
+_MATRICES = {
+    "matrix": Kind(".txt", _path("0 1 1 1", "1 0 0 0", "1 0 0 0", "1 0 0 0"), Facts(4, 3, 2)),
+    "matrix, commas": Kind(".csv", _path("0,1,1,1", "1,0,0,0", "1,0,0,0", "1,0,0,0"), Facts(4, 3, 2)),
+    "matrix of names": Kind(".csv", _path(",p,q,r,s", "p,0,1,0,0", "q,1,0,1,0", "r,0,1,0,1", "s,0,0,1,0"), _FOUR),
+    "matrix of names, semicolons": Kind(".csv", _path(";p;q;r", "p;0;1;0", "q;1;0;1", "r;0;1;0"), _THREE),
+    "matrix of weights": Kind(".txt", _path("0 2.5 0 0", "2.5 0 1.5 0", "0 1.5 0 4", "0 0 4 0"), _FOUR),
+}
+
+_COUNTS = {
+    "n m above weights": Kind(".txt", _path("4 3", "0 1 9", "1 2 9", "2 3 9"), _FOUR),
+    "n n m": Kind(".txt", _path("4 4 3", "0 1", "1 2", "2 3"), _FOUR),
+    "n m above edges": Kind(".txt", _path("4 3", "0 1", "1 2", "2 3"), _FOUR),
+    "n m above edges from 1": Kind(".txt", _path("4 3", "1 2", "2 3", "3 4"), _FOUR),
+    "n m above names": Kind(".txt", _path("4 3", "p q 2", "q r 2", "r s 2"), _FOUR),
+    "n and m on two lines": Kind(".txt", _path("4", "3", "0 1 9", "1 2 9", "2 3 9"), _FOUR, refusable=True),
+    "counts that agree with nothing": Kind(".txt", _path("50 60", *(f"{v} {v + 1}" for v in range(8))),
+                                           Facts(9, 8, 8), refusable=True),
+    "counts and coordinates": Kind(".txt", _path(
+        "# roads", "3", "2", "0 1.5 2.5", "1 1.6 2.6", "2 1.7 2.7", "0 1 4.5 street 30 0", "1 2 5.5 street 30 1"),
+        _THREE, refusable=True),
+}
+
+_HEADERS = {
+    "words above names": Kind(".txt", _path("protein1 protein2 score", "P1.x P2.x 12", "P2.x P3.x 15"), _THREE),
+    "unknown words above names": Kind(".txt", _path("gene_a gene_b", "ABC DEF", "DEF GHI"), _THREE, refusable=True),
+    "words above numbers": Kind(".txt", _path("FromNodeId ToNodeId", "4 5", "5 6"), _THREE),
+    "tabs, words": Kind(".tsv", _path("node1\tnode2\tweight", "p\tq\t3", "q\tr\t4"), _THREE),
+    "names without a header": Kind(".csv", _path("p,q", "q,r", "r,s"), _FOUR),
+    "quoted names without a header": Kind(".csv", _path('"p";"q"', '"q";"r"', '"r";"s"'), _FOUR),
+    "names with blanks": Kind(".tsv", _path("Old Town\tNew Town", "New Town\tFar Hill"), _THREE),
+}
+
+_COLUMNS = {
+    "index, u, v": Kind(".csv", _path(",u,v,length", "0,20,21,1.5", "1,21,22,2", "2,22,23,3"), _FOUR),
+    "index, source, target": Kind(".csv", _path(",source,target", "0,20,21", "1,21,22", "2,22,23"), _FOUR),
+    "id, u, v": Kind(".csv", _path("id,u,v", "0,20,21", "1,21,22", "2,22,23"), _FOUR),
+    "edge_id, start_node, end_node": Kind(".csv", _path("edge_id,start_node,end_node", "0,20,21", "1,21,22"), _THREE),
+    "weight, i, j": Kind(".csv", _path("weight,i,j", "3,20,21", "3,21,22", "4,22,23"), _FOUR),
+    "Origin, Destination": Kind(".csv", _path("Id,Origin,Destination", "1,AMS,OSL", "2,OSL,HEL"), _THREE),
+    ":START_ID, :END_ID": Kind(".csv", _path(":START_ID,:END_ID,:TYPE", "4,5,LIKES", "5,6,LIKES"), _THREE),
+    ":START_ID, role, :END_ID": Kind(".csv", _path(":START_ID,role,:END_ID,:TYPE", "p,x,q,IN", "r,y,q,IN"), _THREE),
+    "~from, ~to": Kind(".csv", _path("~id,~from,~to,~label", "e1,p,q,likes", "e2,q,r,likes"), _THREE),
+    "one name twice": Kind(".csv", _path("Person.id|Person.id|date", "4|5|2001", "5|6|2002"), _THREE),
+    "node1, label, node2": Kind(".tsv", _path("node1\tlabel\tnode2", "p\tis\tq", "q\tis\tr"), _THREE),
+    "from_stop_id": Kind(".txt", _path("from_stop_id,to_stop_id,transfer_type", "p,q,0", "q,r,0"), _THREE),
+    "u, v, key": Kind(".csv", _path("u,v,key,osmid,length", "7001,7002,0,5,1.25", "7002,7003,0,6,2.5"), _THREE),
+    "Source, Target of Gephi": Kind(".csv", _path("Id,Source,Target,Type", "0,p,q,Directed", "1,q,r,Directed"), _THREE),
+    "semicolons, decimal commas": Kind(".csv", _path("Source;Target;Weight", "p;q;1,5", "q;r;2,25"), _THREE),
+    "columns by number": Kind(".csv", _path("XX,17,AAA,18,BBB,19,,0", "XX,17,CCC,20,BBB,19,,0"), _THREE,
+                              ("--columns", "3,5")),
+    "columns by name": Kind(".csv", _path("a,b,c", "p,9,q", "q,9,r"), _THREE, ("--columns", "a,c")),
+    "columns that nobody knows": Kind(".csv", _path("XX,17,AAA,18,BBB,19,,0", "XX,17,CCC,20,BBB,19,,0"), _THREE,
+                                      chosen={"columns": "3,5"}, refusable=True),
+    "triples": Kind(".txt", _path("/m/p\t/is/in\t/m/q", "/m/q\t/is/of\t/m/r"), _THREE, chosen={"columns": "1,3"},
+                    refusable=True),
+}
+
+_SEPARATORS = {
+    "sep=": Kind(".csv", _path("sep=;", "Source;Target", "p;q", "q;r"), _THREE),
+    "semicolon": Kind(".txt", _path("4;5", "5;6"), _THREE),
+    "semicolon, decimal comma": Kind(".txt", _path("4;5;0,5", "5;6;0,25"), _THREE),
+    "bar": Kind(".txt", _path("4|5", "5|6"), _THREE),
+    "arrow": Kind(".txt", _path("p -> q", "q -> r"), _THREE),
+    "arrow without blanks": Kind(".txt", _path("4->5", "5->6"), _THREE),
+    "tuples": Kind(".txt", _path("(4, 5)", "(5, 6)"), _THREE, refusable=True),
+    "dash": Kind(".txt", _path("4-5", "5-6"), _THREE, refusable=True),
+    "blanks about": Kind(".txt", "  4 5   \n5 6\t\n\n\n", _THREE),
+    "CR LF": Kind(".txt", "# FromNodeId\tToNodeId\r\n4\t5\r\n5\t6\r\n", _THREE),
+    "names with commas and ends of lines": Kind(".csv", 'source,target\n"P, Q","R, S"\n"R, S","T\nU"\n', _THREE),
+    "//": Kind(".txt", _path("// made by hand", "4 5", "5 6"), _THREE),
+    "c above numbers": Kind(".edges", _path("c a comment", "4 5", "5 6"), _THREE, refusable=True),
+    "dicts of Python": Kind(".edgelist", _path("4 5 {}", "5 6 {}"), _THREE),
+    "dicts with weights": Kind(".edgelist", _path("4 5 {'weight': 2.5}", "5 6 {'weight': 3}"), _THREE),
+}
+
+_IDS = {
+    "whole floats": Kind(".txt", _path("4.0 5.0", "5.0 6.0", "6.0 40.0"), _FOUR),
+    "whole floats, exponents": Kind(".txt", _path("4.0000e+00 5.0000e+00 2.5", "5.0000e+00 6.0000e+00 1.5"), _THREE),
+    "floats beside integers": Kind(".csv", _path("source,target", "4.0,5", "5.0,6", "6.0,7"), _FOUR),
+    "exponents": Kind(".csv", _path("source,target", "2e+05,7", "7,3e2", "200000,9"), Facts(4, 3, 3)),
+    "leading zeros": Kind(".csv", _path("from,to", "02001,02003", "02003,2001"), _THREE, refusable=True),
+    "hexadecimal": Kind(".txt", _path("0x10 0x2b", "0x2b 0x3c"), _THREE),
+    "UUID": Kind(".txt", _path(*(f"00000000-0000-4000-8000-00000000000{v} 00000000-0000-4000-8000-00000000000{v + 1}"
+                                 for v in range(2))), _THREE),
+    "64 bits without a sign": Kind(".txt", _path("18446744073709551610 4", "4 9223372036854775810"), _THREE,
+                                   refusable=True),
+    "below 0": Kind(".txt", _path("-4 5", "5 6"), _THREE, refusable=True),
+    "a byte order mark": Kind(".txt", "\ufeff4 5\n5 6\n6 4\n", Facts(3, 3, 1)),
+    "a byte order mark, no header": Kind(".csv", "\ufeffp,q\nq,r\nr,s\n", _FOUR),
+    "UTF-16": Kind(".csv", "source,target\np,q\nq,r\n".encode("utf-16"), _THREE),
+    "UTF-16, blanks": Kind(".txt", "4 5\n5 6\n".encode("utf-16"), _THREE),
+    "Latin-1": Kind(".txt", "Jürg Zoé\nZoé Ann\n".encode("latin-1"), _THREE, chosen={"encoding": "latin-1"},
+                    refusable=True),
+    "a loop": Kind(".txt", "4 4\n", Facts(1, 0, 0)),
+    "comments alone": Kind(".txt", "# no edge\n", None),
+    "a header alone": Kind(".csv", "source,target\n", None),
+}
+
+TEXTS: dict[str, Kind] = {**_LISTS, **_MATRICES, **_COUNTS, **_HEADERS, **_COLUMNS, **_SEPARATORS, **_IDS}
+"""Kinds of plain text."""

@@ -1,0 +1,63 @@
+"""What the parsers of other libraries do not take as it is, or take more memory for than a file is worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anndata
+import numpy as np
+import pyarrow as pa
+import pytest
+import scipy.sparse as sparse
+
+import emdiam
+from emdiam.errors import BudgetError, InputError
+from emdiam.formats import open_source
+from tests.formats.writers.reading import read_back
+from tests.formats.writers.writer import Held
+
+
+def test_attributes_of_dot_may_have_any_name(tmp_path: Path):
+    """igraph writes the names of vertices as an attribute `name`."""
+    pytest.importorskip("pydot")
+    path = tmp_path / "g.dot"
+    path.write_text('digraph { /* name=a */ strict = 1; p [name=x, self="name = y"]; // src=1\n'
+                    'p -> "name =" [src=1, dst=2, weight=3]; name -> p [name = "z"]; }')
+    right = {("p", "name ="): None, ("name", "p"): None}
+    assert read_back(path, {"directed": True}, tmp_path) == Held(frozenset({"p", "name", "name ="}), right)
+
+
+@pytest.mark.parametrize("data", [b":~~~~~~~~~\n", b">>sparse6<<:~~~~~~~~~\n", b"~~?~~~~~\n"])
+def test_graph6_is_refused_for_more_vertices_than_memory_has_room_for(tmp_path: Path, data: bytes):
+    """Before they are made: ten bytes can say 2^36."""
+    path = tmp_path / "g.g6"
+    path.write_bytes(data)
+    with pytest.raises(BudgetError, match="vertices take about"):
+        emdiam.convert(path, tmp_path / "g.zarr", memory="8GiB")
+
+
+def test_dictionaries_of_views_of_text_are_ids(tmp_path: Path):
+    """polars writes them for its Categorical."""
+    ends = [pa.DictionaryArray.from_arrays(pa.array(numbers, pa.uint32()), pa.array(["p", "q", "r"], pa.string_view()))
+            for numbers in ([0, 1], [1, 2])]
+    table = pa.table(ends, ["source", "target"])
+    with pa.ipc.new_file(tmp_path / "g.arrow", table.schema) as out:
+        out.write_table(table)
+    assert read_back(tmp_path / "g.arrow", {}, tmp_path).edges == {("p", "q"): None, ("q", "r"): None}
+
+
+def test_damaged_hdf5_is_refused_at_any_place(tmp_path: Path):
+    """Or read, where nothing depends on the byte: h5py raises errors of many kinds."""
+    path = tmp_path / "g.h5ad"
+    graph = sparse.csr_array(([1.0, 1.0], ([0, 1], [1, 2])), shape=(3, 3))
+    anndata.AnnData(np.zeros((3, 1), np.float32), obsp={"connectivities": graph}).write_h5ad(path)
+    data, read = path.read_bytes(), 0
+    places = [place for place, byte in enumerate(data) if byte][::19]
+    for place in places:
+        path.write_bytes(data[:place] + bytes([data[place] ^ 0x5A]) + data[place + 1 :])
+        try:
+            open_source([path])
+            read += 1
+        except InputError:
+            continue
+    assert 0 < read < len(places)

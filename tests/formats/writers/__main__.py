@@ -1,0 +1,45 @@
+"""python -m tests.formats.writers [--count N] [--first K] [--only WORD] [--show]: N files of each writer, and what came
+of reading them: a line a writer, with --show the first file of each outcome but "equal"."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from pathlib import Path
+
+from tests.formats.writers.reading import EQUAL, LED, Trip, round_trip
+from tests.formats.writers.table import WRITERS
+
+
+def main() -> int:
+    """0 if every file was read equal, or refused with a remedy that leads to the graph."""
+    parser = argparse.ArgumentParser(prog="python -m tests.formats.writers", description=__doc__)
+    parser.add_argument("--count", type=int, default=10)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--show", action="store_true")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    total: Counter[str] = Counter()
+    for name in [name for name in WRITERS if options.only in name]:
+        found: dict[str, list[tuple[int, Trip, bytes]]] = {}
+        for number in range(options.first, options.first + options.count):
+            with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+                trip = round_trip(name, number, Path(folder))
+                found.setdefault(trip.word, []).append((number, trip, trip.path.read_bytes()))
+        counts = {word: len(trips) for word, trips in sorted(found.items())}
+        total.update(counts)
+        print(f"{name}\t{counts}", flush=True)
+        for word, trips in found.items():
+            number, trip, data = trips[0]
+            if options.show and word != EQUAL:
+                print(f"    {word}, --first {number}: {trip.path.name}: {trip.text[-900:]}\n    {data[:400]!r}")
+    print(f"{len(WRITERS)} writers, {total.total():,} files: {dict(total)}")
+    return 0 if total.keys() <= {EQUAL, LED} else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
