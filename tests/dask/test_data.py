@@ -19,8 +19,9 @@ from emdiam.store.store import open_store
 from tests.methods.approx.test_data import DIAMETERS, INDEX
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
+import dask  # noqa: E402 - needs Dask
 
-from tests.helpers.workers import MEMORY, client, engine_on_workers  # noqa: E402 - needs Dask
+from tests.helpers.workers import MEMORY, client, engine_on_workers, tls_settings  # noqa: E402 - needs Dask
 
 pytestmark = [pytest.mark.slow,
               pytest.mark.skipif(not DIAMETERS, reason="the folder of real graphs (../shared/data) is absent")]
@@ -28,9 +29,11 @@ pytestmark = [pytest.mark.slow,
 
 def solved(store: Path, method: str, workers: int | None, certificate: Path | None = None) -> Result:
     """The result on this machine alone, or over workers that are kept between tests."""
-    shared = None if workers is None else OnCluster(
-        client(workers).scheduler.address, workers, worker_memory_bytes=MEMORY, worker_threads=1)
-    return execute(store, make_run(method, memory_bytes=MEMORY, cluster=shared, certificate=certificate))
+    if workers is None:
+        return execute(store, make_run(method, memory_bytes=MEMORY, certificate=certificate))
+    shared = OnCluster(client(workers).scheduler.address, workers, worker_memory_bytes=MEMORY, worker_threads=1)
+    with dask.config.set(tls_settings(workers)):
+        return execute(store, make_run(method, memory_bytes=MEMORY, cluster=shared, certificate=certificate))
 
 
 def figures(result: Result) -> tuple[object, ...]:

@@ -28,17 +28,31 @@ APART = 13
 
 @cache
 def client(workers: int, processes: bool = True, threads: int = 1) -> Any:
-    """A client of a cluster on this machine, ended with the session."""
+    """A client of a cluster on this machine, ended with the session: with processes, one as emdiam starts it, whose
+    connections are TLS."""
     _settle()
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Port .* is already in use", UserWarning)
-        cluster = distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=threads, processes=processes, dashboard_address=None,
-            memory_limit=0)
-    found = distributed.Client(cluster)
+    if processes:
+        from emdiam.dask.here import ClusterHere, await_workers
+
+        cluster: Any = ClusterHere(workers, threads)
+        found = distributed.Client(cluster)
+        await_workers(found)
+    else:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Port .* is already in use", UserWarning)
+            cluster = distributed.LocalCluster(
+                n_workers=workers, threads_per_worker=threads, processes=False, dashboard_address=None, memory_limit=0)
+        found = distributed.Client(cluster)
     atexit.register(cluster.close)
     atexit.register(found.close)
     return found
+
+
+def tls_settings(workers: int) -> dict[str, str]:
+    """Dask's settings by which another client reaches the cluster of client(workers)."""
+    key = client(workers).security
+    return {"distributed.comm.tls.ca-file": key.tls_ca_file, "distributed.comm.tls.client.key": key.tls_client_key,
+            "distributed.comm.tls.client.cert": key.tls_client_cert}
 
 
 @cache
