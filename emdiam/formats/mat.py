@@ -19,12 +19,11 @@ from ..units import current_rss_bytes, default_memory_bytes, format_size
 from .base import FileSource
 from .in_memory import MatrixSource
 from .source import EdgeBatch, SourceInfo
-from .whole import EXTRA
+from .whole import EXTRA, JITTER_BYTES, SORT_BYTES
 
 _HEADER_BYTES, _TAG_BYTES = 128, 8
 _COMPRESSED, _LOOKED_AT = 15, 1 << 10
 _MATRIX_COPIES = 3  # what scipy holds of a variable while it makes a matrix of it, and the matrix
-_SORT_BYTES = 128 << 20
 _REMEDY = "save the adjacency matrix alone, sparse, with scipy.io.savemat or MATLAB's save -v7"
 
 
@@ -77,11 +76,12 @@ class MatSource(FileSource):
         """Raise BudgetError where the variables take more than the memory that is left."""
         size = sum(self._variable_bytes()) * _MATRIX_COPIES
         memory = self.wishes.memory_bytes or default_memory_bytes()
-        room = max(0, memory - current_rss_bytes() - _SORT_BYTES)
+        taken = current_rss_bytes() + SORT_BYTES
+        room = max(0, memory - taken)
         if size > room:
             raise BudgetError(f"a MATLAB file is read whole, and its variables take about {format_size(size)} of"
                               f" memory, where {format_size(room)} are left", path=self.name,
-                              remedy=f"give --memory {((memory - room + size) >> 20) + 1}MiB or more")
+                              remedy=f"give --memory {((taken + size + JITTER_BYTES) >> 20) + 1}MiB or more")
 
     def _variable_bytes(self) -> Iterator[int]:
         """Bytes of every variable, unpacked, by what stands before them."""

@@ -20,7 +20,10 @@ from .in_memory import NodesSource
 from .source import EdgeBatch, SourceInfo
 
 EXTRA = "pip install 'emdiam[formats]'"
-_SORT_BYTES = 128 << 20  # what a conversion takes beside the graph
+SORT_BYTES = 128 << 20
+"""What a conversion takes beside the graph."""
+JITTER_BYTES = 16 << 20
+"""By how much one process may be larger than another of the same command."""
 _READ_BYTES = 1 << 20
 _VERTEX_BYTES = 500  # of a graph of networkx
 _LEAST_CODE, _ESCAPE = 63, 63  # of a byte of graph6
@@ -73,7 +76,7 @@ class WholeSource(FileSource):
 
     def _whole(self) -> bytes:
         """The bytes of the file. Raises BudgetError where there are too many for the memory."""
-        memory, room = self._room()
+        taken, room = self._room()
         most, pieces, size = room // self.memory_factor, list[bytes](), 0
         with self.input.text() as stream:
             while piece := stream.read(_READ_BYTES):
@@ -81,7 +84,7 @@ class WholeSource(FileSource):
                 size += len(piece)
                 if size > most:
                     size = max(size, 0 if self.input.compression else self.input.size_bytes or 0)
-                    least = memory - room + size * self.memory_factor
+                    least = taken + size * self.memory_factor + JITTER_BYTES
                     raise BudgetError(
                         f"{self.format} is read whole, and {format_size(size)} of it take about"
                         f" {format_size(size * self.memory_factor)} of memory, where {format_size(room)} are left",
@@ -90,9 +93,9 @@ class WholeSource(FileSource):
         return b"".join(pieces)
 
     def _room(self) -> tuple[int, int]:
-        """Bytes of the budget, and those of them that a graph may take."""
-        memory = self.wishes.memory_bytes or default_memory_bytes()
-        return memory, max(0, memory - current_rss_bytes() - _SORT_BYTES)
+        """Bytes that are taken beside a graph, and those of the budget that it may take."""
+        memory, taken = self.wishes.memory_bytes or default_memory_bytes(), current_rss_bytes() + SORT_BYTES
+        return taken, max(0, memory - taken)
 
     @abstractmethod
     def _graph(self, data: bytes) -> WholeGraph:
@@ -169,9 +172,9 @@ class Graph6Source(WholeSource):
 
     def _check_vertices(self, count: int) -> None:
         """Raises BudgetError for more vertices than memory has room for, which a few bytes can claim."""
-        memory, room = self._room()
+        taken, room = self._room()
         if count * _VERTEX_BYTES > room:
-            least = memory - room + count * _VERTEX_BYTES
+            least = taken + count * _VERTEX_BYTES + JITTER_BYTES
             raise BudgetError(f"{count:,} vertices take about {format_size(count * _VERTEX_BYTES)} of memory, where"
                               f" {format_size(room)} are left", path=self.name,
                               remedy=f"give --memory {(least >> 20) + 1}MiB or more, or write it as an edge list")

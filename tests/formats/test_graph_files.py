@@ -4,6 +4,7 @@ vertices, loops, parallel edges, weights and directions as it has them."""
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -259,3 +260,13 @@ def test_ids_of_files_with_names_as_integers(tmp_path: Path) -> None:
     (tmp_path / "g.graphml").write_text("\n".join(nx.generate_graphml(nx.path_graph(30))))
     report = emdiam.convert(tmp_path / "g.graphml", tmp_path / "g.zarr", ids="int")
     assert (report.min_id, report.max_id) == (0, 29)
+
+
+def test_the_memory_that_a_refusal_names_is_enough(tmp_path: Path) -> None:
+    (tmp_path / "g.json").write_text(json.dumps([[i, i + 1] for i in range(20_000)]))
+    with pytest.raises(BudgetError) as caught:
+        emdiam.convert(tmp_path / "g.json", tmp_path / "g.zarr", memory="1MiB")
+    named = re.search(r"memory[ =]\"?(\d+MiB)", str(caught.value))
+    assert named is not None
+    report = emdiam.convert(tmp_path / "g.json", tmp_path / "g.zarr", memory=f"{int(named[1][:-3]) + 64}MiB")
+    assert report.record.n_edges == 20_000
