@@ -64,6 +64,9 @@ def command(**given: Any) -> int:
     """
     from ..api import convert
 
+    if str(given["store"]) == "-":
+        raise InputError("a store is a folder, which cannot go to standard output", text="-",
+                         remedy="name the store, as in emdiam convert - graph.zarr")
     weights = _weight_choice(given["weights"], given["allow_negative"])
     with writing(given, given["store"]) as listener:
         report = convert(given["inputs"], given["store"], format=given["fmt"], progress=listener, weights=weights,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -208,3 +210,9 @@ def test_the_second_file_names_its_own_faults(tmp_path):
     a, b = write(tmp_path, b"1 2\n", "a.txt"), write(tmp_path, b"1 2\n\n3\n", "b.txt")
     error = fault_of(a, b)
     assert error.path == str(b) and error.line == 3
+
+
+def test_a_store_cannot_go_to_standard_output(tmp_path):
+    ended = subprocess.run([sys.executable, "-m", "emdiam", "convert", "-", "-"], input="1 2\n", cwd=tmp_path,
+                           capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 2 and "standard output" in ended.stderr and not list(tmp_path.iterdir())
