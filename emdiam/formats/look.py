@@ -164,9 +164,7 @@ def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wi
         at = sample.lines[n_lines] if n_lines < len(sample.lines) else sample.lines[-1]
         base = replace(base, skip=at.offset, line=at.number)
     if kind == NAMES:
-        names = tuple(fields.records[0])
-        # R leaves the name of the first column out, where rows have names.
-        base = replace(base, names=("", *names) if width == len(names) + 1 else names)
+        base = replace(base, names=_names(fields.records[0], rest, width, base, name))
     elif kind == COUNTS:
         numbers = [field for row in fields.records[:n_lines] for field in row]
         base = replace(base, counts=tuple(map(value_of, numbers)) if all(map(is_integer, numbers)) else ())
@@ -250,6 +248,18 @@ def _header(base: Reading, fields: Fields, name: str, wishes: Wishes) -> tuple[s
         return COUNTS, 2 if single == [True, True] else 1
     table = wishes.format == CSV or (_is_table(base, name) and wishes.format is None)
     return header_of(fields.records, table, name)
+
+
+def _names(header: Sequence[str], rest: Sequence[Sequence[str]], width: int, base: Reading, path: str,
+           ) -> tuple[str, ...]:
+    """The names of the columns. Raises InputError where these are more or fewer than the fields of all lines."""
+    names = tuple(header)
+    if width in (0, len(names)):
+        return names
+    if width == len(names) + 1:  # a separator ends every line, or R has left out the name of the column of names
+        return ("", *names) if any(row[-1] for row in rest) else (*names, "")
+    raise InputError(f"the header has {len(names)} names, and the lines behind it have {width} fields", path=path,
+                     line=base.line, text=" ".join(rest[0]), remedy="fix the header, or say --header none")
 
 
 def _columns(base: Reading, rest: Sequence[Sequence[str]], name: str, wishes: Wishes) -> tuple[int, int]:

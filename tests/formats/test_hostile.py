@@ -71,10 +71,11 @@ def test_quotes_that_say_nothing(tmp_path: Path) -> None:
             ('a"b', "c"), ('c"d', '"e"'), ("f", "g")]
 
 
-@pytest.mark.parametrize("header", [b'src,"dst', b'src,"dst"x', b"src,dst," + b"x" * 140_000])
-def test_a_header_that_cannot_be_parsed(tmp_path: Path, header: bytes) -> None:
+@pytest.mark.parametrize("header, what, line", [
+    (b'src,"dst', "never closed", 2), (b"src,dst," + b"x" * 140_000, "the header has 3 names", 3)])
+def test_a_header_that_does_not_go_with_its_records(tmp_path: Path, header: bytes, what: str, line: int) -> None:
     error = fault_of(write(tmp_path, b"\n" + header + b"\n1,2\n"))
-    assert "header cannot be parsed" in error.what and error.line == 2 and error.remedy
+    assert what in error.what and error.line == line and error.remedy
 
 
 def test_carriage_returns_alone_end_the_lines_of_a_csv(tmp_path: Path) -> None:
@@ -114,7 +115,7 @@ def test_thousands_of_digits(tmp_path: Path, name: str, data: bytes, line: int) 
 def test_zeros_in_front_are_no_digits(tmp_path: Path) -> None:
     zeros = b"0" * 4301
     assert read_pairs(write(tmp_path, b"p sp %b2 1\na 1 2 1\n" % zeros, "g.gr")) == [(1, 2)]
-    assert read_pairs(write(tmp_path, b"src,dst\n%b1,2\n" % zeros)) == [(1, 2)]
+    assert read_pairs(write(tmp_path, b"src,dst\n%b1,2\n" % zeros), ids="int") == [(1, 2)]
 
 
 # Blank lines.
@@ -170,7 +171,8 @@ def test_no_beginning_takes_long_to_tell(blank: bytes) -> None:
             try:
                 glance(head[: len(head) - len(end)] + end)
             except InputError as error:
-                assert "no edge" in error.what or "format" in error.remedy or "--header" in error.remedy or error.line
+                assert "no edge" in error.what or error.line or any(
+                    word in error.remedy for word in ("format", "--header", "--columns"))
 
 
 def test_what_begins_behind_many_blank_lines(tmp_path: Path) -> None:

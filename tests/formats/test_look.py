@@ -84,6 +84,12 @@ def test_columns_of_no_header_that_are_of_two_kinds_are_asked_about(tmp_path):
     assert pairs_of(tmp_path, "0 1 5\n1 2 5\n2 3 5\n") == [(0, 1), (1, 2), (2, 3)]  # a path with weights
 
 
+def test_a_header_of_another_number_of_names(tmp_path):
+    assert pairs_of(tmp_path, "source,target\n1,2,\n2,3,\n", "g.csv") == [(1, 2), (2, 3)]  # a comma ends every line
+    assert "3 names" in fault_of(_written(tmp_path, "id,source,target\n1,2\n2,3\n", "g.csv")).what
+    assert "3 names" in fault_of(_written(tmp_path, "id source target\n1 2\n2 3\n", "g.txt")).what
+
+
 @pytest.mark.parametrize("text, name", [("ann,bob\nbob,cem\ncem,dee\n", "g.csv"), ('"a";"b"\n"b";"c"\n', "g.csv"),
                                         ("v1 v2\nv3 v4\n", "g.txt"), ("New York\tRome\nRome\tPisa\n", "g.tsv")])
 def test_a_first_edge_of_names_is_not_taken_for_a_header(tmp_path, text, name):
