@@ -82,7 +82,7 @@ def look(head: bytes, complete: bool, name: str, wishes: Wishes) -> Reading:
         Where there is no line of data, and where the lines fit two readings: both are named, and how to choose.
     """
     sample = sample_of(head, complete)
-    found = _lgl(name, sample, wishes)
+    found = _lgl(name, sample, wishes) or _attributes(sample, wishes)
     if found is not None:
         return found
     if not sample.lines:
@@ -125,6 +125,20 @@ def _lgl(name: str, sample: Sample, wishes: Wishes) -> Reading | None:
         kind = _INT if plain else _STRING
         return Reading(shape.LGL, id_kind=kind if wishes.ids == "auto" else wishes.ids,
                        why="LGL: lists of neighbours behind # and their vertex")
+    return None
+
+
+def _attributes(sample: Sample, wishes: Wishes) -> Reading | None:
+    """Edges with a dict behind them, whose commas separate no fields, or whose values are asked for."""
+    ids = shape.ids_before_attributes(sample.texts) if sample.lines else []
+    if wishes.format == shape.ATTRIBUTES or (wishes.format is None and wishes.columns is None and ids and (
+            wishes.weights is not None or any("," in text[text.find("{"):] for text in sample.texts))):
+        fields = split(ids or sample.texts, "")
+        ends = [field for row in fields.records for field in row[:2]]
+        plain = all(map(is_id_number, ends)) and not any(map(has_leading_zero, ends))
+        kind = _INT if plain else _STRING
+        return Reading(shape.ATTRIBUTES, fields.separator, id_kind=kind if wishes.ids == "auto" else wishes.ids,
+                       why=f"an edge a line, with a dict of its attributes; fields by {fields.words}")
     return None
 
 

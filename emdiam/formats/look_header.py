@@ -29,7 +29,7 @@ def header_of(records: Records, table: bool, path: str) -> tuple[str, int]:
     InputError
         Where the first line of a table may be names of columns or an edge of names.
     """
-    counts = counts_before(records)
+    counts = 1 if _is_problem(records) else counts_before(records)
     if counts:
         return COUNTS, counts
     first, rest = records[0], records[1:]
@@ -48,6 +48,13 @@ def header_of(records: Records, table: bool, path: str) -> tuple[str, int]:
         return NAMES, 1
     raise InputError("the first line may be names of columns, or an edge", path=path, line=1, text=" ".join(first),
                      remedy="say which with --header names, or --header none")
+
+
+def _is_problem(records: Records) -> bool:
+    """Whether the first line is "p", two counts and more, as NetworKit writes it above edges for SNAP."""
+    first, rest = records[0], records[1:]
+    return (len(first) > _MOST_COUNTS and first[0] == "p" and all(map(is_integer, first[1:3])) and bool(rest)
+            and all(len(row) < len(first) and all(map(is_integer, row[:2])) for row in rest))
 
 
 def counts_before(records: Records) -> int:

@@ -9,16 +9,19 @@ import re
 from collections.abc import Sequence
 
 from .look_sample import Sample, is_id_number, is_integer, is_number, value_of
+from .registry import format_suffix
 
-ADJLIST, MATRIX, SIF, LGL, MULTILINE, PYCGR, PAIRS = (
-    "adjlist", "matrix", "sif", "lgl", "multiline-adjlist", "pycgr", "edgelist")
+ADJLIST, MATRIX, SIF, LGL, MULTILINE, PYCGR, ATTRIBUTES, PAIRS = (
+    "adjlist", "matrix", "sif", "lgl", "multiline-adjlist", "pycgr", "attributes", "edgelist")
 
 _ARROW = re.compile(r"<?-{1,2}>|=>|<?--(?![->])|→")
 _DASHED = re.compile(r"\s*\d+\s*[-–]\s*\d+\s*", re.ASCII)
 _TUPLE = re.compile(r"\s*[(\[].*[)\]]\s*,?\s*")
 _COLON = re.compile(r"\s*[^\s:,]+\s*:(?:\s|$)")
+_ATTRIBUTES = re.compile(r"\s*([^\s{][^{]*?)[\s,;|]+\{.*\}\s*$")
 _FEW = 3
-_LEAST_MATRIX, _LEAST_WIDE = 3, 8
+# Columns of a matrix; of one that is as high as wide, which tables of edges seldom are; of one whose end is not seen.
+_LEAST_MATRIX, _LEAST_SQUARE, _LEAST_WIDE = 3, 5, 8
 
 Records = Sequence[Sequence[str]]
 
@@ -59,8 +62,15 @@ def is_lgl(name: str, sample: Sample) -> bool:
     fits = (len(heads) == len(comments)
             and all(len(head.split()) == 2 and head[1] == " " for head in heads)
             and all(len(row) == 1 or (len(row) == 2 and is_number(row[1])) for row in rows))
-    named = name.endswith(".lgl") or (bool(sample.later) and any(len(row) == 1 for row in rows))
-    return bool(heads) and fits and named
+    if not heads or not fits:
+        return False
+    if format_suffix(name) == ".lgl":
+        return True
+    words = [head.split()[-1] for head in heads]
+    others = {row[0] for row in rows}
+    # A comment above a column of numbers is no list; several are, one of which is called as a vertex below another.
+    listed = len(set(words)) == len(words) > 1 and any(word in others for word in words)
+    return bool(sample.later) and (listed or any(len(row) == 1 for row in rows))
 
 
 def is_pycgr(records: Records) -> bool:
@@ -84,6 +94,13 @@ def is_multiline(records: Records) -> bool:
         dicts += len(rows)
         at += 1 + degree
     return dicts > 0
+
+
+def ids_before_attributes(lines: Sequence[str]) -> list[str]:
+    """What stands before the dicts of attributes at the ends of lines; empty unless the first line and most others have
+    one."""
+    found = [line[: match.end(1)] for line in lines if (match := _ATTRIBUTES.match(line))]
+    return found if 2 * len(found) > len(lines) and _ATTRIBUTES.match(lines[0]) else []
 
 
 def is_named_matrix(records: Records, whole: bool) -> bool:
@@ -117,9 +134,11 @@ def is_matrix(records: Records, whole: bool) -> bool:
     hollow = not any(values[i][i] for i in range(width))
     symmetric = all(values[i][j] == values[j][i] for i in range(width) for j in range(i))
     plain = {value for row in values for value in row} <= {0.0, 1.0}
-    if (symmetric and (hollow or plain)) or (width > _LEAST_MATRIX and plain):
+    wide = width >= _LEAST_SQUARE
+    empty = 2 * sum(row.count(0.0) for row in values) >= width * width
+    if (symmetric and (hollow or plain or wide)) or (width > _LEAST_MATRIX and plain) or (wide and empty):
         return True
-    if (hollow or plain) and all(is_integer(field) for row in records for field in row[:2]):
+    if wide or ((hollow or plain) and all(is_integer(field) for row in records for field in row[:2])):
         raise DoubtError("its lines may be the rows of an adjacency matrix, or edges with further fields",
                          (MATRIX, PAIRS))
     return False

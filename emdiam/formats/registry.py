@@ -34,6 +34,7 @@ class Format:
 READERS: Mapping[str, Format] = MappingProxyType({
     "edgelist": Format("edge_list:EdgeListSource", look=True),
     "csv": Format("csv_table:CsvSource", (".csv",), look=True),
+    "attributes": Format("rows:AttributesSource", look=True),
     "columns": Format("rows:ColumnsSource", look=True),
     "adjlist": Format("rows:AdjlistSource", (".adjlist",), look=True),
     "multiline-adjlist": Format("rows:MultilineSource", look=True),

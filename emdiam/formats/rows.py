@@ -9,11 +9,13 @@ is RowSource. They go line by line in Python, a million fields a second or so, a
     MultilineSource   v degree, then so many lines a {...} (networkx)
     AdjacencySource   as many rows as columns of numbers, with names or without
     PycgrSource       vertices and edges, that many lines of vertices, then edges (OsmToRoadGraph)
+    AttributesSource  v w {'weight': 1.5}: an edge, the weight by its name (networkx)
     ColumnsSource     an edge a line, the ends in any two of its fields
 """
 
 from __future__ import annotations
 
+import ast
 import csv
 import re
 from abc import abstractmethod
@@ -323,6 +325,36 @@ class PycgrSource(RowSource):
             yield row[0], row[1], row[2]
         if met != m:
             raise self.fault(f"{met} edges where {m} are said", "fetch the file again")
+
+
+class AttributesSource(RowSource):
+    """Edges a line with a dict of their attributes behind it."""
+
+    format = "attributes"
+    takes_columns = has_weights = True
+
+    def _split(self, line: str) -> Row:
+        """Both ids, and the dict."""
+        ids, brace, attributes = line.partition("{")
+        return [*super()._split(ids.rstrip(" \t,;|")), brace + attributes]
+
+    def _edges(self, rows: Iterator[Row]) -> Iterator[Edge]:
+        name = "" if self.weights is None else self.weights.column or "weight"
+        for row in rows:
+            if len(row) != len(("src", "dst", "attributes")) or not row[2]:
+                raise self.fault("a line without two ids and a dict of attributes", "fix the line", " ".join(row))
+            yield row[0], row[1], self._value(row[2], name) if name else ""
+
+    def _value(self, text: str, name: str) -> str:
+        """The attribute of this name, as text."""
+        try:
+            found = ast.literal_eval(text.strip())
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            raise self.fault("the attributes are no dict of Python", "fix the line", text) from None
+        if not isinstance(found, dict) or name not in found:
+            raise self.fault(f"an edge without an attribute {name}",
+                             "name one that every edge has, or leave out --weights", text)
+        return str(found[name])
 
 
 class ColumnsSource(RowSource):

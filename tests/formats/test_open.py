@@ -31,6 +31,7 @@ def test_the_formats():
     assert FORMATS == (
         "edgelist",
         "csv",
+        "attributes",
         "columns",
         "adjlist",
         "multiline-adjlist",

@@ -1,0 +1,80 @@
+"""Shapes of lines as other programs write them, which edges with further fields have too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import emdiam
+from emdiam.errors import InputError
+from tests.formats.writers.reading import read_back
+from tests.formats.writers.writer import Held
+
+DICTS = "a b {'weight': 1.5, 'km': 3}\nb c {'weight': 2, 'km': 40}\n"
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / "g.txt").write_text(text)
+    return folder / "g.txt"
+
+
+@pytest.mark.parametrize("separator", [" ", "\t", ",", ";"])
+def test_attributes_behind_an_edge_are_weights_by_their_name(tmp_path: Path, separator: str):
+    path = written(tmp_path, DICTS.replace(" b {", f"{separator}b{separator}{{").replace(" c {", (
+        f"{separator}c{separator}{{")))
+    right = {("a", "b"): (1.5, 3), ("b", "c"): (2, 40)}
+    assert read_back(path, {}, tmp_path).edges.keys() == right.keys()
+    for place, weights in enumerate((True, "km")):
+        found = read_back(path, {"weights": weights}, tmp_path)
+        assert found == Held(frozenset("abc"), {pair: values[place] for pair, values in right.items()})
+
+
+@pytest.mark.parametrize(("text", "weights", "what"), [
+    (DICTS, "miles", "without an attribute miles"), (DICTS + "c d\n", True, "a dict of attributes"),
+    (DICTS + "c d {weight}\n", True, "no dict"), (DICTS + "c d {'weight': 'x'}\n", True, "not a number"),
+    (DICTS + "c d {1, 2}\n", True, "without an attribute"),
+])
+def test_attributes_that_are_no_weights_are_refused(tmp_path: Path, text: str, weights: str | bool, what: str):
+    with pytest.raises(InputError, match=what) as error:
+        emdiam.convert(written(tmp_path, text), tmp_path / "g.zarr", weights=weights)
+    assert error.value.line == (1 if weights == "miles" else 3)
+
+
+def test_lists_of_igraph_with_weights_are_known_by_their_heads(tmp_path: Path):
+    """Of which one is a neighbour too; a lone comment above edges of names and numbers is no list."""
+    right = {("a", "b"): 3, ("a", "c"): 4, ("b", "c"): 5}
+    path = written(tmp_path, "# a\nb 3\nc 4\n# b\nc 5\n")
+    assert read_back(path, {"weights": True}, tmp_path) == Held(frozenset("abc"), right)
+    assert read_back(path, {}, tmp_path).edges.keys() == right.keys()
+    assert read_back(written(tmp_path, "# road\nb 3\n# path\nc 4\n"), {}, tmp_path).vertices == frozenset("b3c4")
+
+
+@pytest.mark.parametrize("separator", [" ", ";", ","])
+@pytest.mark.parametrize("rows", ["20010 00000 10000 10002 00020", "02300 20000 30010 00103 00030"])
+def test_as_many_rows_as_columns_are_a_matrix(tmp_path: Path, separator: str, rows: str):
+    """Most of its numbers 0, or both halves alike, whatever is on its diagonal."""
+    path = written(tmp_path, "".join(separator.join(row) + "\n" for row in rows.split()))
+    edges = {(str(i), str(j)) for i, row in enumerate(rows.split()) for j, entry in enumerate(row)
+             if i < j and (entry != "0" or rows.split()[j][i] != "0")}
+    assert read_back(path, {}, tmp_path) == Held(frozenset("01234"), dict.fromkeys(edges))
+
+
+def test_a_full_square_of_numbers_is_asked_about(tmp_path: Path):
+    path = written(tmp_path, "".join(f"{v + 1} {v + 2} 5 6 {v + 7}\n" for v in range(5)))
+    with pytest.raises(InputError, match='format="matrix"'):
+        emdiam.convert(path, tmp_path / "g.zarr")
+    assert emdiam.convert(path, tmp_path / "g.zarr", format="edgelist").record.n_edges == 5
+
+
+def test_a_problem_line_above_edges_is_no_edge(tmp_path: Path):
+    """As NetworKit writes it for SNAP."""
+    path = written(tmp_path, "p 3 2 u u 0\n1 0\n2 1\n")
+    assert read_back(path, {}, tmp_path).edges.keys() == {("0", "1"), ("1", "2")}
+
+
+def test_a_lone_id_names_the_format_of_lists(tmp_path: Path):
+    path = written(tmp_path, "0 1\n1\n2 3\n4\n")
+    with pytest.raises(InputError, match='format="adjlist"'):
+        emdiam.convert(path, tmp_path / "g.zarr")
+    assert emdiam.convert(path, tmp_path / "g.zarr", format="adjlist").record.n_vertices == 5
