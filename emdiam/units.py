@@ -21,6 +21,9 @@ _SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400
 _DURATION = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*(ms|s|min|h|d|)\s*$", re.IGNORECASE)
 # More than any machine has, and far enough from 2^63 that sums of some such sizes are still integers of 64 bits.
 _MOST_BYTES = 1 << 60
+# Memory of a program differs a little from process to process (malloc, imports): the least budget that a refusal names
+# has this much more than what is refused, so that a budget that one process names is accepted by the next.
+BASE_JITTER = 4 << 20
 _POWER = re.compile(r"^\s*(\d{1,20})\s*(?:\^|\*\*)\s*(\d{1,4})\s*$")
 
 

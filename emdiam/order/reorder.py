@@ -236,12 +236,7 @@ def _check_state(need: int, memory: int) -> None:
 
 
 def _check_sort(store: Store, options: ConvertOptions, base: int, memory: int) -> None:
-    asked = replace(options, memory_bytes=memory)
-    try:
-        _sort_plan(store, asked, base)
-    except BudgetError:
-        _sort_plan(store, asked, base + BASE_JITTER)
-        raise
+    _sort_plan(store, replace(options, memory_bytes=memory), base)
 
 
 def _refusal(check: Callable[[int], object], memory: int) -> BudgetError | None:

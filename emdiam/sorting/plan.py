@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..errors import BudgetError
-from ..units import format_size
+from ..units import BASE_JITTER, format_size
 from .runs import INDEX_BYTES
 
 MARGIN_BYTES = 40 << 20
@@ -105,12 +105,13 @@ def plan_sort(memory_bytes: int, base_bytes: int, source_bytes: int, threads: in
     fixed = outside + _BATCH_COPIES * batch
     work = memory_bytes - fixed
     if work < LEAST_WORK_BYTES:
+        least = _least_bytes(outside + BASE_JITTER)
         error = BudgetError(
             f"{format_size(memory_bytes)} of memory cannot do: {format_size(fixed)} are taken before the sort"
             f" begins (of these {format_size(base_bytes)} by the process itself)",
-            remedy=f"give --memory {(_least_bytes(outside) >> 20) + 1}MiB or more",
+            remedy=f"give --memory {(least >> 20) + 1}MiB or more",
         )
-        error.least_bytes = _least_bytes(outside)
+        error.least_bytes = least
         raise error
     n_buffers, n_ranges = threads + 2, threads + 1
     run_keys = work // 2 // (n_buffers * (FOLLOWED_KEY_BYTES if followed else KEY_BYTES))

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..errors import BudgetError, MoreMemoryError
 from ..store.store import Store
-from ..units import current_rss_bytes, format_size
+from ..units import BASE_JITTER, current_rss_bytes, format_size
 
 READERS = 3
 MIN_BLOCKS = 4
@@ -31,9 +31,6 @@ COMPILED_BYTES = 80 << 20
 # What of the base a later run does not take: room to compile, the margin, and 12 MiB of kernels that few runs call
 # (exact and approx on a path, a grid and a Kronecker graph).
 UNUSED_BYTES = COMPILED_BYTES + MARGIN + (12 << 20)
-# The base differs a little from process to process (malloc, imports): the stated minimum has this
-# much more than what is refused, so that a budget that one process names is accepted by the next.
-BASE_JITTER = 4 << 20
 _ARENA_ENTRY = 24  # slot table, block table and bookkeeping of a block
 
 

@@ -16,7 +16,7 @@ BUDGET_FAULTS = (
           "error.known is None or self._count == MOST", "error.known is None or self._count <= MOST",
           ("tests/engine/test_attempts.py", "tests/runs/test_vertex_state.py")),
     Fault("attempts in memory go on where vertex state may be on disk", "emdiam/runs/opening.py",
-          "known.attempts < IN_MEMORY", "known.attempts >= 0", ("tests/runs/test_least.py",)),
+          "known_on(store).attempts < IN_MEMORY", "known_on(store).attempts >= 0", ("tests/runs/test_least.py",)),
     Fault("the plan forgets what the probe has seen", "emdiam/runs/plan.py",
           "known = Known(longest, probe.connected or said.connected)", "known = said", ("tests/runs/test_least.py",)),
     Fault("a refused order names what its first stage takes", "emdiam/order/reorder.py",

@@ -313,7 +313,7 @@ FAULTS = (
     Fault("names of nodes are given to others", "emdiam/formats/in_memory.py",
           "both if self._place is None else self._place[both]", "both", ("tests/formats/test_objects.py",)),
     Fault("numbers behind strings in a table become strings", "emdiam/formats/table_source.py",
-          "column_kind(column.type) != self._chosen.kind", "not column_kind(column.type)",
+          "column_kind(column.type) != chosen.kind:", "not column_kind(column.type):",
           ("tests/formats/test_objects.py",)),
     Fault("shards of another store in memory are taken", "emdiam/store/memory.py",
           "record.shard_digests[name], _PLACE", "None, _PLACE", ("tests/store/test_memory.py",)),
