@@ -90,7 +90,7 @@ def as_store(
     # Scratch is named here, so that the conversion takes the folder even where it is a tmpfs: a graph
     # that is in memory anyway does no harm there.
     folder = Path(scratch_folder(scratch))
-    options = ConvertOptions(memory_bytes=memory_bytes, scratch=folder, directed=keep.directed,
+    options = ConvertOptions(memory_bytes=memory_bytes, scratch=folder, directed=keep.directed, weights=keep.weights,
                              threads=threads or available_cores(), progress=progress)
     labels: Sequence[Any] | None = getattr(source, "labels", None)
     rename = None if labels is None else labels.__getitem__

@@ -22,7 +22,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ..checkpoint.records import State
+from ..decimals import MOST_PLACES
 from ..errors import BudgetError, EmdiamError, InputError
+from ..formats.digits import SHORT, Digits, ReadAgainError
 from ..formats.source import EdgeBatch, EdgeSource, SourceInfo
 from ..progress import Meter
 from ..sorting.checkpoint import Checkpoint
@@ -33,7 +35,7 @@ from ..store.layout import StoreRecord
 from ..store.memory import MemoryWriter
 from ..store.place import check_target
 from ..store.store import Store
-from ..store.weights import WeightForm
+from ..store.weights import ROUNDED, WeightForm
 from ..store.writer import StoreWriter, writer_bytes
 from ..units import current_rss_bytes, format_count, format_size
 from .intake import DeclaredIntake, HashCollisionError, Intake, IntIntake, Numbering
@@ -102,7 +104,8 @@ def _key(source: EdgeSource, target: Path, options: ConvertOptions) -> dict[str,
         "sides (--bipartite)": options.bipartite, "codec (--codec)": options.codec,
         "chunk size (--chunk)": options.chunk_ids,
         "directions (--directed)": options.directed,
-        "weights (--weights, --allow-negative)": None if options.weights is None else asdict(options.weights),
+        "weights (--weights, --allow-negative)": None if options.weights is None else [
+            options.weights.column, options.weights.negative],
     }
 
 
@@ -204,6 +207,8 @@ class Conversion(StoreWriting[ConvertReport]):
     ) -> None:
         super().__init__(target, options, context)
         self._source, self._info = source, info
+        self._digits = Digits() if options.weights is None else options.weights.digits
+        self._digits.reset()
         self._intake: Intake | None = None
         self._numbering: Numbering | None = None
         self._salt, self._was_read = 0, False
@@ -216,7 +221,7 @@ class Conversion(StoreWriting[ConvertReport]):
         assert self._intake is not None
         return {
             "salt": self._salt, "read": self._was_read, "info": asdict(self._info), "intake": self._intake.state(),
-            "numbering": None if self._numbering is None else asdict(self._numbering),
+            "numbering": None if self._numbering is None else asdict(self._numbering), "digits": asdict(self._digits),
         }
 
     def _stop_sorting(self) -> None:
@@ -229,6 +234,8 @@ class Conversion(StoreWriting[ConvertReport]):
         self._salt, self._was_read = state["salt"], state["read"]
         if self._was_read:
             self._info = SourceInfo(**state["info"])
+        for name, value in state.get("digits", {}).items():
+            setattr(self._digits, name, value)
         # Taken out of the state, which stays: what was copied of it need not.
         self._intake = self._new_intake(state.pop("intake"))
         if state["numbering"] is not None:
@@ -277,7 +284,13 @@ class Conversion(StoreWriting[ConvertReport]):
         return self._intake, self._numbering
 
     def _new_intake(self, resumed: State | None = None) -> Intake:
-        """The intake for the ids of the source."""
+        """The intake for the ids, and the digits, of the source."""
+        intake = self._intake_of_ids(resumed)
+        if self._digits.places is not None:
+            intake.tally.weights.counted, intake.tally.weights.places = True, self._digits.places
+        return intake
+
+    def _intake_of_ids(self, resumed: State | None) -> Intake:
         name, context, info = self._source.name, self._context, self._info
         if info.id_kind == "string":
             from .strings import StringIntake
@@ -288,6 +301,31 @@ class Conversion(StoreWriting[ConvertReport]):
         return DeclaredIntake(info, name, context, resumed)
 
     def _numbered(self) -> Numbering:
+        """Take all batches in and number the vertices; again where weights turn out to need other digits."""
+        while True:
+            try:
+                numbering = self._numbered_once()
+                assert self._intake is not None
+                if self._info.weights and self._weight_form(self._intake, numbering.n_vertices) is None:
+                    raise self._digits.to_floats()
+                return numbering
+            except ReadAgainError as again:
+                self._begin_again(again)
+
+    def _begin_again(self, again: ReadAgainError) -> None:
+        """Drop what was taken in. Raises InputError for a source that cannot be read again."""
+        if not self._source.rewindable:
+            raise InputError("weights have more digits than float64 keeps, and a stream cannot be read again for them",
+                             path=self._source.name, remedy="save it as a file and convert that, or write weights with"
+                             f" at most {SHORT} digits") from None
+        before, self._digits = self._intake, again.digits
+        self._was_read, self._first_pairs = False, ()
+        self._intake = self._new_intake()
+        self._context.safe.reached(always=True)  # before files are removed that an older state names
+        if before is not None:
+            before.abort()
+
+    def _numbered_once(self) -> Numbering:
         """Give all batches to the intake, which numbers the vertices; again with another salt when two strings share a
         hash."""
         stored: StoredBatches | None = None
@@ -295,7 +333,8 @@ class Conversion(StoreWriting[ConvertReport]):
             self._salt = salt
             intake = self._intake = self._intake or self._new_intake()
             if not self._was_read:
-                batches = self._source.batches(self._context.plan.batch_bytes) if stored is None else stored.again()
+                batches = stored.again() if stored is not None else self._digits.batches(
+                    self._source.batches(self._context.plan.batch_bytes))
                 if salt == 0 and self._info.id_kind == "string" and not self._source.rewindable:
                     from .strings import StoredBatches
 
@@ -362,7 +401,7 @@ class Conversion(StoreWriting[ConvertReport]):
         return StoreRecord(
             directed_input=_is_directed(info, counts), loops_dropped=counts.loops,
             duplicates_dropped=counts.duplicates, pairs_read=counts.pairs, reverse_dropped=counts.reverse,
-            values_dropped=dict(info.dropped),
+            values_dropped={**info.dropped, **({ROUNDED: self._digits.rounded} if self._digits.rounded else {})},
             id_kind=numbering.id_kind, first_id=numbering.first_id, source_format=info.format, reading=info.reading,
             # Names that are no UTF-8 can be in no record.
             source=[name.encode("utf-8", "backslashreplace").decode()
@@ -382,6 +421,9 @@ class Conversion(StoreWriting[ConvertReport]):
         if record.weights is not None and record.weights.edges_with_several:
             yield (f"{format_count(record.weights.edges_with_several, 'edge')} came with several weights; the least of"
                    " each was kept")
+        if self._digits.rounded:
+            yield (f"{format_count(self._digits.rounded, 'weight')} rounded to the nearest float64: not all weights are"
+                   f" decimals of up to {MOST_PLACES} places with sums below 2^61 of the last place")
         if numbering.gaps:
             yield (f"ids from {numbering.min_id} to {numbering.max_id} that do not occur, and are no vertices:"
                    f" {numbering.gaps:,}")

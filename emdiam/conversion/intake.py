@@ -47,12 +47,13 @@ class Tally:
         """The tally in the state of an intake, or one that begins."""
         if resumed is None:
             return cls()
-        pairs, loops, least, largest, places = resumed["tally"]
-        return cls(pairs, loops, WeightEnds(least, largest, places))
+        pairs, loops, *ends = resumed["tally"]
+        return cls(pairs, loops, WeightEnds(*ends))
 
     def state(self) -> list[int | None]:
         """The tally as part of the state of an intake."""
-        return [self.pairs, self.loops, self.weights.least, self.weights.largest, self.weights.places]
+        ends = self.weights
+        return [self.pairs, self.loops, ends.least, ends.largest, ends.places, ends.counted]
 
 
 @dataclass(frozen=True)

@@ -385,7 +385,7 @@ class StoredBatches:
             src, dst = (pa.chunked_array([self._file.read(block) for block in blocks], _BINARY) for blocks in ends)
             weights = None
             if self._weights is not None:
-                weights = np.empty(len(src), np.float64)
+                weights = np.empty(len(src), np.float64)  # without whole numbers of 10^-k, for which it is read again
                 self._weights.read_array(at, weights)
                 at += weights.nbytes
             yield EdgeBatch(src, dst, weights)

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from ..errors import InputError
 from .base import Named
+from .digits import are_long
 from .ids import arrow_ids, may_have_ids
 from .source import EdgeBatch, pairs_per_batch
 from .tables import Column, in_slices, named_pair, refuse_doubtful
@@ -169,7 +170,7 @@ class ArrowEdges(Named):
         return place
 
     def _weights(self, column: Any, name: str, done: int) -> Any:
-        """The weights in one column of a batch, float64[k]; `done` rows came before."""
+        """The weights in one column of a batch, as Digits.taken; `done` rows came before."""
         assert self.weights is not None
         if column.null_count:
             row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
@@ -181,7 +182,10 @@ class ArrowEdges(Named):
 
         if pa.types.is_decimal(column.type):
             # By their digits: Arrow multiplies by a power of ten that is rounded itself.
-            column = column.cast(pa.string()).cast(pa.float64())
+            texts = column.cast(pa.string())
+            floats = checked_weights(texts.cast(pa.float64()).to_numpy(zero_copy_only=False), self.weights, refusal)
+            long = are_long(texts, floats)
+            return self.weights.digits.taken(floats, long, texts.take(pa.array(long)).to_pylist())
         return checked_weights(column.to_numpy(zero_copy_only=False), self.weights, refusal)
 
     def _are_ends(self, places: Sequence[int]) -> bool:

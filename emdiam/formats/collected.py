@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ..errors import InputError
 from .base import MAX_ID, FileSource
+from .digits import SHORT
 from .source import EdgeBatch
 from .weights import FLOAT64, LARGEST_WHOLE, LEAST_WHOLE, WHOLE, WeightChoice, checked_weights, common_kind
 
@@ -112,7 +113,7 @@ def _is_id(name: str) -> bool:
 
 
 def weights_of_texts(texts: list[str], choice: WeightChoice, refusal: Callable[..., InputError]) -> tuple[Any, str]:
-    """Weights as float64[k], and their kind; `refusal` makes the error of the first that is none."""
+    """Weights as Digits.taken, and their kind; `refusal` makes the error of the first that is none."""
     values = np.empty(len(texts))
     for place, text in enumerate(texts):
         try:
@@ -121,4 +122,6 @@ def weights_of_texts(texts: list[str], choice: WeightChoice, refusal: Callable[.
             raise refusal("a weight is not a number", place, text=text.strip(),
                           remedy="give every edge a number, or keep no weights") from None
     whole = all(map(_WHOLE.fullmatch, texts)) and bool(((values >= LEAST_WHOLE) & (values <= LARGEST_WHOLE)).all())
-    return checked_weights(values, choice, refusal), WHOLE if whole else FLOAT64
+    long = [place for place, text in enumerate(texts) if len(text) > SHORT]
+    taken = choice.digits.taken(checked_weights(values, choice, refusal), long, [texts[place] for place in long])
+    return taken, WHOLE if whole else FLOAT64

@@ -19,6 +19,7 @@ import pyarrow.csv as pa_csv
 
 from ..errors import InputError
 from .blocks import after_line, block_bytes_for, count_lines, text_blocks
+from .digits import are_long
 from .look_sample import whole_number
 from .source import EdgeBatch, SourceInfo
 from .streams import BOM
@@ -150,7 +151,7 @@ class CsvSource(TextSource):
             raise fault from error
 
     def _weights(self, column: Any, data: bytes, header: Header, line: int) -> Any:
-        """The weights in a column of text, float64[k]. Raises ArrowInvalid for one that is none."""
+        """The weights in a column of text, as Digits.taken. Raises ArrowInvalid for one that is none."""
         texts = pc.utf8_trim_whitespace(column)
         if self.look().separator == ";":
             texts = pc.replace_substring(texts, ",", ".")
@@ -166,7 +167,8 @@ class CsvSource(TextSource):
             from .csv_faults import large_weight
 
             self._large = large_weight(data, header, self.name, line)
-        return weights
+        long = are_long(texts, weights)
+        return self.weights.digits.taken(weights, long, texts.take(pa.array(long)).to_pylist())
 
 
 def _may_have_leading_zeros(data: bytes) -> bool:

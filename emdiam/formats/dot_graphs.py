@@ -6,8 +6,10 @@ import contextlib
 import io
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
+from .digits import float_or_decimal
 from .whole import WholeGraph, unique
 
 _DEFAULTS = ("node", "edge", "graph")
@@ -102,12 +104,12 @@ def _name(text: str) -> str:
     return text if text.startswith("<") else text.partition(":")[0]
 
 
-def _number(text: Any) -> int | float | None:
+def _number(text: Any) -> int | float | Decimal | None:
     """The weight that a text is; None for no weight. Raises DotError for anything but a number."""
     if text is None:
         return None
     plain = str(text).strip('"')
     try:
-        return int(plain) if plain.lstrip("+-").isdigit() else float(plain)
+        return int(plain) if plain.lstrip("+-").isdigit() else float_or_decimal(plain)
     except ValueError:
         raise DotError(f"the weight {plain!r} is no number") from None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -273,16 +274,18 @@ class NodesSource(WithoutFile):
                 what = f"attribute {self._weight_name}" if self._weight_name else "weight"
                 raise InputError(f"edge number {begin + place} of {self.name} has no {what}",
                                  remedy="give every edge one, or name the attribute that has the weights")
-            if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
+            if not isinstance(value, int | float | Decimal | np.integer | np.floating) or isinstance(value, bool):
                 raise InputError(f"the weight of edge number {begin + place} is no number", text=repr(value),
-                                 remedy="weights are integers or floats")
+                                 remedy="weights are integers, floats or decimals")
         floats = checked_weights(np.array(list(map(_as_float, values))), self._weights, partial(_refusal, begin))
+        long = [place for place, value in enumerate(values) if _is_long(value)]
+        weights = self._weights.digits.taken(floats, long, [str(values[place]) for place in long])
         whole = np.array([isinstance(value, int | np.integer) for value in values])
         kinds |= ({WHOLE} if whole.any() else set()) | (set() if whole.all() else {FLOAT64})
         large = np.flatnonzero(whole & ((floats < LEAST_WHOLE) | (floats > LARGEST_WHOLE)))
         if len(large) and self._large is None:
             self._large = begin + int(large[0])
-        return floats
+        return weights
 
 
 def _as_float(value: Any) -> float:
@@ -293,6 +296,13 @@ def _as_float(value: Any) -> float:
         return float(value)
     except OverflowError:
         return math.inf
+
+
+def _is_long(value: Any) -> bool:
+    """Whether it may be another number than the float64 next to it."""
+    if isinstance(value, int | np.integer):
+        return abs(int(value)) > 1 << 53
+    return isinstance(value, Decimal | np.longdouble)
 
 
 def _ids_of_labels(labels: Sequence[Any]) -> np.ndarray | None:

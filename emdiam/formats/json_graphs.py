@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from .digits import float_or_decimal
 from .whole import WholeGraph, unique
 
 _ENDS = (("source", "target"), ("from", "to"), ("src", "dst"))
@@ -47,12 +48,12 @@ def graph_of_json(text: str, attribute: str | None) -> WholeGraph:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, parse_float=float_or_decimal)
     except json.JSONDecodeError as error:
         lines = [line for line in text.splitlines() if line.strip()]
         if len(lines) < 2 or not error.msg.startswith("Extra data"):
             raise
-        return [json.loads(line) for line in lines]
+        return [json.loads(line, parse_float=float_or_decimal) for line in lines]
 
 
 def _graph_in(value: dict[str, Any]) -> dict[str, Any]:

@@ -45,6 +45,8 @@ _PLUS, _POINT = 43, 46
 _LOWER, _E, _I, _N = 32, 101, 105, 110
 # What is exact in float64: digits up to 2^53, and powers of ten up to 10^22.
 _EXACT, _EXACT_POWER = np.uint64(1 << 53), 22
+# Below it no two decimals with as many places have one float64.
+_UNIQUE = np.uint64(10**15)
 _LARGEST_FLOAT = 1 << 53
 _LARGEST_MINUS = -LEAST_WHOLE
 _MOST_DIGITS, _MOST_POWER = np.uint64(10**18), 10_000
@@ -231,7 +233,7 @@ def _weight(buf, pos, minus, state, weights, count, hard):
         state[FRACTIONS] += 1
     elif not state[LARGE] and number > (_LARGEST_MINUS if negative else LARGEST_WHOLE):
         state[LARGE] = state[LINE]
-    if value and (value > _EXACT or power < -_EXACT_POWER or power > _EXACT_POWER):
+    if value and (value > _EXACT or power < -_EXACT_POWER or power > _EXACT_POWER or (value >= _UNIQUE and power < 0)):
         row = state[HARD]
         hard[row, PLACE], hard[row, BEGIN], hard[row, BEHIND], hard[row, AT_LINE] = count, begin, pos, state[LINE]
         state[HARD] = row + 1

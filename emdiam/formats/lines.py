@@ -105,15 +105,24 @@ class LineReader:
         """Where the kernels write so many weights; without weights nowhere."""
         return np.empty(0 if self.weights is None else capacity)
 
-    def _read_hard(self, block: Any, weights: Any) -> None:
-        """Read the weights that a kernel has left in `block`."""
+    def _read_hard(self, block: Any, weights: Any, before: int) -> None:
+        """Read the weights that a kernel has left in `block`. before : where those that it has found begin in
+        `weights`; whole numbers of 10^-k lie there bit by bit."""
+        places, texts = [], []
         for row in self._hard[: self._state[kernels.HARD]].tolist():
-            text = block[row[kernels.BEGIN] : row[kernels.BEHIND]].tobytes()
+            text = block[row[kernels.BEGIN] : row[kernels.BEHIND]].tobytes().decode()
             weights[row[kernels.PLACE]] = weight = float(text)
             if not np.isfinite(weight):
-                raise InputError(NOT_FINITE, path=self.name, line=row[kernels.AT_LINE], text=text.decode(),
-                                 remedy=NO_INFINITE)
+                raise InputError(NOT_FINITE, path=self.name, line=row[kernels.AT_LINE], text=text, remedy=NO_INFINITE)
+            if repr(weight) != text:
+                places.append(row[kernels.PLACE] - before)
+                texts.append(text)
         self._state[kernels.HARD] = 0
+        if self.weights is not None and (texts or self.weights.digits.places is not None):
+            found = weights[before : self._state[kernels.COUNT]]
+            taken = self.weights.digits.taken(found, places, texts)
+            if taken is not found:
+                found.view(np.int64)[:] = taken
 
     @property
     def _options(self) -> Any:
@@ -173,8 +182,9 @@ class LineReader:
         for block in blocks:
             state[kernels.POS], state[kernels.END] = 0, len(block)
             while state[kernels.POS] < state[kernels.END]:
+                before = int(state[kernels.COUNT])
                 parse(block, *out)
-                self._read_hard(block, out[2])
+                self._read_hard(block, out[2], before)
                 if state[kernels.FAULT]:
                     raise self._fault(block, text)
                 if state[kernels.COUNT] == capacity:
@@ -187,7 +197,9 @@ class LineReader:
     def _batch(self, src: Any, dst: Any, weights: Any) -> EdgeBatch:
         """Pairs that were read, as a batch."""
         self.n_pairs += len(src)
-        return EdgeBatch(src, dst, None if self.weights is None else weights)
+        if self.weights is None:
+            return EdgeBatch(src, dst)
+        return EdgeBatch(src, dst, weights if self.weights.digits.places is None else weights.view(np.int64))
 
     def names(self, stream: ByteStream, comments: str, batch_bytes: int) -> Iterator[EdgeBatch]:
         """UTF-8 string pairs of the rest of `stream` as pyarrow string arrays.
@@ -203,7 +215,7 @@ class LineReader:
             while state[kernels.POS] < state[kernels.END]:
                 state[kernels.COUNT] = 0
                 kernels.find_fields(block, state, options, table, spans, weights, self._hard)
-                self._read_hard(block, weights)
+                self._read_hard(block, weights, 0)
                 if state[kernels.FAULT]:
                     raise self._fault(block, line_text)
                 pairs = spans[: state[kernels.COUNT]]

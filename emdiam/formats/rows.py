@@ -28,6 +28,7 @@ import pyarrow as pa
 from ..errors import InputError
 from .base import MAX_ID
 from .blocks import block_bytes_for, text_blocks
+from .digits import SHORT
 from .lines import FURTHER_FIELDS, NO_UTF_8
 from .look_sample import has_leading_zero, is_integer, is_number, value_of, whole_number
 from .source import EdgeBatch, SourceInfo, pairs_per_batch
@@ -52,6 +53,8 @@ class RowSource(TextSource):
     takes_columns = takes_ends = takes_headers = False
     comments: tuple[str, ...] = ("#", "%", "//")
     has_weights = False
+    _long: list[tuple[int, str]]
+    """Places and texts of the weights of a batch that have many digits."""
     line = 0
     """Number of the line read last."""
 
@@ -121,12 +124,15 @@ class RowSource(TextSource):
         dst: list[Any] = []
         weights: list[Any] = []
         kinds = {""}
+        self._long = []
         take = self._name if strings else self._number
         for one, other, weight in edges:
             src.append(take(one))
             dst.append(take(other))
             if self.weights is not None:
                 weights.append(self._weight(weight))
+                if len(weight) > SHORT:
+                    self._long.append((len(weights) - 1, weight.replace(",", ".")))
             if len(src) == most:
                 yield self._batch(src, dst, weights, kinds)
                 src, dst, weights = [], [], []
@@ -144,7 +150,10 @@ class RowSource(TextSource):
         whole = all(isinstance(weight, int) for weight in weights)
         values = np.array(weights, np.int64 if whole else np.float64)
         kinds.add(kind_of(values.dtype) or "")
-        return EdgeBatch(one, other, checked_weights(values, self.weights, self._refusal))
+        floats = checked_weights(values, self.weights, self._refusal)
+        at, texts = zip(*self._long, strict=True) if self._long else ((), ())
+        self._long = []
+        return EdgeBatch(one, other, self.weights.digits.taken(floats, list(at), texts))
 
     def _refusal(self, what: str, _place: int, **more: str) -> InputError:
         return self.error(f"{what}, at or before this line", line=self.line, **more)

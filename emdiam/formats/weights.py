@@ -1,20 +1,22 @@
 """Weights of edges as inputs have them: which column, of what kind, and whether they can be weights at all.
 
-A source hands weights on as float64, in which all that are allowed are exact: whole numbers from 0 to 2^32 - 1 (from
--2^31, where negative ones are allowed), and finite floats; float32 by its decimals, of which 0.1 is 0.1 again. Their
-kind says what they become in a store where they are no decimals.
+A source hands weights on as float64, in which nearly all that are allowed are exact: whole numbers from 0 to 2^32 - 1
+(from -2^31, where negative ones are allowed), and finite floats; float32 by its decimals, of which 0.1 is 0.1 again.
+Where texts have more digits, weights are whole numbers of 10^-k (digits.py). Their kind says what they become in a
+store where they are no decimals.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
+from .digits import Digits
 
 WHOLE, FLOAT32, FLOAT64 = "int", "float32", "float64"
 KINDS = (WHOLE, FLOAT32, FLOAT64)
@@ -30,10 +32,11 @@ NOT_FINITE, NO_INFINITE = "a weight is not finite", "give every edge a finite we
 @dataclass(frozen=True)
 class WeightChoice:
     """Weights to keep. column : its name, or its number from 1 on; "" : what the format has, or the usual column.
-    negative : whether weights may be below 0."""
+    negative : whether weights may be below 0. digits : how those are read that float64 does not keep."""
 
     column: str = ""
     negative: bool = False
+    digits: Digits = field(default_factory=Digits, compare=False, repr=False)
 
 
 def weight_choice(given: bool | str, negative: bool = False) -> WeightChoice | None:

@@ -30,7 +30,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ..errors import InputError
-from .weights import WeightRecord, data_fill
+from .weights import ROUNDED, WeightRecord, data_fill
 
 # 2: the record has shard_digests; it is read and written without them as version 1. 3: it may have weights or
 # directions, which older readers would not see; a store without them is written as version 2. 4: its weights have
@@ -151,6 +151,12 @@ class StoreRecord:
     def weight_name(self) -> str | None:
         """The name of the column or attribute that its weights came from; None where there is none."""
         return None if self.weights is None else self.weights.name or None
+
+    @property
+    def rounded_weights(self) -> dict[str, int]:
+        """How many weights have not all the digits of the input, as the detail `rounded_weights`; empty for none."""
+        count = (self.values_dropped or {}).get(ROUNDED, 0)
+        return {"rounded_weights": count} if count else {}
 
     @property
     def directions(self) -> str | None:

@@ -7,7 +7,7 @@ have its weight. Decimal weights are whole numbers of 10^-k there, and the recor
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -23,6 +23,8 @@ WIDE: np.dtype[Any] = np.dtype(np.int64)
 FLOATS: tuple[np.dtype[Any], ...] = (np.dtype(np.float32), np.dtype(np.float64))
 DTYPES: dict[str, np.dtype[Any]] = {str(dtype): dtype for dtype in (*UNSIGNED, SIGNED, WIDE, *FLOATS)}
 """dtypes of weights in a store, by name; int32 where a whole number is negative, int64 where 32 bits do not do."""
+ROUNDED = "digits of weights that float64 has no room for"
+"""What the record of a store counts of weights that were rounded, among the values that were dropped."""
 # Distances along wide weights are below it, so that two of them, and a sum of two, fit int64.
 MOST_WIDE = 1 << 61
 
@@ -37,11 +39,13 @@ _LATER = {"decimals": 0, "name": ""}
 @dataclass(frozen=True)
 class WeightForm:
     """How a store keeps weights. dtype : one of DTYPES. decimals : k, of whole numbers of 10^-k. name : of the column
-    or attribute that they came from, "" where it has none."""
+    or attribute that they came from, "" where it has none. counted : whether they come as such whole numbers already,
+    not as floats."""
 
     dtype: np.dtype[Any]
     decimals: int = 0
     name: str = ""
+    counted: bool = field(default=False, compare=False)
 
 
 def whole_dtype(least: int, largest: int) -> np.dtype[Any] | None:
@@ -142,14 +146,16 @@ class WeightSums:
     @classmethod
     def resumed(cls, state: dict[str, Any]) -> WeightSums:
         """With what `state` told of."""
-        sums = cls(WeightForm(np.dtype(state["dtype"]), state["decimals"], state["name"]))
+        sums = cls(WeightForm(np.dtype(state["dtype"]), state["decimals"], state["name"],
+                              state.get("counted", False)))
         sums._n, sums._least, sums._largest = state["n"], state["least"], state["largest"]
         sums._sum = int(state["sum"], 16)
         return sums
 
     def state(self) -> dict[str, Any]:
         """What was added so far."""
-        return {"dtype": str(self.dtype), "decimals": self.form.decimals, "name": self.form.name, "n": self._n,
+        return {"dtype": str(self.dtype), "decimals": self.form.decimals, "name": self.form.name,
+                "counted": self.form.counted, "n": self._n,
                 "least": self._least, "largest": self._largest, "sum": f"{self._sum:x}"}
 
     def add(self, weights: npt.NDArray[Any]) -> None:

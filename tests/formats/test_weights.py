@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from emdiam.errors import InputError
 from emdiam.formats import open_source
+from emdiam.formats.digits import Digits
 from emdiam.formats.objects import as_source
 from emdiam.formats.source import EdgeSource
 from emdiam.formats.weights import WeightChoice, common_kind
@@ -34,10 +35,10 @@ def read(source: EdgeSource, batch_bytes: int = 64) -> list[tuple[Any, Any, floa
 
 
 def source_of(folder: Path, name: str, content: str | bytes, column: str = "", negative: bool = False,
-              **more: Any) -> EdgeSource:
+              digits: Digits | None = None, **more: Any) -> EdgeSource:
     path = folder / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return open_source([path], weights=WeightChoice(column, negative), **more)
+    return open_source([path], weights=WeightChoice(column, negative, digits or Digits()), **more)
 
 
 ECL = struct.pack("<ii", 3, 4) + np.array([0, 1, 3, 4, 1, 0, 2, 1, 7, 7, 8, 8], "<i4").tobytes()
@@ -85,14 +86,15 @@ def test_files(tmp_path: Path, name: str, content: str | bytes, column: str, wan
                         min_size=1, max_size=20), batch_bytes=st.sampled_from([16, 1 << 16]))
 def test_texts_are_read_as_python_reads_them(tmp_path: Path, weights: list[str], batch_bytes: int):
     text = "1 2 0.5\n" + "".join(f"1 2 {weight}\n" for weight in weights)
-    found = [weight for *_, weight in read(source_of(tmp_path, "a.txt", text, negative=True), batch_bytes)]
+    found = [weight for *_, weight in read(
+        source_of(tmp_path, "a.txt", text, negative=True, digits=Digits(rounds=True)), batch_bytes)]
     assert found == [0.5, *map(float, weights)]
     # As rows of METIS whose words fall into different blocks: a star, both directions of every edge.
     n = len(weights) + 1
     rows = [" ".join(f"{i + 2} {weight}" for i, weight in enumerate(["0.5", *weights]))]
     rows += [f"1 {weight}" for weight in ["0.5", *weights]]
     star = f"{n + 1} {n} 001\n" + "\n".join(rows) + "\n"
-    source = source_of(tmp_path, "a.graph", star, negative=True)
+    source = source_of(tmp_path, "a.graph", star, negative=True, digits=Digits(rounds=True))
     found = [weight for a, _, weight in read(source, batch_bytes) if a == 1]
     assert found == [0.5, *map(float, weights)]
 
@@ -187,7 +189,7 @@ def network(*weights: Any) -> nx.Graph:
 
 
 @pytest.mark.parametrize(("graph", "want", "kind"), [
-    (np.array([[0, 1, 5], [1, 2, 7]]), [(0, 1, 5), (1, 2, 7)], "int"),
+    (np.array([[0, 1, 5], [1, 2, 7], [2, 3, 1], [3, 4, 1]]), [(0, 1, 5), (1, 2, 7), (2, 3, 1), (3, 4, 1)], "int"),
     (([0, 1], [1, 2], [0.5, 3]), [(0, 1, 0.5), (1, 2, 3)], "float64"),
     ([("a", "b", 1), ("b", "c", 2)], [("a", "b", 1), ("b", "c", 2)], "int"),
     (network(3, 4), [(0, 1, 3), (1, 2, 4)], "int"),

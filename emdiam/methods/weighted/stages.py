@@ -206,7 +206,8 @@ class Stages:
             "details": {"interval_largest_component": [length(one) for one in of_largest],
                         "vertices_largest_component": size,
                         "unreachable_pairs": n * (n - 1) // 2 - reachable,
-                        **({"rounded_to": 2.0**self.units.exponent} if self.units.rounded else {})},
+                        **({"rounded_to": 2.0**self.units.exponent} if self.units.rounded else {}),
+                        **store.record.rounded_weights},
             "weights": None if store.record.weights is None else store.record.weights.dtype,
             "weight": store.record.weight_name}
 
