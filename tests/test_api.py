@@ -104,7 +104,7 @@ def test_string_arrays():
 @pytest.mark.parametrize(("src", "dst", "text"), [
     ([0, 1], [1], "src has 2 ids and dst has 1"),
     ([[0, 1]], [[1, 2]], "src has 2 dimensions"),
-    ([0.5], [1], "src holds float64, not ids"),
+    ([0.5], [1], "an id is no whole number, at position 0 of src: '0.5'"),
     ([True], [False], "src holds bool, not ids"),
     (["a"], [1], "src holds <U1 and dst int64"),
     ([0, -1, -7], [1, 2, 3], "the id at position 1 is negative: '-1'"),
@@ -128,7 +128,7 @@ def test_networkx_graphs_keep_their_order(kind: Any):
     assert source.info().directed == graph.is_directed()
 
 
-@pytest.mark.parametrize("thing", [42, None, {"a": "b"}, {(1, 2)}, ([1], [2], [3])])
+@pytest.mark.parametrize("thing", [42, None, b"a b", ([1], [2], [3]), ([1, 2], [2, 3], [5, 7]), ()])
 def test_other_things_are_refused(thing: Any):
     with pytest.raises(InputError, match="not a kind of graph that emdiam knows; give a store"):
         as_source(thing)
@@ -142,8 +142,9 @@ def test_a_list_or_array_of_pairs_is_edges(edges: list[Any]):
     """Two of them too: only a tuple is (src, dst)."""
     expected = [tuple(np.asarray(edge).tolist()) for edge in edges]
     assert pairs(as_source(edges)) == expected
-    assert pairs(as_source(np.array(edges).reshape(-1, 2))) == expected
-    assert pairs(as_source(np.array(edges, order="F").reshape(-1, 2))) == expected
+    columns = ("1", "2") if expected == [(0, 1), (0, 2)] else None  # by columns these are other edges
+    assert pairs(as_source(np.array(edges).reshape(-1, 2), columns=columns)) == expected
+    assert pairs(as_source(np.array(edges, order="F").reshape(-1, 2), columns=columns)) == expected
     if len(edges) == 2:
         assert pairs(as_source(tuple(edges))) == list(zip(*expected, strict=True))
 
@@ -151,14 +152,23 @@ def test_a_list_or_array_of_pairs_is_edges(edges: list[Any]):
 @pytest.mark.parametrize(("edges", "text"), [
     ([1, 2], "entry at position 0 is no pair"), ([(1, 2), (3,)], "entry at position 1 is no pair"),
     ([(1, 2), (3, "a")], "position 1 has an id of another kind"), ([("a", "b"), ("c", 1)], "position 1 has"),
-    ([(1, "b")], "position 0 has"), (["ab", "cd"], "position 0 is no pair"), ([(0, 1.5)], "holds float64"),
-    ([(0, 1), (2, -1)], "the id at position 1 is negative"), (np.zeros((3, 3), int), r"shape \(3, 3\)"),
-    (np.zeros(4, int), r"shape \(4,\)"), (np.zeros((2, 2)), "holds float64"), ([(0, 2**70)], "no string"),
-    (np.zeros((2, 2, 2), int), "shape"),
+    ([(1, "b")], "position 0 has"), (["ab", "cd"], "position 0 is no pair"),
+    ([(0, 1.5)], "no whole number, at position 0 of dst: '1.5'"),
+    ([(0, 1), (2, -1)], "the id at position 1 is negative"), (np.zeros((3, 4), int), r"shape \(3, 4\)"),
+    (np.zeros(4, int), r"shape \(4,\)"), (np.full((4, 2), 0.5), "no whole number"), ([(0, 2**70)], "no string"),
+    (np.zeros((2, 2, 2), int), "shape"), ({"a": "b"}, "has no list of neighbours: 'a'"),
 ])
 def test_what_is_no_list_of_pairs(edges: Any, text: str):
     with pytest.raises(InputError, match=text):
         pairs(as_source(edges))
+
+
+def test_whole_floats_matrices_and_sets_are_edges():
+    assert pairs(ArraySource([0.0, 2.0**53], [1, 5.0])) == [(0, 1), (2**53, 5)]
+    assert pairs(as_source([(0, 1.0), (2, 3)])) == [(0, 1), (2, 3)]
+    assert pairs(as_source({(1, 2)})) == [(1, 2)]
+    matrix = as_source(np.zeros((3, 3), int))
+    assert (pairs(matrix), matrix.info().n_vertices) == ([], 3)
 
 
 GRAPHS = {

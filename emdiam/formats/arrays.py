@@ -9,7 +9,7 @@ Where two of these are possible (2 x 2, 2 x 3, 3 x 3) the values decide if they 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,13 +23,20 @@ MATRIX, PAIRS, INDEX = "matrix", "pairs", "index"
 """What an array can be: an adjacency matrix, a pair a row, or sources above targets."""
 
 _SHAPES = "give an array of shape (E, 2) or (2, E), or a square matrix"
-_DIFFERENT = "give it as (E, 2) or (2, E) with more edges, or as a list of pairs"
+_TRIPLES = "triples"
+IN_FILES = {PAIRS: "columns src and dst by numpy.savez", _TRIPLES: "columns src, dst and weight as text or Parquet",
+            INDEX: "edge_index=a by numpy.savez", MATRIX: "a sparse matrix by scipy.sparse.save_npz"}
+IN_MEMORY = {PAIRS: "a tuple (a[:, 0], a[:, 1]), or to convert columns=(1, 2)",
+             _TRIPLES: "a tuple (a[:, 0], a[:, 1], a[:, 2]) and weight=True, or to convert columns=(1, 2)",
+             INDEX: "a tuple (a[0], a[1])", MATRIX: "scipy.sparse.csr_array(a)"}
+"""How an array a that may be several graphs is given as each of them."""
 
 Refuse = Callable[..., InputError]
 """(what, remedy=..., text=...) -> the error of the array."""
 
 
-def kind_of_array(shape: tuple[int, ...], small: Callable[[], Any], refuse: Refuse, name: str = "") -> str:
+def kind_of_array(shape: tuple[int, ...], small: Callable[[], Any], refuse: Refuse, name: str = "",
+                  forms: Mapping[str, str] = IN_FILES) -> str:
     """What an array of this shape is: MATRIX, PAIRS or INDEX.
 
     Parameters
@@ -42,6 +49,8 @@ def kind_of_array(shape: tuple[int, ...], small: Callable[[], Any], refuse: Refu
         Makes the error.
     name : str
         What the array is called, if it has a name: edge_index has sources above targets.
+    forms : mapping
+        IN_FILES or IN_MEMORY, for the remedy.
 
     Raises
     ------
@@ -56,11 +65,11 @@ def kind_of_array(shape: tuple[int, ...], small: Callable[[], Any], refuse: Refu
     if rows == columns and rows not in (2, 3):
         return MATRIX
     if rows == columns:
-        return _kind_of_small(np.asarray(small()), refuse)
+        return _kind_of_small(np.asarray(small()), refuse, forms)
     if (rows, columns) == (2, 3):
         if np.array_equal(values := np.asarray(small()), np.floor(values)):
             raise refuse("an array of 2 x 3 may be two edges with weights by rows, or three edges by columns",
-                         remedy=_DIFFERENT)
+                         remedy=_either(forms, _TRIPLES, INDEX))
         return PAIRS
     if columns in (2, 3):
         return PAIRS
@@ -69,28 +78,33 @@ def kind_of_array(shape: tuple[int, ...], small: Callable[[], Any], refuse: Refu
     raise refuse(f"an array of shape {shape} is no list of edges and no square matrix", remedy=_SHAPES)
 
 
-def _kind_of_small(values: Any, refuse: Refuse) -> str:
+def _either(forms: Mapping[str, str], *kinds: str) -> str:
+    """The remedy that has every reading of an array a."""
+    called = {PAIRS: "two edges by rows", _TRIPLES: "edges with weights", INDEX: "edges by columns",
+              MATRIX: "a matrix"}
+    return "of this array a, give " + "; ".join(f"for {called[kind]} {forms[kind]}" for kind in kinds)
+
+
+def _kind_of_small(values: Any, refuse: Refuse, forms: Mapping[str, str]) -> str:
     """The same of 2 x 2 and 3 x 3. A matrix has only 0 and 1 (else its values are taken for ids); pairs by rows and by
-    columns have to be the same edges."""
+    columns have to be the same arcs."""
     ones = bool(np.isin(values, (0, 1)).all())
     if len(values) == 3:
         if ones:
             return MATRIX
-        raise refuse("an array of 3 x 3 may be a matrix with weights, or three edges with weights", remedy=_DIFFERENT)
-    as_matrix = {0: set[Any](), 1: set[Any](), **_neighbours(np.argwhere(values != 0))} if ones else None
-    by_rows, by_columns = (_neighbours(pairs) for pairs in (values, values.T))
-    if by_rows != by_columns or (as_matrix is not None and by_rows != as_matrix):
+        raise refuse("an array of 3 x 3 may be a matrix with weights, or three edges with weights",
+                     remedy=_either(forms, MATRIX, _TRIPLES))
+    by_rows, by_columns = _arcs(values), _arcs(values.T)
+    as_matrix = ({0, 1}, _arcs(np.argwhere(values != 0))[1]) if ones else by_rows
+    if not by_rows == by_columns == as_matrix:
         raise refuse("an array of 2 x 2 may be two edges by rows, two by columns, or a matrix, and here these differ",
-                     remedy=_DIFFERENT)
+                     remedy=_either(forms, PAIRS, INDEX, MATRIX))
     return PAIRS
 
 
-def _neighbours(pairs: Any) -> dict[Any, set[Any]]:
-    found: dict[Any, set[Any]] = {}
-    for a, b in pairs.tolist():
-        found.setdefault(a, set()).add(b)
-        found.setdefault(b, set()).add(a)
-    return found
+def _arcs(pairs: Any) -> tuple[set[Any], set[Any]]:
+    """The vertices and the arcs of pairs: with directions, which a conversion may keep."""
+    return set(pairs.ravel().tolist()), set(map(tuple, pairs.tolist()))
 
 
 class ArrayEdges:

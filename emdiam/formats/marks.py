@@ -92,8 +92,10 @@ _TEXTS = tuple((re.compile(pattern, re.IGNORECASE), mark) for pattern, mark in (
     (rb"nodedef\s{0,64}>", Mark("", "a GDF file of GUESS or Gephi", _EDGE_LIST)),
     (rb"LEDA\.GRAPH\b", Mark("leda", "a LEDA graph")),
     (rb"\(tlp\s", Mark("", "a graph of Tulip", _EDGE_LIST)),
-    (rb"graphclass\s{0,64}=", Mark("", "the properties of a BVGraph of WebGraph",
-                                   "write the graph as arcs with WebGraph's ArcListASCIIGraph, and convert that")),
+    # Their order is that of a hash table.
+    (rb"#BVGraph properties|(?:[a-z]{1,64}\s{0,64}=[^\n]{0,4096}\n){0,64}graphclass\s{0,64}=",
+     Mark("", "the properties of a BVGraph of WebGraph",
+          "write the graph as arcs with WebGraph's ArcListASCIIGraph, and convert that")),
 ))
 
 _ROOT = re.compile(rb"<([A-Za-z_][\w.-]{0,255}:)?([A-Za-z_][\w.-]{0,255})")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .arrays import INDEX, MATRIX, kind_of_array
+from .arrays import IN_MEMORY, INDEX, MATRIX, kind_of_array
 from .in_memory import ArraySource, DenseSource, MatrixSource, NodesSource
 from .source import EdgeSource
 from .tables import named_pair
@@ -31,7 +31,7 @@ def _array(graph: Any, weights: Weights) -> EdgeSource | None:
     if graph.dtype.kind not in "biuf" or 0 in graph.shape:
         return ArraySource(*_columns(graph.T if graph.shape[:1] == (2,) != graph.shape[1:] else graph, weights),
                            weights=weights)
-    kind = kind_of_array(graph.shape, lambda: graph, InputError)
+    kind = kind_of_array(graph.shape, lambda: graph, InputError, forms=IN_MEMORY)
     if kind == MATRIX:
         return DenseSource(graph, weights)
     return ArraySource(*_columns(graph.T if kind == INDEX else graph, weights), weights=weights)
@@ -211,6 +211,8 @@ KINDS: Mapping[str, Callable[[Any, Weights], EdgeSource | None]] = MappingProxyT
 def as_source(graph: Any, weights: Weights = None, columns: tuple[str, str] | None = None) -> EdgeSource:
     """The source of edges for a graph in memory, of a kind in KINDS. weights : those to keep. columns : the two ends of
     an edge in a table. Raises InputError for anything else."""
+    if columns is not None and isinstance(graph, np.ndarray):
+        return _chosen(graph, columns, weights)
     source = _as_source(graph, weights)
     choose = getattr(source, "choose", None)
     if choose is not None:
@@ -219,6 +221,22 @@ def as_source(graph: Any, weights: Weights = None, columns: tuple[str, str] | No
         raise InputError(f"{source.name} has no columns to choose the ends of edges from", text=",".join(columns),
                          remedy="leave columns out")
     return source
+
+
+def _chosen(graph: np.ndarray, columns: tuple[str, str], weights: Weights) -> EdgeSource:
+    """The edges of an array that has one in every row, as a choice of columns (by number from 1) says. Weights are the
+    only column beside them."""
+    width = graph.shape[1] if graph.ndim == 2 else 0
+    places = [int(number) - 1 if number.isdecimal() else -1 for number in columns]
+    if places[0] == places[1] or not all(0 <= place < width for place in places):
+        raise InputError(f"an array of shape {graph.shape} has no such two columns", text=",".join(columns),
+                         remedy="give two numbers of columns, as in columns=(1, 2)")
+    others = [place for place in range(width) if place not in places]
+    if weights is not None and len(others) != 1:
+        raise InputError(f"an array of shape {graph.shape} has not one column of weights beside the ids",
+                         remedy="give a tuple (src, dst, weights) of arrays")
+    kept = places if weights is None else [*places, *others]
+    return ArraySource(*(graph[:, place] for place in kept), weights=weights)
 
 
 def _as_source(graph: Any, weights: Weights) -> EdgeSource:
@@ -232,13 +250,14 @@ def _as_source(graph: Any, weights: Weights) -> EdgeSource:
         source = _pyarrow(RecordBatchReader.from_stream(graph), weights)
         assert source is not None
         return source
-    if isinstance(graph, Iterable) and not isinstance(graph, str | bytes | Mapping):
+    if isinstance(graph, Iterable) and not isinstance(graph, str | bytes | Mapping | tuple):
+        # A tuple has columns: one of another length than (src, dst) or (src, dst, weights) is no list of pairs.
         return ArraySource(*_columns(list(graph), weights), weights=weights)
     raise InputError(
         f"{type(graph).__module__}.{type(graph).__qualname__} is not a kind of graph that emdiam knows",
         remedy="give a store, its path, a file of edges, a list of pairs, an array of two columns, two rows or a"
-               " square matrix, a tuple (src, dst) of arrays, a dict of lists, a table of pandas, polars or pyarrow, an"
-               " Arrow stream, a scipy.sparse matrix, or a graph of networkx, igraph or networkit")
+               " square matrix, a tuple (src, dst) of arrays, or with weight=True (src, dst, weights), a dict of"
+               " lists, a table of pandas, polars or pyarrow, an Arrow stream, a scipy.sparse matrix, or a graph of networkx, igraph or networkit")
 
 
 def _columns(edges: list[Any] | np.ndarray, weights: Weights) -> tuple[np.ndarray, ...]:

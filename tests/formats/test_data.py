@@ -8,6 +8,7 @@ import gzip
 import numpy as np
 import pytest
 
+from emdiam.errors import InputError
 from emdiam.formats import open_source
 from tests.helpers.formats_naive import naive_dimacs, naive_edge_list, naive_matrix_market, naive_metis, read_pairs
 
@@ -36,6 +37,9 @@ GRAPHS = [
 ]
 
 
+BVGRAPH = {"cnr-2000.graph", "cnr-2000.offsets", "cnr-2000.properties"}
+
+
 def count_distinct(keys: np.ndarray) -> int:
     """Number of different values; sorts in place."""
     keys.sort()
@@ -44,7 +48,13 @@ def count_distinct(keys: np.ndarray) -> int:
 
 def test_every_file_is_listed(data_folder):
     listed = {graph.values[0] if hasattr(graph, "values") else graph[0] for graph in GRAPHS}
-    assert listed == {file.name for file in data_folder.iterdir()} - {"INDEX.md"}
+    assert listed | BVGRAPH == {file.name for file in data_folder.iterdir()} - {"INDEX.md"}
+
+
+@pytest.mark.parametrize("name", sorted(BVGRAPH))
+def test_a_bvgraph_is_refused_by_its_name(data_folder, name):
+    with pytest.raises(InputError, match="BVGraph"):
+        open_source([data_folder / name])
 
 
 @pytest.mark.parametrize("name, fmt, n_edges, n_declared, span, both", GRAPHS)

@@ -26,6 +26,8 @@ NO_READER = [
     (b"%PDF-1.4\n", "PDF"), (b"SQLite format 3\0", "SQLite"), (b"\x80\x04\x95", "pickle"),
     (b"<!DOCTYPE html><html>", "web"),
     (b"\n<html>", "web"), (b"7z\xbc\xaf\x27\x1c", "7z"), (b"#BVGraph properties\ngraphclass =it.unimi", "BVGraph"),
+    (b"#BVGraph properties\n#Wed Nov 17\nzetak=3\nversion=0\n", "BVGraph"),
+    (b"zetak=3\r\nresidualexpstats=1,2\r\ngraphclass=it.unimi\r\n", "BVGraph"),
     (b"version https://git-lfs.github.com/spec/v1\n", "Git LFS"), (b"nodedef>name VARCHAR\n", "GDF"),
     (b"@prefix x: <http://x> .", "Turtle"), (XML + b"<osm version='0.6'>", "OpenStreetMap"), (b"<gxl>", "root gxl"),
 ]

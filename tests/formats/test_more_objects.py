@@ -16,6 +16,9 @@ from scipy import sparse
 
 import emdiam
 from emdiam.errors import InputError
+from emdiam.formats.objects import as_source
+from emdiam.formats.weights import WeightChoice
+from emdiam.formats.wishes import two_columns
 
 PATH = nx.path_graph(5)
 DENSE = nx.to_numpy_array(PATH)
@@ -111,6 +114,47 @@ def test_edges_of_a_generator_are_converted(tmp_path: Path) -> None:
 def test_what_may_be_several_graphs_or_none_is_refused(graph: Any, what: str) -> None:
     with pytest.raises(InputError, match=what):
         emdiam.exact(graph)
+
+
+@pytest.mark.parametrize(("array", "columns", "weights", "want"), [
+    ([[0, 1], [0, 2]], (1, 2), None, [(0, 1), (0, 2)]),
+    ([[0, 1], [0, 2]], (2, 1), None, [(1, 0), (2, 0)]),
+    ([[0, 1, 5], [1, 2, 7]], (1, 2), WeightChoice(), [(0, 1, 5), (1, 2, 7)]),
+    ([[0, 1, 5], [1, 2, 7]], (1, 3), WeightChoice(), [(0, 5, 1), (1, 7, 2)]),
+    ([[0, 1, 5], [1, 2, 6], [2, 3, 9]], (1, 2), WeightChoice(), [(0, 1, 5), (1, 2, 6), (2, 3, 9)]),
+])
+def test_columns_say_that_rows_are_edges(array: Any, columns: Any, weights: Any, want: Any) -> None:
+    with pytest.raises(InputError, match=r"columns=\(1, 2\)"):
+        as_source(np.array(array), weights)
+    (batch,) = as_source(np.array(array), weights, two_columns(columns)).batches(1 << 16)
+    kept = [batch.src, batch.dst] + ([] if weights is None else [batch.weights])
+    assert list(zip(*(values.tolist() for values in kept), strict=True)) == want
+
+
+def test_the_other_forms_of_an_ambiguous_array() -> None:
+    array = np.array([[0, 1, 2], [1, 2, 3]])
+    assert emdiam.exact((array[0], array[1])).diameter == 3
+    square = np.array([[0, 5], [0, 2]])
+    assert emdiam.exact(sparse.csr_array(square)).diameter == 1
+    assert emdiam.exact((square[0], square[1])).n_components == 2
+    assert emdiam.exact((square[:, 0], square[:, 1])).diameter == 2
+
+
+@pytest.mark.parametrize("columns", [("1", "4"), ("1", "1"), ("a", "2"), ("0", "1")])
+def test_columns_that_an_array_has_not(columns: tuple[str, str]) -> None:
+    with pytest.raises(InputError, match="no such two columns"):
+        as_source(np.zeros((4, 3), int), None, columns)
+
+
+def test_columns_leave_one_for_the_weights() -> None:
+    with pytest.raises(InputError, match="has not one column of weights"):
+        as_source(np.zeros((4, 2), int), WeightChoice(), ("1", "2"))
+
+
+def test_small_arrays_whose_arcs_differ_are_refused() -> None:
+    """As edges they are the same by rows and by columns, not with directions."""
+    with pytest.raises(InputError, match="2 x 2"):
+        as_source(np.array([[0, 1], [2, 0]]))
 
 
 def test_small_arrays_that_every_reading_makes_the_same_graph() -> None:

@@ -190,6 +190,7 @@ def network(*weights: Any) -> nx.Graph:
 
 @pytest.mark.parametrize(("graph", "want", "kind"), [
     (np.array([[0, 1, 5], [1, 2, 7], [2, 3, 1], [3, 4, 1]]), [(0, 1, 5), (1, 2, 7), (2, 3, 1), (3, 4, 1)], "int"),
+    (np.array([[0, 1, 0.5], [1, 2, 7]]), [(0, 1, 0.5), (1, 2, 7)], "float64"),
     (([0, 1], [1, 2], [0.5, 3]), [(0, 1, 0.5), (1, 2, 3)], "float64"),
     ([("a", "b", 1), ("b", "c", 2)], [("a", "b", 1), ("b", "c", 2)], "int"),
     (network(3, 4), [(0, 1, 3), (1, 2, 4)], "int"),
@@ -204,6 +205,8 @@ def test_graphs_in_memory(graph: Any, want: list[Any], kind: str):
     (sp.csr_matrix(np.eye(3, dtype=bool)), "are bool, not weights"),
     (sp.csr_matrix(np.array([[0, np.nan], [1, 0]])), "a weight is not finite, at position 0"),
     ([(0, 1)], "the entry at position 0 is no pair of ids with a weight"),
+    (([0, 1, 2], [1, 2, 3]), "not a kind of graph"),
+    (np.array([[0, 1, 5], [1, 2, 7]]), r"2 x 3 .* by rows, .* by columns; .* columns=\(1, 2\); .* \(a\[0\], a\[1\]\)"),
     (([0, 1], [1, 2], [0.5]), r"src has 2 ids and there are weights of shape \(1,\)"),
     (network(3, None), "edge number 1 of networkx has no attribute weight"),
     (network(3, 1 << 40), "the weight of edge number 1 is outside"),
