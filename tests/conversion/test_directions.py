@@ -26,6 +26,7 @@ from emdiam.cli.info import info_text
 from emdiam.cli.store_lines import directions_text
 from emdiam.conversion.convert import ConvertOptions, ConvertReport, convert, write_graph
 from emdiam.conversion.keys import pairs_of, put_both_directions, without_flags
+from emdiam.errors import InputError
 from emdiam.formats.in_memory import ArraySource, MatrixSource
 from emdiam.formats.objects import as_source
 from emdiam.formats.source import SourceInfo
@@ -255,7 +256,6 @@ def test_a_reordered_store_keeps_the_counts(tmp_path: Path) -> None:
         ("g.wsg", pack_sg([[1], [0]], weights=True), {"weights": 2}),
         ("g.txt", "1 2\n2 3 \n3,4\n4\t5\t\n", {}),
         ("g.wel", "1 2 0.5\n2 3\n3, 4, 7\n# 1 2 3\n", {"lines with further fields": 2}),
-        ("g.txt", "a b 0.5\nb c\nc\td\tx\n", {"lines with further fields": 2}),
         ("g.csv", "src,dst,w,\n1,2,3,4\n2,3,4,5\n", {"column w": 2, "column 4": 2}),
         ("g.csv", "src,dst\n1,2\n", {}),
         ("g.csv", "src,dst" + ",x" * 9 + "\n1,2" + ",0" * 9 + "\n", {"9 further columns": 1}),
@@ -269,6 +269,16 @@ def test_what_is_dropped_is_counted(
     assert report.record.values_dropped == dropped
     notes = [note for note in report.notes if note.startswith("dropped")]
     assert len(notes) == bool(dropped) and all(name in notes[0] for name in dropped)
+
+
+def test_further_fields_on_some_lines_are_dropped_where_the_format_is_named(tmp_path: Path) -> None:
+    """Else they may be lists of neighbours."""
+    data = "a b 0.5\nb c\nc\td\tx\n"
+    with pytest.raises(InputError, match="say which with --format adjlist, or --format edgelist"):
+        converted(tmp_path, "g.txt", data)
+    report = converted(tmp_path, "g.txt", data, fmt="edgelist")
+    assert report.record.values_dropped == {"lines with further fields": 2}
+    assert (report.record.n_vertices, report.record.n_edges) == (4, 3)
 
 
 def test_columns_of_parquet(tmp_path: Path) -> None:
