@@ -27,7 +27,7 @@ _TRIPLES = "triples"
 IN_FILES = {PAIRS: "columns src and dst by numpy.savez", _TRIPLES: "columns src, dst and weight as text or Parquet",
             INDEX: "edge_index=a by numpy.savez", MATRIX: "a sparse matrix by scipy.sparse.save_npz"}
 IN_MEMORY = {PAIRS: "a tuple (a[:, 0], a[:, 1]), or to convert columns=(1, 2)",
-             _TRIPLES: "a tuple (a[:, 0], a[:, 1], a[:, 2]) and weight=True, or to convert columns=(1, 2)",
+             _TRIPLES: "a tuple (a[:, 0], a[:, 1], a[:, 2]) with weighted=True, or to convert columns=(1, 2)",
              INDEX: "a tuple (a[0], a[1])", MATRIX: "scipy.sparse.csr_array(a)"}
 """How an array a that may be several graphs is given as each of them."""
 

@@ -256,8 +256,8 @@ def _as_source(graph: Any, weights: Weights) -> EdgeSource:
     raise InputError(
         f"{type(graph).__module__}.{type(graph).__qualname__} is not a kind of graph that emdiam knows",
         remedy="give a store, its path, a file of edges, a list of pairs, an array of two columns, two rows or a"
-               " square matrix, a tuple (src, dst) of arrays, or with weight=True (src, dst, weights), a dict of lists,"
-               " a table of pandas, polars or pyarrow, an Arrow stream, a scipy.sparse matrix, or a graph of networkx,"
+               " square matrix, a tuple (src, dst) of arrays, with weights (src, dst, weights), a dict of lists, a"
+               " table of pandas, polars or pyarrow, an Arrow stream, a scipy.sparse matrix, or a graph of networkx,"
                " igraph or networkit")
 
 

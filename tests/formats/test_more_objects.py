@@ -134,10 +134,17 @@ def test_columns_say_that_rows_are_edges(array: Any, columns: Any, weights: Any,
 def test_the_other_forms_of_an_ambiguous_array() -> None:
     array = np.array([[0, 1, 2], [1, 2, 3]])
     assert emdiam.exact((array[0], array[1])).diameter == 3
+    assert emdiam.exact((array[:, 0], array[:, 1], array[:, 2]), weighted=True).diameter == 5
     square = np.array([[0, 5], [0, 2]])
     assert emdiam.exact(sparse.csr_array(square)).diameter == 1
     assert emdiam.exact((square[0], square[1])).n_components == 2
     assert emdiam.exact((square[:, 0], square[:, 1])).diameter == 2
+
+
+def test_convert_takes_columns_of_an_array(tmp_path: Path) -> None:
+    array = np.array([[0, 1, 5], [1, 2, 7]])
+    emdiam.convert(array, tmp_path / "g.zarr", columns=(1, 2), weights=True)
+    assert emdiam.exact(tmp_path / "g.zarr", weighted=True).diameter == 12
 
 
 @pytest.mark.parametrize("columns", [("1", "4"), ("1", "1"), ("a", "2"), ("0", "1")])
