@@ -7,6 +7,7 @@ Network Repository one list of edges beside a page.
 
 from __future__ import annotations
 
+import errno
 import lzma
 import re
 import tarfile
@@ -95,7 +96,9 @@ class _Said:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, _trace: Any) -> None:
-        if isinstance(error, _DAMAGE) and not isinstance(error, InputError):
+        # A place outside the file is no fault of the disk.
+        outside = isinstance(error, OSError) and error.errno == errno.EINVAL
+        if (isinstance(error, _DAMAGE) or outside) and not isinstance(error, InputError):
             encrypted = "encrypted" in str(error) or "password" in str(error)
             raise InputError("it is encrypted" if encrypted else f"the archive is damaged ({error})", path=self._label,
                              remedy="extract it first" if encrypted else "fetch it again") from error

@@ -76,6 +76,7 @@ class ArrowSource(ColumnFile):
                 with self._damage(DAMAGE, "the data are damaged", AGAIN):
                     try:
                         batch = file.read_next_batch() if count is None else file.get_batch(number)
+                        batch.validate(full=True)  # of damaged ones Arrow would read outside its buffers
                     except StopIteration:
                         return
                 number += 1

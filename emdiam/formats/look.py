@@ -96,6 +96,9 @@ def look(head: bytes, complete: bool, name: str, wishes: Wishes) -> Reading:
                              remedy="fetch or write it again")
     lines, rewrite = _plain_lines(sample.texts, wishes)
     fields = split(lines, declared)
+    if shape.are_in_single_quotes(lines, fields.separator):
+        raise InputError("the fields are in single quotes, which may have separators between them", path=name,
+                         text=lines[0], remedy="write the table with double quotes or none")
     base = Reading(EDGE_LIST, fields.separator, sample.rewrite, rewrite, width=fields.width, record=fields.records[0])
     if declared or sample.rewrite:
         base = replace(base, skip=sample.lines[0].offset, line=sample.lines[0].number)
@@ -185,6 +188,8 @@ def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wi
     base = replace(base, columns=_columns(base, rest, name, wishes))
     base = replace(base, id_kind=_id_kind(base, rest, name, wishes))
     base = replace(base, format=_reader(base, fields, wishes))
+    if base.format == CSV and not base.skip:  # whose reader knows no comments
+        base = replace(base, skip=sample.lines[0].offset, line=sample.lines[0].number)
     if kind == NONE and base.id_kind == _INT and wishes.header == "auto":
         base = replace(base, header=HELD)
     return replace(base, why=_why(base, fields, rest))
@@ -368,5 +373,7 @@ def _why(base: Reading, fields: Fields, rest: Sequence[Sequence[str]]) -> str:
 def _in_doubt(doubt: shape.DoubtError, name: str, fields: Fields) -> InputError:
     """The error of lines that fit two shapes."""
     choices = [f"--format {one}" for one in doubt.formats] or ["--columns 1,2", "--columns 1,3"]
+    if not doubt.formats and not fields.width:
+        choices += [f"--format {shape.SIF}", f"--format {shape.ADJLIST}"]
     return InputError(doubt.what, path=name, text=" ".join(fields.records[0][:9]),
                       remedy="say which with " + ", or ".join(choices))

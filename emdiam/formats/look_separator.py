@@ -71,6 +71,8 @@ def split(lines: Sequence[str], declared: str = "") -> Fields:
                 continue
         even = width_of(records) > 1 or width_of(records[1:]) > 1 or (
             quoted and min(map(len, records), default=0) > 1)
+        if _blanks_separate_too(records):
+            continue
         if even or (with_mark == len(lines) and mark != "\t" and not _split_evenly_by_blanks(lines)):
             return Fields(mark, records, quoted)
     if quoted and width_of(_records(lines, " ", quoted)) > 1:
@@ -95,6 +97,14 @@ def _records(lines: Sequence[str], mark: str, quoted: bool) -> tuple[tuple[str, 
     return tuple(tuple(field.strip(" \t") for field in line.split(mark)) for line in lines)
 
 
+def _blanks_separate_too(records: Sequence[Sequence[str]]) -> bool:
+    """Whether half of the records or more are a number and, behind the mark, several with blanks between: an edge and
+    its weight."""
+    rows = [row for row in records if len(row) > 1]
+    fits = [row[0].isdigit() and bool(_NUMBERS.fullmatch(row[1])) for row in rows]
+    return bool(fits) and 2 * sum(fits) >= len(records)
+
+
 def _commas_are_decimal(lines: Sequence[str]) -> bool:
     """Whether every comma stands between two digits, or there is none."""
     return not any("," in _DECIMAL_COMMA.sub(".", line) for line in lines)
@@ -104,6 +114,7 @@ def _split_evenly_by_blanks(lines: Sequence[str]) -> bool:
     return width_of([_BLANK.split(line.strip(" \t")) for line in lines]) > 1
 
 
+_NUMBERS = re.compile(r"\d+(?:[ \t]+[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)+", re.ASCII)
 _MIXED = re.compile(r"[ \t]*,[ \t]*|[ \t]+")
 
 

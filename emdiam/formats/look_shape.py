@@ -15,7 +15,7 @@ ADJLIST, MATRIX, SIF, LGL, MULTILINE, PYCGR, ATTRIBUTES, PAIRS = (
     "adjlist", "matrix", "sif", "lgl", "multiline-adjlist", "pycgr", "attributes", "edgelist")
 
 _ARROW = re.compile(r"<?-{1,2}>|=>|<?--(?![->])|→")
-_DASHED = re.compile(r"\s*\d+\s*[-–]\s*\d+\s*", re.ASCII)
+_DASHED = re.compile(r"\s*\d+(?:[-–]|\s+[-–]\s+)\d+\s*", re.ASCII)  # 1 -2 is a number below 0
 _TUPLE = re.compile(r"\s*[(\[].*[)\]]\s*,?\s*")
 _COLON = re.compile(r"\s*[^\s:,]+\s*:(?:\s|$)")
 _ATTRIBUTES = re.compile(r"\s*([^\s{][^{]*?)[\s,;|]+\{.*\}\s*$")
@@ -54,6 +54,12 @@ def begin_with_colons(lines: Sequence[str]) -> bool:
     return bool(lines) and all(_COLON.match(line) for line in lines)
 
 
+def are_in_single_quotes(lines: Sequence[str], separator: str) -> bool:
+    """Whether all fields of all lines are in single quotes."""
+    return bool(separator.strip(" ")) and all(
+        line.startswith("'") and line.endswith("'") and f"'{separator}'" in line for line in lines)
+
+
 def is_lgl(name: str, sample: Sample) -> bool:
     """Whether lines "# vertex" each stand before lines of its neighbours, one a line, with a weight or without."""
     comments = (*sample.comments, *sample.later)
@@ -66,11 +72,10 @@ def is_lgl(name: str, sample: Sample) -> bool:
         return False
     if format_suffix(name) == ".lgl":
         return True
-    words = [head.split()[-1] for head in heads]
-    others = {row[0] for row in rows}
-    # A comment above a column of numbers is no list; several are, one of which is called as a vertex below another.
-    listed = len(set(words)) == len(words) > 1 and any(word in others for word in words)
-    return bool(sample.later) and (listed or any(len(row) == 1 for row in rows))
+    words, others = [head.split()[-1] for head in heads], {row[0] for row in rows}
+    # Comments of one word above edges are no heads; several are, one of which is called as a vertex below another.
+    plain = not any(mark in line for line in sample.texts for mark in ",;|\t")
+    return plain and bool(sample.later) and len(set(words)) == len(words) > 1 and any(word in others for word in words)
 
 
 def is_pycgr(records: Records) -> bool:

@@ -24,6 +24,8 @@ BOM = b"\xef\xbb\xbf"
 MAGICS = ((b"\x1f\x8b\x08", "gzip"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"))
 MAGIC_BYTES = 6
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# Of more bytes at once a regular file is asked whether it has them.
+_LARGE = 1 << 26
 _SKIP_BYTES = 1 << 20
 _CHUNK_BYTES = 1 << 16
 
@@ -90,7 +92,7 @@ class RawStream(_LookAhead):
 
     def _fetch(self, size: int) -> bytes:
         try:
-            return self._file.read(size) or b""
+            return self._file.read(size if size <= _LARGE else self._at_most(size)) or b""
         except OSError as error:
             self.fault = InputError(f"reading fails ({error.strerror or error})", path=self.name, byte=self.consumed,
                                     remedy="check the disk and the file")
@@ -101,6 +103,12 @@ class RawStream(_LookAhead):
         data = super().read(size)
         self.consumed += len(data)
         return data
+
+    def _at_most(self, size: int) -> int:
+        """`size`, or the bytes that a regular file still has: a buffer for more than there is may have no room."""
+        if not self.seekable():
+            return size
+        return min(size, max(0, os.fstat(self._file.fileno()).st_size - self._file.tell()) + 1)
 
     def skip(self, size: int) -> int:
         """Moves `size` bytes ahead in a regular file, at most to its end; returns how far it got."""

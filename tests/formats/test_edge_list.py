@@ -47,7 +47,8 @@ def test_integers_agree_with_the_twin(tmp_path, data, batch_pairs):
 
 
 @relaxed
-@given(data=texts(names.filter(lambda name: name[:1] not in b"#%")), batch_pairs=st.integers(1, 40))
+@given(data=texts(names.filter(lambda name: name[:1] not in b"#%" and b"-" not in name)),  # arrows are separators
+       batch_pairs=st.integers(1, 40))
 def test_strings_agree_with_the_twin(tmp_path, data, batch_pairs):
     file = tmp_path / "g.txt"
     file.write_bytes(data)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
+import struct
+import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import anndata
 import numpy as np
 import pyarrow as pa
 import pytest
+import scipy.io
 import scipy.sparse as sparse
 
 import emdiam
@@ -61,3 +66,49 @@ def test_damaged_hdf5_is_refused_at_any_place(tmp_path: Path):
         except InputError:
             continue
     assert 0 < read < len(places)
+
+
+def test_a_stream_of_arrow_that_claims_much_is_refused(tmp_path: Path):
+    """The length of what follows is 2^61 bytes, which no buffer is made for."""
+    table, path = pa.table({"source": [1, 2], "target": [2, 3]}), tmp_path / "g.arrows"
+    with pa.ipc.new_stream(path, table.schema) as out:
+        out.write_table(table)
+    data = bytearray(path.read_bytes())
+    sizes = [place for place in range(0, len(data) - 8, 8)
+             if int.from_bytes(data[place : place + 8], "little") in (16, 32)]
+    for place in sizes:
+        path.write_bytes(bytes(data[:place]) + (1 << 61).to_bytes(8, "little") + bytes(data[place + 8 :]))
+        with suppress(InputError):
+            open_source([path])
+    assert sizes
+
+
+def test_a_member_of_zip_that_claims_to_be_elsewhere_is_refused(tmp_path: Path):
+    """Its place is before the archive, which is no place to read at."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("edges.txt", "1 2\n2 3\n")
+    data, refused = out.getvalue(), 0
+    central = data.index(b"PK\x01\x02")
+    for offset in (1 << 31, (1 << 32) - 2, 7):
+        (tmp_path / "g.zip").write_bytes(data[: central + 42] + struct.pack("<I", offset) + data[central + 46 :])
+        with pytest.raises(InputError):
+            open_source([tmp_path / "g.zip"])
+        refused += 1
+    end = data.index(b"PK\x05\x06")
+    (tmp_path / "g.zip").write_bytes(data[: end + 16] + struct.pack("<I", central + 9) + data[end + 20 :])
+    with pytest.raises(InputError):
+        open_source([tmp_path / "g.zip"])
+    assert refused == 3
+
+
+def test_matlab_files_whose_parts_do_not_fit_are_refused(tmp_path: Path):
+    """Before scipy reads them, which would end the process at some."""
+    path, graph = tmp_path / "g.mat", sparse.csc_array(([1.0, 1.0, 1.0], ([0, 1, 2], [1, 2, 3])), shape=(4, 4))
+    scipy.io.savemat(path, {"A": graph})
+    data = path.read_bytes()
+    for begin in range(144, len(data) - 24, 16):
+        for cut in (8, 20):
+            path.write_bytes(data[:begin] + data[begin + cut :])
+            with pytest.raises(InputError):
+                open_source([path])

@@ -78,3 +78,58 @@ def test_a_lone_id_names_the_format_of_lists(tmp_path: Path):
     with pytest.raises(InputError, match='format="adjlist"'):
         emdiam.convert(path, tmp_path / "g.zarr")
     assert emdiam.convert(path, tmp_path / "g.zarr", format="adjlist").record.n_vertices == 5
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_single_quotes_are_no_part_of_names(tmp_path: Path, separator: str):
+    """As pandas writes them if it is told to."""
+    path = written(tmp_path, f"'source'{separator}'target'\n'a, b'{separator}'c'\n'c'{separator}'d'\n")
+    with pytest.raises(InputError, match="single quotes"):
+        emdiam.convert(path, tmp_path / "g.zarr")
+    assert emdiam.convert(written(tmp_path, f"'a{separator}b'\n"), tmp_path / "g.zarr").record.n_edges == 1
+
+
+def test_lines_of_names_that_vary_may_be_lists_of_neighbours(tmp_path: Path):
+    path = written(tmp_path, "a a q\np q q q\nq\nalone\n")
+    with pytest.raises(InputError, match='format="sif".*format="adjlist"'):
+        emdiam.convert(path, tmp_path / "g.zarr")
+    assert read_back(path, {"format": "adjlist"}, tmp_path) == Held(
+        frozenset({"a", "q", "p", "alone"}), {("a", "q"): None, ("p", "q"): None})
+
+
+@pytest.mark.parametrize("separator", ["\t", ", ", ","])
+def test_blanks_before_a_weight_separate_fields_too(tmp_path: Path, separator: str):
+    """Names of a number and a blank are names where they are no numbers."""
+    text = "".join(f"{v}{separator}{v + 1} 7.5\n" for v in range(3))
+    edges = {(str(v), str(v + 1)): 7.5 for v in range(3)}
+    assert read_back(written(tmp_path, text), {"weights": True}, tmp_path).edges == edges
+    assert read_back(written(tmp_path, text), {}, tmp_path).vertices == frozenset("0123")
+    names = written(tmp_path, "1\t10 High Street\n2\t11 High Street\n")
+    assert read_back(names, {}, tmp_path).vertices == {"1", "2", "10 High Street", "11 High Street"}
+
+
+@pytest.mark.parametrize("name", ["g.csv", "g.txt"])
+@pytest.mark.parametrize("text", ["#src,dst\na,b\nb,c\n", "# c\na,b\nb,c\n", "# c\n1,2\n2,3\n",
+                                  "# c\n\n# d\na|b\nb|c\n", "# c\na\tb\nb\tc\n", "# c\nsrc;dst\na;b\nb;c\n",
+                                  "# c\n\"a\";\"b\"\n\"b\";\"c\"\n"])
+def test_comments_before_a_table_are_no_edges(tmp_path: Path, text: str, name: str):
+    (tmp_path / name).write_text(text)
+    found = read_back(tmp_path / name, {}, tmp_path)
+    assert (len(found.vertices), len(found.edges)) == (3, 2)
+
+
+@pytest.mark.parametrize("mark", [",", "|", "\t", ";"])
+def test_comments_of_one_word_among_a_table_are_no_lists(tmp_path: Path, mark: str):
+    """They are passed over, or refused; in no case vertices."""
+    path = written(tmp_path, f"# c\na{mark}b\n# later\nb{mark}c\n# d\n")
+    try:
+        assert read_back(path, {}, tmp_path).vertices == frozenset("abc")
+    except InputError as error:
+        assert error.line == 3
+
+
+def test_a_number_below_0_is_no_dash(tmp_path: Path):
+    with pytest.raises(InputError, match="negative"):
+        emdiam.convert(written(tmp_path, "1 -2\n2 -3\n"), tmp_path / "g.zarr")
+    for text in ("1-2\n2-3\n", "1 - 2\n2 - 3\n"):
+        assert emdiam.convert(written(tmp_path, text), tmp_path / "g.zarr", force=True).record.n_edges == 2

@@ -6,7 +6,9 @@ What is accepted has to be the pairs, and the graph, that a plain twin of the re
 from __future__ import annotations
 
 import random
+import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +51,26 @@ def attack(folder: Path, rng: random.Random) -> Outcome:
         return Outcome(LOOSE, f"{len(pairs)} pairs of {path.name}: {data[:300]!r}")
     # A format that lists an edge once, or twice, may be read either way round.
     if as_edges(pairs) != as_edges(want) and as_edges(names(pairs)) != as_edges(names(want)):
+        if as_edges(names(pairs)) in map(as_edges, other_readings(sample, data, source.info().reading)):
+            return Outcome(LOOSE, f"{path.name}: {data[:300]!r} read in another way, which is said")
         return Outcome(WRONG, f"{path.name}: {data[:600]!r} read as {pairs[:30]}, not {want[:30]}")
     return Outcome(RIGHT)
+
+
+def other_readings(sample: Sample, data: bytes, said: str) -> Iterator[Pairs]:
+    """What the lines of a text are if the first is no header, or one; or lists of neighbours. said : how they were
+    read, which has to name a header or the lists."""
+    text = unpacked(sample.packed, data).decode("utf-8", "replace").removeprefix("\ufeff")
+    lines = [line for line in re.split(r"\r\n|\n|\r", text) if line.strip() and line.lstrip()[0] not in "#%"]
+    mark = "," if sample.suffix == ".csv" else r"\s*,\s*|\s+"
+    rows = [[re.sub('^"(.*)"$', r"\1", field.strip()) for field in re.split(mark, line.strip())] for line in lines]
+    edges = [(row[0], row[1]) for row in rows if len(row) > 1]
+    if "no header" in said:
+        yield edges
+    elif "header" in said or "the first line says" in said:
+        yield edges[1:]
+    if "lists of neighbours" in said:
+        yield [(row[0], field) for row in rows for field in row[1:]] + [(row[0], row[0]) for row in rows if not row[1:]]
 
 
 def twin_pairs(sample: Sample, data: bytes) -> Pairs | None:

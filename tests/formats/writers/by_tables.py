@@ -84,7 +84,6 @@ _CSV: dict[str, tuple[dict[str, Any], bool, tuple[str, ...]]] = {
     "all quoted": ({"quoting": csv.QUOTE_ALL, "index": False}, False, (".csv",)),
     "words quoted": ({"quoting": csv.QUOTE_NONNUMERIC, "index": False}, False, (".csv",)),
     "words quoted, index": ({"quoting": csv.QUOTE_NONNUMERIC}, False, (".csv",)),
-    "single quotes": ({"quotechar": "'", "quoting": csv.QUOTE_ALL, "index": False}, False, (".csv",)),
     "CR LF": ({"lineterminator": "\r\n", "index": False}, False, (".csv",)),
     "utf-8-sig": ({"encoding": "utf-8-sig", "index": False}, False, (".csv", ".txt")),
     "utf-16": ({"encoding": "utf-16", "index": False}, False, (".csv",)),
