@@ -8,7 +8,7 @@ MOST_PLACES places, reading begins again with floats, and those that are rounded
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -80,6 +80,17 @@ class Digits:
         units = np.empty(len(floats), np.int64)
         whole_numbers(floats, places, units)
         return units
+
+    def rounding(self, floats: npt.NDArray[np.float64], texts: Sequence[bytes]) -> None:
+        """Count those of the floats that are other decimals than their texts, where a format keeps no others. Raises
+        ReadAgainError where whole numbers of 10^-places came before."""
+        long = [place for place, text in enumerate(texts) if len(text) > SHORT]
+        if long and self.places is not None:
+            raise self.to_floats()
+        rounds, self.rounds = self.rounds, True
+        if long:
+            self._met(floats[long].tolist(), [texts[place].decode() for place in long])
+        self.rounds = rounds or self.rounded > 0
 
     def to_floats(self) -> ReadAgainError:
         """Weights are no whole numbers of 10^-k together, so that they are to be read as floats."""

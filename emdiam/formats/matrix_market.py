@@ -165,11 +165,14 @@ class MatrixMarketSource(FileSource):
             for block in text_blocks(stream, block_bytes_for(block_bytes), after_word):
                 words = block.tobytes().split()
                 try:
-                    yield np.array(words, np.float64)
+                    values = np.array(words, np.float64)
                 except ValueError:
                     wrong = next(word for word in words if not _is_number(word))
                     raise self.error("a value of the array is no number", text=wrong.decode("utf-8", "replace"),
                                      remedy="fix the value") from None
+                if self.weights is not None and np.isfinite(values).all():  # else they are refused
+                    self.weights.digits.rounding(values, words)
+                yield values
 
 
 def _column_starts(header: _Header) -> tuple[Any, Any]:

@@ -7,15 +7,18 @@ is smaller. The graph then stays in memory, and its edges are handed on in batch
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from ..errors import BudgetError, InputError
 from ..units import current_rss_bytes, default_memory_bytes, format_size
 from .base import FileSource
+from .digits import SHORT, float_or_decimal
 from .in_memory import NodesSource
 from .source import EdgeBatch, SourceInfo
 
@@ -127,6 +130,24 @@ class WholeSource(FileSource):
                           remedy="mend the file, or write the graph as an edge list")
 
 
+# Texts, and reals of GML (which networkx makes floats of).
+_LONG = re.compile(r'"[^"]*"|[+-]?[0-9]*\.[0-9]*(?:[Ee][+-]?[0-9]+)?')
+_MARK = "\ue000"
+
+
+def _marked(found: re.Match[str]) -> str:
+    """A real with many digits as a text that `_number` knows; all else as it is."""
+    text = found[0]
+    return text if text.startswith('"') or len(text) <= SHORT else f'"{_MARK}{text}"'
+
+
+def _number(text: str) -> float | Decimal:
+    """The number that was marked. Raises ValueError for another text."""
+    if not text.startswith(_MARK):
+        raise ValueError
+    return float_or_decimal(text.removeprefix(_MARK))
+
+
 class GmlSource(WholeSource):
     """GML (Himsolt 1997). Vertices are called by their ids."""
 
@@ -140,7 +161,7 @@ class GmlSource(WholeSource):
         if "multigraph" not in text[at : at + 200]:
             text = f"{text[: at + 1]} multigraph 1 {text[at + 1 :]}"  # else parallel edges are refused
         try:
-            graph = nx.parse_gml(text.splitlines(), label="id")
+            graph = nx.parse_gml(_LONG.sub(_marked, text).splitlines(), label="id", destringizer=_number)
         except (nx.NetworkXException, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             raise self._refused(error) from error
         return _of_networkx(graph, None if self.weights is None else self._attribute())

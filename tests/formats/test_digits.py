@@ -73,6 +73,10 @@ def parquet(weights: list[str]) -> bytes:
     return out.getvalue()
 
 
+def _real(weight: str) -> str:
+    return f"{Decimal(weight):f}" if "e" in weight else weight  # of GML
+
+
 TEXTS: dict[str, Callable[[list[str]], str | bytes]] = {
     "edges.txt": lines,
     "names.txt": lambda weights: lines(weights, names="v"),
@@ -86,6 +90,9 @@ TEXTS: dict[str, Callable[[list[str]], str | bytes]] = {
     "graph.net": lambda weights: f"*Vertices {len(weights) + 1}\n*Edges\n" + lines(weights),
     "graph.graphml": graphml,
     "graph.json": node_link,
+    "graph.gml": lambda weights: "graph [ " + " ".join(f'node [ id {i} label "0.12345678901234567" ]' for i in range(
+        1, len(weights) + 2)) + "\n" + "\n".join(f"edge [ source {i} target {i + 1} weight {_real(weight)} ]"
+                                                 for i, weight in enumerate(weights, 1)) + " ]\n",
     "graph.dot": lambda weights: "graph { " + " ".join(
         f"{i} -- {i + 1} [weight=\"{weight}\"];" for i, weight in enumerate(weights, 1)) + " }",
     "table.parquet": parquet,
@@ -192,6 +199,17 @@ def test_sums_that_do_not_fit_are_rounded_and_said(tmp_path: Path):
     assert found.details["rounded_weights"] == 4
     assert "weights: 4 of the input were rounded to the nearest float64" in task_lines(found.to_dict())
     assert weights_in(tmp_path / "g.zarr") == [Fraction(repr(float(weights[0])))] * 4
+
+
+def test_values_of_an_array_are_rounded_and_said(tmp_path: Path):
+    text = "%%MatrixMarket matrix array real symmetric\n3 3\n0\n123456789.123456789\n0.5\n0\n0.25\n0\n"
+    report = converted(tmp_path, "a.mtx", text)
+    assert report.record.values_dropped is not None and report.record.values_dropped[ROUNDED] == 1
+    assert weights_in(tmp_path / "g.zarr") == [Fraction("0.25"), Fraction("0.5"), Fraction(repr(123456789.123456789))]
+    (tmp_path / "b.mtx").write_text("%%MatrixMarket matrix coordinate real symmetric\n3 3 1\n2 1 123456788.123456789\n")
+    report = convert([tmp_path / "b.mtx", tmp_path / "a.mtx"], tmp_path / "g.zarr", options=ConvertOptions(
+        force=True, weights=WeightChoice()))
+    assert report.record.values_dropped is not None and report.record.values_dropped[ROUNDED] == 2
 
 
 def test_a_pipe_cannot_be_read_again(tmp_path: Path):
