@@ -11,13 +11,15 @@ from ..decimals import Number, agreed
 from ..units import SHORTEST_SHOWN, format_count, format_seconds, format_size
 from .phases import bounds_text, joined, range_text
 
+ROUNDED_REASON = "sums of these weights have more digits than 64 bits"
+
 
 def diameter_lines(result: dict[str, Any], reason: str = "") -> list[str]:
     """What is proved of the diameter, and whether the graph is connected. reason : why bounds are no closer, if that
     is to be said."""
     connected, components = result["connected"], result["n_components"]
     if result.get("details", {}).get("rounded_to"):
-        reason = "sums of these weights have more digits than 64 bits"
+        reason = ROUNDED_REASON
     proved = proved_text(result["lower"], result["upper"], reason)
     if connected:
         return [f"diameter: {proved}", "connected: yes"]

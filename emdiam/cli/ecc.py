@@ -9,12 +9,15 @@ from typing import Any
 
 import click
 
+from ..decimals import agreed
 from ..tables import table_text
 from ..units import format_count
 from . import options
 from .answer_lines import (
+    ROUNDED_REASON,
     certificate_lines,
     device_lines,
+    diameter_lines,
     memory_lines,
     proved_text,
     seconds_line,
@@ -115,7 +118,7 @@ _ROWS_SHOWN = 24  # of the histogram
 def result_text(result: dict[str, Any], verbose: bool = False) -> str:
     """Lines for an answer, as `EccentricityResult.to_dict()` gives it."""
     what = result["details"].get("what", "all")
-    lines = [f"radius: {_proved(result['radius'])}", *_set_lines("centre", result["center"])]
+    lines = [f"radius: {_radius(result)}", *_set_lines("centre", result["center"])]
     if what == "all":
         lines += [*_diameter_lines(result), *_set_lines("periphery", result["periphery"])]
         if result["unresolved"]:
@@ -129,11 +132,24 @@ def result_text(result: dict[str, Any], verbose: bool = False) -> str:
                       *memory_lines(result, verbose)])
 
 
+def _radius(result: dict[str, Any]) -> str:
+    """The radius, or the interval that is proved of it along weights that were rounded."""
+    if not result["details"].get("rounded_to"):
+        return _proved(result["radius"])
+    lower, upper = result["details"]["interval_radius"]
+    if lower == upper:
+        return _proved(lower)
+    digits = agreed(lower, upper)
+    return f"{f'{digits}, ' if digits else ''}{lower:,} to {upper:,} (proved bounds; {ROUNDED_REASON})"
+
+
 def _proved(value: int | None) -> str:
     return "not proved" if value is None else f"{value:,} (proved)"
 
 
 def _diameter_lines(result: dict[str, Any]) -> list[str]:
+    if result["details"].get("rounded_to"):
+        return [line for line in diameter_lines(result) if not line.startswith("connected")]
     if result["connected"]:
         return [f"diameter: {_proved(result['diameter'])}"]
     known = result["n_components"]

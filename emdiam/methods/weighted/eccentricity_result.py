@@ -84,3 +84,8 @@ def of_largest(lower: np.ndarray, upper: np.ndarray, vertices: np.ndarray, units
     return {"radius": units.length(radius) if known else None,
             "center": those(radius) if known and not (is_open & (lower <= radius)).any() else None,
             "periphery": those(diameter) if ends else None}
+
+
+def interval_of_radius(lower: np.ndarray, upper: np.ndarray, vertices: np.ndarray, units: Units) -> list[Number]:
+    """What is proved of the radius of the component of these vertices; arguments as of `of_largest`."""
+    return [units.length(int(lower[vertices].min())), units.length(int(upper[vertices].min()))]

@@ -19,11 +19,12 @@ from ...progress import Listener, timed
 from ...sssp.rows import unreached
 from ...store.store import Store
 from ...vertex_tables import PIECE, Piece, write_vertices, writing_bytes
+from ...weighted.heights import NEVER
 from ..exact.witness import REPORT
 from .eccentricities import ALL, CENTER, RADIUS
 from .eccentricities import WeightedEccentricities as Search
 from .eccentricity_certificate import write_certificate
-from .eccentricity_result import WeightedEccentricities, histogram, of_largest
+from .eccentricity_result import WeightedEccentricities, histogram, interval_of_radius, of_largest
 from .stages import RunOptions, Stages, given_fields, opened
 
 _TOLD_BYTES = 41
@@ -74,7 +75,8 @@ def solve(store: Store | str | Path, asked: EccentricityOptions,
 def _solved(stages: Stages, asked: EccentricityOptions) -> WeightedEccentricities:
     """The answer, checked. Raises StoppedEarly, NotWritten."""
     with stages.opened_arcs() as arcs:
-        return _settled(stages, stages.with_room(Search(arcs, stages.units, asked.what)), asked)
+        return stages.proved(
+            lambda: _settled(stages, stages.with_room(Search(arcs, stages.units, asked.what)), asked))
 
 
 def _settled(stages: Stages, search: Search, asked: EccentricityOptions) -> WeightedEccentricities:
@@ -85,24 +87,37 @@ def _settled(stages: Stages, search: Search, asked: EccentricityOptions) -> Weig
     result = _answer(stages, search, asked, whole=True)
     result.witness = None if path is None else stages.witness(search, path)
     if asked.certificate is not None:
-        stages.certify(result, asked.certificate, lambda file: write_certificate(file, result, search, stages.store))
+        stages.certify(result, asked.certificate, lambda file: _certified(stages, search, result, file))
     stages.end(result)
     return result
+
+
+def _certified(stages: Stages, search: Search, result: WeightedEccentricities, file: Path) -> None:
+    """Write the certificate. Raises InputError for intervals, which it cannot prove."""
+    if stages.units.rounded:
+        raise InputError("sums of these weights have more digits than 64 bits, and a certificate has no intervals",
+                         remedy="leave out --certificate, or round the weights to a few decimals and convert again")
+    write_certificate(file, result, search, stages.store)
 
 
 def _answer(stages: Stages, search: Search, asked: EccentricityOptions, whole: bool) -> WeightedEccentricities:
     """What is proved, and the file of it. whole : whether the run came to its end."""
     told, parts = stages.told(search), search.parts
     lower, upper = search.intervals()
+    if stages.units.rounded:  # a path has fewer edges than its component has vertices
+        lost = parts.sizes[parts.component].astype(np.int64) - 1
+        upper = np.where(upper > NEVER - lost, NEVER, upper + lost)
     proved = lower == upper
     counts, width = histogram(lower[proved], stages.units) if asked.what == ALL else ({}, None)
-    largest = of_largest(lower, upper, np.flatnonzero(parts.component == parts.largest), stages.units, stages.store)
+    vertices = np.flatnonzero(parts.component == parts.largest)
+    largest = of_largest(lower, upper, vertices, stages.units, stages.store)
     for name, needs in (("center", (ALL, CENTER)), ("periphery", (ALL,))):
         if asked.what not in needs:
             largest[name] = None
-    told["details"]["what"] = asked.what
+    told["details"].update(what=asked.what, interval_radius=interval_of_radius(lower, upper, vertices, stages.units))
     result = WeightedEccentricities(
-        method=search.name, **{**told, "exact": whole}, **largest, histogram=counts, histogram_width=width,
+        method=search.name, **{**told, "exact": whole and not stages.units.rounded}, **largest, histogram=counts,
+        histogram_width=width,
         unresolved=len(lower) - int(np.count_nonzero(proved)), sources=search.work.n_sources)
     if asked.keep:
         result.ids = list(stages.store.user_ids(np.arange(len(lower))))

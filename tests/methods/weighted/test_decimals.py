@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 import emdiam
 from emdiam.cli.main import group
 from emdiam.decimal_kernels import most_places
-from emdiam.errors import InputError
+from emdiam.errors import InputError, NotWritten
 from emdiam.methods.sealed import sealed
-from emdiam.methods.weighted.units import SumsTooLongError
 from emdiam.store.layout import FORMAT_VERSION
 from emdiam.store.store import open_store
 from emdiam.verification.run import verify
@@ -94,7 +93,7 @@ def test_decimals_are_exact(seed: int, few: list[float]) -> None:
         one = want[0][u]
         if one is not None:
             assert pairs.distances[0, u] == paths.distances[u] == float(one)
-        elif places:
+        elif any(fraction(weight).denominator > 1 for weight in edges.values()):
             assert pairs.distances[0, u] == paths.distances[u] == np.inf
 
 
@@ -205,8 +204,53 @@ def test_denormal_weights() -> None:
     found = emdiam.exact([(0, 1, 5e-324), (1, 2, 1.0)], weighted=True)
     assert found.lower == 1.0 < found.upper < 1 + 1e-14 and found.connected
     assert emdiam.exact([(0, 1, 5e-324), (1, 2, 1.5e-323)], weighted=True).diameter == 2e-323
-    with pytest.raises(SumsTooLongError, match="53 bits.*round the weights"):
-        emdiam.eccentricities([(0, 1, 5e-324), (1, 2, 1.0)], weighted=True)
+    bounds = emdiam.eccentricities([(0, 1, 5e-324), (1, 2, 1.0)], weighted=True, keep=True)
+    assert not bounds.exact and bounds.lower_bounds is not None and bounds.upper_bounds is not None
+    assert (bounds.lower_bounds <= [1, 1, 1]).all() and (bounds.upper_bounds < 1 + 1e-14).all()
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=st.integers(0, 1 << 30), scale=st.sampled_from([1.0, 1e-300, 1 / 32]))
+def test_eccentricities_of_random_floats_are_intervals(seed: int, scale: float) -> None:
+    generator = random.Random(seed)
+    n = generator.randint(2, 14)
+    pairs = {(generator.randrange(n), generator.randrange(n)) for _ in range(generator.randint(1, 3 * n))}
+    edges = {(a, b): generator.random() * scale for a, b in sorted(pairs) if a < b}
+    rows = by_fractions(n, edges, binary=True)
+    want = [max(one for one in row if one is not None) for row in rows]
+    parts = [[u for u in range(n) if row[u] is not None] for row in rows]
+    largest = max(parts, key=lambda part: (len(part), -part[0]))
+    for what in ("all", "radius", "center"):
+        found = emdiam.eccentricities(arrays(n, edges), weighted=True, keep=True, what=what)
+        assert found.lower_bounds is not None and found.upper_bounds is not None
+        bounds = zip(found.lower_bounds.tolist(), want, found.upper_bounds.tolist(), strict=True)
+        assert all(Fraction(lower) <= middle <= Fraction(upper) for lower, middle, upper in bounds)
+        radius = min(want[v] for v in largest)
+        lower, upper = found.details["interval_radius"]
+        assert Fraction(lower) <= radius <= Fraction(upper) and upper <= lower * (1 + 1e-12)
+        rounded = "rounded_to" in found.details
+        assert found.exact is not rounded and (found.radius is None or found.radius == lower == upper)
+        if what == "all":
+            assert Fraction(found.lower) <= max(want) <= Fraction(found.upper) <= Fraction(found.lower) * (1 + Fraction(
+                1, 10**12))
+            assert found.unresolved == sum(len(part) > 1 for part in parts) * rounded
+
+
+def test_intervals_of_eccentricities_are_shown(tmp_path: Path) -> None:
+    place = tmp_path / "g.zarr"
+    emdiam.convert([(0, 1, 231.3612345678901), (1, 2, 0.123456789012345678), (2, 3, 17.77777777777777)], place,
+                   weights=True)
+    done = CliRunner().invoke(group, ["ecc", str(place), "--weighted", "--quiet", "--out", str(tmp_path / "e.csv")])
+    lines = done.stdout.splitlines()
+    assert done.exit_code == 0 and "(proved bounds; sums of these weights" in lines[0]
+    assert lines[0].startswith("radius: 231.361234567890..., 231.3612345678901 to 231.36")
+    assert lines[1].startswith("diameter: 249.262469134680...") and "more digits than 64 bits" in lines[1]
+    assert "4 vertices the bounds differ" in done.stdout
+    assert (tmp_path / "e.csv").read_text().startswith('"id","lower","upper","component"\n0,249.26246913468')
+    done = CliRunner().invoke(group, ["ecc", str(place), "--weighted", "--quiet", "--certificate",
+                                      str(tmp_path / "c.json")])
+    assert isinstance(done.exception, NotWritten) and "a certificate has no intervals" in str(done.exception)
+    assert not (tmp_path / "c.json").exists()
 
 
 def test_more_digits_than_floats_have_are_told_in_full(tmp_path: Path) -> None:
