@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
-from .weights import WeightChoice
+
+if TYPE_CHECKING:
+    from .weights import WeightChoice
 
 HEADERS = ("auto", "none", "counts", "names")
 """What the first line of a text may be said to be: an edge (none), counts of vertices and edges, or names."""

@@ -211,6 +211,8 @@ def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int, are
     check_arena(arena_bytes, least_blocks, block)
     wanted = n_blocks * block if arena_bytes is None else min(n_blocks * block, arena_bytes)
     reserved, pooled = _shared_out(rest, wanted, (sure, reserve), pool)
+    # What is known is of distances and components alone: where there is room, the reserve is that of any graph.
+    reserved += max(0, min(Known().most_reserve(phases) - reserved, rest - wanted - reserved - pooled))
     blocks = max(least_blocks, min(max(1, n_blocks), (rest - reserved - pooled) // block))
     if arena_bytes is not None:
         blocks = min(blocks, arena_bytes // block)

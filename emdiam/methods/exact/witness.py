@@ -60,7 +60,9 @@ class KeptLabels:
         try:
             if self._folder is None:
                 self._folder = tempfile.TemporaryDirectory(prefix="emdiam-", dir=scratch_folder(self._scratch))
-            self._labels = StoredColumn(column, Path(self._folder.name) / "labels.column")
+            place = Path(self._folder.name) / "labels.column"
+            place.unlink(missing_ok=True)  # those of another source
+            self._labels = StoredColumn(column, place)
         except OSError:  # no room, then: a BFS gives them again
             return
         self.source = source
