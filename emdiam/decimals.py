@@ -9,10 +9,10 @@ them are in decimal_kernels.py.
 from __future__ import annotations
 
 from decimal import Context, Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 MOST_PLACES = 9
 # Sums of whole numbers have more digits than the default context of `decimal` keeps; floats have up to 1,100.
@@ -42,10 +42,10 @@ def number(units: int, places: int) -> Number:
 def numbers(units: npt.NDArray[Any], places: int) -> npt.NDArray[Any]:
     """So many 10^-places each, integers[k], as int64, or with places as the nearest float64."""
     if not places:
-        return units.astype(np.int64)
-    found = units.astype(np.float64) / float(10**places)
+        return units.astype("int64")
+    found = units.astype("float64") / float(10**places)
     # What float64 has no room for is divided one by one, so that it is rounded once.
-    large = (units >= _EXACT) | (units.astype(np.int64) <= -_EXACT)
+    large = (units >= _EXACT) | (units.astype("int64") <= -_EXACT)
     found[large] = [one / 10**places for one in units[large].tolist()]
     return found
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..store.weights import WeightRecord
 from ..units import format_count
 
 _ID_KINDS = {
@@ -50,6 +49,8 @@ def weights_lines(record: dict[str, Any]) -> list[str]:
     weights = record.get("weights")
     if weights is None:
         return []
+    from ..store.weights import WeightRecord
+
     several = weights["edges_with_several"]
     kept = f"; of {format_count(several, 'edge')} the least of several" if several else ""
     found = WeightRecord.from_dict(weights)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..decimal_kernels import most_places, whole_numbers
 from ..decimals import MOST_PLACES, in_units
 from ..errors import InputError
 from ..formats.source import SourceInfo
@@ -37,6 +36,8 @@ def weights_of(numbers: Keys, form: WeightForm) -> npt.NDArray[np.number]:
     """What `numbers_of` was given, in a form that holds it."""
     if form.counted:
         return (numbers ^ _TOP).view(np.int64).astype(form.dtype)
+    from ..decimal_kernels import whole_numbers  # which brings numba
+
     out = np.empty(len(numbers), form.dtype)
     for start in range(0, len(numbers), _BLOCK):
         floats, part = _floats(numbers[start : start + _BLOCK]), out[start : start + _BLOCK]
@@ -71,6 +72,8 @@ class WeightEnds:
         self.least = least if self.least is None else min(self.least, least)
         self.largest = largest if self.largest is None else max(self.largest, largest)
         if self.places != _NONE and not self.counted:
+            from ..decimal_kernels import most_places
+
             self.places = int(most_places(_floats(numbers), self.places))
 
     def form(self, info: SourceInfo, n_vertices: int, name: str) -> WeightForm | None:
