@@ -71,7 +71,7 @@ def test_decimals_are_exact(seed: int, few: list[float]) -> None:
     n = generator.randint(2, 12)
     edges = {pair: generator.choice(few) for pair in random_edges(generator, n, "uint8")}
     edges[0, 1] = few[0]
-    places = int(most_places(np.array(few), 0))
+    places = int(most_places(np.array([*edges.values()]), 0))  # of those that the store has
     assume(max(few) * 10**places * n < 2**61)
     want = by_fractions(n, edges)
     longest = max(one for row in want for one in row if one is not None)
