@@ -51,6 +51,8 @@ class ArrowSource(ColumnFile):
             self.input.close()
 
     def _schema(self, file: Any) -> pa.Schema:
+        with self._damage(DAMAGE, "the names of its columns are damaged", AGAIN):
+            str([(field.name, field.type) for field in file.schema])  # all names are decoded
         return file.schema
 
     def _n_rows(self, file: Any) -> int | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..errors import InputError
 from .look_sample import is_id_number, is_integer, is_number, value_of
 from .look_separator import width_of
-from .tables import alike_pairs, certain_pair, named_pair
+from .tables import alike_pairs, certain_pair, named_pair, weak_pair
 
 NONE, COUNTS, NAMES = "none", "counts", "names"
 _MOST_COUNTS = 3
@@ -40,9 +40,10 @@ def header_of(records: Records, table: bool, path: str) -> tuple[str, int]:
     if _above_numbers(first, rest, table) or _are_words_for_ends(first, rest):
         return NAMES, 1
     numbers = all(is_id_number(field) for row in rest for field in row[:2])
-    if _recur(first, rest) or not (table or numbers):
+    if _recur(first, rest) or not (table or numbers or weak_pair(first)):
         return NONE, 0
-    if named_pair(first) is not None:
+    pair = named_pair(first) if table or numbers else None
+    if pair is not None and (numbers or first[pair[0]] != first[pair[1]]):  # which may be a loop
         return NAMES, 1
     if numbers and table:
         return NAMES, 1

@@ -60,27 +60,38 @@ def split(lines: Sequence[str], declared: str = "") -> Fields:
     quoted = any(_QUOTED.search(line) for line in lines)
     if declared:
         return Fields(declared, _records(lines, declared, quoted), quoted)
-    for mark in "\t;|,":
-        with_mark = sum(mark in line for line in lines)
-        header_lacks_it = len(lines) > 2 and with_mark == len(lines) - 1 and mark not in lines[0]
-        if not with_mark or not (with_mark == len(lines) or header_lacks_it or quoted):
-            continue
-        records = _records(lines, mark, quoted)
-        if mark == ";" and not _commas_are_decimal(lines):
-            if width_of(_records(lines, ",", quoted)) > 1:
-                continue
-        even = width_of(records) > 1 or width_of(records[1:]) > 1 or (
-            quoted and min(map(len, records), default=0) > 1)
-        if _blanks_separate_too(records):
-            continue
-        if even or (with_mark == len(lines) and mark != "\t" and not _split_evenly_by_blanks(lines)):
-            return Fields(mark, records, quoted)
+    for lacking in (False, True):  # a mark in all lines goes before one that the first has not
+        for mark in "\t;|,":
+            fields = _split_by(mark, lines, quoted, lacking)
+            if fields is not None:
+                return fields
     if quoted and width_of(_records(lines, " ", quoted)) > 1:
         return Fields(" ", _records(lines, " ", quoted), quoted)
     mixed = any("," in line for line in lines)
     plain = [line.strip(" \t") for line in lines]
     return Fields("" if mixed else " ",
                   tuple(tuple(_split_mixed(line) if mixed else _BLANK.split(line)) for line in plain))
+
+
+def _split_by(mark: str, lines: Sequence[str], quoted: bool, lacking: bool) -> Fields | None:
+    """The fields of lines by a mark; None if it does not separate all of them alike. lacking : whether it is a mark
+    that all lines but the first have."""
+    with_mark = sum(mark in line for line in lines)
+    header_lacks_it = len(lines) > 2 and with_mark == len(lines) - 1 and mark not in lines[0]
+    fits = header_lacks_it if lacking else with_mark == len(lines) or (quoted and not header_lacks_it)
+    if not with_mark or not fits:
+        return None
+    records = _records(lines, mark, quoted)
+    if mark == ";" and not _commas_are_decimal(lines):
+        if width_of(_records(lines, ",", quoted)) > 1:
+            return None
+    even = width_of(records) > 1 or width_of(records[1:]) > 1 or (
+        quoted and min(map(len, records), default=0) > 1)
+    if _blanks_separate_too(records):
+        return None
+    if even or (with_mark == len(lines) and mark != "\t" and not _split_evenly_by_blanks(lines)):
+        return Fields(mark, records, quoted)
+    return None
 
 
 def _records(lines: Sequence[str], mark: str, quoted: bool) -> tuple[tuple[str, ...], ...]:

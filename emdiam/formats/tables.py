@@ -75,6 +75,11 @@ def certain_pair(names: Sequence[str]) -> tuple[int, int] | None:
     return _pair_among(names, PAIRS)
 
 
+def weak_pair(names: Sequence[str]) -> tuple[int, int] | None:
+    """The same of pairs that may as well be vertices, such as u and v; but for a and b, which begin many lists."""
+    return _pair_among(names, [pair for pair in _WEAK_PAIRS if pair != ("a", "b")])
+
+
 def _pair_among(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> tuple[int, int] | None:
     lower = [name.strip().lower() for name in names]
     for first, second in pairs:

@@ -47,9 +47,10 @@ def test_integers_agree_with_the_twin(tmp_path, data, batch_pairs):
 
 
 @relaxed
-@given(data=texts(names.filter(lambda name: name[:1] not in b"#%" and b"-" not in name)),  # arrows are separators
+@given(data=texts(names.filter(lambda name: name[:1] not in b"#%" and b"-" not in name and name != b"c")),
        batch_pairs=st.integers(1, 40))
 def test_strings_agree_with_the_twin(tmp_path, data, batch_pairs):
+    """But for arrows, which separate, and c, which begins comments of DIMACS."""
     file = tmp_path / "g.txt"
     file.write_bytes(data)
     assert read_pairs(file, ids="string", batch_bytes=16 * batch_pairs, **PLAIN) == naive_edge_list(

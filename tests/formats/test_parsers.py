@@ -112,3 +112,12 @@ def test_matlab_files_whose_parts_do_not_fit_are_refused(tmp_path: Path):
             path.write_bytes(data[:begin] + data[begin + cut :])
             with pytest.raises(InputError):
                 open_source([path])
+
+
+def test_names_of_columns_that_are_no_text_are_refused(tmp_path: Path):
+    path, table = tmp_path / "g.arrow", pa.table({"source": [1, 2], "target": [2, 3]})
+    with pa.ipc.new_file(path, table.schema) as out:
+        out.write_table(table)
+    path.write_bytes(path.read_bytes().replace(b"target", b"t\xe5rget"))
+    with pytest.raises(InputError, match="names of its columns"):
+        open_source([path])

@@ -133,3 +133,26 @@ def test_a_number_below_0_is_no_dash(tmp_path: Path):
         emdiam.convert(written(tmp_path, "1 -2\n2 -3\n"), tmp_path / "g.zarr")
     for text in ("1-2\n2-3\n", "1 - 2\n2 - 3\n"):
         assert emdiam.convert(written(tmp_path, text), tmp_path / "g.zarr", force=True).record.n_edges == 2
+
+
+def test_words_for_ends_above_names_are_asked_about(tmp_path: Path):
+    """In lines that are no table by their name, u and v may be vertices."""
+    path = written(tmp_path, "u\tv\np\tq\nq\tr\n")
+    with pytest.raises(InputError, match='header="names", or header="none"'):
+        emdiam.convert(path, tmp_path / "g.zarr")
+    assert read_back(path, {"header": "names"}, tmp_path).vertices == frozenset("pqr")
+    assert read_back(path, {"header": "none"}, tmp_path).vertices == frozenset("uvpqr")
+    assert read_back(written(tmp_path, "u v\nv w\n"), {}, tmp_path).vertices == frozenset("uvw")
+
+
+def test_a_mark_in_all_lines_goes_before_one_that_the_header_lacks(tmp_path: Path):
+    path = written(tmp_path, "Source|Target|weight\np;q 1|r, s|35\np;q 1|r, s 2|20\n3 and more|p;q 1|32\n")
+    found = read_back(path, {"header": "names", "weights": True}, tmp_path)
+    assert found.edges == {("p;q 1", "r, s"): 35, ("p;q 1", "r, s 2"): 20, ("3 and more", "p;q 1"): 32}
+
+
+def test_a_loop_above_edges_of_names_is_asked_about(tmp_path: Path):
+    path = written(tmp_path, "p,p\nq,r\nr,s\n")
+    with pytest.raises(InputError, match='header="names", or header="none"'):
+        emdiam.convert(path, tmp_path / "g.zarr")
+    assert read_back(path, {"header": "none"}, tmp_path).vertices == frozenset("pqrs")

@@ -139,7 +139,7 @@ WRITERS = (
     *(Writer(f"save_npz, {form}", (".npz",), _MATRIX, _npz(form), "scipy") for form in (
         "csr", "csc", "coo", "bsr")),
     Writer("save_npz, dia", (".npz",), _PLAIN, _npz("dia"), "scipy"),
-    Writer("save, a matrix", (".npy",), _MATRIX, _dense, "numpy"),
+    Writer("save, a matrix", (".npy",), replace(_MATRIX, least=5), _dense, "numpy"),
     Writer("save, pairs", (".npy",), _EDGES, _pairs, "numpy"),
     Writer("save, edge_index", (".npy",), replace(_EDGES, least=4), _index, "numpy"),
     Writer("savez, edge_index", (".npz",), _EDGES, _index_npz, "numpy"),

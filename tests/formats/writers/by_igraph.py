@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.formats.writers.drawn import ANY, BOTH_WEIGHTS, FROM_0, FROM_1, WORDS, Drawn, Traits
+from tests.formats.writers.drawn import ANY, BOTH_WEIGHTS, FROM_0, FROM_1, Drawn, Traits
 from tests.formats.writers.writer import Options, Writer
 
 
@@ -86,13 +86,14 @@ _GRAPHML = replace(_MULTI, called=("{label}", "n{place}"))
 _PAJEK = replace(_MULTI, called=("{label}", "{number}"))
 _GML = replace(_MULTI, called=("{label}", "{place}"))
 _DOT = replace(_MULTI, called=("{place}", "{label}"))
+_NO_ACCENTS = ("counted", "gaps", "plain", "zeros")
 _NUMBERED = Traits(called=FROM_1, parallel=True)
 
 WRITERS = (
     Writer("write_edgelist", (".txt", ".edges"), Traits(alone=False, parallel=True), _plain("write_edgelist"),
            "igraph"),
-    Writer("write_ncol", (".ncol", ".txt"), Traits(labels=WORDS, alone=False, parallel=True, directed=False,
-                                                   weights=BOTH_WEIGHTS), _ncol, "igraph"),
+    Writer("write_ncol", (".ncol", ".txt"), Traits(labels=_NO_ACCENTS, alone=False, parallel=True,
+                                                   directed=False, weights=BOTH_WEIGHTS), _ncol, "igraph"),
     Writer("write_lgl", (".lgl", ".txt"), Traits(labels=("plain",), loops=False, directed=False, weights=BOTH_WEIGHTS,
                                                  least=5),
            _lgl, "igraph"),
