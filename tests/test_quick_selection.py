@@ -31,7 +31,7 @@ NAMES = set().union(*KINDS.values())
 # Parameters of which the quick tests have a sample or none, since each value takes seconds and processes of its own, or
 # a build of kernels; engine/test_methods.py has all of them on small graphs, gpu/test_mapping.py all mappings.
 SLOW = {("dask/test_checkpoint.py", "run"), ("dask/test_command.py", "method"), ("dask/test_values.py", "method"),
-        ("runs/test_forecast.py", "method"), ("runs/test_cold.py", "method"),
+        ("runs/test_forecast.py", "method"), ("runs/test_cold.py", "method"), ("runs/test_least.py", "name"),
         ("external/test_allocations.py", "method"), ("journal/test_device.py", "run"),
         ("gpu/test_engine.py", "kind"), ("gpu/test_mapping.py", "entry"), ("gpu/test_offsets.py", "search"),
         *((f"gpu/{file}", "mapping") for file in ("test_multi.py", "test_spread.py", "test_busato.py", "test_paged.py",

@@ -64,12 +64,12 @@ def test_counts_are_read_in_any_batches(tmp_path):
 
 def test_declared_vertices_beyond_the_bitmap_are_there_too(tmp_path):
     n = 70_000
-    assert graph_of(tmp_path, f"{n} 3\n1 2\n2 3\n3 4\n", memory="1GiB")[:2] == (n, 3)
+    assert graph_of(tmp_path, f"{n} 3\n1 2\n2 3\n3 4\n", memory="4GiB")[:2] == (n, 3)
 
 
 def test_vertices_that_cannot_be_written_are_refused(tmp_path):
     with pytest.raises(BudgetError, match="vertices are declared"):
-        graph_of(tmp_path, f"{10**12} 3\n1 2\n2 3\n3 4\n", memory="1GiB")
+        graph_of(tmp_path, f"{10**12} 3\n1 2\n2 3\n3 4\n", memory="4GiB")
 
 
 def test_counts_above_names_are_asked_about(tmp_path):

@@ -20,7 +20,7 @@ from emdiam.errors import StoreError
 from emdiam.methods.exact.fdiam import fdiam
 from emdiam.runs.opening import open_engine
 from emdiam.store.check import check_store
-from emdiam.store.layout import CODECS
+from emdiam.store.layout import CODECS, FORMAT_VERSION
 from emdiam.store.store import open_store
 from tests.helpers.damage import CHUNK, edit_json, edit_record, make_store, read_store, replace_chunk, some_graph
 from tests.helpers.open_files import open_files
@@ -229,8 +229,9 @@ def test_a_version_that_is_none(store: Path, version: Any):
 
 
 def test_a_newer_version(store: Path):
-    edit_record(store, redo_digest=True, format_version=4)
-    assert "format version 4, this program reads up to 3; upgrade emdiam" in refusal(store)
+    edit_record(store, redo_digest=True, format_version=FORMAT_VERSION + 1)
+    version = f"format version {FORMAT_VERSION + 1}, this program reads up to {FORMAT_VERSION}; upgrade emdiam"
+    assert version in refusal(store)
 
 
 def test_an_unfinished_record(store: Path):

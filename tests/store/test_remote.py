@@ -18,7 +18,7 @@ from emdiam.methods.exact.result import Result
 from emdiam.runs.opening import open_engine
 from emdiam.store.check import check_store
 from emdiam.store.info import store_info
-from emdiam.store.layout import CODECS
+from emdiam.store.layout import CODECS, FORMAT_VERSION
 from emdiam.store.store import Store, open_store
 from tests.helpers.damage import CHUNK, edit_record, make_store, read_store, replace_chunk, some_graph
 from tests.helpers.http_range import RangeServer, serving
@@ -196,7 +196,7 @@ def test_what_is_no_store(server: RangeServer, store: Path):
     assert "absent.zarr/zarr.json: the object is missing" in refusal(f"{server.url}/absent.zarr")
     shutil.rmtree(store / "indptr")
     assert "g.zarr/indptr/zarr.json: the object is missing" in refusal(url_of(server, store))
-    edit_record(store, redo_digest=True, format_version=4)
+    edit_record(store, redo_digest=True, format_version=FORMAT_VERSION + 1)
     assert "upgrade emdiam" in refusal(url_of(server, store))
     edit_record(store, format_version=2)
     assert "does not match its digest" in refusal(url_of(server, store))

@@ -231,7 +231,7 @@ def test_vertex_state_takes_what_the_claimed_bound_needs() -> None:
     n, m = 1 << 28, 2_254_621_112
     store: Any = SimpleNamespace(
         n_vertices=n, n_arcs=m, id_dtype=np.dtype(np.uint32), is_natural=True, ahead_bytes=0,
-        record=SimpleNamespace(max_degree=100, id_kind="identity"),
+        record=SimpleNamespace(max_degree=100, n_isolated=0, id_kind="identity"),
         indices=SimpleNamespace(chunk_items=1 << 16, n_chunks=-(-m >> 16)))
     budget = Budget(4 << 30, 2, None, 270 << 20)
     check_graph_room(store, 2, budget)
