@@ -18,6 +18,7 @@ from ..errors import BudgetError
 from ..units import current_rss_bytes, default_memory_bytes, format_size
 from .base import FileSource
 from .in_memory import MatrixSource
+from .mat_parts import DamageError, check_parts
 from .source import EdgeBatch, SourceInfo
 from .whole import EXTRA, JITTER_BYTES, SORT_BYTES
 
@@ -101,30 +102,12 @@ class MatSource(FileSource):
                 stream.skip(size)
 
     def _check_parts(self) -> None:
-        """Raise InputError unless the parts of every variable that is not compressed fill it exactly: scipy reads
-        outside its buffers where they do not, and the process ends."""
-        with closing(self.input.open()) as stream:
-            head = stream.peek(_HEADER_BYTES)
-            number = np.dtype((">" if head[126:128] == b"MI" else "<") + "u4")
-            stream.skip(_HEADER_BYTES)
-            while len(tag := stream.peek(_TAG_BYTES)[:_TAG_BYTES]) == _TAG_BYTES:
-                kind, left = np.frombuffer(tag, number).tolist()
-                stream.skip(_TAG_BYTES)
-                if kind == _COMPRESSED:
-                    stream.skip(left)
-                    continue
-                while left > 0:
-                    size = self._part_bytes(stream.peek(_TAG_BYTES)[:_TAG_BYTES], number)
-                    if size > left or stream.skip(size) < size:
-                        raise self.error("its data are damaged, or cut short", remedy="fetch it again")
-                    left -= size
-
-    def _part_bytes(self, tag: bytes, number: np.dtype[Any]) -> int:
-        """The bytes of a part of a variable with its tag, which small ones are beside."""
-        if len(tag) < _TAG_BYTES:
-            raise self.error("its data are cut short", remedy="fetch it again")
-        kind, size = np.frombuffer(tag, number).tolist()
-        return _TAG_BYTES if kind >> 16 else _TAG_BYTES + -(-size // _TAG_BYTES) * _TAG_BYTES
+        """Raise InputError for what scipy would not survive."""
+        try:
+            with closing(self.input.open()) as stream:
+                check_parts(stream)
+        except DamageError as error:
+            raise self.error(f"its data are damaged ({error})", remedy="fetch it again") from error
 
     def _first_tag(self, packed: bytes) -> bytes:
         """The tag of a variable that is compressed."""

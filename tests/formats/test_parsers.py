@@ -107,6 +107,12 @@ def test_matlab_files_whose_parts_do_not_fit_are_refused(tmp_path: Path):
     path, graph = tmp_path / "g.mat", sparse.csc_array(([1.0, 1.0, 1.0], ([0, 1, 2], [1, 2, 3])), shape=(4, 4))
     scipy.io.savemat(path, {"A": graph})
     data = path.read_bytes()
+    scipy.io.savemat(path, {"A": graph}, do_compression=True)
+    packed = path.read_bytes()
+    for begin in range(140, len(packed), 9):
+        path.write_bytes(packed[:begin] + bytes([packed[begin] ^ 1]) + packed[begin + 1 :])
+        with pytest.raises(InputError):
+            open_source([path])
     for begin in range(144, len(data) - 24, 16):
         for cut in (8, 20):
             path.write_bytes(data[:begin] + data[begin + cut :])
@@ -120,4 +126,17 @@ def test_names_of_columns_that_are_no_text_are_refused(tmp_path: Path):
         out.write_table(table)
     path.write_bytes(path.read_bytes().replace(b"target", b"t\xe5rget"))
     with pytest.raises(InputError, match="names of its columns"):
+        open_source([path])
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_indices_of_matlab_that_are_none_are_refused(tmp_path: Path, place: int):
+    """A row that is not there, ends of columns that decrease, that begin behind 0, and that go beyond the rows."""
+    path, graph = tmp_path / "g.mat", sparse.csc_array(([1.0, 1.0, 1.0], ([0, 1, 2], [1, 2, 3])), shape=(4, 4))
+    scipy.io.savemat(path, {"A": graph})
+    data = path.read_bytes()
+    rows, ends = (data.index(np.array(part, np.int32).tobytes()) for part in ([0, 1, 2], [0, 0, 1, 2, 3]))
+    at = (rows + 4, ends + 8, ends, ends + 16)[place]
+    path.write_bytes(data[:at] + np.int32(1 << 28).tobytes() + data[at + 4 :])
+    with pytest.raises(InputError, match="damaged"):
         open_source([path])
