@@ -18,12 +18,11 @@ from ..errors import BudgetError
 from ..units import current_rss_bytes, default_memory_bytes, format_size
 from .base import FileSource
 from .in_memory import MatrixSource
-from .mat_parts import DamageError, check_parts
+from .mat_parts import COMPRESSED, HEADER_BYTES, TAG_BYTES, DamageError, check_parts
 from .source import EdgeBatch, SourceInfo
 from .whole import EXTRA, JITTER_BYTES, SORT_BYTES
 
-_HEADER_BYTES, _TAG_BYTES = 128, 8
-_COMPRESSED, _LOOKED_AT = 15, 1 << 10
+_LOOKED_AT = 1 << 10
 _MATRIX_COPIES = 3  # what scipy holds of a variable while it makes a matrix of it, and the matrix
 _REMEDY = "save the adjacency matrix alone, sparse, with scipy.io.savemat or MATLAB's save -v7"
 
@@ -63,8 +62,8 @@ class MatSource(FileSource):
 
         found = {name: value for name, value in variables.items() if not name.startswith("__")}
         problem = found.get("Problem")
-        if problem is not None and getattr(problem, "dtype", None) is not None and "A" in (problem.dtype.names or ()):
-            return problem[0, 0]["A"]
+        if isinstance(problem, np.ndarray) and problem.size == 1 and "A" in (problem.dtype.names or ()):
+            found = {"Problem.A": problem.item()[problem.dtype.names.index("A")]}
         square = {name: value for name, value in found.items() if _is_square(value)}
         sparse = {name: value for name, value in square.items() if issparse(value)}
         for some in (sparse, square):
@@ -88,21 +87,21 @@ class MatSource(FileSource):
     def _variable_bytes(self) -> Iterator[int]:
         """Bytes of every variable, unpacked, by what stands before them."""
         with closing(self.input.open()) as stream:
-            head = stream.peek(_HEADER_BYTES)
+            head = stream.peek(HEADER_BYTES)
             number = np.dtype((">" if head[126:128] == b"MI" else "<") + "u4")
-            stream.skip(_HEADER_BYTES)
-            while len(tag := stream.peek(_TAG_BYTES)[:_TAG_BYTES]) == _TAG_BYTES:
+            stream.skip(HEADER_BYTES)
+            while len(tag := stream.peek(TAG_BYTES)[:TAG_BYTES]) == TAG_BYTES:
                 kind, size = np.frombuffer(tag, number).tolist()
-                stream.skip(_TAG_BYTES)
-                if kind == _COMPRESSED:
+                stream.skip(TAG_BYTES)
+                if kind == COMPRESSED:
                     inner = self._first_tag(stream.peek(min(size, _LOOKED_AT)))
-                    yield int(np.frombuffer(inner, number)[1]) if len(inner) == _TAG_BYTES else size
+                    yield int(np.frombuffer(inner, number)[1]) if len(inner) == TAG_BYTES else size
                 else:
                     yield size
                 stream.skip(size)
 
     def _check_parts(self) -> None:
-        """Raise InputError for what scipy would not survive."""
+        """Raise InputError for damage that could end the process in scipy."""
         try:
             with closing(self.input.open()) as stream:
                 check_parts(stream)
@@ -112,7 +111,7 @@ class MatSource(FileSource):
     def _first_tag(self, packed: bytes) -> bytes:
         """The tag of a variable that is compressed."""
         with self._damage((zlib.error,), "its data are damaged", "fetch it again"):
-            return zlib.decompressobj().decompress(packed, _TAG_BYTES)
+            return zlib.decompressobj().decompress(packed, TAG_BYTES)
 
 
 def _is_square(value: Any) -> bool:

@@ -1,13 +1,15 @@
-"""The parts of the variables of a MATLAB file, checked before scipy reads them: it trusts their sizes, and indices of
-sparse matrices, so that a damaged file could end the process. ("MAT-File Format", MathWorks, version 5.)
+"""A check of the parts of a MATLAB file before scipy reads them. ("MAT-File Format", MathWorks, version 5.)
 
-Variables that are compressed are unpacked for that, a piece at a time, and their checksums compared.
+scipy trusts the sizes of parts and the indices of sparse matrices, and a damaged file could end the process. Compressed
+variables are unpacked for the check, a piece at a time, and their checksums are compared.
 """
 
 from __future__ import annotations
 
+import math
 import zlib
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,19 +18,37 @@ from .streams import ByteStream
 
 HEADER_BYTES, TAG_BYTES = 128, 8
 COMPRESSED = 15
-_SPARSE, _MATRIX = 5, 14
+_FLAGS, _MATRIX = 6, 14
+# Classes of variables: cells, structs and objects, functions, and classes of MATLAB hold variables.
+_CELL, _STRUCT, _OBJECT, _TEXT, _SPARSE, _FUNCTION, _OPAQUE = 1, 2, 3, 4, 5, 16, 17
+_NESTED = (_CELL, _STRUCT, _OBJECT, _FUNCTION, _OPAQUE)
+_COMPLEX = 1 << 11
+_LEAST_SIDES, _MOST_SIDES, _MOST_NESTED = 2, 32, 64
+# Entries that a cell, struct or text may have whatever its bytes are: some writers leave texts empty.
+_FEW = 1 << 16
 _PIECE = 1 << 20
 # Types of values by their number.
-_TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8", 16: "u1"}
+_TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8", 16: "u1",
+          17: "u2", 18: "u4"}
 
 
 class DamageError(Exception):
-    """What is wrong with a file."""
+    """The file is damaged; the text says how."""
 
 
 def check_parts(stream: ByteStream) -> None:
-    """Read a file from its first byte to its last. Raises DamageError for parts that do not fill their variable, and
-    for a sparse matrix whose indices are none."""
+    """Read a file from its first byte to its last.
+
+    Parameters
+    ----------
+    stream : ByteStream
+        The file, at its start.
+
+    Raises
+    ------
+    DamageError
+        If the parts of a variable do not fill it, or a sparse matrix has an index outside its rows or columns.
+    """
     head = stream.peek(HEADER_BYTES)
     order = ">" if head[126:128] == b"MI" else "<"
     stream.skip(HEADER_BYTES)
@@ -36,36 +56,37 @@ def check_parts(stream: ByteStream) -> None:
         kind, size = np.frombuffer(tag, order + "u4").tolist()
         if kind == COMPRESSED:
             inflated = _Inflated(stream, size)
-            tag = _read(inflated, TAG_BYTES)
-            _Parts(inflated, order, int(np.frombuffer(tag, order + "u4")[1]) if len(tag) == TAG_BYTES else 0).check()
+            inner = np.frombuffer(_read(inflated, TAG_BYTES).ljust(TAG_BYTES, b"\0"), order + "u4")
+            _Parts(inflated, order, int(inner[1])).check()
             inflated.finish()
         else:
             _Parts(stream, order, size).check()
 
 
 class _Bytes(Protocol):
-    """What parts are read from: a file, or a variable that is unpacked."""
+    """A file, or a compressed variable: the source of parts."""
 
     def read(self, size: int) -> bytes:
-        """At most so many bytes; none at the end."""
+        """At most `size` bytes; empty only at the end."""
         ...
 
     def skip(self, size: int) -> int:
-        """Pass over so many bytes; returns how many there were."""
+        """Pass over `size` bytes; returns how many there were."""
         ...
 
 
 class _Inflated:
-    """The bytes of a variable that takes `size` bytes of the stream."""
+    """The bytes of a compressed variable, which takes `size` bytes of the stream."""
 
     def __init__(self, stream: ByteStream, size: int) -> None:
         self._stream, self._left, self._inflate = stream, size, zlib.decompressobj()
 
     def read(self, size: int) -> bytes:
-        """As of a file. Raises DamageError."""
-        while size > 0:
-            packed = self._inflate.unconsumed_tail or self._stream.read(min(self._left, _PIECE))
-            if not self._inflate.unconsumed_tail:
+        """At most `size` bytes; empty only at the end. Raises DamageError."""
+        while size > 0 and not self._inflate.eof:
+            packed = self._inflate.unconsumed_tail
+            if not packed:
+                packed = self._stream.read(min(self._left, _PIECE))
                 self._left -= len(packed)
             try:
                 data = self._inflate.decompress(packed, min(size, _PIECE))
@@ -76,78 +97,131 @@ class _Inflated:
         return b""
 
     def skip(self, size: int) -> int:
-        """Pass over so many bytes; returns how many there were."""
+        """Pass over `size` bytes; returns how many there were."""
         passed = 0
         while passed < size and (data := self.read(size - passed)):
             passed += len(data)
         return passed
 
     def finish(self) -> None:
-        """Raise DamageError unless all was read and has its checksum; the stream is behind the variable then."""
+        """Raise DamageError unless all was read and the checksum is right; moves the stream behind the variable."""
         if self.read(1) or not self._inflate.eof:
-            raise DamageError("a compressed variable is longer or shorter than it says")
+            raise DamageError("a compressed variable is longer or shorter than its size")
         self._stream.skip(self._left)
 
 
-class _Parts:
-    """The parts of a variable of `size` bytes."""
+@dataclass(frozen=True)
+class _Part:
+    """kind : number of the type of its values. size : bytes. data : the bytes, where they were asked for."""
 
-    def __init__(self, stream: _Bytes, order: str, size: int) -> None:
-        self._stream, self._order, self._left = stream, order, size
+    kind: int
+    size: int
+    data: bytes
+    order: str
+
+    def whole_numbers(self) -> list[int]:
+        """The values. Raises DamageError for others."""
+        return self.indices().tolist()
+
+    def indices(self) -> npt.NDArray[np.int64]:
+        """The values as an array. Raises DamageError for others than whole numbers."""
+        values = np.dtype(self.order + _TYPES[self.kind])
+        if values.kind == "f" or values == np.uint64:
+            raise DamageError("a size or an index is no whole number")
+        return np.frombuffer(self.data, values, len(self.data) // values.itemsize).astype(np.int64)
+
+    def holds(self, count: int) -> bool:
+        """Whether there are `count` values; logical ones may have a byte each, whatever their type says."""
+        return count in (0, self.size) or count <= self.size // np.dtype(_TYPES[self.kind]).itemsize
+
+
+class _Parts:
+    """The parts of a variable of `size` bytes. depth : the number of variables that it is inside of."""
+
+    def __init__(self, stream: _Bytes, order: str, size: int, depth: int = 0) -> None:
+        self._stream, self._order, self._left, self._depth = stream, order, size, depth
+        if depth > _MOST_NESTED:
+            raise DamageError(f"variables inside each other, more than {_MOST_NESTED} deep")
 
     def check(self) -> None:
-        """Pass over all of them."""
-        if self._is_sparse():
-            self._check_sparse()
-        while self._left > 0:
-            self._next(keep=False)
+        """Pass over all parts. Raises DamageError for others than those of the class of the variable."""
+        if not self._left:  # a cell without a value
+            return
+        flags = self._next(keep=True)
+        if (flags.kind, flags.size) != (_FLAGS, TAG_BYTES):
+            raise DamageError("a variable without a class")
+        word = flags.whole_numbers()[0]
+        kind, values = word & 0xFF, 2 if word & _COMPLEX else 1
+        if kind != _OPAQUE:
+            sides = self._next(keep=True).whole_numbers()
+            if not _LEAST_SIDES <= len(sides) <= _MOST_SIDES:
+                raise DamageError(f"a variable of {len(sides)} dimensions")
+            self._next()
+        if kind in (_CELL, _STRUCT, _OBJECT, _TEXT):
+            self._check_entries(sides)
+        if kind in _NESTED:
+            while self._left > 0:
+                self._next(nested=True)
+            return
+        if kind == _SPARSE:
+            self._check_sparse(sides)
+            values -= 1
+        for _ in range(values):
+            self._next()
+        if self._left:
+            raise DamageError("a variable has more parts than its class")
 
-    def _is_sparse(self) -> bool:
-        """Whether the first part, if there is one, says so. The parts of cells and structs may be variables, which are
-        checked like others."""
-        flags = self._next() if self._left > 0 else np.empty(0, np.uint32)
-        return bool(len(flags) and int(flags[0]) & 0xFF == _SPARSE)
+    def _check_entries(self, sides: list[int]) -> None:
+        """scipy makes an array of this size before it reads the entries."""
+        if min(sides, default=0) < 0 or math.prod(sides) > max(_FEW, self._left):
+            raise DamageError("a cell, struct or text has fewer entries than its size")
 
-    def _check_sparse(self) -> None:
-        sides, _name, rows, ends, values = (self._next() for _ in range(5))
-        if len(sides) != 2 or len(ends) != int(sides[1]) + 1 or any(part.dtype.kind == "f" for part in (rows, ends)):
-            raise DamageError("a sparse matrix has not as many columns as it says")
-        wide = ends.astype(np.int64)
-        if wide[0] != 0 or (np.diff(wide) < 0).any() or wide[-1] > min(len(rows), len(values)):
-            raise DamageError("the columns of a sparse matrix have no ends that increase")
-        if len(rows) and not (0 <= int(rows.min()) and int(rows[: wide[-1]].max(initial=0)) < int(sides[0])):
+    def _check_sparse(self, sides: list[int]) -> None:
+        rows, ends, values = self._next(keep=True).indices(), self._next(keep=True).indices(), self._next()
+        if len(sides) != 2 or min(sides) < 0 or len(ends) <= sides[1]:
+            raise DamageError("a sparse matrix has fewer columns than its size")
+        ends = ends[: sides[1] + 1]
+        count = int(ends[-1])
+        if ends[0] != 0 or (np.diff(ends) < 0).any() or count > len(rows) or not values.holds(count):
+            raise DamageError("the columns of a sparse matrix have ends that decrease or are outside its entries")
+        used = rows[:count]
+        if count and not 0 <= used.min() <= used.max() < sides[0]:
             raise DamageError("an index of a sparse matrix is outside its rows")
 
-    def _next(self, keep: bool = True) -> npt.NDArray[Any]:
-        """The values of the next part; none unless they are to be kept."""
+    def _next(self, *, keep: bool = False, nested: bool = False) -> _Part:
+        """The next part. keep : with its bytes. nested : it may be a variable, which is checked."""
         tag = _read(self._stream, TAG_BYTES)
         if len(tag) < TAG_BYTES or self._left < TAG_BYTES:
             raise DamageError("it is cut short")
         kind, size = np.frombuffer(tag, self._order + "u4").tolist()
         self._left -= TAG_BYTES
-        if kind >> 16:  # a small part lies in its tag
+        if kind >> 16:  # the tag of a small part has its size and its bytes too
             kind, size = kind & 0xFFFF, kind >> 16
-            data = tag[4 : 4 + size]
+            data = tag[TAG_BYTES // 2 :][:size]
+        elif kind == _MATRIX and nested and size <= self._left:
+            self._left -= size
+            _Parts(self._stream, self._order, size, self._depth + 1).check()
+            return _Part(kind, size, b"", self._order)
         else:
-            padded = -(-size // TAG_BYTES) * TAG_BYTES
-            if padded > self._left:
-                raise DamageError("a part is larger than its variable")
-            if kind == _MATRIX and not keep:
-                self._left -= size
-                _Parts(self._stream, self._order, size).check()
-                return np.empty(0)
-            data = _read(self._stream, padded)[:size] if keep else b""
-            if (len(data) if keep else self._stream.skip(padded)) < (size if keep else padded):
-                raise DamageError("it is cut short")
-            self._left -= padded
-        if keep and kind not in _TYPES:
+            data = self._large(size, keep)
+        if kind not in _TYPES:
             raise DamageError(f"values of the type {kind}")
-        values = np.dtype(self._order + _TYPES.get(kind, "u1"))
-        return np.frombuffer(data, values, len(data) // values.itemsize)
+        return _Part(kind, size, data, self._order)
+
+    def _large(self, size: int, keep: bool) -> bytes:
+        """The bytes of a part beside its tag, which end at a multiple of 8; none unless they are to be kept."""
+        padded = -(-size // TAG_BYTES) * TAG_BYTES
+        if padded > self._left:
+            raise DamageError("a part is larger than its variable")
+        self._left -= padded
+        data = _read(self._stream, padded) if keep else b""
+        if (len(data) if keep else self._stream.skip(padded)) < padded:
+            raise DamageError("it is cut short")
+        return data[:size]
 
 
 def _read(stream: _Bytes, size: int) -> bytes:
-    """That many bytes, fewer at the end."""
+    """The next `size` bytes; fewer only at the end."""
     pieces, have = [], 0
     while have < size and (piece := stream.read(size - have)):
         pieces.append(piece)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import struct
 import zipfile
+import zlib
 from contextlib import suppress
 from pathlib import Path
 
@@ -102,22 +103,25 @@ def test_a_member_of_zip_that_claims_to_be_elsewhere_is_refused(tmp_path: Path):
     assert refused == 3
 
 
+def matlab(variables: dict[str, object], compressed: bool = False) -> bytes:
+    """The bytes of a MATLAB file."""
+    out = io.BytesIO()
+    scipy.io.savemat(out, variables, do_compression=compressed)
+    return out.getvalue()
+
+
+PATH_MATRIX = sparse.csc_array(([1.0, 1.0, 1.0], ([0, 1, 2], [1, 2, 3])), shape=(4, 4))
+
+
 def test_matlab_files_whose_parts_do_not_fit_are_refused(tmp_path: Path):
     """Before scipy reads them, which would end the process at some."""
-    path, graph = tmp_path / "g.mat", sparse.csc_array(([1.0, 1.0, 1.0], ([0, 1, 2], [1, 2, 3])), shape=(4, 4))
-    scipy.io.savemat(path, {"A": graph})
-    data = path.read_bytes()
-    scipy.io.savemat(path, {"A": graph}, do_compression=True)
-    packed = path.read_bytes()
-    for begin in range(140, len(packed), 9):
-        path.write_bytes(packed[:begin] + bytes([packed[begin] ^ 1]) + packed[begin + 1 :])
+    path, data, packed = tmp_path / "g.mat", matlab({"A": PATH_MATRIX}), matlab({"A": PATH_MATRIX}, compressed=True)
+    damaged = [packed[:at] + bytes([packed[at] ^ 1]) + packed[at + 1 :] for at in range(140, len(packed), 9)]
+    damaged += [data[:begin] + data[begin + cut :] for begin in range(144, len(data) - 24, 16) for cut in (8, 20)]
+    for found in damaged:
+        path.write_bytes(found)
         with pytest.raises(InputError):
             open_source([path])
-    for begin in range(144, len(data) - 24, 16):
-        for cut in (8, 20):
-            path.write_bytes(data[:begin] + data[begin + cut :])
-            with pytest.raises(InputError):
-                open_source([path])
 
 
 def test_names_of_columns_that_are_no_text_are_refused(tmp_path: Path):
@@ -129,14 +133,68 @@ def test_names_of_columns_that_are_no_text_are_refused(tmp_path: Path):
         open_source([path])
 
 
-@pytest.mark.parametrize("place", range(4))
-def test_indices_of_matlab_that_are_none_are_refused(tmp_path: Path, place: int):
-    """A row that is not there, ends of columns that decrease, that begin behind 0, and that go beyond the rows."""
-    path, graph = tmp_path / "g.mat", sparse.csc_array(([1.0, 1.0, 1.0], ([0, 1, 2], [1, 2, 3])), shape=(4, 4))
-    scipy.io.savemat(path, {"A": graph})
-    data = path.read_bytes()
-    rows, ends = (data.index(np.array(part, np.int32).tobytes()) for part in ([0, 1, 2], [0, 0, 1, 2, 3]))
-    at = (rows + 4, ends + 8, ends, ends + 16)[place]
-    path.write_bytes(data[:at] + np.int32(1 << 28).tobytes() + data[at + 4 :])
-    with pytest.raises(InputError, match="damaged"):
+# What stands in the file in place of four bytes, and what is wrong with it then.
+OVERWRITTEN = {
+    "a row that is not there": (np.int32([0, 1, 2]), 4, 1 << 28, "outside its rows"),
+    "a negative row": (np.int32([0, 1, 2]), 4, -1, "outside its rows"),
+    "ends that decrease": (np.int32([0, 0, 1, 2, 3]), 8, 1 << 28, "ends that decrease"),
+    "a first end behind 0": (np.int32([0, 0, 1, 2, 3]), 0, 1, "ends that decrease"),
+    "an end outside the rows": (np.int32([0, 0, 1, 2, 3]), 16, 1 << 28, "ends that decrease"),
+    "more columns than there are": (np.int32([4, 4]), 4, 9, "fewer columns"),
+    "ends as floats": (np.int32([5, 20]), 0, 7, "no whole number"),
+    "values of an unknown type": (np.int32([9, 24]), 0, 200, "values of the type 200"),
+    "a second part of values that is not there": (np.int32([6, 8, 5]), 8, 5 | 1 << 11, "cut short"),
+    "a size that is no list": (np.int32([5, 8, 4, 4]), 4, 2, "0 dimensions"),
+}
+
+
+@pytest.mark.parametrize("what", OVERWRITTEN)
+@pytest.mark.parametrize("compressed", [False, True])
+def test_matlab_files_with_wrong_numbers_are_refused(tmp_path: Path, what: str, compressed: bool):
+    """Also where the checksum of what is compressed is right."""
+    found, offset, number, message = OVERWRITTEN[what]
+    path, data = tmp_path / "g.mat", matlab({"A": PATH_MATRIX})
+    at = data.index(found.tobytes(), 136) + offset
+    data = data[:at] + struct.pack("<i", number) + data[at + 4 :]
+    if compressed:
+        packed = zlib.compress(data[128:])
+        data = data[:128] + struct.pack("<2I", 15, len(packed)) + packed
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=f"damaged.*{message}"):
         open_source([path])
+
+
+def test_matlab_files_with_claims_of_much_are_refused(tmp_path: Path):
+    """Cells inside cells, more than a call of scipy inside its calls has room for; a cell of 2^40 entries; a struct
+    without an entry."""
+    path, cell, data = tmp_path / "g.mat", np.empty(1, object), b""
+    cell[0] = PATH_MATRIX
+    for _ in range(70):
+        data = struct.pack("<4I4I2I", 6, 8, 1, 0, 5, 8, 1, 1, 1, 0) + data
+        data = struct.pack("<2I", 14, len(data)) + data
+    path.write_bytes(matlab({})[:128] + data)
+    with pytest.raises(InputError, match="64 deep"):
+        open_source([path])
+    for variables, sides, message in (({"c": cell}, (1 << 20, 1 << 20), "fewer entries"),
+                                      ({"Problem": {"A": PATH_MATRIX}}, (0, 0), "Problem")):
+        path.write_bytes(matlab(variables).replace(struct.pack("<4I", 5, 8, 1, 1), struct.pack("<4I", 5, 8, *sides), 1))
+        with pytest.raises(InputError, match=message):
+            open_source([path])
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_sparse_matrices_of_matlab_are_read(tmp_path: Path, compressed: bool):
+    """In a struct, beside cells and texts, complex ones, and logical ones, whose values MATLAB writes as bytes."""
+    cell, right = np.empty((2, 2), object), {("0", "1"): None, ("1", "2"): None, ("2", "3"): None}
+    cell[:] = [["words", ""], [3, PATH_MATRIX]]
+    data = matlab({"A": PATH_MATRIX})
+    logical = data.replace(struct.pack("<3I", 6, 8, 5), struct.pack("<3I", 6, 8, 5 | 1 << 9))
+    at = logical.index(struct.pack("<2I", 9, 24))
+    logical = logical[:at] + struct.pack("<2I8s", 9, 3, b"\1\1\1")
+    logical = logical[:132] + struct.pack("<I", len(logical) - 136) + logical[136:]
+    files = [matlab({"Problem": {"A": PATH_MATRIX, "name": "words"}}, compressed), logical,
+             matlab({"c": cell, "text": "", "number": 3, "A": PATH_MATRIX}, compressed)]
+    for place, data in enumerate(files):
+        (tmp_path / f"{place}.mat").write_bytes(data)
+        found = read_back(tmp_path / f"{place}.mat", {}, tmp_path)
+        assert found == Held(frozenset("0123"), right)
