@@ -10,8 +10,12 @@ it loads or compiles kernels), __del__, callbacks of weak references. A Keyboard
 is lost, and in llvmlite the compiler is left without an answer. Extensions in Rust make a panic of an exception that
 is raised while they are imported. So none is raised while numba or llvmlite is at work or a module is being
 imported, nor while Python's own libraries take locks in steps, which an exception may leave locked for good, so that
-other threads wait for ever; it is put off a little by a timer (SIGALRM), again and again. And where one is lost all
-the same, the hook for such exceptions starts the timer too.
+other threads wait for ever, nor between the beginning of a context manager and the moment when its end is sure. It is
+put off: the watching thread sends the main thread another signal (SIGURG, which does nothing by default) every 20 ms
+until the exception is raised, and again where it is lost all the same (the hook for such exceptions sees that).
+
+The signal that asks for the stop may itself come just before the main thread begins to wait for a lock. Python then
+runs no handler until the lock is free, which may be never. SIGURG wakes the main thread here too.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from __future__ import annotations
 import ctypes
 import os
 import resource
+import select
 import signal
 import sys
 import threading
@@ -86,47 +91,47 @@ STOPPING = (signal.SIGINT, signal.SIGTERM)
 # Signals that come this soon after the first are the same one: `timeout` sends it to the process and then to its group.
 SAME_SECONDS = 0.3
 AGAIN_SECONDS = 0.02
+_AGAIN = signal.SIGURG
 # Packages with functions that C calls back, or that leave themselves in disorder when they are interrupted; the last
 # is the one whose frames stand above a module that is being imported.
 _CALLED_BACK = ("numba", "llvmlite", "importlib")
-# Packages whose functions take and give back locks in steps, and those of their functions that wait for others.
-_LOCKING = ("threading", "concurrent", "queue", "logging")
+# Packages whose functions take and give back locks or resources in steps, and those functions that wait for others.
+_STEPWISE = ("threading", "concurrent", "queue", "logging", "contextlib")
 _WAITING = ("wait", "join", "_wait_for_tstate_lock")
 
 
 @contextmanager
 def stopping_on_signals(end: Callable[[int], None] = os._exit) -> Iterator[None]:
-    """SIGINT and SIGTERM stop what runs inside, as told above; both, and SIGALRM, are as before afterwards. For
+    """SIGINT and SIGTERM stop what runs inside, as told above; both, and SIGURG, are as before afterwards. For
     the main thread of a program of our own, never for library use.
 
     end : ends the process with an exit code, 128 + the signal's number. A SIGINT that is ignored (a job
-    in the background of a shell) stays so.
+    in the background of a shell) stays so. A signal that comes when what runs inside has ended stops nothing.
     """
     reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-    os.set_blocking(reading, True)
     wanted = [number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
-    watcher = threading.Thread(target=_watch, args=(reading, set(wanted), end), name="emdiam-signals", daemon=True)
-    watcher.start()
     stop = _Stop()
+    watcher = threading.Thread(
+        target=_watch, args=(reading, set(wanted), stop, end), name="emdiam-signals", daemon=True)
+    watcher.start()
     outer = _now[0]
     _now[0] = stop
     hook, sys.unraisablehook = sys.unraisablehook, stop.lost
     old = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    before: dict[signal.Signals, Any] = {signal.SIGALRM: signal.signal(signal.SIGALRM, stop.again)}
+    before: dict[signal.Signals, Any] = {_AGAIN: signal.signal(_AGAIN, stop.again)}
     try:
-        for number in wanted:  # the last thing, since from now on KeyboardInterrupt may come
+        for number in wanted:
             before[number] = signal.getsignal(number)
             signal.signal(number, stop.asked)
         yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:  # no handler raises KeyboardInterrupt in this module: what follows is done as a whole
         signal.set_wakeup_fd(old)
-        sys.unraisablehook, _now[0] = hook, outer
-        for number, handler in before.items():
-            signal.signal(number, handler)
         os.close(writing)
         watcher.join()
         os.close(reading)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        sys.unraisablehook, _now[0] = hook, outer
 
 
 def stop_asked() -> bool:
@@ -140,7 +145,7 @@ class _Stop:
     disturbed."""
 
     def __init__(self) -> None:
-        self.wanted = self._raised = False
+        self.wanted = self.raised = False
 
     def asked(self, _number: int, frame: FrameType | None) -> None:
         """The handler of the signals that stop."""
@@ -149,23 +154,20 @@ class _Stop:
             self._raise(frame)
 
     def again(self, _number: int, frame: FrameType | None) -> None:
-        """The handler of the timer."""
-        if self.wanted and not self._raised:
+        """The handler of the watching thread's signal."""
+        if self.wanted and not self.raised:
             self._raise(frame)
 
     def lost(self, unraisable: sys.UnraisableHookArgs) -> None:
         """The hook for exceptions that nobody can meet."""
-        if self._raised and issubclass(unraisable.exc_type, KeyboardInterrupt):
-            self._raised = False
-            signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
+        if self.raised and issubclass(unraisable.exc_type, KeyboardInterrupt):
+            self.raised = False
         else:
             sys.__unraisablehook__(unraisable)
 
     def _raise(self, frame: FrameType | None) -> None:
-        if _called_back(frame):
-            signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
-        else:
-            self._raised = True
+        if not _is_delicate(frame):
+            self.raised = True
             raise KeyboardInterrupt
 
 
@@ -176,17 +178,36 @@ def _package(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
-def _called_back(frame: FrameType | None) -> bool:
-    """Whether one of the packages is at work in `frame` or in those that called it, or `frame` itself locks."""
-    if frame is not None and _package(frame) in _LOCKING and frame.f_code.co_name not in _WAITING:
+def _is_delicate(frame: FrameType | None) -> bool:
+    """Whether an exception that is raised in `frame` could be lost or leave things in disorder: one of the packages, or
+    this module, is at work in it or in those that called it, or `frame` itself does something in steps."""
+    if frame is not None and _package(frame) in _STEPWISE and not _waits(frame):
         return True
-    return any(_package(one) in _CALLED_BACK for one, _ in traceback.walk_stack(frame))
+    return any(_package(one) in _CALLED_BACK or one.f_globals is globals() for one, _ in traceback.walk_stack(frame))
 
 
-def _watch(reading: int, wanted: set[int], end: Callable[[int], None]) -> None:
-    """Read the numbers of signals as they come, until the other end is closed."""
+def _waits(frame: FrameType) -> bool:
+    """Whether a function waits for other threads, in a state that an exception may end. Condition.wait first gives its
+    lock back, and takes it again in the end only where it has come to `gotit = False`."""
+    if frame.f_code is threading.Condition.wait.__code__:
+        return "gotit" in frame.f_locals
+    return frame.f_code.co_name in _WAITING
+
+
+def _watch(reading: int, wanted: set[int], stop: _Stop, end: Callable[[int], None]) -> None:
+    """Read the numbers of signals as they come, until the other end is closed; from the first that stops on, wake the
+    main thread until it has met KeyboardInterrupt."""
     first: float | None = None
-    while numbers := os.read(reading, 64):
+    pipe = select.poll()
+    pipe.register(reading, select.POLLIN)
+    while True:
+        if not pipe.poll(None if first is None else AGAIN_SECONDS * 1000):
+            if not stop.raised:
+                signal.pthread_kill(_main_thread(), _AGAIN)
+            continue
+        numbers = os.read(reading, 64)
+        if not numbers:
+            return
         for number in numbers:
             if number not in wanted:
                 continue
@@ -194,3 +215,9 @@ def _watch(reading: int, wanted: set[int], end: Callable[[int], None]) -> None:
                 first = time.monotonic()
             elif time.monotonic() - first >= SAME_SECONDS:
                 end(128 + number)
+
+
+def _main_thread() -> int:
+    ident = threading.main_thread().ident
+    assert ident is not None
+    return ident

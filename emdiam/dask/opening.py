@@ -32,6 +32,7 @@ from .rank_group import RankGroup, chosen_workers
 from .setting import OnCluster
 
 _CONNECT_SECONDS = 30.0
+_MOMENT_SECONDS = 0.005
 _PRIVATE = ("tls://", "wss://", "inproc://")
 _LOG = logging.getLogger("emdiam")
 
@@ -148,26 +149,37 @@ def _start_tracker() -> None:
             os.environ["PYTHONWARNINGS"] = before
 
 
-def _whole(start: Callable[[], ClusterHere]) -> ClusterHere:
-    """The cluster that start() starts. A stop in the middle waits until it is there, and closes it: Dask cannot close
-    one that is half there."""
+@contextmanager
+def _whole(start: Callable[[], ClusterHere]) -> Iterator[ClusterHere]:
+    """The cluster that start() starts, closed in the end. A stop in the middle waits until it is there: Dask cannot
+    close one that is half there."""
     made: Future[ClusterHere] = Future()
 
     def fulfil() -> None:
         if made.set_running_or_notify_cancel():
             # Inherited by all that is started from here: Ctrl-C on a terminal goes to every process of its group, and
             # is for this one to hear, which ends the workers.
-            _start_tracker()  # which lets the signal through again where it is started
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             try:
+                _start_tracker()  # which lets the signal through again where it is started
+                signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
                 made.set_result(start())
             except BaseException as error:  # the other thread raises it
                 made.set_exception(error)
 
     try:
         threading.Thread(target=fulfil, name="emdiam-cluster", daemon=True).start()
-        return made.result()
-    except KeyboardInterrupt:
-        if not made.cancel():
-            made.result().close()
-        raise
+        while not made.done():  # made.result() takes locks in steps, which a KeyboardInterrupt may come between
+            time.sleep(_MOMENT_SECONDS)
+        yield made.result()
+    finally:
+        try:
+            _end(made)
+        except KeyboardInterrupt:  # a stop that comes only now
+            _end(made)
+            raise
+
+
+def _end(made: Future[ClusterHere]) -> None:
+    """Close a cluster when it is there, if its start has begun; any number of times."""
+    if not made.cancel() and made.exception() is None:
+        made.result().close()

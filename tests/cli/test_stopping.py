@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 
 import click
@@ -20,6 +21,7 @@ from emdiam.cli import process
 from emdiam.cli.outcome import EmdiamCommand, run
 from emdiam.cli.process import SAME_SECONDS, stop_asked, stopping_on_signals
 from tests.cli.test_signals import start, wait_for
+from tests.helpers.stopped import stopped_everywhere
 from tests.helpers.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.thin(6, sampled=("case", "options"))
@@ -150,7 +152,43 @@ def test_a_signal_in_a_place_where_exceptions_are_lost_stops_all_the_same(
         threading.Event().wait(PATIENCE)
     assert after and not stop_asked()
     assert capsys.readouterr().err == ""
-    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_a_main_thread_that_waits_is_woken():
+    """A signal may come just before the main thread waits for a lock, or meet another thread: then it wakes nobody."""
+    lock, met = threading.Lock(), threading.Event()
+    in_time: list[bool] = []
+
+    def signal_myself() -> None:
+        time.sleep(0.05)
+        signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+        in_time.append(met.wait(PATIENCE / 4))
+        lock.release()
+
+    lock.acquire()
+    other = threading.Thread(target=signal_myself)
+    with stopping_on_signals():
+        other.start()
+        with pytest.raises(KeyboardInterrupt):
+            lock.acquire()
+        met.set()
+        other.join()
+    assert in_time == [True]
+
+
+@pytest.mark.parametrize("wait", ["event", pytest.param("future", marks=pytest.mark.slow)])
+def test_a_stop_while_threads_are_awaited_is_no_other_error(wait: str, monkeypatch: pytest.MonkeyPatch):
+    """Condition.wait gives a lock back before it waits: an exception just then would be one about the lock."""
+    monkeypatch.setattr(process, "AGAIN_SECONDS", 0.001)
+
+    def body() -> None:
+        if wait == "event":
+            threading.Event().wait(0.001)
+        else:
+            with pytest.raises(TimeoutError):
+                Future[None]().result(0.001)
+
+    assert sum(place.interrupted for place in stopped_everywhere(body)) > 3
 
 
 def test_a_compiler_at_work_is_not_interrupted():
@@ -172,7 +210,7 @@ def test_a_module_that_is_being_imported_is_not_interrupted(tmp_path: Path, monk
     assert sys.modules.pop("being_imported").whole
 
 
-@pytest.mark.parametrize("module", ["threading", "concurrent.futures._base", "queue", "logging"])
+@pytest.mark.parametrize("module", ["threading", "concurrent.futures._base", "queue", "logging", "contextlib"])
 def test_locks_of_libraries_are_not_left_locked(module: str):
     """Python's wait(futures) takes the locks of all futures one by one: between two it is not interrupted."""
     passed: list[bool] = []

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import signal
 import threading
-from contextlib import nullcontext
+import time
+from contextlib import ExitStack, nullcontext
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from emdiam.cli import process
 from emdiam.cli.process import stop_asked, stopping_on_signals
+from tests.helpers.stopped import stopped_everywhere
 
 pytest.importorskip("distributed")
 
@@ -26,7 +29,7 @@ def test_a_cluster_that_is_half_there_is_closed_when_it_is_whole():
     def start() -> Any:
         begun.set()
         while not stop_asked():  # the signal comes while it is being started
-            assert not gone.wait(0.001)
+            time.sleep(0.001)
         told.append("started")
         return SimpleNamespace(close=lambda: told.append("closed"))
 
@@ -34,14 +37,41 @@ def test_a_cluster_that_is_half_there_is_closed_when_it_is_whole():
         assert begun.wait(PATIENCE)
         signal.pthread_kill(cast(int, threading.main_thread().ident), signal.SIGTERM)
 
-    gone = threading.Event()
     other = threading.Thread(target=signal_it)
     with stopping_on_signals():
         other.start()
-        with pytest.raises(KeyboardInterrupt):
-            _whole(start)
+        with pytest.raises(KeyboardInterrupt), _whole(start):
+            threading.Event().wait(PATIENCE)
         other.join()
     assert told == ["started", "closed"]
+
+
+def test_a_cluster_is_closed_wherever_a_stop_comes(monkeypatch: pytest.MonkeyPatch):
+    """Also while Python starts the thread, and when the cluster is there and its end is not sure yet."""
+    from emdiam.dask import opening
+
+    monkeypatch.setattr(process, "AGAIN_SECONDS", 0.001)
+    monkeypatch.setattr(opening, "_MOMENT_SECONDS", 0.0002)
+    told: list[str] = []
+
+    def start() -> Any:
+        told.append("started")
+        return SimpleNamespace(close=lambda: told.append("closed"))
+
+    def body() -> None:
+        with ExitStack() as stack:
+            stack.enter_context(opening._whole(start))
+            end = time.monotonic() + PATIENCE
+            while stop_asked():  # KeyboardInterrupt comes as soon as it can
+                assert time.monotonic() < end
+                time.sleep(0.001)
+
+    ends = []
+    for place in stopped_everywhere(body):
+        ends.append(place.interrupted)
+        assert told == sorted(told, reverse=True) and ("started" in told) == ("closed" in told), place
+        told.clear()
+    assert ends.count(True) > 50
 
 
 @pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.slow)])

@@ -6,6 +6,7 @@ from tests.mutations.fault import Fault
 
 _DURABLE, _LINKS = ("tests/test_durable.py",), ("tests/test_links.py", "tests/test_durable.py")
 _PLACE, _PLANTED = ("tests/store/test_place.py",), ("tests/cli/test_planted.py",)
+_STOPPING = ("tests/cli/test_stopping.py",)
 _CHANGING, _UNANSWERED = ("tests/conversion/test_changing.py",), ("tests/cli/test_unanswered.py",)
 
 FILE_FAULTS = (
@@ -92,4 +93,15 @@ FILE_FAULTS = (
     Fault("a deleted folder is told as a missing store", "emdiam/cli/outcome.py",
           "isinstance(error, OSError | InputError) and _is_adrift()", "isinstance(error, MemoryError) and _is_adrift()",
           _UNANSWERED),
+    Fault("a main thread that waits is not woken by a stop", "emdiam/cli/process.py",
+          "            if not stop.raised:\n", "            if stop.raised:\n", _STOPPING),
+    Fault("a stop comes when a lock was given back for a wait", "emdiam/cli/process.py",
+          'return "gotit" in frame.f_locals', "return True", _STOPPING),
+    Fault("a stop comes while the handlers of signals are put back", "emdiam/cli/process.py",
+          " or one.f_globals is globals() for one", " for one", _STOPPING),
+    Fault("a stop comes before the end of a context is sure", "emdiam/cli/process.py",
+          '"logging", "contextlib")', '"logging")', _STOPPING),
+    Fault("a cluster is not closed where a stop comes in its end", "emdiam/dask/opening.py",
+          "        except KeyboardInterrupt:  # a stop that comes only now\n            _end(made)\n",
+          "        except KeyboardInterrupt:  # a stop that comes only now\n", ("tests/dask/test_stopping.py",)),
 )
