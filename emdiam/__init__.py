@@ -11,29 +11,7 @@ from importlib import import_module
 
 from ._version import __version__
 
-# Known to type checkers by its name. `typing` itself takes 10 ms, in which Ctrl-C would still print a traceback.
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .api import (
-        all_pairs,
-        approximate,
-        convert,
-        diameter,
-        distances,
-        eccentricities,
-        exact,
-        generate,
-        open,
-        plan,
-        profile,
-        reorder,
-        shortest_paths,
-        verify,
-        warmup,
-    )
-    from .errors import BudgetError, DeviceError, DisconnectedError, EmdiamError, InputError, StoppedEarly, StoreError
-    from .progress import Event
-
+# Type checkers read __init__.pyi, which is made of the table of options (scripts/make_signatures.py).
 __all__ = [
     "BudgetError", "DeviceError", "DisconnectedError", "EmdiamError", "Event", "InputError", "StoppedEarly",
     "StoreError", "__version__", "all_pairs", "approximate", "convert", "diameter", "distances", "eccentricities",

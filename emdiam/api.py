@@ -7,14 +7,13 @@ graph came as, but where a function is asked to go by directions or weights.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Set
 from pathlib import Path
-from typing import Any, Unpack, cast
+from typing import Any, cast
 
 from .addresses import is_url
 from .apsp.result import AllPairs
 from .caller import Kept, as_own_store, as_store, check_weights, is_store, named, source_of
-from .checkpoint.options import OPTIONS as CHECKPOINT
 from .checkpoint.options import chosen_checkpoint
 from .compiling import WarmupReport, compile_kernels
 from .conversion.convert import ConvertOptions, ConvertReport
@@ -27,33 +26,29 @@ from .formats.weights import WeightChoice, named_weights
 from .formats.wishes import two_columns
 from .generators.make import GenerateReport
 from .gpu.setting import CPU
-from .keywords import (
-    AllPairsKeywords,
-    ApproximateKeywords,
-    ConvertKeywords,
-    DiameterKeywords,
-    DistanceKeywords,
-    EccentricityKeywords,
-    ExactKeywords,
-    PathKeywords,
-    ProfileKeywords,
-    WritingKeywords,
-)
 from .methods.approx.result import Approximation
-from .methods.definition import PROBE_SECONDS
 from .methods.eccentricity.result import EccentricityResult
 from .methods.exact.result import Result
-from .progress import Listener
+from .runs.options import CHECKPOINT, check_keywords, keywords_of, parsed
 from .runs.plan import Planned, plan_all, plan_one
 from .runs.registry import ALL, METHODS
 from .runs.run import execute, run_with
 from .sssp.result import ShortestPaths
 from .store.layout import NATURAL
 from .store.store import Store, open_store
-from .units import available_cores, parse_count, parse_duration, parse_size
+from .terms import explicit
+from .units import available_cores, parse_count, parse_duration
 from .verification.report import VerifyReport
 
 _OF_FILES = ("columns", "header", "encoding", "bipartite")
+# Of all that write a store.
+_WRITING = frozenset(keywords_of("reorder").keys() - {"order", "seed"})
+
+
+def _chosen(function: str, given: dict[str, Any], *names: str) -> list[Any]:
+    """The values of these keywords, which are taken out of what was given to a function, or their defaults."""
+    known = keywords_of(function)
+    return [given.pop(name, known[name].python_default) for name in names]
 
 
 def open(path: str | Path, *, directed: bool | None = None) -> Store:  # noqa: A001 - read as emdiam.open
@@ -65,9 +60,8 @@ def open(path: str | Path, *, directed: bool | None = None) -> Store:  # noqa: A
     return open_store(path, directed=directed)
 
 
-def convert(inputs: Any, target: str | Path, *, format: str | None = None, ids: str = "auto", order: str = NATURAL,
-            directed: bool = False, weights: bool | str | WeightChoice | None = None,
-            **options: Unpack[ConvertKeywords]) -> ConvertReport | ReorderReport:
+@explicit
+def convert(inputs: Any, target: str | Path, **options: Any) -> ConvertReport | ReorderReport:
     """Convert edge lists, or a graph in memory, into a store.
 
     inputs : a file, a glob, "-" for standard input, or several of them (together one graph); a graph of any kind that
@@ -88,7 +82,11 @@ def convert(inputs: Any, target: str | Path, *, format: str | None = None, ids: 
     Returns a report with the store's record and what was dropped or relabelled. Raises InputError
     for bad input (BudgetError where memory or disk cannot do); then there is no target.
     """
-    weight, (writing, reading) = options.pop("weight", None), _apart(options)
+    check_keywords("convert", options)
+    format, ids, order, directed, weights, weight = _chosen(
+        "convert", options, "format", "ids", "order", "directed", "weights", "weight")
+    writing = {name: value for name, value in options.items() if name in _WRITING}
+    reading = {name: options[name] for name in _OF_FILES if options.get(name) not in (None, "", "auto", False)}
     inputs = list(inputs) if isinstance(inputs, Iterator) else inputs
     files = _files(inputs)
     is_store = isinstance(inputs, Store) or (files is None and isinstance(inputs, str | Path))
@@ -113,14 +111,6 @@ def convert(inputs: Any, target: str | Path, *, format: str | None = None, ids: 
     return convert_ordered(source, target, order, options=chosen)
 
 
-def _apart(given: ConvertKeywords) -> tuple[WritingKeywords, dict[str, Any]]:
-    """What is given of how the store is written, and of how files are read, without defaults."""
-    options = cast("dict[str, Any]", given)
-    reading = {name: options[name] for name in _OF_FILES if options.get(name) not in (None, "", "auto", False)}
-    rest = {name: value for name, value in options.items() if name not in _OF_FILES}
-    return cast("WritingKeywords", rest), reading
-
-
 def _files(inputs: Any) -> list[str | Path] | None:
     """The names of files among what `convert` takes; None for a store, also at a path or address, and for a graph in
     memory."""
@@ -130,7 +120,7 @@ def _files(inputs: Any) -> list[str | Path] | None:
     return names if names is not None and all(isinstance(name, str | Path) for name in names) else None
 
 
-def _graph_to_convert(graph: Any, options: WritingKeywords, weights: WeightChoice | None, columns: Any) -> EdgeSource:
+def _graph_to_convert(graph: Any, options: dict[str, Any], weights: WeightChoice | None, columns: Any) -> EdgeSource:
     """The source of a graph in memory. Raises InputError, also for options of checkpoints."""
     source = source_of(graph, weights, two_columns(columns))
     if chosen_checkpoint(options) is not None:
@@ -139,8 +129,8 @@ def _graph_to_convert(graph: Any, options: WritingKeywords, weights: WeightChoic
     return source
 
 
-def reorder(store: Store | str | Path, target: str | Path, order: str, *, seed: int = 0,
-            **options: Unpack[WritingKeywords]) -> ReorderReport:
+@explicit
+def reorder(store: Store | str | Path, target: str | Path, order: str, **options: Any) -> ReorderReport:
     """Write the graph of a store to a new one, its vertices in another order; answers stay in your ids.
 
     store : opened, or the path of one. target : the store to write. order : "natural" (increasing ids),
@@ -153,7 +143,8 @@ def reorder(store: Store | str | Path, target: str | Path, order: str, *, seed: 
     """
     from .order.reorder import reorder as reorder_store
 
-    place = store.address if isinstance(store, Store) else store
+    check_keywords("reorder", options)
+    (seed,), place = _chosen("reorder", options, "seed"), store.address if isinstance(store, Store) else store
     with open_store(place) as opened:
         record = opened.record
     options["codec"] = options.get("codec") or record.codec
@@ -161,8 +152,8 @@ def reorder(store: Store | str | Path, target: str | Path, order: str, *, seed: 
     return reorder_store(place, target, order, seed=seed, options=convert_options(options))
 
 
-def generate(name: str, target: str | Path, *, vertices: int | str | None = None, seed: int = 0,
-             weights: str | None = None, **options: Any) -> GenerateReport:
+@explicit
+def generate(name: str, target: str | Path, **parameters: Any) -> GenerateReport:
     """Generate a graph of a known class straight into a store; equal arguments give equal graphs.
 
     name : of the class, a key of emdiam.generators.CLASSES. target : the store to write. vertices : how many, or a
@@ -176,23 +167,21 @@ def generate(name: str, target: str | Path, *, vertices: int | str | None = None
     """
     from .generators.make import generate as generate_store
 
-    writing = {key: options.pop(key) for key in list(options) if key in WritingKeywords.__annotations__}
+    vertices, seed, weights = _chosen("generate", parameters, "vertices", "seed", "weights")
+    writing = {key: parameters.pop(key) for key in list(parameters) if key in _WRITING}
     count = parse_count(vertices) if isinstance(vertices, str) else vertices
-    return generate_store(name, target, vertices=count, seed=seed, weights=weights, parameters=options,
-                          options=convert_options(cast("WritingKeywords", writing)))
+    return generate_store(name, target, vertices=count, seed=seed, weights=weights, parameters=parameters,
+                          options=convert_options(writing))
 
 
-def convert_options(given: WritingKeywords, **more: Any) -> ConvertOptions:
+def convert_options(given: dict[str, Any], **more: Any) -> ConvertOptions:
     """The options of the conversion in the library's units, and `more` of them. Raises InputError for a bad size."""
-    fields: dict[str, Any] = {"threads": available_cores(), "checkpoint": chosen_checkpoint(given), **more}
-    for name, value in cast("dict[str, Any]", given).items():
-        if value is not None and name not in CHECKPOINT:
-            fields[{"memory": "memory_bytes", "chunk": "chunk_ids"}.get(name, name)] = (
-                parse_size(value) if name == "memory" else Path(value) if name == "scratch" else value)
-    return ConvertOptions(**fields)
+    written = parsed({name: value for name, value in given.items() if name not in CHECKPOINT}, "convert")
+    return ConvertOptions(**{"threads": available_cores(), "checkpoint": chosen_checkpoint(given), **more, **written})
 
 
-def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[DiameterKeywords]) -> Result:
+@explicit
+def diameter(graph: Any, **options: Any) -> Result:
     """The exact diameter of `graph`, in hops, with a witness.
 
     graph : a Store, the path of one, or of a file of edges; a list of pairs, an array of two columns, a tuple
@@ -220,18 +209,12 @@ def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[DiameterKe
     Raises InputError (BudgetError where memory cannot do), and StoppedEarly on Ctrl-C, whose
     `result` holds the bounds so far. Raises TypeError for an option that there is not.
     """
-    _check_names(options, DiameterKeywords)
-    return exact(graph, method=method, **options)
+    check_keywords("diameter", options)
+    return exact(graph, **options)
 
 
-def _check_names(options: Mapping[str, Any], known: type) -> None:
-    """Raises TypeError for an option that there is not."""
-    unknown = options.keys() - known.__annotations__.keys()
-    if unknown:
-        raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
-
-
-def exact(graph: Any, *, method: str = "pivots", **options: Unpack[ExactKeywords]) -> Result:
+@explicit
+def exact(graph: Any, **options: Any) -> Result:
     """The run of `emdiam exact` on `graph` (see `diameter`), with all that the command takes.
 
     Options by name are those of `diameter` and of the command: time_limit (seconds or a text like "8h"), gap,
@@ -252,17 +235,18 @@ def exact(graph: Any, *, method: str = "pivots", **options: Unpack[ExactKeywords
     Raises as `diameter`, InputError for an option that the method has not, and
     NotWritten with `result` where the path or the certificate cannot be written in the end.
     """
-    given: dict[str, Any] = dict(options)
-    if given.pop("directed", False):
-        return _run_directed(graph, method, given)
-    if (weights := _weights(given)) is not None:
+    (method,) = _chosen("exact", options, "method")
+    if options.pop("directed", False):
+        return _run_directed(graph, method, options)
+    if (weights := _weights(options)) is not None:
         from .methods.weighted import run
 
-        return _run_weighted(graph, run, weights, {**given, "method": method})
-    return _run(graph, method, "exact", given)
+        return _run_weighted(graph, run, weights, {**options, "method": method})
+    return _run(graph, method, "exact", options)
 
 
-def approximate(graph: Any, *, method: str = "clusters", **options: Unpack[ApproximateKeywords]) -> Approximation:
+@explicit
+def approximate(graph: Any, **options: Any) -> Approximation:
     """An estimate of the diameter of `graph`, in hops, and bounds on it that are proved.
 
     graph, and by name memory, arena, threads, device, bfs, mapping, workers, scheduler, worker_memory, worker_threads,
@@ -278,16 +262,16 @@ def approximate(graph: Any, *, method: str = "clusters", **options: Unpack[Appro
     `estimate` is what the method reports; `lower` and `upper` are proved, over all components. Raises as `diameter`,
     and InputError for an option that the method does not have. StoppedEarly's `result` holds what is known so far.
     """
-    given: dict[str, Any] = dict(options)
-    if (weights := _weights(given)) is not None:
+    (method,) = _chosen("approximate", options, "method")
+    if (weights := _weights(options)) is not None:
         from .methods.weighted import approximation
 
-        return cast(Approximation, _run_weighted(graph, approximation, weights, {**given, "method": method}))
-    return cast(Approximation, _run(graph, method, "approx", given))
+        return cast(Approximation, _run_weighted(graph, approximation, weights, {**options, "method": method}))
+    return cast(Approximation, _run(graph, method, "approx", options))
 
 
-def eccentricities(graph: Any, *, what: str = "all", directed: str | None = None,
-                   **options: Unpack[EccentricityKeywords]) -> EccentricityResult:
+@explicit
+def eccentricities(graph: Any, **options: Any) -> EccentricityResult:
     """The eccentricity of every vertex of `graph`, in hops, within its component.
 
     graph, and by name memory, arena, threads, device, bfs, mapping, workers, scheduler, worker_memory, worker_threads,
@@ -307,6 +291,7 @@ def eccentricities(graph: Any, *, what: str = "all", directed: str | None = None
     bounds.
     """
     given: dict[str, Any] = {"keep": not is_store(graph), **options}
+    what, directed = _chosen("eccentricities", given, "what", "directed")
     if (weights := _weights(given)) is not None:
         from .methods.weighted import eccentricity_run
 
@@ -318,7 +303,8 @@ def eccentricities(graph: Any, *, what: str = "all", directed: str | None = None
     return cast(EccentricityResult, _run(graph, "eccentricities", "ecc", {**given, "what": what}))
 
 
-def distances(graph: Any, **options: Unpack[DistanceKeywords]) -> Distances:
+@explicit
+def distances(graph: Any, **options: Any) -> Distances:
     """How the distances of `graph` (of any kind that `diameter` takes) are distributed: unordered pairs of different
     vertices by distance, pairs that no path joins, the mean, and the effective diameter.
 
@@ -338,18 +324,18 @@ def distances(graph: Any, **options: Unpack[DistanceKeywords]) -> Distances:
     from .distribution.directed import distances_directed
     from .distribution.run import distances as count_distances
 
-    _check_names(options, DistanceKeywords)
-    given = cast("dict[str, Any]", dict(options))
-    if _weights(given) is not None:
+    check_keywords("distances", options)
+    if _weights(options) is not None:
         raise InputError("how distances are distributed is counted along edges alone, not along weights",
                          remedy="use emdiam.all_pairs with weight=, or leave weight out")
-    directed = given.pop("directed", False)
+    directed = options.pop("directed", False)
     count = distances_directed if directed else count_distances
-    with as_own_store(graph, given, Kept(directed)) as (store, origin, progress):
-        return named(lambda: count(store, given, progress), graph, origin)
+    with as_own_store(graph, options, Kept(directed)) as (store, origin, progress):
+        return named(lambda: count(store, options, progress), graph, origin)
 
 
-def all_pairs(graph: Any, **options: Unpack[AllPairsKeywords]) -> AllPairs:
+@explicit
+def all_pairs(graph: Any, **options: Any) -> AllPairs:
     """Distances between all pairs of vertices of `graph` (of any kind that `diameter` takes), along the weights of a
     store that has them, and along its directions if it has those; else every edge has the length 1.
 
@@ -366,14 +352,14 @@ def all_pairs(graph: Any, **options: Unpack[AllPairsKeywords]) -> AllPairs:
     """
     from .apsp.run import all_pairs as find_all_pairs
 
-    _check_names(options, AllPairsKeywords)
-    given = cast("dict[str, Any]", dict(options))
-    with as_own_store(graph, given, _lengths(given)) as (store, origin, progress):
-        given.pop("scratch", None)
-        return named(lambda: find_all_pairs(store, given, progress), graph, origin)
+    check_keywords("all_pairs", options)
+    with as_own_store(graph, options, _lengths(options)) as (store, origin, progress):
+        options.pop("scratch", None)
+        return named(lambda: find_all_pairs(store, options, progress), graph, origin)
 
 
-def profile(graph: Any, **options: Unpack[ProfileKeywords]) -> Profile:
+@explicit
+def profile(graph: Any, **options: Any) -> Profile:
     """What `graph` (of any kind that `diameter` takes) is like: degrees, triangles, clustering, degeneracy, the mean
     distance and the effective diameter, and that over the diameter.
 
@@ -382,13 +368,13 @@ def profile(graph: Any, **options: Unpack[ProfileKeywords]) -> Profile:
     InputError (BudgetError), and TypeError for an option that there is not."""
     from .distribution.profile import profile as make_profile
 
-    _check_names(options, ProfileKeywords)
-    given = cast("dict[str, Any]", dict(options))
-    with as_own_store(graph, given) as (store, origin, progress):
-        return named(lambda: make_profile(store, given, progress), graph, origin)
+    check_keywords("profile", options)
+    with as_own_store(graph, options) as (store, origin, progress):
+        return named(lambda: make_profile(store, options, progress), graph, origin)
 
 
-def shortest_paths(graph: Any, source: Any, **options: Unpack[PathKeywords]) -> ShortestPaths:
+@explicit
+def shortest_paths(graph: Any, source: Any, **options: Any) -> ShortestPaths:
     """Shortest paths from the vertex `source` (an id of the store; of a graph in memory its number) along the weights
     of a store that has them, and along its directions if it has those; else every edge has the length 1.
 
@@ -405,9 +391,9 @@ def shortest_paths(graph: Any, source: Any, **options: Unpack[PathKeywords]) -> 
     OverflowError where distances may not fit 64 bits, and TypeError for an option that there is not."""
     from .sssp.run import options_of, search
 
-    _check_names(options, PathKeywords)
-    given = cast("dict[str, Any]", {"keep": True, **options})
-    device = given.pop("device", "cpu")
+    check_keywords("shortest_paths", options)
+    given = {"keep": True, **options}
+    (device,) = _chosen("shortest_paths", given, "device")
     if device != "cpu":
         from .gpu.paths.registry import searcher_on
         from .gpu.setting import select_device
@@ -417,8 +403,8 @@ def shortest_paths(graph: Any, source: Any, **options: Unpack[PathKeywords]) -> 
         return named(lambda: search(store, options_of(source, given), progress), graph, origin)
 
 
-def plan(store: Any, *, method: str = ALL, probe: int | float | str | None = PROBE_SECONDS,
-         **options: Any) -> list[Planned]:
+@explicit
+def plan(store: Any, **more: Any) -> list[Planned]:
     """What runs on the store at a path, or on a graph of another kind that `diameter` takes, would take, without
     running them: one Planned for every method, each with its own default options; or for `method` alone.
 
@@ -427,17 +413,17 @@ def plan(store: Any, *, method: str = ALL, probe: int | float | str | None = PRO
     method its own too (batch, masters, euler). Raises InputError (StoreError), and BudgetError with the numbers where
     memory cannot do for the one method; of all methods, `refused` says so.
     """
-    device = options.get("device")
+    method, probe = _chosen("plan", more, "method", "probe")
+    device = more.get("device")
     on_gpu = isinstance(device, str) and device != CPU  # where nobody looks, since the forecast is that of the CPU
     seconds = None if probe is None or on_gpu else parse_duration(probe)
-    runs = [run_with(name, options) for name in (METHODS if method == ALL else [method])]
+    runs = [run_with(name, more) for name in (METHODS if method == ALL else [method])]
     with as_store(store, runs[0].memory_bytes, runs[0].threads) as (opened, _):
         return plan_all(opened, runs, seconds) if method == ALL else [plan_one(opened, runs[0], seconds)]
 
 
-def verify(certificate: str | Path, store: Any, *, memory: int | str | None = None, threads: int | None = None,
-           weight: str | None = None, weighted: bool | str = False,
-           progress: Listener | None = None) -> VerifyReport:
+@explicit
+def verify(certificate: str | Path, store: Any, **options: Any) -> VerifyReport:
     """Prove again what the certificate (a path) claims of the store (opened, or a path), or of a graph of another kind
     that `diameter` takes.
 
@@ -448,17 +434,21 @@ def verify(certificate: str | Path, store: Any, *, memory: int | str | None = No
     """
     from .verification.run import verify as verify_certificate
 
-    memory_bytes = None if memory is None else parse_size(memory)
-    with as_store(store, memory_bytes, threads, progress=progress,
-                  keep=Kept(weights=named_weights(weight, weighted))) as (opened, _):
+    check_keywords("verify", options)
+    keep, (progress,) = Kept(weights=_weights(options)), _chosen("verify", options, "progress")
+    asked = parsed(options, "verify")
+    memory_bytes, threads = asked.get("memory_bytes"), asked.get("threads")
+    with as_store(store, memory_bytes, threads, progress=progress, keep=keep) as (opened, _):
         return verify_certificate(certificate, opened, memory_bytes=memory_bytes, threads=threads or available_cores(),
                                   progress=progress)
 
 
-def warmup(*, all: bool = False, progress: Listener | None = None) -> WarmupReport:  # noqa: A002 - as the command's
+@explicit
+def warmup(**options: Any) -> WarmupReport:
     """Compile the kernels of the default methods ahead of the first run; all : of every method, for every width of
     distances, in memory and paged. Takes half a minute, or some minutes, where nothing is compiled yet."""
-    return compile_kernels(all, progress)
+    check_keywords("warmup", options)
+    return compile_kernels(*_chosen("warmup", options, "all", "progress"))
 
 
 def _run(graph: Any, method: str, family: str, options: dict[str, Any]) -> Any:

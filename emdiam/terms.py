@@ -3,7 +3,7 @@
 Messages are written in the terms of the command line: options (`--force`, `--ids string`) and commands (`emdiam exact
 STORE --certificate FILE`). Where Python calls a function of the package, this module puts keywords (`force=True`,
 `ids="string"`) and functions in their place. It knows the keywords of each function, so a remedy that another function
-takes says of which one.
+takes says of which one. And it shows the keywords of functions one by one.
 """
 
 from __future__ import annotations
@@ -16,17 +16,20 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from .errors import EmdiamError, InputError
+from .runs.options import FLAG
+from .runs.options import FUNCTIONS as KEYWORDS
+from .runs.options import keywords_of as keywords_in_table
 
+_F = TypeVar("_F", bound=Callable[..., Any])
 # Names of functions by those of their commands.
-FUNCTIONS = {"exact": "exact", "convert": "convert", "approx": "approximate", "ecc": "eccentricities",
-             "distances": "distances", "sssp": "shortest_paths", "apsp": "all_pairs", "generate": "generate",
-             "reorder": "reorder", "plan": "plan", "verify": "verify", "warmup": "warmup"}
+FUNCTIONS = {command: function for function, (command, _) in KEYWORDS.items()
+             if function not in ("diameter", "profile")}
 # Options without a value.
-_FLAGS = frozenset({"allow_negative", "all", "bipartite", "bounds_only", "directed", "euler", "evict_page_cache",
-                    "exact", "force", "keep_checkpoint", "require_connected", "resume", "weighted"})
+_FLAGS = frozenset(name for function in KEYWORDS for name, option in keywords_in_table(function).items()
+                   if option.kind == FLAG) | {"allow_negative", "euler"}
 # Options of which the next word is the value, unless that word goes on with the sentence.
 _NAMED = frozenset({"bfs", "codec", "device", "direction", "encoding", "format", "header", "ids", "mapping", "method",
                     "order", "reorder", "sep", "start", "vertex_state", "weight"})
@@ -126,20 +129,28 @@ def keywords_of_all() -> dict[str, str]:
 
 
 def keywords_of(function: Callable[..., Any]) -> frozenset[str]:
-    """The keywords of a function of api.py, those of its TypedDict among them.
+    """The keywords of a function of api.py. Functions that take any, as emdiam.generate takes the parameters of
+    classes, have those of their signature."""
+    return frozenset(name for name, parameter in inspect.signature(function).parameters.items()
+                     if parameter.kind is not inspect.Parameter.VAR_KEYWORD)
 
-    Functions that take any, as emdiam.generate takes the parameters of classes, have those of their signature."""
-    keywords, names = import_module(".keywords", __package__), set[str]()
+
+def explicit(function: _F) -> _F:
+    """A function of api.py whose signature has its keywords one by one in place of **options, for help() and editors;
+    further ones stay."""
+    own, rest = dict[str, inspect.Parameter](), list[inspect.Parameter]()
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
-            names.add(name)
-        elif typed := re.search(r"Unpack\[(\w+)\]", str(parameter.annotation)):
-            names |= set(getattr(keywords, typed[1]).__annotations__)
-        elif function.__name__ == "plan":
-            names |= {"memory", "arena", "threads", "device"}
-        else:
-            names |= set(keywords.WritingKeywords.__annotations__)
-    return frozenset(names)
+            own[name] = parameter
+        elif name != "options":
+            rest.append(parameter)
+    keywords = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option.python_default,
+                                  annotation=option.python_annotation)
+                for name, option in keywords_in_table(function.__name__).items() if name not in own]
+    shown: Any = function
+    shown.__signature__ = inspect.Signature([*own.values(), *keywords, *rest],
+                                            return_annotation=function.__annotations__["return"])
+    return function
 
 
 @contextmanager

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import importlib
+import inspect
 import typing
 from typing import Any
 
@@ -20,9 +22,9 @@ from emdiam.errors import BudgetError, InputError, StoreError
 from emdiam.formats.in_memory import ArraySource, MatrixSource
 from emdiam.formats.objects import as_source
 from emdiam.formats.source import EdgeSource
-from emdiam.keywords import ApproximateKeywords, EccentricityKeywords, ExactKeywords
+from emdiam.runs.options import COMMANDS, FUNCTIONS, SHARED, keywords_of, option_of
 from emdiam.runs.registry import APPROXIMATIONS, EXACT, option_names
-from emdiam.runs.run import SHARED
+from tests.conftest import ROOT
 
 
 def pairs(source: EdgeSource, batch_bytes: int = 48) -> list[tuple[Any, Any]]:
@@ -283,15 +285,36 @@ def test_files_stores_and_paths(tmp_path, two_components):
 
 
 def test_keywords_are_those_of_the_registry():
-    known = set(typing.get_type_hints(EccentricityKeywords))
-    assert known - {"seed", "weight", "weighted"} == {"out", "keep"} | (set(SHARED) - {"gap", "bounds_only"}) | {
-        "progress", "scratch"}
-    for keywords, names in ((ExactKeywords, EXACT), (ApproximateKeywords, APPROXIMATIONS)):
+    known = keywords_of("eccentricities").keys()
+    assert known - {"seed", "weight", "weighted", "directed"} == {"out", "keep", "what"} | (
+        set(SHARED) - {"gap", "bounds_only"}) | {"progress", "scratch"}
+    for function, names in (("exact", EXACT), ("approximate", APPROXIMATIONS)):
         options = {option for name in names for option in option_names(name)} - {"limits", "path_file"}
-        asked = options | set(SHARED) | {"progress", "scratch"}
+        asked = options | set(SHARED) | {"progress", "scratch", "method"}
         asked |= {"weight", "weighted"} | ({"path", "directed"} if names == EXACT else set())
         only_exact = set() if names == EXACT else {"bounds_only", "certificate"}
-        assert set(typing.get_type_hints(keywords)) == asked - only_exact
+        assert keywords_of(function).keys() == asked - only_exact
+
+
+def test_signatures_are_those_of_the_table():
+    """What type checkers read is compared in test_docs.py."""
+    for name in FUNCTIONS:
+        shown = inspect.signature(getattr(emdiam, name)).parameters
+        assert not keywords_of(name).keys() - shown.keys()
+        for keyword, option in keywords_of(name).items():
+            if shown[keyword].kind is inspect.Parameter.KEYWORD_ONLY:
+                assert (shown[keyword].default, shown[keyword].annotation) == (
+                    option.python_default, option.python_annotation)
+
+
+def test_an_option_is_declared_in_one_table_only():
+    """No file of the command line has the text of an option, but for those that classes of graphs bring."""
+    for path in (ROOT / "emdiam" / "cli").glob("*.py"):
+        called = {ast.unparse(node.func) for node in ast.walk(ast.parse(path.read_text()))
+                  if isinstance(node, ast.Call)}
+        assert path.name in ("options.py", "generate.py") or not called & {"click.option", "click.Option"}, path
+    rows = [(command, name) for command, names in COMMANDS.items() for name in names]
+    assert len(rows) == len(set(rows)) and all(option_of(*row) is not None for row in rows)
 
 
 def test_eccentricities_carry_the_names_of_the_caller():

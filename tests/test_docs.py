@@ -187,6 +187,11 @@ def test_the_reference_is_what_help_says():
     assert set(options.findall(written)) == set(options.findall(now))
 
 
+def test_what_type_checkers_read_is_what_the_table_says():
+    module = script("make_signatures")
+    assert module.TARGET.read_text(encoding="utf-8") == module.stub(), "run scripts/make_signatures.py"
+
+
 def test_the_picture_of_the_rooms_is_that_of_the_imports():
     written = (ROOT / "docs" / "rooms.svg").read_text(encoding="utf-8")
     assert written == script("draw_rooms").drawing(), "run scripts/draw_rooms.py"

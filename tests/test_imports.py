@@ -56,7 +56,7 @@ ROOMS: tuple[str, ...] = (
     "cli",  # the command line
 )
 # Modules at the top of the package that are not what everyone imports.
-PLACED = {**dict.fromkeys(("__init__", "api", "caller", "keywords", "compiling", "terms"), "front"), "__main__": "cli"}
+PLACED = {**dict.fromkeys(("__init__", "api", "caller", "compiling", "terms"), "front"), "__main__": "cli"}
 # By design, and inside functions only: a variant is loaded where the user has named it.
 ON_DEMAND = {("gpu", "gpu/variants"), ("gpu", "gpu/paths")}
 # What is not in order yet: (module, module that it imports). To be emptied, never to be longer.

@@ -25,7 +25,7 @@ from tests.conftest import Run
 
 PACKAGE = Path(emdiam.__file__).parent
 # Rooms whose texts Python never gets as an error.
-ELSEWHERE = ("cli", "batch", "tradeoff", "gpu/kernels")
+ELSEWHERE = ("cli", "batch", "tradeoff", "gpu/kernels", "runs/options.py")
 # Options that only commands have.
 OF_COMMANDS = {"--json", "--events", "--check"}
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")

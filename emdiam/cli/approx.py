@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from ..errors import InputError
-from ..runs.registry import APPROXIMATIONS
 from ..tables import csv_text, table_text
 from ..units import format_count, format_fine_seconds, format_size
 from . import options
@@ -23,7 +22,7 @@ from .answer_lines import (
     task_lines,
     traversals_line,
 )
-from .checkpoint import Runs, checkpoint
+from .checkpoint import Runs
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer, emit
@@ -35,26 +34,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=EmdiamCommand)
 @options.STORE
-@click.option("--method", type=options.Choice(APPROXIMATIONS), default="clusters", show_default=True,
-              help="Approximation.")
-@click.option("--masters", metavar="M",
-              help="clusters: expected number of masters (cluster centres): a count, a share of the vertices like 10%,"
-                   " or auto. A list, as 2^10,2^14,10%, makes a run of each. [default: auto]")
-@click.option("--seed", type=options.AT_LEAST_0, metavar="N", help="Seed of all random choices. [default: 0]")
-@click.option("--euler", flag_value=True, default=None,
-              help="clusters: further masters along an Euler tour, so that every vertex is near one.")
-@options.levels
-@click.option("--iterations", type=options.AT_LEAST_0, metavar="N",
-              help="sweep, fringe, spanning: at most so many iterations. [default: the method's]")
-@click.option("--weighted", is_flag=True,
-              help="Distances are sums of weights, as the store has them (clusters and sweep).")
-@click.option("--known-diameter", type=options.LENGTH, metavar="D",
-              help="Largest diameter of any component, if it is known: the answer has estimate / D.")
-@options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers, options.dashboard,
-                 options.vertex_state, options.spill, options.reorder)
-@options.stacked(options.require_connected, options.time_limit, checkpoint, options.evict_page_cache, options.as_json)
-@click.option("--csv", "as_csv", is_flag=True, help="Print a table as CSV, one row a run.")
-@options.stacked(options.verbose, options.progress)
+@options.of("approx")
 def command(**given: Any) -> int:
     """Prove bounds on the diameter of a store, and estimate it.
 

@@ -14,23 +14,10 @@ from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer
 
-# Written out because their own module imports numba; a test compares them.
-METHODS = ("auto", "blocked", "recursive", "squaring", "lazy-minimum", "single-kernel", "floyd-warshall", "johnson",
-           "harish", "ortega", "separators")
-
 
 @click.command(cls=EmdiamCommand)
 @options.STORE
-@click.option("--out", type=options.NEW_STORE, metavar="FILE", required=True,
-              help="Write the matrix of distances to FILE, a Zarr group.")
-@click.option("--method", type=options.Choice(METHODS), default="auto", show_default=True,
-              help="How distances are found: by a search from every vertex, or on dense graphs by tiles of the matrix.")
-@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
-@click.option("--device", default="cpu", show_default=True, metavar="DEVICE",
-              help="What solves a matrix in memory: cpu, gpu, gpu:N (the GPU of number N), or auto: a GPU if there is"
-                   " one, else the CPU. A GPU has auto, blocked, single-kernel, squaring and floyd-warshall.")
-@options.stacked(options.time_limit, options.memory, options.threads)
-@options.stacked(options.as_json, options.verbose, options.progress)
+@options.of("apsp")
 def command(**given: Any) -> int:
     """Find the distances between all pairs of vertices, and write their matrix.
 

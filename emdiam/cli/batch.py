@@ -14,16 +14,7 @@ from .output import answer
 
 @click.command(cls=EmdiamCommand)
 @click.argument("jobs", type=click.Path(dir_okay=False, path_type=str), metavar="JOBS.toml")
-@click.option("--out", type=options.NEW_FOLDER, metavar="DIR",
-              help="Folder for results, logs and checkpoints. [default: as the file says, else JOBS.out beside it]")
-@click.option("--memory", type=options.SIZE, metavar="SIZE",
-              help="Memory of all jobs that run at the same time. [default: as the file says]")
-@click.option("--parallel", type=options.AT_LEAST_1, metavar="N",
-              help="Jobs at the same time, as far as memory allows. [default: as the file says, else 1]")
-@click.option("--keep-going", is_flag=True, help="Run the other jobs where some have a fault in the file.")
-@click.option("--retry", is_flag=True, help="Run again the jobs that failed or met their time limit.")
-@click.option("--dry-run", is_flag=True, help="Check the file and show the jobs, without running one.")
-@options.stacked(options.as_json, options.progress)
+@options.of("batch")
 def command(**given: Any) -> int:
     """Run many jobs from one file.
 

@@ -9,26 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import click
-
 from ..checkpoint.options import CheckpointOptions, chosen_checkpoint
 from ..errors import NotWritten, StoppedEarly
 from ..progress import Listener
-from . import options
 from .listener import listening
 from .outcome import Interrupted
-
-checkpoint = options.stacked(
-    click.option("--checkpoint", type=options.NEW_FOLDER, metavar="DIR",
-                 help="Save what is done in DIR as the work goes on, for --resume."),
-    click.option("--checkpoint-every", type=options.DURATION, metavar="TIME",
-                 help="Save also within a long traversal or phase, each time that TIME has gone by, e.g. 30s or 10min."
-                      " [default: 5min]"),
-    click.option("--resume", is_flag=True,
-                 help="Go on from the checkpoint of the same command, or begin if there is none. Without --checkpoint"
-                      " it lies beside the new store, as STORE.resume, or in the folder for temporary files."),
-    click.option("--keep-checkpoint", is_flag=True, help="Leave the checkpoint in place at the end."),
-)
 
 
 @contextmanager

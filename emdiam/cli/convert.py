@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
-from ..formats.registry import FORMATS
-from ..formats.wishes import HEADERS
 from ..units import format_count, format_size
 from . import options
 from .answer_lines import memory_lines, seconds_line
-from .checkpoint import checkpoint, writing
+from .checkpoint import writing
 from .outcome import EmdiamCommand
 from .output import answer
 from .store_lines import counts_line, directions_text, dropped_text, ids_text, weights_lines
@@ -27,32 +25,7 @@ if TYPE_CHECKING:
 @click.command(cls=EmdiamCommand)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @click.argument("store", type=options.NEW_STORE)
-@options.stacked(options.memory, options.scratch, options.force)
-@click.option("--format", "fmt", metavar="NAME",
-              shell_complete=lambda _context, _option, begin: [name for name in FORMATS if name.startswith(begin)],
-              help="Format of the input: " + ", ".join(FORMATS) + ". [default: from suffix and content]")
-@click.option("--ids", type=options.Choice(["auto", "int", "string"]), default="auto", show_default=True,
-              help="Whether vertex ids are integers or strings; auto: as the first edge has them.")
-@click.option("--columns", metavar="SRC,DST",
-              help="The two ends of an edge in a table, by name or by number from 1. [default: found by the names]")
-@click.option("--header", type=options.Choice(HEADERS), default="auto", show_default=True,
-              help="What the first line of a text is: an edge (none), counts of vertices and edges, or names.")
-@click.option("--encoding", metavar="NAME", help="Encoding of texts, such as latin-1. [default: UTF-8, or by its mark]")
-@click.option("--codec", type=options.Choice(options.CODECS), default="lz4", show_default=True,
-              help="Compression of the store; pcodec is smaller and slower than lz4.")
-@click.option("--chunk", type=options.COUNT, metavar="COUNT", help="Vertex ids in a chunk. [default: 2^16]")
-@click.option("--order", type=options.Choice(options.ORDERS), default="natural", show_default=True,
-              help="Order of the vertices in the store, as `emdiam reorder` has them.")
-@click.option("--directed", is_flag=True,
-              help="Keep the direction of every edge, and the reverse beside it, in the natural order.")
-@click.option("--bipartite", is_flag=True,
-              help="Take sources and targets, or rows and columns, as two sides that are numbered apart.")
-@click.option("--weights", is_flag=False, flag_value="", metavar="[COLUMN]",
-              help="Keep the weights of edges, those that the format has, or the column of this name or number; written"
-              " behind the files, or as --weights=COLUMN.")
-@click.option("--allow-negative", is_flag=True, help="--weights: weights may be below 0.")
-@checkpoint
-@options.stacked(options.threads, options.as_json, options.verbose, options.progress)
+@options.of("convert")
 def command(**given: Any) -> int:
     """Convert edge lists into a store within a memory budget.
 

@@ -18,23 +18,7 @@ from .output import answer
 
 @click.command(cls=EmdiamCommand)
 @options.STORE
-@click.option("--sample", type=options.COUNT, metavar="K",
-              help="Count from K vertices, drawn at random; from all, if there are no more. [default: 1024]")
-@click.option("--exact", is_flag=True, help="Count from all vertices.")
-@click.option("--hyperball", type=click.IntRange(4, 16), metavar="P",
-              help="Estimate from HyperLogLog counters of 2^P registers at every vertex, 4 to 16.")
-@click.option("--directed", is_flag=True,
-              help="Along arcs, of a store converted with --directed; pairs are ordered then.")
-@click.option("--quantile", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="Q", default=0.9,
-              show_default=True, help="Share of the connected pairs that lie within the effective diameter.")
-@click.option("--seed", type=options.AT_LEAST_0, metavar="N", default=0, show_default=True,
-              help="Seed of the sample, or of the hash of --hyperball.")
-@click.option("--out", type=options.NEW_FILE, metavar="FILE",
-              help="Write the closeness and the harmonic centrality of every vertex to FILE, Parquet, or CSV if"
-                   " its name ends so.")
-@options.stacked(options.time_limit, options.memory, options.arena, options.threads, options.vertex_state,
-                 options.spill, options.evict_page_cache, options.gpu, options.workers, options.dashboard)
-@options.stacked(options.as_json, options.verbose, options.progress)
+@options.of("distances")
 def command(**given: Any) -> int:
     """Show how distances are distributed: pairs by distance, mean, effective diameter.
 

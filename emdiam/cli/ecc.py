@@ -25,7 +25,7 @@ from .answer_lines import (
     task_lines,
     traversals_line,
 )
-from .checkpoint import Runs, checkpoint
+from .checkpoint import Runs
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer
@@ -33,21 +33,7 @@ from .output import answer
 
 @click.command(cls=EmdiamCommand)
 @options.STORE
-@click.option("--out", type=options.NEW_FILE, metavar="FILE",
-              help="Write the eccentricities to FILE, a row a vertex: id, eccentricity, component. Parquet, or CSV if"
-                   " its name ends so.")
-@click.option("--certificate", type=options.NEW_FILE, metavar="FILE",
-              help="Write the proof to FILE, for `emdiam verify`.")
-@click.option("--directed", type=options.Choice(["out", "in"]),
-              help="Along arcs, of a store converted with --directed: the largest finite distance from every vertex"
-                   " (out), or to it (in).")
-@click.option("--weighted", is_flag=True, help="Distances are sums of weights, as the store has them.")
-@click.option("--radius", is_flag=True, help="Only the radius of the largest component, by a few traversals.")
-@click.option("--center", is_flag=True, help="Only the centre of the largest component, and its radius.")
-@options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers, options.dashboard)
-@options.stacked(options.require_connected, options.time_limit, checkpoint)
-@options.stacked(options.vertex_state, options.spill, options.reorder)
-@options.stacked(options.evict_page_cache, options.as_json, options.verbose, options.progress)
+@options.of("ecc")
 def command(**given: Any) -> int:
     """Compute the eccentricity of every vertex, within its component.
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from ..runs.registry import EXACT
 from ..tables import table_text
 from ..units import format_count
 from . import options
@@ -25,7 +24,7 @@ from .answer_lines import (
     task_lines,
     traversals_line,
 )
-from .checkpoint import Runs, checkpoint
+from .checkpoint import Runs
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer
@@ -33,43 +32,7 @@ from .output import answer
 
 @click.command(cls=EmdiamCommand)
 @options.STORE
-@click.option("--method", type=options.Choice(EXACT), default="pivots", show_default=True, help="Exact method.")
-@options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers, options.dashboard)
-@click.option("--path", type=options.NEW_FILE, metavar="FILE",
-              help="Write a longest shortest path to FILE, one vertex id a line. One of more than 10,000 vertices is"
-                   " shown nowhere else.")
-@click.option("--certificate", type=options.NEW_FILE, metavar="FILE",
-              help="Write the proof to FILE, for `emdiam verify`.")
-@click.option("--directed", is_flag=True,
-              help="Along arcs, of a store converted with --directed: the largest finite distance. By pivots,"
-                   " graph-diameter and apsp.")
-@click.option("--bounds-only", is_flag=True, help="Stop at the bounds of a few BFS.")
-@click.option("--gap", type=options.AT_LEAST_0, metavar="G", help="Stop once the bounds differ by at most G.")
-@click.option("--weighted", is_flag=True,
-              help="Distances are sums of weights, as the store has them (pivots and bounding).")
-@click.option("--components", type=click.IntRange(1, 1 << 16), metavar="K",
-              help="List the K largest components, each with its vertices and its diameter.")
-@options.stacked(options.require_connected, options.time_limit, checkpoint)
-@click.option("--seed", type=options.AT_LEAST_0, metavar="N",
-              help="pivots, graph-diameter, fdiam: seed of random choices. [default: 0]")
-@click.option("--no-batches", "batches", flag_value=False, default=None, help="pivots: no multi-source batches.")
-@options.stacked(options.vertex_state, options.spill, options.reorder)
-@click.option("--no-winnow", "winnow", flag_value=False, default=None, help="fdiam: no Winnow.")
-@click.option("--no-eliminate", "eliminate", flag_value=False, default=None, help="fdiam: no Eliminate.")
-@click.option("--no-chains", "chains", flag_value=False, default=None, help="fdiam: no Chain Processing.")
-@click.option("--start", type=options.Choice(["max-degree", "first"]),
-              help="fdiam: first source. [default: max-degree]")
-@click.option("--order", type=options.Choice(["ascending", "random"]),
-              help="fdiam: in which order vertices that are still active are evaluated. [default: ascending]")
-@click.option("--first", type=options.Choice(["upper", "lower"]),
-              help="bounding: begin at the largest upper bound, or at the smallest lower one. [default: upper]")
-@options.batch
-@click.option("-k", "--sources", "k", type=options.AT_LEAST_1, metavar="K",
-              help="sweep-k: number of BFS in a component. [default: 16]")
-@click.option("--direction", type=options.Choice(options.DIRECTIONS),
-              help="Rule by which a level of a BFS goes top-down or bottom-up: least work, that of Beamer et al., or"
-                   " that of the F-Diam paper, a frontier of a tenth of the vertices. [default: work]")
-@options.stacked(options.evict_page_cache, options.as_json, options.verbose, options.progress)
+@options.of("exact")
 def command(**given: Any) -> int:
     """Compute the exact diameter of a store.
 

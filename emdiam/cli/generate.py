@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ..generators.registry import CLASSES, GraphClass, Parameter
+from ..runs.options import COMMANDS
 from . import options
 from .checkpoint import writing
 from .outcome import EmdiamCommand, Suggesting
@@ -51,22 +52,15 @@ def class_command(kind: GraphClass) -> click.Command:
         answer(report.to_dict(), lambda data: report_text(data, store, given["verbose"]), given["as_json"])
         return 0
 
-    parameters = [
-        click.Argument(["store"], type=options.NEW_STORE),
-        click.Option(["--vertices"], type=options.COUNT, metavar="COUNT", required=kind.vertices_required,
-                     help=f"Number of vertices: {kind.vertices}."),
-        *map(_class_option, kind.parameters),
-        click.Option(["--seed"], type=options.COUNT, metavar="N", default=0, show_default=True,
-                     help="Seed of the random numbers; classes without chance ignore it."),
-        click.Option(["--weights"], metavar="uniform:LOW,HIGH",
-                     help="Give every edge a weight, a whole number, or a float if a bound has a point.")]
     facts = f"Diameter: {kind.diameter_formula or 'no formula is known'}. Source: {kind.paper}."
-    built = EmdiamCommand(kind.name, callback=body, params=parameters,
+    built = EmdiamCommand(kind.name, callback=body, params=[click.Argument(["store"], type=options.NEW_STORE)],
                           short_help=kind.summary.removeprefix(kind.name + ": "),
                           help=f"{kind.summary[0].upper()}{kind.summary[1:]}.\n\n{facts}")
-    shared = options.stacked(options.memory, options.scratch, options.force, options.threads, options.as_json,
-                             options.verbose, options.progress)
-    return shared(built)
+    vertices, *others = COMMANDS["generate"]
+    options.of("generate", vertices, help=f"Number of vertices: {kind.vertices}.",
+               required=kind.vertices_required)(built)
+    built.params += map(_class_option, kind.parameters)
+    return options.of("generate", *others)(built)
 
 
 def _class_option(parameter: Parameter) -> click.Option:

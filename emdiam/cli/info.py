@@ -20,21 +20,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=EmdiamCommand)
 @options.STORE
-@options.as_json
-@click.option("--check", is_flag=True,
-              help="Read all of the store and check it: checksums, digest, and that the rows are those of a graph.")
-@click.option("--components", is_flag=True,
-              help="Of a store converted with --directed: count strong and weak components.")
-@click.option("--locality", is_flag=True,
-              help="Look for up to ten seconds how often one BFS reads the store with a tenth of its edges in memory.")
-@click.option("--profile", is_flag=True,
-              help="Count triangles, clustering, degeneracy, distances and the diameter, too.")
-@click.option("--plots", type=options.NEW_FOLDER, metavar="DIR",
-              help="--profile: write plots of degrees and of distances to DIR, as SVG and PNG.")
-@click.option("--sample", type=options.COUNT, metavar="K",
-              help="--profile: count distances from K vertices. [default: 1024]")
-@options.stacked(options.memory, options.threads, options.time_limit, options.spill)
-@options.progress
+@options.of("info")
 def command(**given: Any) -> int:
     """Show counts, degrees, layout and size of a store."""
     from ..store.info import store_info

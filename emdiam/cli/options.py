@@ -1,4 +1,4 @@
-"""Options that several commands share, each declared once, and the types of sizes and counts."""
+"""The options of the command line, made of the table of all options (runs/options.py), and the types of their texts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..errors import InputError, closest
-from ..units import available_cores, parse_count, parse_duration, parse_length, parse_size
+from ..runs import options as table
+from ..runs.options import COMMANDS, PRINTED, Option, option_of
+from ..units import parse_count, parse_duration, parse_length, parse_size
 from .output import complain
 
 if TYPE_CHECKING:
@@ -17,15 +19,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Written out because the library's own modules import numpy; a test compares them.
-CODECS = ("lz4", "pcodec", "none")
-DIRECTIONS = ("work", "beamer", "paper")
-ORDERS = ("natural", "degree", "bfs", "cluster")
-REORDER = ("auto", "never", "always")
-VERTEX_STATE = ("auto", "ram", "disk")
 LONGEST_SHOWN_PATH = 10_000
-# Options that say how a command prints.
-_OF_PRINTING = ("as_json", "as_csv", "verbose", "quiet", "log_interval")
 # Sections of the help of commands that run methods, with the names of their options; all others come first.
 SECTIONS = {
     "Method": ("masters", "seed", "seeds", "euler", "levels", "iterations", "batches", "batch", "winnow", "eliminate",
@@ -73,11 +67,6 @@ class Choice(click.Choice[str]):
             self.fail(suggesting(error.message, str(value), self.choices), param, ctx)
 
 
-SIZE = Parsed("size", parse_size)
-COUNT = Parsed("count", parse_count)
-DURATION = Parsed("duration", parse_duration)
-LENGTH = Parsed("length", parse_length)
-AT_LEAST_0, AT_LEAST_1 = click.IntRange(min=0), click.IntRange(min=1)
 STORE = click.argument("store", type=click.Path(path_type=str))
 
 
@@ -99,105 +88,21 @@ class Written(click.Path):
         getattr(durable, self._check)(path)
 
 
-NEW_FILE = Written("check_file", dir_okay=False, path_type=Path)
 NEW_STORE = Written("check_name", path_type=str)
-NEW_FOLDER = Written("check_folder", file_okay=False, path_type=Path)
-NEW_EITHER = Written("check_above", path_type=Path)  # the command's body, which knows what it is to be, checks it too
-SCRATCH = Written("check_scratch", file_okay=False, path_type=Path)
-
-def stacked(*options: Callable[[F], F]) -> Callable[[F], F]:
-    """Several options as one decorator; they appear in the help in the order given."""
-    def decorate(function: F) -> F:
-        # click collects from a function from the last decorator up, and appends to a command.
-        for option in options if isinstance(function, click.Command) else reversed(options):
-            function = option(function)
-        return function
-    return decorate
-
-
-memory = click.option(
-    "--memory", type=SIZE, metavar="SIZE", help="Peak resident memory of this process, e.g. 4GiB. [default: nine tenths"
-    " of what the machine or the cgroup has available]")
-arena = click.option("--arena", type=SIZE, metavar="SIZE",
-                     help="Cache of decoded edges. [default: what --memory leaves]")
-threads = click.option(
-    "--threads", type=AT_LEAST_1, metavar="N", default=available_cores,
-    show_default="the cores this process may use", help="Threads that read, decode and compute.")
-batch = click.option("--batch", type=AT_LEAST_1, metavar="K",
-                     help="bounding, ifub, korf, apsp: sources of one multi-source BFS. [default: 1]")
-device = click.option(
-    "--device", default="cpu", show_default=True, metavar="DEVICE",
-    help="What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if there"
-         " is one, else the CPU. Of workers, each has one of its machine.")
-verbose = click.option("--verbose", "-v", is_flag=True,
-                       help="Show in the answer what was planned and predicted, too.")
-as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
-scratch = click.option("--scratch", type=SCRATCH, metavar="DIR",
-                       help="Folder for temporary files of the sort. [default: beside the store]")
-spill = click.option("--scratch", type=SCRATCH, metavar="DIR",
-                     help="Folder for temporary files: what memory has no room for, a store that is reordered first."
-                          " [default: $TMPDIR or /var/tmp]")
-levels = click.option("--levels", type=AT_LEAST_1, metavar="K",
-                      help="clusters: how often they condense the graph. [default: 1]")
-time_limit = click.option("--time-limit", type=DURATION, metavar="TIME", help="Stop a run after TIME, e.g. 10s, 5min or"
-                          " 8h; the answer is what is proved by then, with exit code 3.")
-require_connected = click.option("--require-connected", is_flag=True,
-                                 help="Leave with exit code 2 if the graph is disconnected.")
-reorder = stacked(
-    click.option("--reorder", type=Choice(REORDER), default="auto", show_default=True,
-                 help="Put the vertices of a store that memory has no room for into an order in which neighbours lie"
-                      " together first: auto, as soon as a BFS shows that this is faster. Answers stay in your ids."),
-    click.option("--keep-reordered", type=NEW_STORE, metavar="NEW",
-                 help="Keep the store in that order as NEW, if one is made. [default: a temporary one]"),
-)
-vertex_state = click.option(
-    "--vertex-state", type=Choice(VERTEX_STATE), default="auto", show_default=True,
-    help="Where distances and all else that belongs to vertices is: ram, disk (in --scratch), or auto, on disk where"
-         " memory has no room for it.")
-evict_page_cache = click.option("--evict-page-cache", is_flag=True,
-                                help="Drop from the page cache what was read, so that every read is from disk: for"
-                                     " benchmarks.")
-force = click.option("--force", is_flag=True, help="Replace STORE if it exists.")
-
-
-gpu = stacked(
-    device,
-    click.option("--vram", type=SIZE, metavar="SIZE",
-                 help="Memory of the GPU to use; a graph that takes more is paged. [default: what is free]"),
-    click.option("--bfs", metavar="NAME",
-                 help="Variant of BFS on a GPU, by its name in docs/algorithms/gpu-bfs.md. [default: auto]"),
-    click.option("--mapping", metavar="NAME",
-                 help="Load balancing of a BFS on a GPU, by its name there. [default: the variant's]"),
-)
-workers = stacked(
-    click.option("--workers", type=AT_LEAST_1, metavar="N",
-                 help="Share the run out to N worker processes of dask.distributed, on this machine; with --scheduler"
-                      " to N of its workers."),
-    click.option("--scheduler", metavar="ADDRESS",
-                 help="Share the run out to the workers of a running Dask scheduler, e.g. tcp://host:8786."),
-    click.option("--worker-memory", type=SIZE, metavar="SIZE",
-                 help="Peak resident memory of a worker process. [default: its share of nine tenths of what its"
-                      " machine has available]"),
-    click.option("--worker-threads", type=AT_LEAST_1, metavar="N",
-                 help="Threads of a worker. [default: as Dask started it; on this machine, its share of --threads]"),
-)
-dashboard = click.option("--dashboard", is_flag=True, default=None,
-                         help="With --workers: let every user of this machine look at the run in Dask's dashboard; a"
-                              " line says where.")
-
-
-def passed(given: Mapping[str, Any], *without: str) -> dict[str, Any]:
-    """What a command was given for the library's function of its name: options that were given, but not those of
-    printing, and not those named."""
-    return {name: value for name, value in given.items() if value is not None and name not in (*without, *_OF_PRINTING)}
-
-
-def of_run(given: dict[str, Any]) -> dict[str, Any]:
-    """What a command was given for its run, as runs/run.py takes it; the device is looked for now, unless workers look
-    for theirs. Raises InputError."""
-    shared = given.get("workers") is not None or given.get("scheduler") is not None
-    device = given["device"] if shared else chosen_device(given["device"])
-    return {**passed(given, "store", "method", "masters"), "device": device}
+_TYPES: dict[str, click.ParamType] = {
+    table.SIZE: Parsed("size", parse_size), table.COUNT: Parsed("count", parse_count),
+    table.DURATION: Parsed("duration", parse_duration), table.LENGTH: Parsed("length", parse_length),
+    table.NATURAL: click.IntRange(min=0), table.POSITIVE: click.IntRange(min=1),
+    table.FILE: Written("check_file", dir_okay=False, path_type=Path), table.STORE: NEW_STORE,
+    table.FOLDER: Written("check_folder", file_okay=False, path_type=Path),
+    table.SCRATCH: Written("check_scratch", file_okay=False, path_type=Path),
+    # The command's body, which knows what it is to be, checks it too.
+    table.EITHER: Written("check_above", path_type=Path)}
+COUNT = _TYPES[table.COUNT]
+# Of flags: what click has to know of each kind.
+_FLAGS: dict[str, dict[str, Any]] = {
+    table.FLAG: {"is_flag": True}, table.ON: {"is_flag": True, "default": None},
+    table.OFF: {"flag_value": False, "default": None}, table.NAMED: {"is_flag": False, "flag_value": ""}}
 
 
 def _keep_events(context: click.Context, _parameter: click.Parameter, file: Path | None) -> None:
@@ -206,13 +111,56 @@ def _keep_events(context: click.Context, _parameter: click.Parameter, file: Path
     context.meta[EVENTS] = file
 
 
-progress = stacked(
-    click.option("--quiet", "-q", is_flag=True, help="Show no progress."),
-    click.option("--log-interval", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True,
-                 metavar="SECONDS", help="Seconds between progress lines where standard error is no terminal."),
-    click.option("--events", type=NEW_FILE, metavar="FILE", expose_value=False, callback=_keep_events,
-                 help="Append every event of the run to FILE, one JSON object a line."),
-)
+def made(option: Option, **more: Any) -> Callable[[F], F]:
+    """An option of the table as click has it. more : further settings, or others."""
+    low, high = option.limits
+    kinds = {table.INTEGER: lambda: click.IntRange(low, high),
+             table.REAL: lambda: click.FloatRange(low, high, min_open=True, max_open=high is not None)}
+    settings: dict[str, Any] = {"help": option.help, "metavar": option.metavar,
+                                "required": option.required}
+    if option.kind in _FLAGS:
+        settings |= _FLAGS[option.kind]
+    elif option.choices:
+        settings["type"] = Choice(option.choices)
+    else:
+        settings["type"] = kinds[option.kind]() if option.kind in kinds else _TYPES.get(option.kind)
+    if option.usual is not None:
+        settings["default"], settings["show_default"] = option.usual
+    elif option.default is not None:
+        settings |= {"default": option.default, "show_default": True}
+    if option.offered:
+        settings["shell_complete"] = lambda _context, _option, begin: [
+            name for name in option.offered if name.startswith(begin)]
+    if option.name == "events":
+        settings |= {"expose_value": False, "callback": _keep_events}
+    return click.option(*(option.flags or (option.flag,)), option.name, **settings | more)
+
+
+def of(command: str, *names: str, **more: Any) -> Callable[[F], F]:
+    """All options of a command as one decorator, or those of these names, in the order of the help. more : settings of
+    click for them."""
+    def decorate(function: F) -> F:
+        # click collects from a function from the last decorator up, and appends to a command.
+        options = [option for name in names or COMMANDS[command]
+                   if (option := option_of(command, name)) is not None]
+        for option in options if isinstance(function, click.Command) else reversed(options):
+            function = made(option, **more)(function)
+        return function
+    return decorate
+
+
+def passed(given: Mapping[str, Any], *without: str) -> dict[str, Any]:
+    """What a command was given for the library's function of its name: options that were given, but not those of
+    printing, and not those named."""
+    return {name: value for name, value in given.items() if value is not None and name not in (*without, *PRINTED)}
+
+
+def of_run(given: dict[str, Any]) -> dict[str, Any]:
+    """What a command was given for its run, as runs/run.py takes it; the device is looked for now, unless workers look
+    for theirs. Raises InputError."""
+    shared = given.get("workers") is not None or given.get("scheduler") is not None
+    device = given["device"] if shared else chosen_device(given["device"])
+    return {**passed(given, "store", "method", "masters"), "device": device}
 
 
 def chosen_device(text: str) -> Selection:

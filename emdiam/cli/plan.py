@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import BudgetError, InputError
-from ..methods.definition import PROBE_SECONDS
-from ..runs.registry import ALL, METHODS
+from ..runs.registry import ALL
 from ..tables import table_text
 from ..units import format_seconds, format_size
 from . import options
@@ -24,16 +23,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=EmdiamCommand)
 @options.STORE
-@options.stacked(options.memory, options.arena, options.vertex_state)
-@click.option("--method", type=options.Choice((ALL, *METHODS)), default=ALL,
-              show_default=True, help="Method of exact or approx, or a table of all of them.")
-@options.batch
-@click.option("--masters", metavar="M", help="clusters: number of masters, as for `emdiam approx`. [default: auto]")
-@click.option("--euler", flag_value=True, default=None, help="clusters: further masters along an Euler tour.")
-@click.option("--probe", type=options.DURATION, metavar="TIME", default=f"{PROBE_SECONDS:.0f}s", show_default=True,
-              help="Look at the graph by four BFS, for at most TIME.")
-@click.option("--no-probe", is_flag=True, help="Do not look at the graph; predict from its size alone.")
-@options.stacked(options.threads, options.device, options.as_json, options.progress)
+@options.of("plan")
 def command(**given: Any) -> int:
     """Show what a run would take, without running it.
 

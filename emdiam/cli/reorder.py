@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from . import options
-from .checkpoint import checkpoint, writing
+from .checkpoint import writing
 from .outcome import EmdiamCommand
 from .output import answer
 
@@ -15,17 +15,7 @@ from .output import answer
 @click.command(cls=EmdiamCommand)
 @options.STORE
 @click.argument("target", metavar="NEW", type=options.NEW_STORE)
-@click.option("--order", type=options.Choice(options.ORDERS), required=True,
-              help="natural: increasing ids. degree: descending degree. bfs: by component, then by distance from"
-                   " its hub. cluster: clusters of neighbours together.")
-@click.option("--seed", type=options.COUNT, metavar="N", default=0, show_default=True,
-              help="Seed of the random numbers; orders without chance ignore it.")
-@options.stacked(options.memory, options.scratch)
-@click.option("--force", is_flag=True, help="Replace NEW if it exists.")
-@click.option("--codec", type=options.Choice(options.CODECS), help="Compression of the new store. [default: as STORE]")
-@click.option("--chunk", type=options.COUNT, metavar="COUNT", help="Vertex ids in a chunk. [default: as STORE]")
-@checkpoint
-@options.stacked(options.threads, options.as_json, options.verbose, options.progress)
+@options.of("reorder")
 def command(**given: Any) -> int:
     """Write the graph of a store to a new store in another order.
 

@@ -12,20 +12,13 @@ from . import options
 from .outcome import EmdiamCommand
 from .output import answer, emit
 
-# Written out because the library's own modules import numpy; a test compares them.
-FORMATS = ("html", "md", "json", "png")
 _SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
 _PLACES = {"html": Path("report.html"), "png": Path("report-figures")}
 
 
 @click.command(cls=EmdiamCommand)
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCE...")
-@click.option("-o", "--out", type=options.NEW_EITHER, metavar="FILE",
-              help="File to write; for png a folder. [default: report.html, report-figures; standard output for md"
-                   " and json]")
-@click.option("--format", "wanted", type=options.Choice(FORMATS),
-              help="One page, Markdown, JSON, or figures alone. [default: by the name of FILE, else html]")
-@options.as_json
+@options.of("report")
 def command(**given: Any) -> int:
     """Make one self-contained page about finished runs.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
+from ..runs.options import DEVICE_SEARCHES
 from ..units import format_count, format_size
 from . import options
 from .answer_lines import memory_lines, seconds_line
@@ -19,29 +20,10 @@ from .output import answer
 if TYPE_CHECKING:
     from ..sssp.run import Searcher
 
-_METHODS = ("auto", "dijkstra", "bellman-ford", "frontier-bellman-ford", "delta-stepping", "sorted-buckets", "near-far",
-            "workfront-sweep", "h-bf")
-# Of a device alone, beside those methods of _METHODS that a device has.
-_ON_DEVICE = ("harish", "harish-pairs", "harish-lists", "harish-list-matrix", "harish-matrix", "harish-edges",
-              "harish-paired-edges", "harish-reverse", "workfront-sweep-pairs", "near-far-pairs",
-              "delta-stepping-pairs", "h-bf-pairs")
-
 
 @click.command(cls=EmdiamCommand)
 @options.STORE
-@click.option("--source", required=True, metavar="ID", help="The vertex that paths begin at, by its id in the input.")
-@click.option("--target", metavar="ID", help="Show a shortest path to this vertex.")
-@click.option("--method", type=options.Choice((*_METHODS, *_ON_DEVICE)), default="auto", show_default=True,
-              help="How paths are searched; see docs/algorithms/shortest-paths.md.")
-@click.option("--delta", type=click.FloatRange(0, min_open=True), metavar="D",
-              help="Width of a bucket of distances: inf is a single one. [default: 32 x mean weight / mean degree]")
-@click.option("--out", type=options.NEW_FILE, metavar="FILE",
-              help="Write distance and predecessor of every vertex to FILE, Parquet, or CSV if its name ends so.")
-@click.option("--device", default="cpu", show_default=True, metavar="DEVICE",
-              help="What searches: cpu, gpu, gpu:N (the GPU of number N), or auto: a GPU if there is one, else the"
-                   " CPU.")
-@options.stacked(options.memory, options.arena, options.threads, options.evict_page_cache)
-@options.stacked(options.as_json, options.verbose, options.progress)
+@options.of("sssp")
 def command(**given: Any) -> int:
     """Find shortest paths from one vertex, along the weights of the store.
 
@@ -70,7 +52,7 @@ def _searcher(device: str, method: str) -> Searcher | None:
         searcher = searcher_on(options.chosen_device(device))
         if searcher is not None:
             return searcher
-    if method in _ON_DEVICE:
+    if method in DEVICE_SEARCHES:
         raise InputError("this method of shortest paths is for a GPU alone", text=method,
                          remedy="give --device gpu, or another --method")
     return None

@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from ..errors import InputError, StoppedEarly
-from ..runs.registry import APPROXIMATIONS
 from . import options
 from .listener import answered
 from .outcome import EmdiamCommand
@@ -15,31 +14,7 @@ from .outcome import EmdiamCommand
 
 @click.command(cls=EmdiamCommand)
 @options.STORE
-@click.option("--out", type=options.NEW_FOLDER, required=True, metavar="DIR",
-              help="Folder for the results of runs, tables and plots. The same command goes on with what is in it.")
-@click.option("--methods", metavar="LIST", default=",".join(APPROXIMATIONS), show_default=True,
-              help="Approximations, separated by commas.")
-@click.option("--masters", metavar="LIST", default="2^8..2^24:4", show_default=True,
-              help="clusters: numbers of masters (cluster centres), separated by commas: counts, shares like 10%, auto,"
-                   " and ranges FIRST..LAST:FACTOR.")
-@click.option("--seed", "seeds", metavar="LIST", default="0", show_default=True,
-              help="Seeds of all random choices, separated by commas: every run once with each.")
-@click.option("--exact", is_flag=True, help="First an exact run, which proves the diameter.")
-@click.option("--known-diameter", type=options.AT_LEAST_0, metavar="D",
-              help="Largest diameter of any component, if it is known: for the ratios estimate / D.")
-@click.option("--iterations", type=options.AT_LEAST_0, metavar="N",
-              help="sweep, fringe, spanning: at most so many iterations. [default: the method's]")
-@click.option("--euler", is_flag=True, help="clusters: further masters along an Euler tour.")
-@options.stacked(options.levels, options.memory, options.arena, options.threads, options.workers, options.spill)
-@click.option("--time-limit", type=options.DURATION, metavar="TIME",
-              help="Stop a run after TIME, e.g. 10s, 5min or 8h, with the bounds so far.")
-@click.option("--checkpoint-every", type=options.DURATION, metavar="TIME",
-              help="Save what a run has done, within a long traversal each time that TIME has gone by, so that a run"
-                   " that was stopped goes on. [default: it begins again]")
-@options.evict_page_cache
-@click.option("--retry", is_flag=True, help="Run again what failed or was stopped.")
-@click.option("--no-plots", is_flag=True, help="Write tables, but no plots.")
-@options.stacked(options.as_json, options.progress)
+@options.of("tradeoff")
 def command(**given: Any) -> int:
     """Compare what approximations of a store cost and give.
 

@@ -22,8 +22,7 @@ _NOT_PROVED = 2
 @click.command(cls=EmdiamCommand)
 @click.argument("certificate", type=click.Path(dir_okay=False, path_type=Path))
 @options.STORE
-@options.stacked(options.memory, options.threads, options.as_json, options.verbose)
-@options.progress
+@options.of("verify")
 def command(**given: Any) -> int:
     """Prove again what a certificate says of the graph in a store.
 

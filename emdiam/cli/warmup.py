@@ -14,11 +14,7 @@ from .output import answer
 
 
 @click.command(cls=EmdiamCommand)
-@click.option("--all", "everything", is_flag=True,
-              help="Those of every method, for every width of distances, and for graphs larger than memory. [default:"
-                   " those of the default methods of exact and approx]")
-@options.as_json
-@options.progress
+@options.of("warmup")
 def command(**given: Any) -> int:
     """Compile kernels ahead of the first run.
 

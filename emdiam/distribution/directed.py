@@ -17,20 +17,19 @@ import numpy as np
 from .._version import __version__
 from ..errors import InputError, StoppedEarly
 from ..progress import Listener, TimeOver, timed, until
-from ..runs.directed import check_options, directed_store, opened
+from ..runs.directed import directed_store, opened
+from ..runs.options import taken
 from ..store.store import Store
 from ..traverse.distance_table import DistanceTable
 from ..traverse.multi import MOST_BITS
 from ..units import parse_duration, peak_rss_bytes
-from .options import NAMES, DistanceOptions, options_of
+from .options import DistanceOptions, options_of
 from .result import EXACT, HYPERBALL, SAMPLE, Distances, counted_bytes
 from .sources import MOST_GROUPS, parts_in_order
 from .statistics import Figures, figures_of, jackknife
 
 if TYPE_CHECKING:
     from ..engine.directed import DirectedEngine
-
-_TAKEN = {"memory", "arena", "threads", "time_limit", "evict_page_cache", "vertex_state", "scratch", "device", *NAMES}
 
 
 @dataclass(repr=False)
@@ -55,7 +54,7 @@ def distances_directed(store: Store | str | Path, options: Mapping[str, Any],
     where sources have been counted by then."""
     from ..methods.directed.method import phases
 
-    given = check_options(options, _TAKEN)
+    given = taken(options, "distances", "arcs")
     asked = options_of(given)
     if asked.method == HYPERBALL or asked.out is not None:
         raise InputError("distances along arcs are counted from sources, without a file of centralities",

@@ -18,7 +18,8 @@ from ..gpu.setting import DEVICE_FAULTS, Selection
 from ..methods.definition import Limits, MethodOptions
 from ..progress import Listener, Meter, TimeOver, timed, until
 from ..runs.opening import open_for, plan_here, selection
-from ..runs.run import DISK, RAM, Run, say_weights_ignored, shared_fields, store_of
+from ..runs.options import DISK, RAM, SHARED
+from ..runs.run import Run, say_weights_ignored, shared_fields, store_of
 from ..store.store import Store
 from ..stream.plan import Known, Pool, program_bytes
 from ..traverse.hyperball import groups_of, hyperball_bytes
@@ -64,7 +65,7 @@ def distances(store: Store | str | Path, options: Mapping[str, Any], progress: L
 
 def _run_of(options: Mapping[str, Any]) -> Run:
     """What memory, threads and device a run has. Raises InputError."""
-    fields = shared_fields({name: value for name, value in options.items() if value is not None})
+    fields = shared_fields({name: value for name, value in options.items() if name in SHARED}, "distances")
     limits = Limits(seconds=fields.pop("time_limit", None))
     return Run("distances", MethodOptions(limits=limits, scratch=options.get("scratch")), **fields)
 

@@ -8,14 +8,14 @@ from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
-from typing import Any, Unpack
+from typing import Any
 
 import networkx as nx
 import numpy as np
 
 from .. import diameter, eccentricities, exact, shortest_paths
-from ..keywords import RunKeywords
 from ..runs.opening import open_for, selection
+from ..runs.options import keywords_of
 from ..runs.run import run_with
 from ..store.array_reader import filled
 from ..store.store import Store, check_directed, check_weighted, open_store
@@ -24,6 +24,8 @@ from .graph import BackendGraph, Rows
 from .weights import WeightedSearches
 
 _PIECE = 1 << 16
+_KEYWORDS = frozenset(
+    keywords_of("diameter").keys() - {"method", "require_connected", "directed", "weight", "weighted"})
 # Names that are looked up one by one; for more, all are loaded.
 _FEW = 1 << 12
 
@@ -58,9 +60,9 @@ class StoredGraph(BackendGraph):
     an option that cannot be, TypeError for one that there is not.
     """
 
-    @keyword_terms(known=RunKeywords.__annotations__)
-    def __init__(self, store: Store | str | Path, **options: Unpack[RunKeywords]) -> None:
-        unknown = options.keys() - RunKeywords.__annotations__.keys() | options.keys() & {"require_connected"}
+    @keyword_terms(known=_KEYWORDS)
+    def __init__(self, store: Store | str | Path, **options: Any) -> None:
+        unknown = options.keys() - _KEYWORDS
         if unknown:
             raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
         self._progress = options.get("progress")
@@ -150,7 +152,7 @@ class StoredGraph(BackendGraph):
         return graph
 
     # -- distances ------------------------------------------------------------------------------
-    @keyword_terms(known=RunKeywords.__annotations__)
+    @keyword_terms(known=_KEYWORDS)
     def _opened(self) -> Any:
         """The engine."""
         if self._engine is None:

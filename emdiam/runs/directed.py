@@ -14,6 +14,7 @@ from ..progress import Listener, TimeOver, timed, until
 from ..store.store import Store, check_directed, open_store
 from ..units import available_cores, parse_duration, parse_size, peak_rss_bytes
 from ..vertex_tables import PIECE, Piece, write_vertices, writing_bytes
+from .options import taken
 
 if TYPE_CHECKING:
     from ..engine.directed import DirectedEngine
@@ -24,27 +25,6 @@ if TYPE_CHECKING:
 
 DIRECTED = ("pivots", "graph-diameter", "apsp")
 _IN_BATCHES = ("apsp", "eccentricities")
-_TAKEN = {"memory", "arena", "threads", "time_limit", "evict_page_cache", "scratch", "vertex_state", "reorder",
-          "device", "path", "gap", "require_connected", "seed", "sweeps", "out"}
-# Values with which options of other runs say nothing.
-_SILENT: dict[str, tuple[Any, ...]] = {
-    "vertex_state": ("auto", "ram"), "reorder": ("auto", "never"), "device": ("cpu",)}
-
-
-def check_options(given: Mapping[str, Any], taken: set[str]) -> dict[str, Any]:
-    """The options, by the names of the command line, that were given; None and False count as not given. Raises
-    InputError for one that runs along arcs have not."""
-    known = {name: value for name, value in given.items() if value is not None and value is not False}
-    for name, value in known.items():
-        text = getattr(value, "name", value)
-        if name not in taken or str(text) not in map(str, _SILENT.get(name, (text,))):
-            option = f"--{name.replace('_', '-')}"
-            if name == "certificate":
-                raise InputError("a certificate is of an undirected graph", text=option,
-                                 remedy="leave it, or --directed, out")
-            raise InputError(f"{option} is not for graphs with directions", text=str(text),
-                             remedy="leave it, or --directed, out")
-    return known
 
 
 @contextmanager
@@ -80,7 +60,7 @@ def solve_directed(store: Store | str | Path, method: str, options: Mapping[str,
     classes: dict[str, type[DirectedMethod]] = {one.name: one for one in (Pivots, GraphDiameter, Apsp)}
     if method not in classes:
         raise InputError(f"the method {method} is for undirected graphs", remedy=f"use one of {', '.join(DIRECTED)}")
-    given = check_options(options, _TAKEN - {"out"})
+    given = taken(options, "exact", "arcs")
     columns = 2 + 2 * KEPT if method == "pivots" else 2
     return _solved(store, classes[method], given, (columns, 8), progress)
 
@@ -94,7 +74,7 @@ def eccentricities_directed(store: Store | str | Path, direction: str, options: 
 
     if direction not in ("out", "in"):
         raise InputError("eccentricities are those of distances out or in", text=direction)
-    given = check_options(options, {"keep", *_TAKEN} - {"gap", "path"})
+    given = taken(options, "ecc", "arcs")
     if given.get("out") is not None:
         check_file(given["out"])
     kind = EccentricitiesIn if direction == "in" else Eccentricities

@@ -20,8 +20,8 @@ from ..gpu.setting import AUTO, CPU, OnDevice, Selection, check_device_text, sel
 from ..progress import Event, Listener
 from ..store.store import Store
 from ..stream.plan import Known, MemoryPlan
+from .options import DISK, RAM, STATES
 from .registry import entry_of, method_options
-from .run import DISK, RAM, STATES
 
 if TYPE_CHECKING:
     from ..dask.engine import DaskEngine

@@ -28,8 +28,9 @@ from ..methods.exact.result import Result
 from ..progress import Event, Listener, TimeOver, silent, until
 from ..store.store import Store, open_store
 from .locality import ORDER, BfsReads, Comparison, Locality, compare, reordering_text
+from .options import ALWAYS, AUTO, NEVER, REORDER
 from .registry import entry_of
-from .run import ALWAYS, AUTO, NEVER, REORDER, Run, nothing_yet
+from .run import Run, nothing_yet
 
 if TYPE_CHECKING:
     from ..conversion.convert import ConvertOptions

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..checkpoint.options import OPTIONS as CHECKPOINT
 from ..checkpoint.options import CheckpointOptions, chosen_checkpoint
 from ..dask.setting import OnCluster, chosen_cluster
 from ..durable import check_file
@@ -35,8 +34,9 @@ from ..methods.exact.result import Result, Traversals
 from ..progress import Listener, TimeOver, until
 from ..store.place import check_target
 from ..store.store import Store, check_directed, open_store
-from ..units import available_cores, current_rss_bytes, format_size, parse_duration, parse_size, peak_rss_bytes
+from ..units import available_cores, current_rss_bytes, format_size, peak_rss_bytes
 from ..vertex_tables import writing_bytes
+from .options import AUTO, CHECKPOINT, SHARED, parsed
 from .registry import entry_of, method_options
 
 if TYPE_CHECKING:
@@ -45,22 +45,7 @@ if TYPE_CHECKING:
     from ..stream.plan import Known, MemoryPlan
     from .reordering import Placed
 
-# Option -> argument of make_run, and what reads it.
-_FIELDS = {
-    "memory": ("memory_bytes", parse_size), "arena": ("arena_bytes", parse_size), "threads": ("threads", None),
-    "device": ("device", None), "bfs": ("bfs", None), "mapping": ("mapping", None), "vram": ("vram_bytes", parse_size),
-    "evict_page_cache": ("evict_page_cache", None), "certificate": ("certificate", Path),
-    "time_limit": ("time_limit", parse_duration), "gap": ("gap", None), "bounds_only": ("bounds_only", None),
-    "require_connected": ("require_connected", None), "reorder": ("reorder", None),
-    "keep_reordered": ("keep_reordered", Path), "vertex_state": ("vertex_state", None),
-    "direction": ("direction", None),
-}
-AUTO, NEVER, ALWAYS = REORDER = ("auto", "never", "always")
-# Where vertex state may be.
-_, RAM, DISK = STATES = (AUTO, "ram", "disk")
 _LESS_ROOM = 7 / 8  # of the memory of a device, where not all of what is free can be had
-_CLUSTER = ("scheduler", "workers", "worker_memory", "worker_threads", "dashboard")
-SHARED = (*_FIELDS, *_CLUSTER, *CHECKPOINT)
 
 
 @dataclass(frozen=True)
@@ -127,29 +112,18 @@ def run_with(method: str, options: Mapping[str, Any], family: str | None = None)
 
     checkpoint : a folder, or CheckpointOptions. Sizes and times are numbers or texts. Raises InputError for a text
     that is no size, an unknown method, and an option that it has not."""
-    entry_of(method, family)
-    given = {name: value for name, value in options.items() if value is not None}
-    fields = shared_fields(given)
-    switches = {{"path": "path_file"}.get(name, name): value for name, value in given.items() if name not in SHARED}
-    for file in ("path_file", "out"):
-        if file in switches:
-            switches[file] = Path(switches[file])
-    return make_run(method, switches, family=family, **fields)
+    command = entry_of(method, family).family
+    fields = shared_fields({name: value for name, value in options.items() if name in SHARED}, command)
+    return make_run(method, parsed({name: value for name, value in options.items() if name not in SHARED}, command),
+                    family=family, **fields)
 
 
-def shared_fields(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What make_run takes beside the options of a method, of options by the names of the command line; others are left
-    out. Raises InputError."""
-    fields: dict[str, Any] = {"threads": available_cores()}
-    for name, (field, read) in _FIELDS.items():
-        if name in given:
-            fields[field] = given[name] if read is None else read(given[name])
-    memory = given.get("worker_memory")
-    fields["cluster"] = chosen_cluster(given.get("scheduler"), given.get("workers"),
-                                       None if memory is None else parse_size(memory), given.get("worker_threads"),
-                                       given.get("dashboard"))
-    fields["checkpoint"] = chosen_checkpoint(given)
-    return fields
+def shared_fields(given: Mapping[str, Any], command: str) -> dict[str, Any]:
+    """What make_run takes beside the options of a method, of the options that all methods have. Raises InputError."""
+    fields = parsed({name: value for name, value in given.items() if name not in CHECKPOINT}, command)
+    cluster = chosen_cluster(*(fields.pop(name, None) for name in (
+        "scheduler", "workers", "worker_memory_bytes", "worker_threads", "dashboard")))
+    return {"threads": available_cores(), **fields, "cluster": cluster, "checkpoint": chosen_checkpoint(given)}
 
 
 def execute(store: Store | str | Path, run: Run, progress: Listener | None = None) -> Result:

@@ -19,7 +19,6 @@ from emdiam.apsp.lengths import lengths_for
 from emdiam.apsp.matrix import open_matrix
 from emdiam.apsp.methods import AUTO, METHODS
 from emdiam.apsp.plan import DISK, MEMORY, STRIPS, Budget, Task, plan_pairs
-from emdiam.cli import apsp as command
 from emdiam.errors import BudgetError, InputError, StoppedEarly, StoreError
 from emdiam.progress import Event
 from emdiam.sssp.bellman_ford import NegativeCycle
@@ -45,10 +44,6 @@ def task(n: int, n_arcs: int, *, unit: bool = True) -> Task:
     arcs = RowArcs(WeightedRows.from_edges(2, [0], [1]))
     arcs.n_vertices, arcs.n_arcs, arcs.unit = n, n_arcs, unit
     return Task(arcs, lengths_for(n, floats=False, negative=False), False)
-
-
-def test_the_command_knows_all_methods() -> None:
-    assert set(command.METHODS) == {AUTO, *METHODS}
 
 
 def test_weights_and_result(tmp_path: Path) -> None:

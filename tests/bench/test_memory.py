@@ -25,10 +25,10 @@ from bench.memory.process import Ended, call
 from bench.memory.table import ENDED, FAILED, NONE, REFUSED, STOPPED, Table
 from emdiam.apsp.methods import METHODS as PAIRS
 from emdiam.cli.main import COMMANDS
-from emdiam.cli.options import ORDERS
 from emdiam.methods.weighted.approximation import METHODS as WEIGHTED_APPROXIMATIONS
 from emdiam.methods.weighted.run import METHODS as WEIGHTED_EXACT
 from emdiam.runs.directed import DIRECTED
+from emdiam.runs.options import ORDERS
 from emdiam.runs.registry import APPROXIMATIONS, EXACT
 from emdiam.sssp.methods import AUTO
 from emdiam.sssp.methods import METHODS as PATHS

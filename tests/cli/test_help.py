@@ -15,6 +15,7 @@ from emdiam.cli import options
 from emdiam.cli.main import COMMANDS, COMPLETE, group, main
 from emdiam.cli.outcome import run
 from emdiam.cli.process import allow_many_files
+from emdiam.runs import options as table
 from tests.conftest import ROOT
 from tests.helpers.stores import write_store
 
@@ -122,11 +123,17 @@ def loaded(name: str) -> click.Command:
 
 
 def test_the_choices_written_out_are_those_of_the_library():
+    from emdiam.apsp.methods import AUTO, METHODS
+    from emdiam.report import FORMATS
+    from emdiam.sssp.methods import METHODS as SEARCHES
     from emdiam.store.layout import CODECS
     from emdiam.traverse.core import DIRECTIONS
 
-    assert options.CODECS == CODECS
-    assert options.DIRECTIONS == DIRECTIONS
+    assert table.CODECS == CODECS
+    assert table.DIRECTIONS == DIRECTIONS
+    assert set(table.ALL_PAIRS) == {AUTO, *METHODS}
+    assert set(table.SEARCHES) == {AUTO, *SEARCHES}
+    assert table.REPORTS == tuple(FORMATS)
 
 
 def test_malloc_arenas_are_limited_before_the_library_starts():

@@ -315,7 +315,7 @@ def test_wrong_options(tmp_path: Path, call: Any) -> None:
 
 
 def test_the_command_line_knows_every_order() -> None:
-    from emdiam.cli import options
+    from emdiam.runs import options
 
     assert set(ORDERS) <= set(options.ORDERS)
 

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from emdiam.cli.report import FORMATS
-from emdiam.report import FORMATS as IN_LIBRARY
 from emdiam.report import make_report
 from tests.conftest import Run
 from tests.helpers.report_runs import exact_result, write_batch
@@ -21,10 +19,6 @@ from tests.helpers.waiting import PATIENCE
 pytestmark = pytest.mark.thin(4, sampled=("arguments",))
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-
-
-def test_the_formats_are_those_of_the_library():
-    assert FORMATS == IN_LIBRARY
 
 
 def test_the_default_is_a_page(emdiam: Run, tmp_path: Path):

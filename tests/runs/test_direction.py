@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from emdiam.cli.options import DIRECTIONS
 from emdiam.errors import InputError
 from emdiam.generators import generate
 from emdiam.runs import opening
+from emdiam.runs.options import DIRECTIONS
 from emdiam.runs.run import execute, run_with
 from emdiam.traverse.direction import Front
 from tests.conftest import Run

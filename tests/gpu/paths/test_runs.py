@@ -18,6 +18,7 @@ from emdiam.gpu import setting
 from emdiam.gpu.paths.all_pairs import ALL_PAIRS, MatrixSolver, solver_on
 from emdiam.gpu.paths.registry import SEARCHES, searcher_on
 from emdiam.gpu.setting import Selection
+from emdiam.runs.options import DEVICE_SEARCHES
 from emdiam.sssp.methods import METHODS
 from tests.helpers.device_paths import all_distances, dijkstra, rows_of_arcs
 from tests.simt.devices import open_device
@@ -65,7 +66,7 @@ def test_a_method_of_a_gpu_needs_one(tmp_path: Path) -> None:
 
 
 def test_the_command_names_every_search() -> None:
-    assert set(sssp._ON_DEVICE) == set(SEARCHES) - set(METHODS)
+    assert set(DEVICE_SEARCHES) == set(SEARCHES) - set(METHODS)
     assert {"delta-stepping", "near-far", "workfront-sweep", "h-bf"} == set(SEARCHES) & set(METHODS)
 
 

@@ -1,0 +1,494 @@
+"""The options of all commands, which are the keywords of functions in Python: each is declared here, and nowhere else.
+
+The command line (cli/options.py), tasks (what they read, and what they refuse along arcs and weights), and the
+signatures of the functions of api.py are made of this table. It imports no library, since `--help` reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from ..formats.registry import FORMATS
+from ..formats.wishes import HEADERS
+from ..methods.definition import PROBE_SECONDS
+from ..units import available_cores, parse_count, parse_duration, parse_length, parse_size
+from .registry import ALL, APPROXIMATIONS, EXACT, METHODS
+
+# Kinds of values. OFF: a flag that turns off; ON: one that says nothing where it is not given; NAMED: a flag that may
+# have a text. FILE to EITHER are written by the command.
+SIZE, COUNT, DURATION, LENGTH, NATURAL, POSITIVE, INTEGER, REAL = (
+    "size", "count", "duration", "length", "natural", "positive", "integer", "real")
+TEXT, FLAG, ON, OFF, NAMED = "text", "flag", "on", "off", "named"
+FILE, STORE, FOLDER, SCRATCH, EITHER = "file", "store", "folder", "scratch", "either"
+_PARSERS: dict[str, Callable[[Any], Any]] = {
+    SIZE: parse_size, COUNT: lambda value: parse_count(value) if isinstance(value, str) else value,
+    DURATION: parse_duration, LENGTH: parse_length,
+    FILE: Path, STORE: Path, FOLDER: Path, SCRATCH: Path, EITHER: Path}
+_ANNOTATIONS = {
+    SIZE: "int | str", COUNT: "int | str", DURATION: "float | str", LENGTH: "int | float", NATURAL: "int",
+    POSITIVE: "int", INTEGER: "int", REAL: "float", FLAG: "bool", ON: "bool", OFF: "bool", NAMED: "str",
+    TEXT: "str", **dict.fromkeys((FILE, STORE, FOLDER, SCRATCH, EITHER), "str | Path")}
+_FIELDS = {"path": "path_file", "chunk": "chunk_ids"}
+
+# Names that the library has in modules with numpy, or numba; tests compare them.
+CODECS = ("lz4", "pcodec", "none")
+DIRECTIONS = ("work", "beamer", "paper")
+ORDERS = ("natural", "degree", "bfs", "cluster")
+AUTO, NEVER, ALWAYS = REORDER = ("auto", "never", "always")
+_, RAM, DISK = STATES = (AUTO, "ram", "disk")  # where vertex state may be
+SEARCHES = ("auto", "dijkstra", "bellman-ford", "frontier-bellman-ford", "delta-stepping", "sorted-buckets", "near-far",
+            "workfront-sweep", "h-bf")
+# Of a device alone, beside those of SEARCHES that a device has.
+DEVICE_SEARCHES = (
+    "harish", "harish-pairs", "harish-lists", "harish-list-matrix", "harish-matrix", "harish-edges",
+    "harish-paired-edges", "harish-reverse", "workfront-sweep-pairs", "near-far-pairs", "delta-stepping-pairs",
+    "h-bf-pairs")
+ALL_PAIRS = ("auto", "blocked", "recursive", "squaring", "lazy-minimum", "single-kernel", "floyd-warshall", "johnson",
+             "harish", "ortega", "separators")
+REPORTS = ("html", "md", "json", "png")
+
+# Commands that may go along arcs, and along weights.
+_ARCS, _WEIGHTS = ("exact", "ecc", "distances"), ("exact", "approx", "ecc")
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of commands, and a keyword of functions.
+
+    Parameters
+    ----------
+    name : of the value among those of a command; with flags on the command line, by default --NAME, and a keyword in
+        Python, by default NAME.
+    kind : what its texts mean, see above.
+    help : for the command line; "": it is a keyword alone.
+    metavar : of its value in the help.
+    of : the command that it is of, where it is another option than that of this name of others.
+    default : where it is not given; usual : the same, as a function of the machine, and how the help shows it.
+    choices : the values that there are; offered : those that a shell completes.
+    limits : of a number; for REAL they are no values themselves.
+    required : whether the command needs it.
+    annotation : of the keyword, where that of the kind is another.
+    shared : whether all methods of exact, approx and ecc have it.
+    arcs, weights : the commands that have it along arcs, and along weights.
+    idle : values that say nothing there, so that an option that is not for such a run may have them.
+    """
+
+    name: str
+    kind: str = TEXT
+    help: str = ""
+    metavar: str | None = None
+    of: str = ""
+    default: Any = None
+    usual: tuple[Callable[[], Any], str] | None = None
+    flags: tuple[str, ...] = ()
+    keyword: str = ""
+    choices: tuple[str, ...] = ()
+    offered: tuple[str, ...] = ()
+    limits: tuple[int | None, int | None] = (None, None)
+    required: bool = False
+    annotation: str = ""
+    shared: bool = False
+    arcs: tuple[str, ...] = ()
+    weights: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
+
+    @property
+    def flag(self) -> str:
+        """The option as errors name it."""
+        return self.flags[-1] if self.flags else f"--{self.name.replace('_', '-')}"
+
+    @property
+    def field(self) -> str:
+        """The name of its parsed value in the library."""
+        return f"{self.name}_bytes" if self.kind == SIZE else _FIELDS.get(self.name, self.name)
+
+    @property
+    def python_default(self) -> Any:
+        """Where the keyword is not given."""
+        return False if self.kind in (FLAG, NAMED) and self.default is None else self.default
+
+    @property
+    def python_annotation(self) -> str:
+        """Of the keyword."""
+        return self.annotation or _ANNOTATIONS[self.kind] + (" | None" if self.python_default is None else "")
+
+    def parsed(self, value: Any) -> Any:
+        """A value of the command line, or of Python, as the library takes it. Raises InputError."""
+        parse = _PARSERS.get(self.kind)
+        return value if parse is None else parse(value)
+
+
+_ROWS = (
+    # Of every run.
+    Option("memory", SIZE, "Peak resident memory of this process, e.g. 4GiB. [default: nine tenths of what the machine"
+           " or the cgroup has available]", "SIZE", shared=True, arcs=_ARCS, weights=_WEIGHTS),
+    Option("arena", SIZE, "Cache of decoded edges. [default: what --memory leaves]", "SIZE", shared=True, arcs=_ARCS,
+           weights=_WEIGHTS),
+    Option("threads", POSITIVE, "Threads that read, decode and compute.", "N", shared=True, arcs=_ARCS,
+           weights=_WEIGHTS, usual=(available_cores, "the cores this process may use")),
+    Option("time_limit", DURATION, "Stop a run after TIME, e.g. 10s, 5min or 8h; the answer is what is proved by then,"
+           " with exit code 3.", "TIME", shared=True, arcs=_ARCS, weights=_WEIGHTS),
+    Option("scratch", SCRATCH, "Folder for temporary files: what memory has no room for, a store that is reordered"
+           " first. [default: $TMPDIR or /var/tmp]", "DIR", arcs=_ARCS),
+    Option("evict_page_cache", FLAG, "Drop from the page cache what was read, so that every read is from disk: for"
+           " benchmarks.", shared=True, arcs=_ARCS, weights=_WEIGHTS),
+    Option("vertex_state", help="Where distances and all else that belongs to vertices is: ram, disk (in --scratch), or"
+           " auto, on disk where memory has no room for it.", choices=STATES, default=AUTO, shared=True,
+           idle=(AUTO, RAM)),
+    Option("device", help="What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a"
+           " GPU if there is one, else the CPU. Of workers, each has one of its machine.", metavar="DEVICE",
+           default="cpu", shared=True, idle=("cpu",)),
+    Option("vram", SIZE, "Memory of the GPU to use; a graph that takes more is paged. [default: what is free]", "SIZE",
+           shared=True),
+    Option("bfs", help="Variant of BFS on a GPU, by its name in docs/algorithms/gpu-bfs.md. [default: auto]",
+           metavar="NAME", shared=True),
+    Option("mapping", help="Load balancing of a BFS on a GPU, by its name there. [default: the variant's]",
+           metavar="NAME", shared=True),
+    Option("workers", POSITIVE, "Share the run out to N worker processes of dask.distributed, on this machine; with"
+           " --scheduler to N of its workers.", "N", shared=True),
+    Option("scheduler", help="Share the run out to the workers of a running Dask scheduler, e.g. tcp://host:8786.",
+           metavar="ADDRESS", shared=True),
+    Option("worker_memory", SIZE, "Peak resident memory of a worker process. [default: its share of nine tenths of what"
+           " its machine has available]", "SIZE", shared=True),
+    Option("worker_threads", POSITIVE, "Threads of a worker. [default: as Dask started it; on this machine, its share"
+           " of --threads]", "N", shared=True),
+    Option("dashboard", ON, "With --workers: let every user of this machine look at the run in Dask's dashboard; a line"
+           " says where.", shared=True),
+    Option("reorder", help="Put the vertices of a store that memory has no room for into an order in which neighbours"
+           " lie together first: auto, as soon as a BFS shows that this is faster. Answers stay in your ids.",
+           choices=REORDER, default=AUTO, shared=True, idle=(AUTO, NEVER)),
+    Option("keep_reordered", STORE, "Keep the store in that order as NEW, if one is made. [default: a temporary one]",
+           "NEW", shared=True),
+    Option("checkpoint", FOLDER, "Save what is done in DIR as the work goes on, for --resume.", "DIR", shared=True,
+           annotation="CheckpointOptions | str | Path | None"),
+    Option("checkpoint_every", DURATION, "Save also within a long traversal or phase, each time that TIME has gone by,"
+           " e.g. 30s or 10min. [default: 5min]", "TIME", shared=True),
+    Option("resume", FLAG, "Go on from the checkpoint of the same command, or begin if there is none. Without"
+           " --checkpoint it lies beside the new store, as STORE.resume, or in the folder for temporary files.",
+           shared=True),
+    Option("keep_checkpoint", FLAG, "Leave the checkpoint in place at the end.", shared=True),
+    Option("progress", annotation="Listener | None"),
+    # How a command prints.
+    Option("as_json", FLAG, "Print one JSON object on standard output.", flags=("--json",)),
+    Option("as_csv", FLAG, "Print a table as CSV, one row a run.", flags=("--csv",)),
+    Option("verbose", FLAG, "Show in the answer what was planned and predicted, too.", flags=("--verbose", "-v")),
+    Option("quiet", FLAG, "Show no progress.", flags=("--quiet", "-q")),
+    Option("log_interval", REAL, "Seconds between progress lines where standard error is no terminal.", "SECONDS",
+           default=10.0, limits=(0, None)),
+    Option("events", FILE, "Append every event of the run to FILE, one JSON object a line.", "FILE"),
+    # Of methods.
+    Option("method", help="Exact method.", of="exact", choices=EXACT, default="pivots", weights=("exact",)),
+    Option("method", help="Approximation.", of="approx", choices=APPROXIMATIONS, default="clusters"),
+    Option("path", FILE, "Write a longest shortest path to FILE, one vertex id a line. One of more than 10,000 vertices"
+           " is shown nowhere else.", "FILE", arcs=("exact",), weights=("exact",)),
+    Option("certificate", FILE, "Write the proof to FILE, for `emdiam verify`.", "FILE", shared=True,
+           weights=("exact", "ecc")),
+    Option("bounds_only", FLAG, "Stop at the bounds of a few BFS.", shared=True),
+    Option("gap", NATURAL, "Stop once the bounds differ by at most G.", "G", shared=True, arcs=("exact",)),
+    Option("components", INTEGER, "List the K largest components, each with its vertices and its diameter.", "K",
+           limits=(1, 1 << 16)),
+    Option("require_connected", FLAG, "Leave with exit code 2 if the graph is disconnected.", shared=True,
+           arcs=("exact", "ecc")),
+    Option("directed", FLAG, "Along arcs, of a store converted with --directed: the largest finite distance. By pivots,"
+           " graph-diameter and apsp."),
+    Option("directed", help="Along arcs, of a store converted with --directed: the largest finite distance from every"
+           " vertex (out), or to it (in).", of="ecc", choices=("out", "in")),
+    Option("weighted", FLAG, "Distances are sums of weights, as the store has them (pivots and bounding).",
+           annotation="bool | str"),
+    Option("weighted", FLAG, "Distances are sums of weights, as the store has them (clusters and sweep).", of="approx",
+           annotation="bool | str"),
+    Option("weighted", FLAG, "Distances are sums of weights, as the store has them.", of="ecc",
+           annotation="bool | str"),
+    Option("weight"),
+    Option("seed", NATURAL, "pivots, graph-diameter, fdiam: seed of random choices. [default: 0]", "N",
+           arcs=("exact", "ecc")),
+    Option("seed", NATURAL, "Seed of all random choices. [default: 0]", "N", of="approx", weights=("approx",)),
+    Option("batches", OFF, "pivots: no multi-source batches.", flags=("--no-batches",)),
+    Option("winnow", OFF, "fdiam: no Winnow.", flags=("--no-winnow",)),
+    Option("eliminate", OFF, "fdiam: no Eliminate.", flags=("--no-eliminate",)),
+    Option("chains", OFF, "fdiam: no Chain Processing.", flags=("--no-chains",)),
+    Option("start", help="fdiam: first source. [default: max-degree]", choices=("max-degree", "first")),
+    Option("order", help="fdiam: in which order vertices that are still active are evaluated. [default: ascending]",
+           of="exact", choices=("ascending", "random")),
+    Option("first", help="bounding: begin at the largest upper bound, or at the smallest lower one. [default: upper]",
+           choices=("upper", "lower")),
+    Option("batch", POSITIVE, "bounding, ifub, korf, apsp: sources of one multi-source BFS. [default: 1]", "K"),
+    Option("k", POSITIVE, "sweep-k: number of BFS in a component. [default: 16]", "K", flags=("-k", "--sources")),
+    Option("sweeps", NATURAL, arcs=("exact", "ecc")),
+    Option("direction", help="Rule by which a level of a BFS goes top-down or bottom-up: least work, that of Beamer et"
+           " al., or that of the F-Diam paper, a frontier of a tenth of the vertices. [default: work]",
+           choices=DIRECTIONS, shared=True),
+    Option("masters", help="clusters: expected number of masters (cluster centres): a count, a share of the vertices"
+           " like 10%, or auto. A list, as 2^10,2^14,10%, makes a run of each. [default: auto]", metavar="M",
+           of="approx", annotation="int | str | None", weights=("approx",)),
+    Option("euler", ON, "clusters: further masters along an Euler tour, so that every vertex is near one.",
+           of="approx"),
+    Option("levels", POSITIVE, "clusters: how often they condense the graph. [default: 1]", "K"),
+    Option("iterations", NATURAL, "sweep, fringe, spanning: at most so many iterations. [default: the method's]", "N",
+           weights=("approx",)),
+    Option("known_diameter", LENGTH, "Largest diameter of any component, if it is known: the answer has estimate / D.",
+           "D", of="approx", weights=("approx",)),
+    # Of all eccentricities.
+    Option("out", FILE, "Write the eccentricities to FILE, a row a vertex: id, eccentricity, component. Parquet, or CSV"
+           " if its name ends so.", "FILE", of="ecc", arcs=("ecc",), weights=("ecc",)),
+    Option("radius", FLAG, "Only the radius of the largest component, by a few traversals."),
+    Option("center", FLAG, "Only the centre of the largest component, and its radius."),
+    Option("what", default="all", weights=("ecc",), idle=("all",)),
+    Option("keep", ON, arcs=("ecc",), weights=("ecc",)),
+    # Of distances.
+    Option("sample", COUNT, "Count from K vertices, drawn at random; from all, if there are no more. [default: 1024]",
+           "K", arcs=("distances",)),
+    Option("exact", FLAG, "Count from all vertices.", arcs=("distances",)),
+    Option("hyperball", INTEGER, "Estimate from HyperLogLog counters of 2^P registers at every vertex, 4 to 16.", "P",
+           limits=(4, 16), arcs=("distances",)),
+    Option("directed", FLAG, "Along arcs, of a store converted with --directed; pairs are ordered then.",
+           of="distances"),
+    Option("quantile", REAL, "Share of the connected pairs that lie within the effective diameter.", "Q", default=0.9,
+           limits=(0, 1), arcs=("distances",)),
+    Option("seed", NATURAL, "Seed of the sample, or of the hash of --hyperball.", "N", of="distances", default=0,
+           arcs=("distances",)),
+    Option("out", FILE, "Write the closeness and the harmonic centrality of every vertex to FILE, Parquet, or CSV if"
+           " its name ends so.", "FILE", of="distances", arcs=("distances",)),
+    # Of shortest paths.
+    Option("source", help="The vertex that paths begin at, by its id in the input.", metavar="ID", required=True),
+    Option("target", help="Show a shortest path to this vertex.", metavar="ID", annotation="int | str | None"),
+    Option("method", help="How paths are searched; see docs/algorithms/shortest-paths.md.", of="sssp",
+           choices=(*SEARCHES, *DEVICE_SEARCHES), default="auto"),
+    Option("delta", REAL, "Width of a bucket of distances: inf is a single one. [default: 32 x mean weight / mean"
+           " degree]", "D", limits=(0, None)),
+    Option("out", FILE, "Write distance and predecessor of every vertex to FILE, Parquet, or CSV if its name ends so.",
+           "FILE", of="sssp"),
+    Option("device", help="What searches: cpu, gpu, gpu:N (the GPU of number N), or auto: a GPU if there is one, else"
+           " the CPU.", metavar="DEVICE", of="sssp", default="cpu"),
+    Option("keep", FLAG, of="sssp", default=True),
+    # Of all pairs.
+    Option("out", STORE, "Write the matrix of distances to FILE, a Zarr group.", "FILE", of="apsp", required=True),
+    Option("method", help="How distances are found: by a search from every vertex, or on dense graphs by tiles of the"
+           " matrix.", of="apsp", choices=ALL_PAIRS, default="auto"),
+    Option("force", FLAG, "Replace FILE if it exists.", of="apsp"),
+    Option("device", help="What solves a matrix in memory: cpu, gpu, gpu:N (the GPU of number N), or auto: a GPU if"
+           " there is one, else the CPU. A GPU has auto, blocked, single-kernel, squaring and floyd-warshall.",
+           metavar="DEVICE", of="apsp", default="cpu"),
+    # Of plans.
+    Option("method", help="Method of exact or approx, or a table of all of them.", of="plan", choices=(ALL, *METHODS),
+           default=ALL),
+    Option("masters", help="clusters: number of masters, as for `emdiam approx`. [default: auto]", metavar="M",
+           of="plan", annotation="int | str | None"),
+    Option("euler", ON, "clusters: further masters along an Euler tour.", of="plan"),
+    Option("probe", DURATION, "Look at the graph by four BFS, for at most TIME.", "TIME",
+           default=f"{PROBE_SECONDS:.0f}s", annotation="float | str | None"),
+    Option("no_probe", FLAG, "Do not look at the graph; predict from its size alone."),
+    # Of a store as it is.
+    Option("check", FLAG, "Read all of the store and check it: checksums, digest, and that the rows are those of a"
+           " graph."),
+    Option("components", FLAG, "Of a store converted with --directed: count strong and weak components.", of="info"),
+    Option("locality", FLAG, "Look for up to ten seconds how often one BFS reads the store with a tenth of its edges in"
+           " memory."),
+    Option("profile", FLAG, "Count triangles, clustering, degeneracy, distances and the diameter, too."),
+    Option("plots", FOLDER, "--profile: write plots of degrees and of distances to DIR, as SVG and PNG.", "DIR"),
+    Option("sample", COUNT, "--profile: count distances from K vertices. [default: 1024]", "K", of="info"),
+    # Of what writes a store.
+    *(Option("scratch", SCRATCH, "Folder for temporary files of the sort. [default: beside the store]", "DIR", of=of)
+      for of in ("convert", "reorder", "generate")),
+    Option("force", FLAG, "Replace STORE if it exists."),
+    Option("force", FLAG, "Replace NEW if it exists.", of="reorder"),
+    Option("fmt", help="Format of the input: " + ", ".join(FORMATS) + ". [default: from suffix and content]",
+           metavar="NAME", flags=("--format",), keyword="format", offered=tuple(FORMATS)),
+    Option("ids", help="Whether vertex ids are integers or strings; auto: as the first edge has them.",
+           choices=("auto", "int", "string"), default="auto"),
+    Option("columns", help="The two ends of an edge in a table, by name or by number from 1. [default: found by the"
+           " names]", metavar="SRC,DST", annotation="str | Sequence[str | int] | None"),
+    Option("header", help="What the first line of a text is: an edge (none), counts of vertices and edges, or names.",
+           choices=HEADERS, default="auto"),
+    Option("encoding", help="Encoding of texts, such as latin-1. [default: UTF-8, or by its mark]", metavar="NAME"),
+    Option("codec", help="Compression of the store; pcodec is smaller and slower than lz4.", choices=CODECS,
+           default="lz4", annotation="str | None"),
+    Option("codec", help="Compression of the new store. [default: as STORE]", of="reorder", choices=CODECS),
+    Option("chunk", COUNT, "Vertex ids in a chunk. [default: 2^16]", "COUNT"),
+    Option("chunk", COUNT, "Vertex ids in a chunk. [default: as STORE]", "COUNT", of="reorder"),
+    Option("order", help="Order of the vertices in the store, as `emdiam reorder` has them.", of="convert",
+           choices=ORDERS, default="natural"),
+    Option("order", help="natural: increasing ids. degree: descending degree. bfs: by component, then by distance from"
+           " its hub. cluster: clusters of neighbours together.", of="reorder", choices=ORDERS, required=True),
+    Option("directed", FLAG, "Keep the direction of every edge, and the reverse beside it, in the natural order.",
+           of="convert"),
+    Option("bipartite", FLAG, "Take sources and targets, or rows and columns, as two sides that are numbered apart."),
+    Option("weights", NAMED, "Keep the weights of edges, those that the format has, or the column of this name or"
+           " number; written behind the files, or as --weights=COLUMN.", "[COLUMN]", of="convert",
+           annotation="bool | str | WeightChoice | None"),
+    Option("allow_negative", FLAG, "--weights: weights may be below 0."),
+    Option("seed", COUNT, "Seed of the random numbers; orders without chance ignore it.", "N", of="reorder", default=0,
+           annotation="int"),
+    Option("vertices", COUNT, "Number of vertices.", "COUNT"),
+    Option("seed", COUNT, "Seed of the random numbers; classes without chance ignore it.", "N", of="generate",
+           default=0, annotation="int"),
+    Option("weights", help="Give every edge a weight, a whole number, or a float if a bound has a point.",
+           metavar="uniform:LOW,HIGH", of="generate"),
+    # Of many runs.
+    Option("out", FOLDER, "Folder for the results of runs, tables and plots. The same command goes on with what is in"
+           " it.", "DIR", of="tradeoff", required=True),
+    Option("methods", help="Approximations, separated by commas.", metavar="LIST", default=",".join(APPROXIMATIONS)),
+    Option("masters", help="clusters: numbers of masters (cluster centres), separated by commas: counts, shares like"
+           " 10%, auto, and ranges FIRST..LAST:FACTOR.", metavar="LIST", of="tradeoff", default="2^8..2^24:4"),
+    Option("seeds", help="Seeds of all random choices, separated by commas: every run once with each.", metavar="LIST",
+           default="0", flags=("--seed",)),
+    Option("exact", FLAG, "First an exact run, which proves the diameter.", of="tradeoff"),
+    Option("known_diameter", NATURAL, "Largest diameter of any component, if it is known: for the ratios estimate / D.",
+           "D", of="tradeoff"),
+    Option("euler", FLAG, "clusters: further masters along an Euler tour.", of="tradeoff"),
+    Option("time_limit", DURATION, "Stop a run after TIME, e.g. 10s, 5min or 8h, with the bounds so far.", "TIME",
+           of="tradeoff"),
+    Option("checkpoint_every", DURATION, "Save what a run has done, within a long traversal each time that TIME has"
+           " gone by, so that a run that was stopped goes on. [default: it begins again]", "TIME", of="tradeoff"),
+    Option("retry", FLAG, "Run again what failed or was stopped.", of="tradeoff"),
+    Option("no_plots", FLAG, "Write tables, but no plots."),
+    Option("out", FOLDER, "Folder for results, logs and checkpoints. [default: as the file says, else JOBS.out beside"
+           " it]", "DIR", of="batch"),
+    Option("memory", SIZE, "Memory of all jobs that run at the same time. [default: as the file says]", "SIZE",
+           of="batch"),
+    Option("parallel", POSITIVE, "Jobs at the same time, as far as memory allows. [default: as the file says, else 1]",
+           "N"),
+    Option("keep_going", FLAG, "Run the other jobs where some have a fault in the file."),
+    Option("retry", FLAG, "Run again the jobs that failed or met their time limit.", of="batch"),
+    Option("dry_run", FLAG, "Check the file and show the jobs, without running one."),
+    Option("out", EITHER, "File to write; for png a folder. [default: report.html, report-figures; standard output for"
+           " md and json]", "FILE", of="report", flags=("-o", "--out")),
+    Option("wanted", help="One page, Markdown, JSON, or figures alone. [default: by the name of FILE, else html]",
+           flags=("--format",), choices=REPORTS),
+    Option("everything", FLAG, "Those of every method, for every width of distances, and for graphs larger than memory."
+           " [default: those of the default methods of exact and approx]", flags=("--all",), keyword="all"),
+)
+_TABLE = {(row.of, row.name): row for row in _ROWS}
+
+# Of all methods of exact, approx and ecc.
+SHARED = tuple(row.name for row in _ROWS if row.shared)
+CHECKPOINT = ("checkpoint", "checkpoint_every", "resume", "keep_checkpoint")
+PRINTED = ("as_json", "as_csv", "verbose", "quiet", "log_interval", "events")
+_GPU, _WORKERS = "device vram bfs mapping", "workers scheduler worker_memory worker_threads dashboard"
+_ENDS, _STORED = "require_connected time_limit " + " ".join(CHECKPOINT), "vertex_state scratch reorder keep_reordered"
+_PRINTING = "as_json verbose quiet log_interval events"
+_SIZES = "memory arena threads"
+# The options of each command, in the order of its help.
+COMMANDS = {name: tuple(options.split()) for name, options in {
+    "exact": f"method {_SIZES} {_GPU} {_WORKERS} path certificate directed bounds_only gap weighted components {_ENDS}"
+             f" seed batches {_STORED} winnow eliminate chains start order first batch k direction evict_page_cache"
+             f" {_PRINTING}",
+    "approx": f"method masters seed euler levels iterations weighted known_diameter {_SIZES} {_GPU} {_WORKERS}"
+              f" {_STORED} {_ENDS} evict_page_cache as_json as_csv verbose quiet log_interval events",
+    "ecc": f"out certificate directed weighted radius center {_SIZES} {_GPU} {_WORKERS} {_ENDS} {_STORED}"
+           f" evict_page_cache {_PRINTING}",
+    "distances": f"sample exact hyperball directed quantile seed out time_limit {_SIZES} vertex_state scratch"
+                 f" evict_page_cache {_GPU} {_WORKERS} {_PRINTING}",
+    "sssp": f"source target method delta out device {_SIZES} evict_page_cache {_PRINTING}",
+    "apsp": f"out method force device time_limit memory threads {_PRINTING}",
+    "plan": "memory arena vertex_state method batch masters euler probe no_probe threads device as_json quiet"
+            " log_interval events",
+    "info": "as_json check components locality profile plots sample memory threads time_limit scratch quiet"
+            " log_interval events",
+    "convert": "memory scratch force fmt ids columns header encoding codec chunk order directed bipartite weights"
+               f" allow_negative {' '.join(CHECKPOINT)} threads {_PRINTING}",
+    "reorder": f"order seed memory scratch force codec chunk {' '.join(CHECKPOINT)} threads {_PRINTING}",
+    "generate": f"vertices seed weights memory scratch force threads {_PRINTING}",
+    "verify": f"memory threads {_PRINTING}",
+    "tradeoff": f"out methods masters seeds exact known_diameter iterations euler levels {_SIZES} workers scheduler"
+                " worker_memory worker_threads scratch time_limit checkpoint_every evict_page_cache retry no_plots"
+                " as_json quiet log_interval events",
+    "batch": "out memory parallel keep_going retry dry_run as_json quiet log_interval events",
+    "report": "out wanted as_json",
+    "warmup": "everything as_json quiet log_interval events",
+}.items()}
+
+
+
+def _with(command: str, more: str, *without: str) -> tuple[str, tuple[str, ...]]:
+    """A function of a command: its options but those of printing and some, and more."""
+    names = [name for name in COMMANDS[command] if name not in (*PRINTED, *without)]
+    return command, (*names, *more.split())
+
+
+# What the functions of api.py take by name: the command whose options those are, and their names.
+FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "exact": _with("exact", "sweeps weight progress"),
+    "diameter": ("exact", tuple(f"method {_SIZES} device bfs mapping {_WORKERS} scratch require_connected directed"
+                                " weight weighted progress".split())),
+    "convert": _with("convert", "weight progress", "allow_negative"),
+    "approximate": _with("approx", "gap direction weight progress"),
+    "eccentricities": _with("ecc", "what direction seed keep weight progress", "radius", "center"),
+    "distances": _with("distances", "weight weighted progress"),
+    "shortest_paths": _with("sssp", "weight weighted directed keep scratch progress", "source"),
+    "all_pairs": _with("apsp", "weight weighted directed scratch progress", "device"),
+    "profile": ("info", ("sample", "seed", "time_limit", "memory", "threads", "scratch", "progress")),
+    "generate": _with("generate", "codec chunk progress"),
+    "reorder": _with("reorder", "progress"),
+    "plan": _with("plan", "", "no_probe"),
+    "verify": _with("verify", "weight weighted progress"),
+    "warmup": _with("warmup", "progress"),
+}
+
+
+def option_of(command: str, name: str) -> Option | None:
+    """The option of a command, or keyword of its function, by name; None where there is none such."""
+    return _TABLE.get((command, name)) or _TABLE.get(("", name))
+
+
+def keywords_of(function: str) -> dict[str, Option]:
+    """What a function of api.py takes by name."""
+    command, names = FUNCTIONS[function]
+    options = [option for name in names if (option := option_of(command, name)) is not None]
+    return {option.keyword or option.name: option for option in options}
+
+
+def check_keywords(function: str, given: Mapping[str, Any]) -> None:
+    """Raises TypeError for a keyword that a function of api.py has not."""
+    unknown = given.keys() - keywords_of(function).keys()
+    if unknown:
+        raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
+
+
+def parsed(given: Mapping[str, Any], command: str) -> dict[str, Any]:
+    """What was given to a command, by the names and in the units of the library; None counts as not given. Names that
+    the table has not stay as they are. Raises InputError."""
+    found = {}
+    for name, value in given.items():
+        option = option_of(command, name)
+        if value is not None:
+            found[name if option is None else option.field] = value if option is None else option.parsed(value)
+    return found
+
+
+# What errors do not name of what a run along weights has.
+_UNNAMED = ("evict_page_cache", "seed", "what", "keep")
+
+
+def taken(given: Mapping[str, Any], command: str, metric: str) -> dict[str, Any]:
+    """What was given to a command that goes along `metric`, "arcs" or "weights"; None, False and values that say
+    nothing there count as not given. Raises InputError for an option that such a run has not."""
+    known = {}
+    for name, value in given.items():
+        option = option_of(command, name)
+        text = str(getattr(value, "name", value))
+        if value is None or value is False or text == AUTO or (option is not None and text in option.idle):
+            continue
+        if option is None or command not in getattr(option, metric):
+            raise _refusal(name, text, command, metric)
+        known[name] = value
+    return known
+
+
+def _refusal(name: str, text: str, command: str, metric: str) -> InputError:
+    """Why an option is none of a run along arcs or weights."""
+    if metric == "arcs":
+        option = f"--{name.replace('_', '-')}"
+        remedy = "leave it, or --directed, out"
+        if name == "certificate":
+            return InputError("a certificate is of an undirected graph", text=option, remedy=remedy)
+        return InputError(f"{option} is not for graphs with directions", text=text, remedy=remedy)
+    common = ("memory", "arena", "threads", "time_limit")
+    own = [one for one in COMMANDS[command] if one not in (*common, *_UNNAMED)
+           and command in getattr(option_of(command, one), metric)]
+    has = ", ".join(f"--{one.replace('_', '-')}" for one in (*common, *own))
+    return InputError("a run on a weighted graph has no option", text=name, remedy=f"it has {has}")
