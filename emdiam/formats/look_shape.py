@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .look_sample import Sample, is_id_number, is_integer, is_number, value_of
+from .look_sample import Sample, is_id_number, is_integer, is_number, value_of, whole_number
 from .registry import format_suffix
 
 ADJLIST, MATRIX, SIF, LGL, MULTILINE, PYCGR, ATTRIBUTES, PAIRS = (
@@ -139,11 +139,13 @@ def is_matrix(records: Records, whole: bool) -> bool:
     hollow = not any(values[i][i] for i in range(width))
     symmetric = all(values[i][j] == values[j][i] for i in range(width) for j in range(i))
     plain = {value for row in values for value in row} <= {0.0, 1.0}
-    wide = width >= _LEAST_SQUARE
-    empty = 2 * sum(row.count(0.0) for row in values) >= width * width
-    if (symmetric and (hollow or plain or wide)) or (width > _LEAST_MATRIX and plain) or (wide and empty):
+    wide, narrow = width >= _LEAST_SQUARE, width == _LEAST_MATRIX
+    zeros = sum(row.count(0.0) for row in values)
+    if (symmetric and (hollow or plain or not narrow)) or (not narrow and plain) or (wide and 2 * zeros >= width**2):
         return True
-    if wide or ((hollow or plain) and all(is_integer(field) for row in records for field in row[:2])):
+    if wide or hollow or plain or (not narrow and zeros >= width):
+        if zeros >= width and any(whole_number(field) is None for row in records for field in row[:2]):
+            return True
         raise DoubtError("its lines may be the rows of an adjacency matrix, or edges with further fields",
                          (MATRIX, PAIRS))
     return False

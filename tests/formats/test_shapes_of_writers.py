@@ -8,6 +8,7 @@ import pytest
 
 import emdiam
 from emdiam.errors import InputError
+from emdiam.formats import open_source
 from tests.formats.writers.reading import read_back
 from tests.formats.writers.writer import Held
 
@@ -65,6 +66,21 @@ def test_a_full_square_of_numbers_is_asked_about(tmp_path: Path):
     with pytest.raises(InputError, match='format="matrix"'):
         emdiam.convert(path, tmp_path / "g.zarr")
     assert emdiam.convert(path, tmp_path / "g.zarr", format="edgelist").record.n_edges == 5
+
+
+@pytest.mark.parametrize(("text", "format"), [
+    ("0 1 0 0\n0 3 1 0\n0 0 0 1\n0 0 0 0\n", ""), ("2.0 1.0 0.0 7.2\n1.0 0 1 0\n0 0 0 3.5\n4 0 99.3 0\n", ""),
+    ("0 1.5 0 0\n0 3 1 0\n0 0 0 1\n0 0 0 0\n", "matrix"), ("0 .5 1\n2 0 .7\n1 1 0\n", "matrix"),
+    ("2 1 68.2 29\n1 2 59 2\n68.2 59 3 1\n29 2 1 0\n", "matrix"), ("1 2 0 5\n2 3 6 5\n3 4 7 5\n4 1 8 5\n", "edgelist"),
+    ("1 2 3\n2 3 1\n3 1 2\n", "edgelist"),
+])
+def test_four_lines_of_four_numbers(tmp_path: Path, text: str, format: str):
+    """May be a matrix where 0 is among them as often as on a diagonal; where that cannot be edges, they are one."""
+    if format:
+        assert open_source([written(tmp_path, text)]).info().format == format
+        return
+    with pytest.raises(InputError, match="--format matrix, or --format edgelist"):
+        open_source([written(tmp_path, text)])
 
 
 def test_a_problem_line_above_edges_is_no_edge(tmp_path: Path):
