@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-_LINE = re.compile(rb"[^\r\n]+")
+_LINE, _BLANKS = re.compile(rb"[^\r\n]+"), re.compile(rb"[ \t\r\n]+")
 _MOST_LINES = 1000
 _MOST_LINE_BYTES = 1 << 16
 _WORD_C = re.compile(r"c(?:[ \t]|$)")
@@ -55,24 +55,39 @@ def sample_of(head: bytes, complete: bool) -> Sample:
     later: list[str] = []
     number, counted, whole = 1, 0, complete
     mark = b"\n" if b"\n" in head else b"\r"
-    for match in _LINE.finditer(head):
-        cut = match.end() == len(head) and not complete
+    for begin, end in _lines(head):
+        cut = end == len(head) and not complete
         if (cut and found) or len(found) == _MOST_LINES:
             whole = False
             break
-        text = match[0][:_MOST_LINE_BYTES].decode("utf-8", "replace").rstrip(" \t")
-        if not text:
+        text = head[begin : min(end, begin + _MOST_LINE_BYTES)].decode("utf-8", "replace").rstrip(" \t")
+        if not text:  # of a line that begins with more blanks than are looked at
             continue
-        number += head.count(mark, counted, match.start())
-        counted = match.start()
+        number += head.count(mark, counted, begin)
+        counted = begin
         if text.lstrip(" \t").startswith(("#", "%", "//")):
             those = later if found else comments
             those += [text.lstrip(" \t")] if len(those) < _MOST_LINES else []
         else:
-            found.append(Line(text, match.start(), number))
+            found.append(Line(text, begin, number))
     slashes = any(comment.startswith("//") for comment in (*comments, *later))
     lines, letter = _without_c(found)
     return Sample(lines, tuple(comments), tuple(later), "c" if letter else "//" if slashes else "", whole)
+
+
+def _lines(head: bytes) -> Iterator[tuple[int, int]]:
+    """The first byte, and the one behind the last, of every line that is not blank; blank ones are passed over by the
+    million."""
+    at = 0
+    while True:
+        blanks = _BLANKS.match(head, at)
+        text = blanks.end() if blanks else at
+        begin = max(head.rfind(b"\n", at, text), head.rfind(b"\r", at, text)) + 1 or at
+        line = _LINE.match(head, text)
+        if line is None:
+            return
+        yield begin, line.end()
+        at = line.end()
 
 
 def _without_c(lines: Sequence[Line]) -> tuple[tuple[Line, ...], bool]:

@@ -327,10 +327,10 @@ class StoreWriter:
             sync_path(self.partial / name)
         attributes = _attributes(record, self.id_dtype)
         if record.directed:
-            root[REVERSE].attrs.update({name: attributes[name] for name in _ANNDATA})
+            root[REVERSE].update_attributes({name: attributes[name] for name in _ANNDATA})
             sync_path(self.partial / REVERSE / "zarr.json")
             sync_path(self.partial / REVERSE)
-        root.attrs.update(attributes)
+        root.update_attributes(attributes)  # attrs.update writes the file once for each
         sync_path(self.partial / "zarr.json")
         sync_path(self.partial)
 

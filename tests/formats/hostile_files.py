@@ -90,10 +90,10 @@ CLAIMS: dict[str, Callable[[], bytes]] = {
     "index.npz": lambda: _zip({"edge_index.npy": _npy(f"2, {LARGE}")}),
     "nested.json": lambda: b"[" * 100_000, "objects.json": lambda: b'{"nodes":' * 50_000,
     "nested.gml": lambda: b"graph [ " + b"node [ " * 50_000, "nested.dot": lambda: b"graph {" + b"subgraph {" * 50_000,
-    "cycle.dot": lambda: b"graph { a -- {" + b"b c " * 200 + b"} -- {" + b"d e " * 200 + b"} }",
+    "cycle.dot": lambda: b"graph { a -- {" + b"b c " * 100 + b"} -- {" + b"d e " * 100 + b"} }",
     "link.tar": _link, "numbers.gml": lambda: b"graph [ node [ id " + b"9" * 5000 + b" ] ]",
     "edgeslist.net": lambda: b"*Vertices 3\n*Edgeslist\n1 " + b"2 " * 100_000 + b"\n",
-    "lists.adjlist": lambda: b"#x\n# GMT x\n#\n" + b"1 " * 1_000_000 + b"\n",
+    "lists.adjlist": lambda: b"#x\n# GMT x\n#\n" + b"1 " * 100_000 + b"\n",
     "multiline.adjlist": lambda: b"#x\n# GMT x\n#\n1 %d\n2 {}\n" % LARGE,
 }
 BOMBS: dict[str, Callable[[], bytes]] = {

@@ -23,9 +23,10 @@ KINDS: dict[str, Kind] = {**TEXTS, **NAMED}
 absent = pytest.mark.skipif(not FOLDER.is_dir(), reason="the folder of small inputs (../shared/cases) is absent")
 
 
+# The kinds below are read by the command line among the quick tests, and are nearly the same.
 @absent
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
-@pytest.mark.parametrize("interface", INTERFACES)
+@pytest.mark.parametrize("interface", [pytest.param("command", marks=pytest.mark.slow), "Python"])
 def test_inputs_are_read_right_or_refused_with_a_way_out(case: Case, interface: str, tmp_path: Path):
     assert case.fault(INTERFACES[interface](case.handed, tmp_path)) is None
 

@@ -21,7 +21,7 @@ GRAPHS = [
     ("travelmapping-highways.parquet", "parquet", 1_206_036, None, 1_045_844, False),
     ("USA-road-d.NY.gr.gz", "dimacs", 365_050, 264_346, 264_346, False),
     ("luxembourg_osm.mtx.gz", "matrix-market", 119_666, 114_599, 114_599, False),
-    ("wave.graph.bz2", "metis", 1_059_331, 156_317, 156_317, True),
+    pytest.param("wave.graph.bz2", "metis", 1_059_331, 156_317, 156_317, True, marks=slow),
     ("wing.graph", "metis", 121_544, 62_032, 62_032, True),
     ("delaunay_n16.mtx.gz", "matrix-market", 196_575, 65_536, 65_536, False),
     ("internet.egr", "ecl", 193_620, 124_651, 124_651, True),
@@ -81,13 +81,10 @@ def test_distinct_edges(data_folder, name, fmt, n_edges, n_declared, span, both)
     "name",
     [
         "USPowerGrid.txt",
-        "wiki-Vote.txt",
-        "MIT8.edgelist",
-        "p2p-Gnutella31.e",
-        "luxembourg_osm.mtx.gz",
-        "wing.graph",
-        pytest.param("USA-road-d.NY.gr.gz", marks=slow),
-        pytest.param("wave.graph.bz2", marks=slow),
+        "PGPgiantcompo.graph",
+        *(pytest.param(name, marks=slow) for name in (
+            "wiki-Vote.txt", "MIT8.edgelist", "p2p-Gnutella31.e", "luxembourg_osm.mtx.gz", "wing.graph",
+            "USA-road-d.NY.gr.gz", "wave.graph.bz2")),
     ],
 )
 def test_pairs_agree_with_the_twins(data_folder, name):

@@ -36,7 +36,8 @@ from tests.helpers.resume_attempts import Stop, stop_after
 from tests.helpers.weighted_twin import arcs_of
 
 LONG = ["123456789.123456789", "0.5", "9876543.000000001", "3", "1e-9", "12345678.1234567800"]
-many = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few, many = (settings(max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+             for examples in (12, 300))
 
 
 def lines(weights: list[str], separator: str = " ", before: str = "", names: str = "") -> str:
@@ -139,10 +140,25 @@ WEIGHTS = st.one_of(
 )
 
 
-@pytest.mark.parametrize("name", ["edges.txt", "names.txt", "table.csv", "graph.lgl", "table.parquet"])
-@many
+SOME = ["edges.txt", "names.txt", "table.csv", "graph.lgl", "table.parquet"]
+
+
+@pytest.mark.parametrize("name", SOME)
+@few
 @given(st.lists(WEIGHTS, min_size=1, max_size=12))
 def test_beside_decimals(tmp_path: Path, name: str, weights: list[str]):
+    check_beside_decimals(tmp_path, name, weights)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SOME)
+@many
+@given(st.lists(WEIGHTS, min_size=1, max_size=12))
+def test_much_beside_decimals(tmp_path: Path, name: str, weights: list[str]):
+    check_beside_decimals(tmp_path, name, weights)
+
+
+def check_beside_decimals(tmp_path: Path, name: str, weights: list[str]):
     if name == "table.parquet":
         weights = [one for one in weights if places_of(Decimal(one)) <= 20 and Decimal(one) < 10**17]
         if not weights:

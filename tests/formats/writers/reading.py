@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import shutil
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from unittest.mock import patch
 
 import numpy as np
 
 import emdiam
+from emdiam.conversion.convert import graph_in_memory
 from emdiam.errors import EmdiamError, InputError
-from emdiam.store.store import open_store
+from emdiam.store.store import Store, open_store
 from tests.formats.writers.drawn import drawn
 from tests.formats.writers.table import WRITERS
 from tests.formats.writers.writer import Held, Options, expected
@@ -20,6 +23,7 @@ from tests.helpers.damage import read_array
 from tests.helpers.handed_in import keyword_remedies
 
 EQUAL, LED, REFUSED, DIFFERENT, FAULT = "equal", "refused, and the remedy leads to it", "refused", "different", "fault"
+_IN_FILES = 10
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Trip:
 
 def round_trip(name: str, number: int, folder: Path) -> Trip:
     """Write the graph of this number by this writer and read it, with its weights and directions where the number says
-    so."""
+    so; every tenth one into a store of files."""
     random, writer = Random(f"{name} {number}"), WRITERS[name]
     graph = drawn(random, writer.traits)
     path = folder / f"g{random.choice(writer.suffixes)}"
@@ -45,12 +49,13 @@ def round_trip(name: str, number: int, folder: Path) -> Trip:
         options["weights"] = writer.weight or True
     if directed:
         options["directed"] = True
-    return _judged(path, options, expected(graph, writer.traits, weighted, directed), folder)
+    return _judged(path, options, expected(graph, writer.traits, weighted, directed), folder,
+                   converted if number % _IN_FILES == _IN_FILES - 1 else read_back)
 
 
-def _judged(path: Path, options: Options, right: list[Held], folder: Path) -> Trip:
+def _judged(path: Path, options: Options, right: list[Held], folder: Path, read: Callable[..., Held]) -> Trip:
     try:
-        found = read_back(path, options, folder)
+        found = read(path, options, folder)
     except InputError as error:
         return _followed(path, options, right, folder, error)
     except (EmdiamError, Exception):  # what is no InputError is a fault, whatever it is
@@ -81,19 +86,32 @@ def _beside(found: Held, right: Held) -> str:
 
 
 def read_back(path: Path, options: Options, folder: Path, memory: str = "4GiB") -> Held:
-    """The graph of the store that the file becomes. Raises as `emdiam.convert`."""
+    """The graph that the file becomes, in a store in memory: one in files costs ten times as much, and its writer has
+    tests of its own. Raises as `emdiam.convert`."""
+    stores: list[Store] = []
+    with patch("emdiam.conversion.convert.write_graph", lambda source, target, options: stores.append(
+            graph_in_memory(source, folder, options))):
+        emdiam.convert(path, folder / "read.zarr", threads=1, memory=memory, scratch=folder, **options)
+    return _held(stores[0])
+
+
+def converted(path: Path, options: Options, folder: Path, memory: str = "4GiB") -> Held:
+    """The graph of the store that `emdiam.convert` makes of the file. Raises as it."""
     target = folder / "read.zarr"
     shutil.rmtree(target, ignore_errors=True)
     emdiam.convert(path, target, threads=1, memory=memory, scratch=folder, **options)
     with open_store(target, directed=None) as store:
-        names = [str(name) for name in store.user_ids(np.arange(store.n_vertices))]
-        ends, heads = (read_array(array).tolist() for array in (store.indptr, store.indices))
-        places = 0 if store.record.weights is None else store.record.weights.decimals
-        weights = None if store.weights is None else [w / 10**places for w in read_array(store.weights).tolist()]
-        directed = store.directed
+        return _held(store)
+
+
+def _held(store: Store) -> Held:
+    names = [str(name) for name in store.user_ids(np.arange(store.n_vertices))]
+    ends, heads = (read_array(array).tolist() for array in (store.indptr, store.indices))
+    places = 0 if store.record.weights is None else store.record.weights.decimals
+    weights = None if store.weights is None else [w / 10**places for w in read_array(store.weights).tolist()]
     edges: dict[tuple[str, str], float | None] = {}
     for v, tail in enumerate(names):
         for at in range(ends[v], ends[v + 1]):
             pair = (tail, names[heads[at]])
-            edges[pair if directed else (min(pair), max(pair))] = None if weights is None else weights[at]
+            edges[pair if store.directed else (min(pair), max(pair))] = None if weights is None else weights[at]
     return Held(frozenset(names), edges)
