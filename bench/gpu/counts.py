@@ -124,7 +124,8 @@ def count_method(graph: HostGraph, method: str) -> Counts:
     """What a whole exact method asks of a device that holds the graph, over the machine of fibres."""
     from tests.simt.devices import open_device  # a development tool: the machine of fibres comes with the tests
 
-    with counted_engine(graph, open_device("shim-0", total=1 << 32, step_limit=1 << 40), method) as (engine, counting):
+    device = open_device("shim-0", total=1 << 32, step_limit=1 << 40, resident=2048)
+    with counted_engine(graph, device, method) as (engine, counting):
         method_of(method)(engine)
         return counting.counts.copy()
 
@@ -216,7 +217,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows: list[dict[str, Any]] = []
     for text in given.graphs:
         graph = graph_named(text)
-        device = open_device("shim-0", total=1 << 32, step_limit=1 << 40, n_sms=given.sms)
+        device = open_device("shim-0", total=1 << 32, step_limit=1 << 40, resident=2048, n_sms=given.sms)
         for row in measure(graph, device, given.paths.split(","), runner.Traffic if given.requests else None):
             rows.append(row)
             print(markdown([row], ""), file=sys.stderr)

@@ -120,7 +120,7 @@ def test_the_shim_wants_arguments_of_exactly_the_kernels_types() -> None:
 
 
 def test_a_cooperative_launch_must_be_resident() -> None:
-    device = open_device("shim-0", n_sms=2)
+    device = open_device("shim-0", n_sms=2, resident=2048)
     kernel = device.kernel(PRIMITIVES, "places")
     assert device.resident_blocks(kernel, 512) == 8
     assert device.resident_blocks(kernel, 512, shared=100 << 10) == 4

@@ -81,18 +81,21 @@ class ShimDevice:
 
     seed : the order of threads (0: ascending, 1: descending, else random, with threads taken off in the
     middle and blocks interleaved), and the rubbish in memory that was not written. n_sms : as stated, for
-    the host's choice of grids. total : bytes of memory that it pretends to have. steps, launches : basic
-    blocks of code and launches so far. late : whether launches, and copies behind them, are done only when
-    somebody waits (shim_streams.py): bit 0 for launches, bit 1 for copies. peak : most bytes in use at a time.
+    the host's choice of grids. resident : threads that each of them has room for, fewer than a GPU's 2,048, since a
+    launch of the whole grid takes as long as there are threads. total : bytes of memory that it pretends to have.
+    steps, launches : basic blocks of code and launches so far. late : whether launches, and copies behind them, are
+    done only when somebody waits (shim_streams.py): bit 0 for launches, bit 1 for copies. peak : most bytes in use at
+    a time.
     copied : bytes that copies behind have brought.
 
     failures : what goes wrong, as errors of a GPU would be told (emdiam/gpu/failures.py).
     """
 
     def __init__(self, seed: int = 0, n_sms: int = 2, total: int = 1 << 30,
-                 step_limit: int = runner.DEFAULT_STEP_LIMIT, late: int = 0, failures: Failures | None = None) -> None:
+                 step_limit: int = runner.DEFAULT_STEP_LIMIT, late: int = 0, failures: Failures | None = None,
+                 resident: int = 512) -> None:
         self.name, self.n_sms, self.max_threads, self.warp = f"shim, seed {seed}", n_sms, 1024, 32
-        self.seed, self.step_limit, self.total = seed, step_limit, total
+        self.seed, self.step_limit, self.total, self._resident = seed, step_limit, total, resident
         self.limit: int | None = None
         self.steps = self.launches = self.used = self.peak = self.copied = 0
         self._launches, self._late_copies = Order(bool(late & 1)), bool(late & 2)
@@ -202,7 +205,7 @@ class ShimDevice:
         self.launches += 1
 
     def resident_blocks(self, kernel: Kernel, block: int, shared: int = 0) -> int:
-        return self.n_sms * max(1, min(2048 // block, SHARED_BYTES // max(shared, 1)))
+        return self.n_sms * max(1, min(self._resident // block, SHARED_BYTES // max(shared, 1)))
 
     def synchronize(self) -> None:
         self._check()
