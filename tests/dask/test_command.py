@@ -21,16 +21,27 @@ def store(tmp_path: Path) -> Path:
     return tmp_path / "g.zarr"
 
 
-def test_exact(store: Path, emdiam: Run) -> None:
-    done = emdiam("exact", str(store), "--workers", "2", "--worker-memory", "1GiB", "--json")
+def test_exact(store: Path, tmp_path: Path, emdiam: Run) -> None:
+    """And nothing is left of it."""
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    done = emdiam("exact", str(store), "--workers", "2", "--worker-memory", "1GiB", "--json", TMPDIR=str(temporary))
     said = done.stderr.splitlines()
     assert done.returncode == 0 and said[0].startswith("workers: started, 0 of 2 workers"), done.stderr
+    assert not {"Warning", "leaked"} & {*done.stderr.replace(":", " ").split()}, done.stderr
     result = json.loads(done.stdout)
     assert result["diameter"] == 68 and result["exact"] and result["details"]["losses"] == []
     workers = result["details"]["workers"]
     assert len(workers) == 2 and sum(worker["vertices"] for worker in workers) == 1200
     for worker in workers:
         assert worker["messages"] > 0 and worker["peak_rss_bytes"] <= worker["planned_rss_bytes"]
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_quiet_run_says_nothing(store: Path, emdiam: Run) -> None:
+    done = emdiam("exact", str(store), "--workers", "2", "--worker-memory", "1GiB", "-q")
+    assert done.returncode == 0 and done.stderr == ""
 
 
 @pytest.mark.slow

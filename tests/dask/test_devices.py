@@ -28,7 +28,7 @@ from tests.simt.devices import open_device
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
 from emdiam.dask import device_frontier  # noqa: E402 - needs Dask
-from tests.helpers.workers import apart, engine_on_workers  # noqa: E402
+from tests.helpers.workers import SOURCES, apart, engine_on_workers  # noqa: E402
 
 ODD = odd_graphs()
 # The others take up to half a minute each, on devices that are a CPU.
@@ -55,11 +55,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
     return taken
 
 
-def check(path: Path, graph: naive.Graph, workers: int, seed: int, **fields: int) -> None:
-    """All verbs on a store of the graph whose vertices are spread over the ranges."""
+def check(
+    path: Path, graph: naive.Graph, workers: int, seed: int, most: int | None = None, **fields: int
+) -> None:
+    """All verbs on a store of the graph whose vertices are spread over the ranges. most : sources of counts."""
     wide = apart(graph)
     with engine_on_workers(write_store(path, wide), workers, processes=False, device="gpu", **fields) as engine:
-        check_all(engine, wide, random.Random(seed))
+        check_all(engine, wide, random.Random(seed), most)
 
 
 @pytest.mark.thin(30, sampled=("name",))
@@ -67,7 +69,7 @@ def check(path: Path, graph: naive.Graph, workers: int, seed: int, **fields: int
 @pytest.mark.parametrize("way", DENSE)
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_odd_graphs(tmp_path: Path, asked: Asked, workers: int, way: str, name: str) -> None:
-    check(tmp_path / "g.zarr", ODD[name], workers, 7, **DENSE[way])
+    check(tmp_path / "g.zarr", ODD[name], workers, 7, SOURCES, **DENSE[way])
     assert sorted(asked) == [("gpu", place) for place in range(workers)]
 
 

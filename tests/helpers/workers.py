@@ -24,6 +24,8 @@ distributed = pytest.importorskip("distributed", reason="dask.distributed is not
 MEMORY = 4 << 30
 # Vertices of small graphs are this far apart on workers, so that ranges, which begin at multiples of 64, share them.
 APART = 13
+# Sources of a test that counts distances: more than a word of 64 has, where every source takes workers milliseconds.
+SOURCES = 70
 
 
 @cache
