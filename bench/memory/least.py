@@ -2,7 +2,8 @@
 
 The least budget is what the refusal of 1 MiB names, or `emdiam plan`, whichever is less. The command runs with exactly
 that in a process of its own: it must not be refused, and its peak must not pass the budget. A run that its time limit
-ends has kept to its budget until then. Cells that are in --out already are not run again.
+ends has kept to its budget until then, and no longer: with --unended what has not come to its end on a larger graph of
+the same class runs on one of --vertices. Cells that are in --out already are not run again.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from functools import cache
+from math import isqrt
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +47,8 @@ _EXIT_REFUSED, _EXIT_STOPPED = 2, 3
 # What has no least budget of its own: all in memory, and commands that make no graph of these.
 _WITHOUT = ("generate", IN_RAM)
 _VERTICES, _PARTS_OF_BIPARTITE, _SMALL = 1 << 20, 6000, 1 << 11
-_HEAD = ("graph", "cells", "worked", "stopped by the time limit", "refused", "above", "highest ratio", "of")
+_HEAD = ("graph", "commands and methods", "came to their end", "of these on fewer vertices", "were stopped", "refused",
+         "above", "highest ratio", "of")
 
 
 def subjects() -> list[Subject]:
@@ -56,7 +59,11 @@ def subjects() -> list[Subject]:
 
 def shape_of(name: str, small: bool, vertices: int = _VERTICES) -> Shape:
     """One of the eight graphs. small : of so few vertices that all pairs of them have room."""
-    wanted = _SMALL if small else _PARTS_OF_BIPARTITE if name == "bipartite" else vertices
+    wanted = vertices
+    if small:
+        wanted = min(_SMALL, vertices >> 5)
+    elif name == "bipartite":  # whose edges are the square
+        wanted = min(_PARTS_OF_BIPARTITE, 6 * isqrt(vertices))
     return Shape(f"{name}-{wanted}", f"{name} of {wanted:,} vertices", (name, "--vertices", str(wanted)), small=small)
 
 
@@ -126,21 +133,31 @@ def measured(subject: Subject, files: Files, seconds: float, cold: bool) -> dict
 
 
 def markdown(cells: Sequence[dict[str, Any]]) -> str:
-    """What became of the cells, a row a graph, and each fault."""
+    """What became of the commands and methods, a row a graph, and each fault."""
     rows = []
     for name in [*EIGHT, "all"]:
         mine = [cell for cell in cells if name in ("all", cell["graph"].split("-")[0]) and cell["status"] != NONE]
-        if not mine:
-            continue
-        counts = [sum(cell["status"] == status for cell in mine) for status in (WORKED, STOPPED, REFUSED, ABOVE)]
-        top = max(mine, key=lambda cell: cell.get("ratio", 0))
-        rows.append(f"| {name} | {len(mine)} | {' | '.join(map(str, counts))} | {top.get('ratio', 0):.2f}"
-                    f" | {top['subject']} |")
+        if mine:
+            top = max(mine, key=lambda cell: cell.get("ratio", 0))
+            counts = " | ".join(map(str, _counts(mine)))
+            rows.append(f"| {name} | {counts} | {top.get('ratio', 0):.2f} | {top['subject']} |")
     lines = ["# Does the least --memory that is named work?\n", f"| {' | '.join(_HEAD)} |",
              "|---|" + "---:|" * (len(_HEAD) - 2) + "---|", *rows, ""]
     lines += [f"- {cell['graph']}, {cell['subject']}: {cell['status']}, {_sizes(cell)}{cell['said']}"
               for cell in faults(cells)]
     return "\n".join(lines)
+
+
+def _counts(cells: Sequence[dict[str, Any]]) -> list[int]:
+    """Pairs of a graph and a command; how many came to their end, only on fewer vertices than are usual, or were only
+    stopped; cells that were refused, and above."""
+    tried = {(cell["graph"].split("-")[0], cell["subject"]) for cell in cells}
+    ended = {(*cell["graph"].split("-"), cell["subject"]) for cell in cells if cell["status"] == WORKED}
+    usual = {(name, subject) for name, vertices, subject in ended
+             if int(vertices) in (_VERTICES, _SMALL, _PARTS_OF_BIPARTITE)}
+    pairs = {(name, subject) for name, _, subject in ended}
+    return [len(tried), len(pairs), len(pairs - usual), len(tried - pairs),
+            *(sum(cell["status"] == status for cell in cells) for status in (REFUSED, ABOVE))]
 
 
 def faults(cells: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -152,6 +169,12 @@ def _sizes(cell: dict[str, Any]) -> str:
     if "least_bytes" not in cell:
         return ""
     return f"{format_size(cell['peak_bytes'])} of {format_size(cell['least_bytes'])}. "
+
+
+def _worked(cells: Sequence[dict[str, Any]], name: str) -> set[str]:
+    """What has come to its end on a graph of a class, of whatever size."""
+    return {cell["subject"] for cell in cells
+            if cell["graph"].split("-")[0] == name and cell["status"] == WORKED}
 
 
 def _remove(files: Files) -> None:
@@ -169,8 +192,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cells = kept["cells"]
     done = {(cell["graph"], cell["subject"], cell["cold"]) for cell in cells}
     for name in given.graph or EIGHT:
+        ended = _worked(cells, name) if given.unended else set()
         for subject in subjects():
             if given.only and subject.name not in given.only and subject.command not in given.only:
+                continue
+            if subject.name in ended:
                 continue
             small = on_small(subject)
             files = Files(shape_of(name, small, given.vertices), given.work, round(2 * given.seconds))
@@ -201,6 +227,7 @@ def _parser() -> argparse.ArgumentParser:
                       help=f"of all but the bipartite graph, and of what needs few (default: {_VERTICES})")
     made.add_argument("--seconds", type=float, metavar="S", default=10.0,
                       help="time limit of methods that have one (default: 10)")
+    made.add_argument("--unended", action="store_true", help="leave out what has come to its end on such a graph")
     made.add_argument("--cold", action="store_true", help="let each run compile its kernels")
     return made
 

@@ -141,7 +141,7 @@ def _strips(task: Task, method: PairsMethod, budget: Budget, seconds: float) -> 
         height, need = n, task.matrix_bytes
     else:
         # The method may have half of what is left (separators), strips a quarter.
-        height = max(1, min(CHUNK, n, rest // 4 // max(1, n * item)))
+        height = max(1, min(CHUNK, n, rest // 4 // max(1, _strip_bytes(n, item, 1))))
         need = _strip_bytes(n, item, height)
     if need > rest:
         works = base + separator_bytes(task, budget.out is None) if method.name == "separators" else 0

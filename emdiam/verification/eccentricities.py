@@ -76,6 +76,7 @@ class _Proof:
         self._store, self._report, self._budget, self._claims = store, report, budget, certificate.claims
         self._largest = largest_label(report.upper, store.n_vertices)
         self._dtype = label_dtype(self._largest)
+        budget.later_bytes = self._later_bytes(len(certificate.sources))
         check_graph_room(store, self._dtype.itemsize, budget)
         digest, labelling = read_graph(store, certificate.graph, budget.threads, Meter(budget.progress))
         names: list[int | str] = [certificate.claims.largest, *certificate.sources]
@@ -93,6 +94,17 @@ class _Proof:
         self.upper = np.full(store.n_vertices, np.iinfo(self._dtype).max, self._dtype)
         self._settle_anew(parent, sizes)
         self._number(parent, sizes)
+
+    def _later_bytes(self, n_sources: int) -> int:
+        """Two bounds and what they are compared by, the number of the component, and for pairs of all vertices what
+        settle_by_pairs takes."""
+        n, item, number = self._store.n_vertices, self._dtype.itemsize, self._store.id_dtype.itemsize
+        return (n * (2 * (item + 1) + np.min_scalar_type(n_sources + 1).itemsize + self._pair_bytes(n_sources))
+                + n * (3 * number + 1) + scan_bytes(self._store, self._budget.threads))
+
+    def _pair_bytes(self, n_columns: int) -> int:
+        """Of a vertex: all distances in two orders, two bounds and the part."""
+        return 2 * n_columns * self._dtype.itemsize + 9 + self._store.id_dtype.itemsize
 
     def _look_at_sizes(self, parent: np.ndarray, sizes: np.ndarray, largest: int) -> None:
         self._root = int(parent[largest])
@@ -186,12 +198,12 @@ class _Proof:
         self._report.unsettled = int(np.count_nonzero(is_open))
         if not is_open.any():
             return
+        self._budget.later_bytes = 0  # it is taken now
         parts = self._parts()
         for number in np.unique(self.member[is_open]).tolist():
             vertices = np.flatnonzero(self.member == number)
             columns = [column for column in self.columns if column.component == number]
-            # All distances in two orders, two bounds and the parts.
-            held = self._hold(len(vertices) * (2 * len(columns) * self._dtype.itemsize + 9 + parts.itemsize))
+            held = self._hold(len(vertices) * self._pair_bytes(len(columns)))
             points = np.empty((len(vertices), len(columns)), self._dtype)
             first = 0
             for group in self._groups(columns):

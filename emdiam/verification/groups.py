@@ -17,6 +17,7 @@ from ..progress import Meter
 from ..store.store import Store
 from ..stream.plan import too_small
 from .labels import LabelColumn, LabelGroup, label_dtype, largest_label
+from .pairs import ROW_BYTES, WAITING_BYTES
 from .parts import Part
 from .plan import Budget, GroupPlan, engine_needs, plan_groups
 from .proposals import Proposals, check_within
@@ -38,6 +39,11 @@ class Gathered:
         for j, column in enumerate(group.columns):
             if column.pairs and column.component == self.part.number:
                 self.points[:, self.part.pivots.index(column.vertex)] = group.labels[self.vertices, j]
+
+
+def pair_bytes(n_vertices: int, n_pivots: int, item_bytes: int) -> int:
+    """What unsettled vertices take: their numbers, labels and one more, and rows of the proof of pairs."""
+    return n_vertices * (8 + (n_pivots + 1) * item_bytes + ROW_BYTES) + WAITING_BYTES
 
 
 def make_groups(columns: list[LabelColumn], most: int) -> list[list[LabelColumn]]:
@@ -78,7 +84,7 @@ class LabelStage:
         columns = [column for part in self._parts for column in part.columns()]
         if not columns:
             return self._unsettled()
-        plan = plan_groups(self._store, len(columns), self._dtype.itemsize, self._budget)
+        plan = plan_groups(self._store, len(columns), self._dtype.itemsize, self._budget, self._budget.later_bytes)
         groups = make_groups(columns, plan.columns)
         paired = [group for group in groups if any(column.pairs for column in group)]
         last = self._with_engine(plan, groups, paired)
@@ -173,7 +179,7 @@ class LabelStage:
         return sizes
 
     def _check_room(self, sizes: np.ndarray, wanted: list[Part]) -> None:
-        need = sum(int(sizes[part.number]) * (8 + (len(part.pivots) + 1) * self._dtype.itemsize) for part in wanted)
+        need = sum(pair_bytes(int(sizes[part.number]), len(part.pivots), self._dtype.itemsize) for part in wanted)
         room = self._budget.room(0)
         if need > room:
             raise too_small(self._budget.memory_bytes, self._budget.memory_bytes + need - room)

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import BudgetError
+from ..errors import MoreMemoryError
 from ..jit import inlined, kernel
 from ..units import format_size
 
@@ -39,6 +39,10 @@ _SLICE = 1 << 24
 _WAITING = 1 << 10
 # Why a kernel returned.
 _DONE, _UNPROVED, _MORE = 0, 1, 2
+
+
+# Bytes a row of a proof, and of the products that wait.
+ROW_BYTES, WAITING_BYTES = 8, 1 << 20
 
 
 @dataclass(frozen=True)
@@ -77,8 +81,8 @@ def prove_pairs(points: np.ndarray, limit: int, room: int = 1 << 62) -> PairProo
 
 def _fits(size: int, room: int) -> None:
     if size > room:
-        raise BudgetError(f"the pairs need {format_size(size)} beside what is in memory, and only "
-                          f"{format_size(max(0, room))} of --memory are left", remedy="give more --memory")
+        raise MoreMemoryError(f"the pairs need {format_size(size)} beside what is in memory, and only "
+                              f"{format_size(max(0, room))} of --memory are left", size - room)
 
 
 @kernel

@@ -22,7 +22,7 @@ from ..stream.blocks import table_bytes
 from ..stream.plan import MIN_BLOCKS, MemoryPlan, Phase, program_bytes, too_small
 from ..traverse.multi import batch_bytes
 from ..traverse.workspace import workspace_bytes
-from ..units import current_rss_bytes
+from ..units import current_rss_bytes, format_size
 from .labels import FEW_COLUMNS, MOST_COLUMNS
 
 _MARGIN = 8 << 20
@@ -44,16 +44,23 @@ class GroupPlan:
 @dataclass
 class Budget:
     """memory_bytes : peak RSS of the process. threads, progress : as in verify. program : program_bytes() before
-    anything was read."""
+    anything was read. later_bytes : what is kept later at most, where all pairs of vertices are to be proved."""
 
     memory_bytes: int
     threads: int
     progress: Listener | None
     program: int = field(default_factory=program_bytes)
+    later_bytes: int = 0
 
     def room(self, held_bytes: int) -> int:
         """Bytes that arrays may still take, beside kernels and those of `held_bytes`."""
         return self.memory_bytes - max(current_rss_bytes(), self.program + held_bytes) - _MARGIN
+
+    def too_small(self, least_bytes: int) -> BudgetError:
+        """The refusal. least_bytes : what is enough where few pairs are left to be proved."""
+        works = least_bytes + self.later_bytes
+        parts = f", and for all pairs of vertices {format_size(works)}" if self.later_bytes else ""
+        return too_small(self.memory_bytes, least_bytes, parts, works)
 
 
 def check_graph_room(store: Store, item_bytes: int, budget: Budget) -> None:
@@ -64,19 +71,22 @@ def check_graph_room(store: Store, item_bytes: int, budget: Budget) -> None:
     state = max(hash_bytes(store), store.n_vertices * (max(hashes, ids) + ids))
     need = budget.program + _MARGIN + state + scan_bytes(store, budget.threads)
     if need > budget.memory_bytes:
-        raise too_small(budget.memory_bytes, max(need, least_bytes(store, item_bytes, budget)))
+        raise budget.too_small(max(need, least_bytes(store, item_bytes, budget)))
 
 
-def plan_groups(store: Store, n_columns: int, item_bytes: int, budget: Budget) -> GroupPlan:
+def plan_groups(store: Store, n_columns: int, item_bytes: int, budget: Budget, reserve_bytes: int = 0) -> GroupPlan:
     """The way with the fewest passes over the edges a column that fits, beside the number of every vertex's part.
+    reserve_bytes : left free for what comes while the labels are there, if one column fits beside that.
     Raises BudgetError."""
     memory_bytes, threads = budget.memory_bytes, budget.threads
+    if memory_bytes - reserve_bytes >= least_bytes(store, item_bytes, budget):
+        memory_bytes -= reserve_bytes
     n, least = store.n_vertices, _least_arena(store)
     whole = max(least, store.indices.n_chunks * store.indices.chunk_items * store.id_dtype.itemsize)
     try:
         plan = _engine_plan(store, item_bytes, budget, memory_bytes, whole)
     except BudgetError:
-        raise too_small(memory_bytes, least_bytes(store, item_bytes, budget)) from None
+        raise budget.too_small(least_bytes(store, item_bytes, budget)) from None
     room = memory_bytes - plan.base_bytes - plan.buffer_bytes - _state(store, threads)
     # Over long distances the sources of a batch share little, and each level is one for all of them.
     short = item_bytes == 1
@@ -89,7 +99,7 @@ def plan_groups(store: Store, n_columns: int, item_bytes: int, budget: Budget) -
             if columns > (FEW_COLUMNS if batched else 0):
                 ways.append((levels / (columns if batched else 1) + 1 / columns, len(ways), columns, batched))
     if not ways:
-        raise too_small(memory_bytes, least_bytes(store, item_bytes, budget))
+        raise budget.too_small(least_bytes(store, item_bytes, budget))
     _, _, columns, batched = min(ways)
     left = room - _label_bytes(columns, n, item_bytes, batched)
     return GroupPlan(columns, batched, min(left, whole))

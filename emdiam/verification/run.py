@@ -35,7 +35,7 @@ from ..progress import Event, Listener, Meter, silent, timed
 from ..store.store import Store, check_directed, open_store
 from ..units import default_memory_bytes, peak_rss_bytes
 from .eccentricities import EccentricityReport, prove_eccentricities
-from .groups import Gathered, LabelStage
+from .groups import Gathered, LabelStage, pair_bytes
 from .labels import label_dtype, largest_label
 from .pairs import prove_pairs
 from .parts import find_parts
@@ -43,6 +43,9 @@ from .plan import Budget, check_graph_room
 from .report import Refused, VerifyReport
 from .weighted import prove_weighted
 from .weighted_eccentricities import prove_weighted_eccentricities
+
+# Of the number of a vertex's component, at most.
+_MEMBER_BYTES = 4
 
 Said = Certificate | EccentricityCertificate | WeightedCertificate | WeightedEccentricityCertificate
 _KEYS = {FORMAT: KEYS, ECCENTRICITIES: ECCENTRICITY_KEYS, WEIGHTED: WEIGHTED_KEYS,
@@ -106,6 +109,9 @@ def _verify(certificate: Said, store: Store, budget: Budget) -> VerifyReport:
 def _prove_diameter(certificate: Certificate, store: Store, report: VerifyReport, budget: Budget) -> None:
     with timed(report.seconds, "graph"):
         dtype = label_dtype(largest_label(report.upper, store.n_vertices))
+        pivots = max((len(component.pivots) for component in certificate.components), default=0)
+        if pivots:
+            budget.later_bytes = pair_bytes(store.n_vertices, pivots, dtype.itemsize) + _MEMBER_BYTES * store.n_vertices
         check_graph_room(store, dtype.itemsize, budget)
         parts, member = find_parts(store, certificate, budget.threads, Meter(budget.progress))
         budget.program += member.nbytes

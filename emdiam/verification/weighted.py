@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import BudgetError
+from ..errors import MoreMemoryError
 from ..jit import kernel
 from ..methods.weighted.certificate import WeightedCertificate
 from ..progress import Event, silent, timed
@@ -22,6 +22,8 @@ from .report import Refused, VerifyReport
 from .weighted_sources import WeightedProof
 
 _UNBOUNDED = np.int64(1) << 62
+# A distance of eight bytes, and its copy for the pairs.
+_POINT_BYTES = 2 * 8
 
 
 def prove_weighted(certificate: WeightedCertificate, store: Store, report: VerifyReport, budget: Budget) -> None:
@@ -38,6 +40,7 @@ class _Proof(WeightedProof):
 
     def __init__(self, certificate: WeightedCertificate, store: Store, report: VerifyReport, budget: Budget) -> None:
         claims = certificate.claims
+        budget.later_bytes = _POINT_BYTES * store.n_vertices * len(certificate.sources)
         super().__init__(certificate, claims.witness, store, report, budget)
         self._claims, self.upper = claims, np.full(store.n_vertices, _UNBOUNDED)
 
@@ -100,10 +103,11 @@ class _Proof(WeightedProof):
 
     def _check_points(self, n_left: int, n_columns: int) -> None:
         """Raises BudgetError if there is no room for so many columns and their copies."""
-        need = 2 * 8 * n_left * n_columns
-        if need > self.budget.room(0):
-            raise BudgetError(f"the pairs of {n_left:,} vertices take {format_size(need)} more than there is",
-                              remedy="give more --memory")
+        need = _POINT_BYTES * n_left * n_columns
+        room = self.budget.room(0)
+        if need > room:
+            raise MoreMemoryError(f"the pairs of {n_left:,} vertices take {format_size(need)} beside what is in memory,"
+                                  f" and only {format_size(max(0, room))} of --memory are left", need - room)
 
     def _prove_pairs(self, left: np.ndarray, here: np.ndarray, columns: list[np.ndarray], limit: int) -> None:
         """The pairs of one component; columns without a source in it are left out."""

@@ -27,7 +27,6 @@ from ..sssp.paths import SearchOptions
 from ..sssp.plan import ArcsPlan, plan_arcs
 from ..sssp.rows import unreached
 from ..store.store import Store
-from ..stream.plan import too_small
 from ..traverse.components import _find, join
 from ..weighted.components import point_to_roots
 from .labels import REPORT
@@ -152,7 +151,7 @@ def _planned(store: Store, budget: Budget) -> ArcsPlan:
     room = budget.room(0)
     plan = plan_arcs(store, budget.threads, room, _STATE_BYTES * store.n_vertices, _LEAST_ROOM)
     if plan.need + _LEAST_ROOM > room:
-        raise too_small(budget.memory_bytes, budget.memory_bytes + plan.need + _LEAST_ROOM - room)
+        raise budget.too_small(budget.memory_bytes + plan.need + _LEAST_ROOM - room)
     return plan
 
 

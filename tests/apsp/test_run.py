@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -107,6 +108,22 @@ def test_plans(tmp_path: Path) -> None:
     assert plan_pairs(task(10_000, 40_000), "blocked", base).where == MEMORY
     assert plan_pairs(task(60_000, 40_000), "blocked", base).where == DISK
     assert plan_pairs(task(60_000, 40_000), "harish", base).where == STRIPS
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("to_file", [False, True])
+def test_what_works_with_the_least_memory_works_with_more(method: str, to_file: bool, tmp_path: Path) -> None:
+    """A plan may take more where there is more, and never more than there is."""
+    for n in (1, 5, 64, 300, 1024, 1500, 3000, 20_000):
+        def planned(memory: int, n: int = n) -> Any:
+            out = tmp_path / "m.zarr" if to_file else None
+            return plan_pairs(task(n, 3 * n), method, Budget(memory, 200 * MIB, 2, out))
+
+        with pytest.raises(BudgetError) as refusal:
+            planned(MIB)
+        least = int(re.findall(r"--memory (\d+)MiB", str(refusal.value))[0]) * MIB
+        for more in (0, 1, 1 << 16, MIB, 3 * MIB, 10 * MIB, 50 * MIB, 1 << 30):
+            assert planned(least + more).planned_rss_bytes <= least + more, (n, more)
 
 
 def test_refusals_have_numbers_and_a_remedy(tmp_path: Path, mesh: Path) -> None:

@@ -21,6 +21,7 @@ from bench.memory.cells import (
     impossible,
 )
 from bench.memory.graphs import SHAPES, SMALL, component_edges
+from bench.memory.least import faults, markdown
 from bench.memory.process import Ended, call
 from bench.memory.table import ENDED, FAILED, NONE, REFUSED, STOPPED, Table
 from emdiam.apsp.methods import METHODS as PAIRS
@@ -108,6 +109,18 @@ def test_a_table_goes_on_and_shows_its_faults(tmp_path: Path) -> None:
     assert "| convert | 100.0 MiB | 101.0 MiB | 1.01 | - | - |" in again.markdown()
     again.cells[0] |= {"ratio": 0.5, "status": FAILED, "said": "it crashed"}
     assert again.faults() == ["star, convert, least: failed 0.5 it crashed"]
+
+
+def test_least_budgets_on_fewer_vertices_are_said() -> None:
+    cells = [{"graph": graph, "subject": subject, "status": status, "ratio": 0.5, "said": "", "least_bytes": 100 << 20,
+              "peak_bytes": 90 << 20}
+             for graph, subject, status in (("comb-1048576", "convert", "worked"), ("comb-1048576", "ecc", "stopped"),
+                                            ("comb-4096", "ecc", "worked"), ("comb-4096", "plan", "worked"),
+                                            ("comb-4096", "exact pivots", "stopped"))]
+    assert "| comb | 4 | 3 | 2 | 1 | 0 | 0 | 0.50 | convert |" in markdown(cells) and faults(cells) == []
+    cells[0]["status"], cells[3]["status"] = "above", "refused"
+    assert "| comb | 4 | 1 | 1 | 3 | 1 | 1 | 0.50 | convert |" in markdown(cells)
+    assert "- comb-4096, plan: refused, 90.0 MiB of 100.0 MiB. " in markdown(cells)
 
 
 def test_what_was_said_last_is_the_reason() -> None:

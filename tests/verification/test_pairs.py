@@ -124,7 +124,7 @@ def test_a_slice_ends_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_does_not_fit_is_refused_with_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     points = np.arange(3000, dtype=np.uint16).reshape(-1, 3)
-    with pytest.raises(BudgetError, match="the pairs need .* more --memory"):
+    with pytest.raises(BudgetError, match="the pairs need .* MiB more with --memory"):
         prove_pairs(points, 5, room=1000)
     with pytest.raises(BudgetError):
         prove_pairs(points, 5, room=4 * len(points))
