@@ -14,18 +14,21 @@ from ..errors import InputError
 from .source import EdgeBatch
 
 _NATURAL_STEP = 1
+# Lines of which as many as the first says may well be chance.
+_FEW = 2
 
 
 class Counts:
     """The counts in a first line: vertices, and edges if they are there.
 
     n, m : the numbers. pairs : how many were watched of those behind the line, with ids that are integers. meets_m :
-    whether m is an id among them.
+    whether m is an id among them. has_loop, has_itself : whether a loop is among them, and the pair of n and m.
     """
 
     def __init__(self, n: int, m: int | None) -> None:
         self.n, self.m = n, m
         self.pairs, self.meets_m = 0, False
+        self.has_loop, self.has_itself = False, False
         self._least, self._largest = n + 1, -1
 
     def watch(self, src: Any, dst: Any) -> None:
@@ -35,6 +38,9 @@ class Counts:
             self._largest = max(self._largest, int(src.max()), int(dst.max()))
             self.pairs += len(src)
             self.meets_m = self.meets_m or bool((src == self.m).any() or (dst == self.m).any())
+            self.has_loop = self.has_loop or bool((src == dst).any())
+            if self.m is not None and not self.has_itself:
+                self.has_itself = bool(((src == self.n) & (dst == self.m) | (src == self.m) & (dst == self.n)).any())
 
     @property
     def largest(self) -> int:
@@ -73,10 +79,11 @@ def with_counts(counts: Counts, batches: Iterator[EdgeBatch]) -> Iterator[EdgeBa
 
 
 class HeldPair:
-    """The first pair of an input, which may be counts. error : makes an InputError of the input."""
+    """The first pair of an input, which may be counts. error : makes an InputError of the input. alone : whether there
+    is nothing else in its line."""
 
-    def __init__(self, error: Callable[..., InputError]) -> None:
-        self._error = error
+    def __init__(self, error: Callable[..., InputError], alone: bool) -> None:
+        self._error, self._alone = error, alone
         self.counts: Counts | None = None
         """The counts that the first pair has turned out to be, after a complete pass; None: it is an edge."""
 
@@ -106,14 +113,21 @@ class HeldPair:
             yield batch
         if counts.largest > n:
             return
-        if counts.agree:
+        if counts.agree and self._is_certain(counts):
             self.counts = counts
-        elif self._is_doubtful(counts):
+        elif counts.agree or self._is_doubtful(counts):
+            why = "there are as many as it says" if counts.agree else "its ids fit no other line"
             raise self._error(
-                f"the first line may be counts of vertices and edges, or an edge: its ids fit no other line, and"
-                f" {counts.pairs:,} lines follow", text=f"{n} {m}", remedy="say --header counts, or --header none")
+                f"the first line may be counts of vertices and edges, or an edge: {why}, and {counts.pairs:,} lines"
+                " follow", text=f"{n} {m}", remedy="say --header counts, or --header none")
         else:
             yield pair
+
+    def _is_certain(self, counts: Counts) -> bool:
+        """Whether counts that agree are no edge: that of a few lines may be chance, and a graph with loops has seldom
+        counts above it; or the graph is the same."""
+        same = counts.has_itself and counts.largest == counts.n
+        return same or (self._alone and counts.pairs > _FEW and not counts.has_loop)
 
     @staticmethod
     def _is_doubtful(counts: Counts) -> bool:

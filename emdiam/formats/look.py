@@ -212,6 +212,8 @@ def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wis
         return shape.PYCGR
     if shape.is_multiline(records):
         return shape.MULTILINE
+    if shape.begins_as_lists_of_networkx(sample):
+        return shape.ADJLIST
     if shape.is_named_matrix(records, sample.whole) or shape.is_matrix(records, sample.whole):
         return shape.MATRIX
     kind, n_lines = header_of(records, _is_table(base, name), name) if len(records) > 1 else (NONE, 0)

@@ -44,7 +44,7 @@ class TextSource(FileSource):
     def _counted(self, batches: Iterator[EdgeBatch], reading: Reading) -> Iterator[EdgeBatch]:
         """The pairs without counts in the first line, which are kept if the edges prove them."""
         if reading.header == HELD:
-            held = HeldPair(self.error)
+            held = HeldPair(self.error, alone=len(reading.record) == 2)
             yield from held.passing(batches)
             self.counts = held.counts
         elif reading.header == COUNTS:

@@ -96,6 +96,19 @@ def test_a_lone_id_names_the_format_of_lists(tmp_path: Path):
     assert emdiam.convert(path, tmp_path / "g.zarr", format="adjlist").record.n_vertices == 5
 
 
+@pytest.mark.parametrize(("text", "edges"), [
+    ("0 1\n1\n2 3\n", {("0", "1"), ("2", "3")}), ("a b c\n", {("a", "b"), ("a", "c")}), ("1, 2\n3, 2, 9\n9\n", {
+        ("1", "2"), ("2", "3"), ("3", "9")}), ("5 1\n1 7\n", {("1", "5"), ("1", "7")})])
+def test_lists_of_networkx_are_known_by_their_comments(tmp_path: Path, text: str, edges: set[tuple[str, str]]):
+    """Whatever is in them; other comments do not tell, and columns that are named are those of edges."""
+    path = written(tmp_path, f"#write.py\n# GMT Fri Nov  7 18:48:35 2026\n# \n{text}")
+    assert read_back(path, {}, tmp_path).edges.keys() == edges
+    if text.startswith("a"):
+        assert read_back(path, {"columns": "1,3"}, tmp_path).edges.keys() == {("a", "c")}
+        with pytest.raises(InputError, match="the second field of a line, or the third"):
+            open_source([written(tmp_path, f"# of\n# mine\n# \n{text}")])
+
+
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_single_quotes_are_no_part_of_names(tmp_path: Path, separator: str):
     """As pandas writes them if it is told to."""
