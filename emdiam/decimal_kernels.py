@@ -14,6 +14,11 @@ from .jit import inlined, kernel
 _POWERS = np.array([10**k for k in range(MOST_PLACES + 1)], np.int64)
 # Below this a decimal of float64 is the only one with its places; from the second on, floats are no decimals here.
 _UNIQUE, _LARGEST, _MOST = 1e15, 2.0**53, 2.0**62
+MANY = 1 << 62
+"""The significant digits of a text that has more of them than 62 bits hold, for read_texts."""
+_MANY, _TENTH = np.int64(MANY), np.int64(MANY // 10 - 1)
+_FARTHEST = 10_000
+_ZERO, _NINE, _POINT, _PLUS, _MINUS, _LOWER, _E = 48, 57, 46, 43, 45, 32, 101
 
 
 @inlined
@@ -69,6 +74,54 @@ def whole_numbers(values, places, out):  # type: ignore[no-untyped-def]
         own = places if size * _POWERS[places] < _UNIQUE else _places(size)
         whole = _with_places(size, own)[1] * _POWERS[places - own]
         out[i] = -whole if values[i] < 0 else whole
+
+
+@inlined
+def _exponent(data, pos, end):  # type: ignore[no-untyped-def]
+    """(the whole number at `pos`, at most _FARTHEST in size; the first byte behind it)."""
+    down, exponent = pos < end and data[pos] == _MINUS, 0
+    if down or (pos < end and data[pos] == _PLUS):
+        pos += 1
+    while pos < end and _ZERO <= data[pos] <= _NINE:
+        exponent = min(exponent * 10 + np.int64(data[pos]) - _ZERO, _FARTHEST)
+        pos += 1
+    return -exponent if down else exponent, pos
+
+
+@kernel
+def read_texts(data, offsets, digits, powers):  # type: ignore[no-untyped-def]
+    """digits[i] * 10^powers[i] = the number in data[offsets[i]:offsets[i + 1]], uint8; the first text that is written
+    otherwise than numbers are in ASCII, or -1.
+
+    digits : int64[k], no multiples of 10, and MANY where they are more than that. powers : int64[k]; 0 for zeros. Both
+    are the same for texts of the same number, unless its digits are MANY.
+    """
+    for i in range(len(digits)):
+        pos, end = offsets[i], offsets[i + 1]
+        minus = pos < end and data[pos] == _MINUS
+        if minus or (pos < end and data[pos] == _PLUS):
+            pos += 1
+        value, zeros, power, behind = np.int64(0), 0, 0, False
+        while pos < end and (_ZERO <= data[pos] <= _NINE or (data[pos] == _POINT and not behind)):
+            if data[pos] == _POINT:
+                behind = True
+            else:
+                power -= behind
+                zeros += 1
+                if data[pos] != _ZERO:
+                    while zeros > 0 and value <= _TENTH:
+                        value *= 10
+                        zeros -= 1
+                    value = _MANY if zeros else value + np.int64(data[pos]) - _ZERO
+                    zeros = 0
+            pos += 1
+        if pos < end and data[pos] | _LOWER == _E:
+            exponent, pos = _exponent(data, pos + 1, end)
+            power += exponent
+        if pos < end:
+            return i
+        digits[i], powers[i] = -value if minus else value, power + zeros if value else 0
+    return -1
 
 
 @kernel

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from emdiam.decimal_kernels import most_places, whole_numbers, widened
+from emdiam.decimal_kernels import MANY, most_places, read_texts, whole_numbers, widened
 from emdiam.decimals import MOST_PLACES, agreed, in_units, number, numbers
 
 DIGITS = st.builds(lambda whole, places: float(f"{whole}e-{places}"), st.integers(0, 10**18), st.integers(0, 11))
@@ -98,3 +98,28 @@ def test_odd_numbers() -> None:
 ])
 def test_digits_on_which_both_ends_agree(ends: tuple[float, float], text: str) -> None:
     assert agreed(*ends) == text
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.one_of(st.decimals(allow_nan=False, allow_infinity=False).map(str),
+                          st.from_regex(r"\A[+-]?([0-9]{1,25}(\.[0-9]{0,25})?|\.[0-9]{1,25})([eE][+-]?[0-9]{1,3})?\Z",
+                                        alphabet="0123456789.eE+-")), max_size=9))
+def test_texts_are_as_few_digits_and_a_power(texts: list[str]):
+    data = np.frombuffer("".join(texts).encode(), np.uint8)
+    offsets = np.cumsum([0, *map(len, texts)], dtype=np.int32)
+    digits, powers = np.empty((2, len(texts)), np.int64)
+    assert read_texts(data, offsets, digits, powers) == -1
+    for text, found, power in zip(texts, digits.tolist(), powers.tolist(), strict=True):
+        exact = Decimal(text).as_tuple().digits
+        size = int("".join(map(str, exact)).strip("0") or 0)
+        if size > MANY - 30:  # as of 19 digits and more
+            assert abs(found) == MANY
+        else:
+            sign = -1 if Decimal(text) < 0 else 1
+            assert found == sign * size and Fraction(found) * Fraction(10) ** power == Fraction(text)
+
+
+def test_the_first_text_that_is_no_number_is_named():
+    data = np.frombuffer(b"1.51_52x", np.uint8)
+    digits, powers = np.zeros((2, 3), np.int64)
+    assert read_texts(data, np.array([0, 3, 6, 8], np.int32), digits, powers) == 1

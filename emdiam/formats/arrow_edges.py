@@ -185,7 +185,7 @@ class ArrowEdges(Named):
             texts = column.cast(pa.string())
             floats = checked_weights(texts.cast(pa.float64()).to_numpy(zero_copy_only=False), self.weights, refusal)
             long = are_long(texts, floats)
-            return self.weights.digits.taken(floats, long, texts.take(pa.array(long)).to_pylist())
+            return self.weights.digits.taken(floats, long, texts.take(pa.array(long)))
         return checked_weights(column.to_numpy(zero_copy_only=False), self.weights, refusal)
 
     def _are_ends(self, places: Sequence[int]) -> bool:

@@ -168,7 +168,7 @@ class CsvSource(TextSource):
 
             self._large = large_weight(data, header, self.name, line)
         long = are_long(texts, weights)
-        return self.weights.digits.taken(weights, long, texts.take(pa.array(long)).to_pylist())
+        return self.weights.digits.taken(weights, long, texts.take(pa.array(long)))
 
 
 def _may_have_leading_zeros(data: bytes) -> bool:

@@ -8,21 +8,26 @@ MOST_PLACES places, reading begins again with floats, and those that are rounded
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..decimals import MOST_PLACES, in_units
+from ..decimals import MOST_PLACES
 from .source import EdgeBatch
 
 SHORT = 15
 """Digits of a decimal that every float64 keeps."""
 # Sums of two fit int64, as of the weights of a store.
 _MOST_UNITS = 1 << 61
+_POWERS = 10 ** np.arange(19)
+
+Texts = Any
+"""Texts of numbers: a pyarrow array of strings, or a list."""
 
 
 class ReadAgainError(Exception):
@@ -50,7 +55,7 @@ class Digits:
         """As before a conversion."""
         self.places, self.rounds, self.rounded = None, False, 0
 
-    def taken(self, floats: npt.NDArray[np.float64], at: Any, texts: Iterable[str]) -> npt.NDArray[Any]:
+    def taken(self, floats: npt.NDArray[np.float64], at: Any, texts: Texts) -> npt.NDArray[Any]:
         """The weights as they are read: float64[k] or int64[k].
 
         floats : the nearest ones, finite. at, texts : places and texts of those that may be other decimals. Raises
@@ -58,14 +63,14 @@ class Digits:
         """
         if self.places is None:
             if len(at):
-                self._met(floats[at].tolist(), texts)
+                self._met(floats[at], texts)
             return floats
         if len(at):
             floats = floats.copy()
             floats[at] = 0
         units = self.in_units(floats)
-        for place, text in zip(at, texts, strict=True):
-            units[place] = self._units(_decimal(text))
+        if len(at):
+            units[at] = self._units(texts)
         return units
 
     def in_units(self, floats: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
@@ -89,7 +94,7 @@ class Digits:
             raise self.to_floats()
         rounds, self.rounds = self.rounds, True
         if long:
-            self._met(floats[long].tolist(), [texts[place].decode() for place in long])
+            self._met(floats[long], [texts[place].decode() for place in long])
         self.rounds = rounds or self.rounded > 0
 
     def to_floats(self) -> ReadAgainError:
@@ -112,28 +117,31 @@ class Digits:
             if close is not None:
                 close()
 
-    def _met(self, floats: list[float], texts: Iterable[str]) -> None:
+    def _met(self, floats: npt.NDArray[np.float64], texts: Texts) -> None:
         """Count texts that are other decimals than their floats. Raises ReadAgainError for those to be kept."""
-        for near, text in zip(floats, texts, strict=True):
-            exact = _decimal(text)
-            if exact == Decimal(repr(near)):
-                continue
-            if not self.rounds and exact is not None and _whole(exact) is not None:
-                self.places = _places(exact)
-                raise ReadAgainError(self)
-            self.rounds = True
-            self.rounded += 1
+        import pyarrow as pa
 
-    def _units(self, exact: Decimal | None) -> int:
-        """A decimal as a whole number of 10^-places. Raises ReadAgainError where it is none."""
-        if _whole(exact) is None:
+        exact, near = _Decimals.of(texts), _Decimals.of(pa.array(floats).cast(pa.string()))
+        other = np.flatnonzero((exact.digits != near.digits) | (exact.powers != near.powers))
+        if not len(other):
+            return
+        if not self.rounds and exact.whole[other[0]]:
+            self.places = int(exact.places[other[0]])
+            raise ReadAgainError(self)
+        self.rounds = True
+        self.rounded += len(other)
+
+    def _units(self, texts: Texts) -> npt.NDArray[np.int64]:
+        """Decimals as whole numbers of 10^-places. Raises ReadAgainError where one is none."""
+        assert self.places is not None
+        exact = _Decimals.of(texts)
+        if not exact.whole.all():
             raise self.to_floats()
-        assert exact is not None and self.places is not None
-        self._refine(_places(exact))
-        units = in_units(exact, self.places)
-        if units is None or abs(units) >= _MOST_UNITS:
+        self._refine(int(exact.places.max()))
+        scale = _POWERS[self.places - exact.places]
+        if (np.abs(exact.units) > (_MOST_UNITS - 1) // scale).any():
             raise self.to_floats()
-        return units
+        return exact.units * scale
 
     def _refine(self, places: int) -> None:
         """Raise ReadAgainError for more places than those so far."""
@@ -172,18 +180,49 @@ def _decimal(text: str) -> Decimal | None:
         return None
 
 
-def _places(exact: Decimal) -> int:
-    """How many digits behind the point a finite decimal needs."""
-    _, digits, exponent = exact.as_tuple()
-    assert isinstance(exponent, int)
-    text = "".join(map(str, digits))
-    return max(0, -(exponent + len(text) - len(text.rstrip("0")))) if any(digits) else 0
+@dataclass
+class _Decimals:
+    """The numbers in texts, digits[i] * 10^powers[i] each, with as few digits as it has; MANY where these are too
+    many, so that it is no whole number of 10^-k."""
 
+    digits: npt.NDArray[np.int64]
+    powers: npt.NDArray[np.int64]
 
-def _whole(exact: Decimal | None) -> int | None:
-    """The whole number of 10^-k that it is, of its own places, k; None where these are too many, or it is too
-    large."""
-    if exact is None or exact.adjusted() > MOST_PLACES + SHORT or _places(exact) > MOST_PLACES:
-        return None
-    units = in_units(exact, _places(exact))
-    return units if units is not None and abs(units) < _MOST_UNITS else None
+    @classmethod
+    def of(cls, texts: Texts) -> _Decimals:
+        """The numbers in these texts."""
+        import pyarrow as pa
+
+        from ..decimal_kernels import MANY, read_texts
+
+        array = texts if isinstance(texts, pa.StringArray) else pa.array(texts, pa.string())
+        _, offsets, data = array.buffers()
+        found = cls(np.empty(len(array), np.int64), np.empty(len(array), np.int64))
+        offsets = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1]
+        bad = read_texts(np.frombuffer(data or b"", np.uint8), offsets, found.digits, found.powers)
+        if bad < 0:
+            return found
+        # Blanks, underscores and digits of other scripts, which Python reads, are written as others are.
+        plain = [_decimal(text) for text in array.to_pylist()]
+        return cls.of([f"{MANY}" if one is None else str(one) for one in plain])
+
+    @cached_property
+    def whole(self) -> npt.NDArray[np.bool_]:
+        """Whether it is a whole number of 10^-k, k being its own places, which are not too many, and not too large."""
+        size = np.abs(self.digits)
+        return ((self.powers >= -MOST_PLACES) & (self.powers < len(_POWERS))
+                & (size <= (_MOST_UNITS - 1) // self._scale))
+
+    @property
+    def places(self) -> npt.NDArray[np.int64]:
+        """How many digits behind the point it needs."""
+        return np.maximum(-self.powers, 0)
+
+    @property
+    def units(self) -> npt.NDArray[np.int64]:
+        """The whole numbers of 10^-k that it is, k being its own places, where it is whole."""
+        return self.digits * self._scale
+
+    @property
+    def _scale(self) -> npt.NDArray[np.int64]:
+        return _POWERS[np.clip(self.powers, 0, len(_POWERS) - 1)]

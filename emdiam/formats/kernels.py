@@ -35,9 +35,9 @@ STATE_SIZE = 14
 LETTER, LEAST, LARGEST, FIELDS, WEIGHT, MINUS, STRICT, CLOSED, SEPARATOR = range(9)
 # What may separate names: blanks or a comma, blanks alone, or a tab alone, with blanks around it.
 BLANKS_OR_COMMA, BLANKS, TABS = range(3)
-# Columns of `hard`, int64[k, 4], weights that take more than one correctly rounded step: place in the output, begin and
-# end of their text in the block, line.
-PLACE, BEGIN, BEHIND, AT_LINE = range(4)
+# Columns of `hard`, int64[k, 4], weights that take more than one correctly rounded step: begin and end of their text in
+# the block, place in the output, line.
+BEGIN, BEHIND, PLACE, AT_LINE = range(4)
 
 _SAFE_DIGITS = 18
 _LF, _CR, _SPACE, _TAB, _COMMA, _MINUS, _ZERO, _NINE, _PERCENT = 10, 13, 32, 9, 44, 45, 48, 57, 37
@@ -46,7 +46,7 @@ _LOWER, _E, _I, _N = 32, 101, 105, 110
 # What is exact in float64: digits up to 2^53, and powers of ten up to 10^22.
 _EXACT, _EXACT_POWER = np.uint64(1 << 53), 22
 # Below it no two decimals with as many places have one float64.
-_UNIQUE = np.uint64(10**15)
+_UNIQUE, _TEN = np.uint64(10**15), np.uint64(10)
 _LARGEST_FLOAT = 1 << 53
 _LARGEST_MINUS = -LEAST_WHOLE
 _MOST_DIGITS, _MOST_POWER = np.uint64(10**18), 10_000
@@ -233,14 +233,19 @@ def _weight(buf, pos, minus, state, weights, count, hard):
         state[FRACTIONS] += 1
     elif not state[LARGE] and number > (_LARGEST_MINUS if negative else LARGEST_WHOLE):
         state[LARGE] = state[LINE]
+    while value >= _UNIQUE and power < 0 and value % _TEN == 0:
+        value //= _TEN
+        power += 1
     if value and (value > _EXACT or power < -_EXACT_POWER or power > _EXACT_POWER or (value >= _UNIQUE and power < 0)):
         row = state[HARD]
         hard[row, PLACE], hard[row, BEGIN], hard[row, BEHIND], hard[row, AT_LINE] = count, begin, pos, state[LINE]
         state[HARD] = row + 1
-    elif power < 0:
-        number /= _POWERS[-power]
+    # Zeros have any power.
+    number = np.float64(value)
+    if power < 0:
+        number /= _POWERS[min(-power, _EXACT_POWER)]
     else:
-        number *= _POWERS[power]
+        number *= _POWERS[min(power, _EXACT_POWER)]
     # 0.0, not -0.0, which is no other weight.
     weights[count] = -number if negative and value else number
     return OK, pos

@@ -34,7 +34,7 @@ from .weights import (
 FURTHER_FIELDS = "lines with further fields"
 NO_UTF_8 = "name the encoding, as in --encoding latin-1"
 _STRING_PAIRS = 1 << 17  # 4 MiB of spans; a block yields several batches if it has more pairs
-_HARD_WEIGHTS = 1 << 10
+_HARD_WEIGHTS = 1 << 12
 
 
 def _comment_table(starts: str) -> Any:
@@ -108,21 +108,20 @@ class LineReader:
     def _read_hard(self, block: Any, weights: Any, before: int) -> None:
         """Read the weights that a kernel has left in `block`. before : where those that it has found begin in
         `weights`; whole numbers of 10^-k lie there bit by bit."""
-        places, texts = [], []
-        for row in self._hard[: self._state[kernels.HARD]].tolist():
-            text = block[row[kernels.BEGIN] : row[kernels.BEHIND]].tobytes().decode()
-            weights[row[kernels.PLACE]] = weight = float(text)
-            if not np.isfinite(weight):
-                raise InputError(NOT_FINITE, path=self.name, line=row[kernels.AT_LINE], text=text, remedy=NO_INFINITE)
-            if repr(weight) != text:
-                places.append(row[kernels.PLACE] - before)
-                texts.append(text)
+        hard = self._hard[: self._state[kernels.HARD]]
         self._state[kernels.HARD] = 0
-        if self.weights is not None and (texts or self.weights.digits.places is not None):
-            found = weights[before : self._state[kernels.COUNT]]
-            taken = self.weights.digits.taken(found, places, texts)
-            if taken is not found:
-                found.view(np.int64)[:] = taken
+        if self.weights is None or (not len(hard) and self.weights.digits.places is None):
+            return
+        texts, places = _strings(block, hard, 0), hard[:, kernels.PLACE]
+        weights[places] = texts.cast(pa.float64()).to_numpy()
+        infinite = np.flatnonzero(np.isinf(weights[places]))
+        if len(infinite):
+            raise InputError(NOT_FINITE, path=self.name, line=int(hard[infinite[0], kernels.AT_LINE]),
+                             text=texts[infinite[0]].as_py(), remedy=NO_INFINITE)
+        found = weights[before : self._state[kernels.COUNT]]
+        taken = self.weights.digits.taken(found, places - before, texts)
+        if taken is not found:
+            found.view(np.int64)[:] = taken
 
     @property
     def _options(self) -> Any:

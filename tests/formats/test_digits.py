@@ -291,3 +291,43 @@ def test_a_number_of_a_text_loses_nothing(text: str):
     assert float(found) == float(text)
 
 
+DIGITS = st.text("0123456789", max_size=24)
+NUMBERS = st.one_of(
+    st.builds("{}{}.{}{}".format, st.sampled_from(["", "+", "-"]), DIGITS, DIGITS,
+              st.one_of(st.just(""), st.integers(-340, 280).map("e{}".format))),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.floats(allow_nan=False, allow_infinity=False).map("{:.18e}".format),
+    WEIGHTS,
+).filter(lambda text: any(map(str.isdigit, text.lower().partition("e")[0])))
+
+
+@many
+@given(st.lists(NUMBERS, min_size=1, max_size=30))
+def test_every_float_is_the_nearest(tmp_path: Path, weights: list[str]):
+    path, choice = tmp_path / "a.txt", WeightChoice(negative=True)
+    path.write_text(lines(weights))
+    choice.digits.rounds = True
+    found = np.concatenate([batch.weights for batch in open_source([path], weights=choice).batches(1 << 20)])
+    assert found.tolist() == list(map(float, weights))
+    assert choice.digits.rounded == sum(Decimal(one) != Decimal(repr(float(one))) for one in weights)
+
+
+@many
+@given(st.lists(st.integers(1 - 2**61, 2**61 - 1), min_size=1, max_size=30), st.integers(0, 9), st.booleans())
+def test_every_whole_number_is_the_decimal(tmp_path: Path, units: list[int], places: int, exponent: bool):
+    path, choice = tmp_path / "a.txt", WeightChoice(negative=True)
+    exact = [Decimal(one).scaleb(-places) for one in units]
+    path.write_text(lines([f"{one:e}" if exponent and unit % 10 else f"{one:f}" if places else f"{one}."
+                           for unit, one in zip(units, exact, strict=True)]))
+    choice.digits.places = places
+    found = np.concatenate([batch.weights for batch in open_source([path], weights=choice).batches(1 << 20)])
+    assert found.tolist() == units
+
+
+def test_a_weight_that_is_written_in_other_ways(tmp_path: Path):
+    """Python reads digits of other scripts, blanks and underscores; a file of JSON or GraphML hands them on."""
+    weights = ["\u0661\u0662\u0663456789.123456789", " 0.5 ", "9_876_543.000000001"]
+    report = converted(tmp_path, "a.graphml", graphml(weights))
+    assert report.record.weights is not None and report.record.weights.decimals == 9
+    assert weights_in(tmp_path / "g.zarr") == [
+        Fraction("0.5"), Fraction("9876543.000000001"), Fraction("123456789.123456789")]
