@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import lzma
 import re
-import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
@@ -34,8 +33,7 @@ _EDGE_SUFFIXES = (".edges", ".edgelist", ".el", ".wel", ".txt", ".tsv", ".e", ".
                   ".ncol")
 _MOST_NAMES, _MOST_MEMBERS = 8, 1 << 12
 _ARRAYS = ".npy"
-_DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, ValueError, RuntimeError,
-           LookupError)
+_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, ValueError, RuntimeError, LookupError)
 
 
 @dataclass(frozen=True)
@@ -58,6 +56,8 @@ class Member:
                 file: Any = archive.open(self.name)
                 return RawStream(cast(BinaryIO, _Forward(file, label, [file, archive])), label)
             stream = _tar_stream(self.archive, self.compression)
+            import tarfile  # which others do not need
+
             tar = tarfile.open(fileobj=cast("IO[bytes]", stream), mode="r|")
             for info in tar:
                 if info.name == self.name and info.isfile():
@@ -98,7 +98,8 @@ class _Said:
     def __exit__(self, kind: Any, error: BaseException | None, _trace: Any) -> None:
         # A place outside the file is no fault of the disk.
         outside = isinstance(error, OSError) and error.errno == errno.EINVAL
-        if (isinstance(error, _DAMAGE) or outside) and not isinstance(error, InputError):
+        damaged = isinstance(error, _DAMAGE) or type(error).__module__ == "tarfile"
+        if (damaged or outside) and not isinstance(error, InputError):
             encrypted = "encrypted" in str(error) or "password" in str(error)
             raise InputError("it is encrypted" if encrypted else f"the archive is damaged ({error})", path=self._label,
                              remedy="extract it first" if encrypted else "fetch it again") from error
@@ -152,6 +153,8 @@ def _too_many(path: Path) -> InputError:
 
 
 def _tar_members(path: Path, compression: str | None) -> list[Member]:
+    import tarfile
+
     stream = _tar_stream(path, compression)
     try:
         with tarfile.open(fileobj=cast("IO[bytes]", stream), mode="r|") as archive:

@@ -1,7 +1,8 @@
 """UCINET DL: a header with n and the form of the data, then a matrix, a list of edges, or lists of neighbours.
 
 (Borgatti, Everett, Freeman, "Ucinet for Windows", DL files.) Read are the forms fullmatrix, edgelist1 and nodelist1 of
-one relation and one mode. With embedded labels vertices are called by these, else by their numbers from 1 to n.
+one relation and one mode. With labels, above the data or embedded in them, vertices are called by these, else by their
+numbers from 1 to n.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
+
+import numpy as np
+import pyarrow as pa
 
 from .base import FileSource
 from .collected import Collector
@@ -24,6 +28,8 @@ _DATA = re.compile(rb"\bdata\s{0,64}:", re.IGNORECASE)
 _COUNT = re.compile(r"\b(n|nr|nc|nm)\s*=\s*(\d{1,18})", re.IGNORECASE)
 _FORM = re.compile(r"\bformat\s*=\s*(\w+)", re.IGNORECASE)
 _EMBEDDED = re.compile(r"\blabels\s+embedded\b", re.IGNORECASE)
+_LABELS = re.compile(r"(?<!row )(?<!column )(?<!col )\blabels\s*:", re.IGNORECASE)
+_LABEL = re.compile(r'"([^"]*)"|([^\s,]+)')
 _NO_DIAGONAL = re.compile(r"\bdiagonal\s*=?\s*absent\b", re.IGNORECASE)
 _COMMENTS = ("#", "//", "%")
 
@@ -31,12 +37,13 @@ _COMMENTS = ("#", "//", "%")
 @dataclass(frozen=True)
 class _Header:
     """n : vertices. form : one of _FORMS. embedded : whether names stand in the data. diagonal : whether the matrix
-    has one."""
+    has one. labels : what the vertices are called, where that stands above the data."""
 
     n: int
     form: str
     embedded: bool
     diagonal: bool
+    labels: tuple[str, ...] = ()
 
 
 class DlSource(FileSource):
@@ -48,14 +55,15 @@ class DlSource(FileSource):
     def _read_info(self) -> SourceInfo:
         header = self._header()
         weights = "" if self.weights is None else WHOLE
-        if header.embedded:
+        if header.embedded or (header.labels and self.ids != "int"):
             return self._facts(directed=True, id_kind="int" if self.ids == "int" else "string", weights=weights)
         if self.ids == "string":
-            raise self.error("the vertices have numbers and no embedded labels", remedy="leave out --ids string")
+            raise self.error("the vertices have numbers and no labels", remedy="leave out --ids string")
         return self._facts(n_vertices=header.n, first_id=1, directed=True, weights=weights)
 
     def _header(self) -> _Header:
         text = text_head(self.input, lambda head, _complete: self._before_data(head)).decode("utf-8", "replace")
+        text, *below = _LABELS.split(text, maxsplit=1)
         counts = {name.lower(): int(count) for name, count in _COUNT.findall(text)}
         found = _FORM.search(text)
         form = "fullmatrix" if found is None else found[1].lower()
@@ -69,7 +77,11 @@ class DlSource(FileSource):
         embedded = bool(_EMBEDDED.search(text))
         if embedded and form == "fullmatrix":
             raise self.error("a DL matrix with embedded labels", remedy="write the labels above the data")
-        return _Header(counts["n"], form, embedded, not _NO_DIAGONAL.search(text))
+        labels = tuple(quoted or plain for quoted, plain in _LABEL.findall("".join(below)))
+        if labels and (len(labels) != counts["n"] or len(set(labels)) < len(labels)):
+            raise self.error(f"{len(labels):,} labels, {len(set(labels)):,} of them different, where n={counts['n']:,}",
+                             remedy="give each vertex a label of its own, or none")
+        return _Header(counts["n"], form, embedded, not _NO_DIAGONAL.search(text), labels)
 
     def _before_data(self, head: bytes) -> bytes | None:
         """The header, which ends with data:"""
@@ -82,12 +94,19 @@ class DlSource(FileSource):
         rest = next((line[found.end() :] for line in lines if (found := re.search(r"\bdata\s*:", line, re.IGNORECASE))),
                     "")
         data = chain([rest.strip()] if rest.strip() else [], lines)
-        if header.form == "fullmatrix":
-            yield from self._matrix(header, lines, data, batch_bytes)
-        elif header.embedded:
+        if header.embedded:
             yield from self._named(header, lines, data, batch_bytes)
-        else:
-            yield from self._listed(header, lines, data, batch_bytes)
+            return
+        numbered = (self._matrix if header.form == "fullmatrix" else self._listed)(header, lines, data, batch_bytes)
+        yield from self._labelled(header, numbered) if self.info().id_kind == "string" else numbered
+
+    def _labelled(self, header: _Header, batches: Iterator[EdgeBatch]) -> Iterator[EdgeBatch]:
+        """The edges between the vertices by their labels, and all vertices."""
+        names = pa.array(header.labels, pa.string())
+        self.declared = len(names)
+        yield EdgeBatch(names, names, None if self.weights is None else np.zeros(len(names)), declares=True)
+        for batch in batches:
+            yield EdgeBatch(names.take(pa.array(batch.src - 1)), names.take(pa.array(batch.dst - 1)), batch.weights)
 
     def _matrix(self, header: _Header, lines: TextLines, data: Iterator[str], batch_bytes: int) -> Iterator[EdgeBatch]:
         edges = NumberedEdges(self, header.n, batch_bytes, lambda: {"line": lines.number})

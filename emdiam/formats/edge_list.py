@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Iterator
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from . import kernels
 from .lines import FURTHER_FIELDS, LineReader
@@ -65,7 +64,7 @@ class EdgeListSource(TextSource):
         return 3 if not column else int(column) if column.isdecimal() and len(column) < 4 else 0
 
     def _directed(self) -> bool:
-        comments = sample_of(self.input.peek(_HEAD_BYTES, text=True), True).comments
+        comments = sample_of(self.input.peek(_HEAD_BYTES, text=True), True, 1).comments
         konect = next((m for m in map(_KONECT.match, comments) if m), None)
         self._bipartite = self.wishes.bipartite or bool(konect and konect[1] == "bip")
         if konect:
@@ -91,6 +90,8 @@ class EdgeListSource(TextSource):
 
 def _two_sides(batch: EdgeBatch) -> EdgeBatch:
     """The pairs with ids that say of which side they are, which may have the same numbers."""
+    import pyarrow.compute as pc  # which takes long to load
+
     src, dst = (pc.binary_join_element_wise(pa.scalar(side), pa.array(ids).cast(pa.string()), "")
             for side, ids in (("l", batch.src), ("r", batch.dst)))
     return EdgeBatch(src, dst, batch.weights)

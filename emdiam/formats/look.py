@@ -115,7 +115,7 @@ def reading_of(source: Input, wishes: Wishes) -> Reading:
     for size in (LOOKED_AT_BYTES, 16 * LOOKED_AT_BYTES):
         head = source.peek(size, text=True)
         complete = len(head) < size
-        if complete or size > LOOKED_AT_BYTES or len(sample_of(head, False).lines) > 1:
+        if complete or size > LOOKED_AT_BYTES or len(sample_of(head, False, 2).lines) > 1:
             break
     return look(head, complete, source.name, wishes)
 

@@ -48,8 +48,9 @@ class Sample:
         return [line.text for line in self.lines]
 
 
-def sample_of(head: bytes, complete: bool) -> Sample:
-    """The lines of the first bytes of a text. complete : whether these are all."""
+def sample_of(head: bytes, complete: bool, most: int = _MOST_LINES) -> Sample:
+    """The lines of the first bytes of a text, at most so many that are no comments. complete : whether these bytes are
+    all."""
     found: list[Line] = []
     comments: list[str] = []
     later: list[str] = []
@@ -57,7 +58,7 @@ def sample_of(head: bytes, complete: bool) -> Sample:
     mark = b"\n" if b"\n" in head else b"\r"
     for begin, end in _lines(head):
         cut = end == len(head) and not complete
-        if (cut and found) or len(found) == _MOST_LINES:
+        if (cut and found) or len(found) == most:
             whole = False
             break
         text = head[begin : min(end, begin + _MOST_LINE_BYTES)].decode("utf-8", "replace").rstrip(" \t")

@@ -30,6 +30,7 @@ JITTER_BYTES = 16 << 20
 _READ_BYTES = 1 << 20
 _VERTEX_BYTES = 500  # of a graph of networkx
 _LEAST_CODE, _ESCAPE = 63, 63  # of a byte of graph6
+_GRAPH6_MARK = re.compile(rb"\A>>(?:graph6|sparse6|digraph6)<<")
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,7 @@ class GmlSource(WholeSource):
 
 
 class Graph6Source(WholeSource):
-    """graph6 and sparse6 (McKay), one graph a file. Vertices are called 0 to n - 1."""
+    """graph6, sparse6 and digraph6 (McKay), one graph a file. Vertices are called 0 to n - 1."""
 
     format, package, memory_factor = "graph6", "networkx", 2500
 
@@ -178,18 +179,18 @@ class Graph6Source(WholeSource):
         lines = data.split()
         if len(lines) != 1:
             raise self.error(f"the file has {len(lines):,} graphs", remedy="give each a file of its own")
-        if lines[0].startswith((b">>digraph6<<", b"&")):
-            raise self.error("this is digraph6, for which there is no reader", remedy="write it as an edge list")
         if self.weights is not None:
             raise self.no_weights("graph6 has none")
-        sparse = lines[0].startswith((b">>sparse6<<", b":"))
-        self._check_vertices(_vertices_of(lines[0].removeprefix(b">>sparse6<<").removeprefix(b">>graph6<<")))
+        line = _GRAPH6_MARK.sub(b"", lines[0])
+        self._check_vertices(_vertices_of(line))
         try:
+            if lines[0].startswith((b">>digraph6<<", b"&")):
+                return _digraph6(line.removeprefix(b"&"))
+            sparse = lines[0].startswith((b">>sparse6<<", b":"))
             graph = (nx.from_sparse6_bytes if sparse else nx.from_graph6_bytes)(lines[0])
         except (nx.NetworkXException, ValueError, IndexError, TypeError, StopIteration) as error:
             raise self._refused(error) from error
         return _of_networkx(graph, None)
-
 
     def _check_vertices(self, count: int) -> None:
         """Raises BudgetError for more vertices than memory has room for, which a few bytes can claim."""
@@ -203,10 +204,26 @@ class Graph6Source(WholeSource):
 
 def _vertices_of(line: bytes) -> int:
     """The number of vertices that graph6 or sparse6 begins with, in one byte, three or six; 0 where it is cut."""
-    codes = [code - _LEAST_CODE for code in line.removeprefix(b":")[:8]]
+    codes = [code - _LEAST_CODE for code in line.lstrip(b":&")[:8]]
     escapes = next((i for i, code in enumerate(codes[:2]) if code != _ESCAPE), 2)
     digits = codes[escapes : escapes + (1, 3, 6)[escapes]]
     return sum(digit << 6 * place for place, digit in enumerate(reversed(digits)))
+
+
+def _digraph6(line: bytes) -> WholeGraph:
+    """The graph in a line of digraph6, which networkx does not read: rows of bits of its matrix, six a byte. Raises
+    ValueError."""
+    import numpy as np
+
+    n = _vertices_of(line)
+    codes = np.frombuffer(line[1 if n < _ESCAPE else 4 if n < 1 << 18 else 8 :], np.uint8) - _LEAST_CODE
+    if len(codes) != -(-n * n // 6) or codes.max(initial=0) > _ESCAPE:
+        raise ValueError(f"{len(codes):,} bytes of a matrix of {n:,} vertices")
+    bits = np.unpackbits(codes[:, None], axis=1)[:, 2:].reshape(-1)
+    if bits[n * n :].any():
+        raise ValueError(f"bits behind the matrix of {n:,} vertices")
+    src, dst = np.divmod(np.flatnonzero(bits), n)
+    return WholeGraph(range(n), [(*arc, {}) for arc in zip(src.tolist(), dst.tolist(), strict=True)], True)
 
 
 def _of_networkx(graph: Any, attribute: str | None) -> WholeGraph:
