@@ -62,7 +62,8 @@ __version__: str
 def all_pairs(
     graph: Any, *, out: str | Path | None = None, method: str = 'auto', force: bool = False,
     time_limit: float | str | None = None, memory: int | str | None = None, threads: int | None = None,
-    weight: str | None = None, weighted: bool | str = False, directed: bool = False, scratch: str | Path | None = None,
+    weight: str | None = None, weighted: bool | str = False, directed: bool = False,
+    columns: str | Sequence[str | int] | None = None, scratch: str | Path | None = None,
     progress: Listener | None = None,
 ) -> AllPairs:
     """Distances between all pairs of vertices of `graph` (of any kind that `diameter` takes), along the weights of a
@@ -91,7 +92,8 @@ def approximate(
     keep_reordered: str | Path | None = None, require_connected: bool = False, time_limit: float | str | None = None,
     checkpoint: CheckpointOptions | str | Path | None = None, checkpoint_every: float | str | None = None,
     resume: bool = False, keep_checkpoint: bool = False, evict_page_cache: bool = False, gap: int | None = None,
-    direction: str | None = None, weight: str | None = None, progress: Listener | None = None,
+    direction: str | None = None, weight: str | None = None, columns: str | Sequence[str | int] | None = None,
+    progress: Listener | None = None,
 ) -> Approximation:
     """An estimate of the diameter of `graph`, in hops, and bounds on it that are proved.
 
@@ -145,7 +147,7 @@ def diameter(
     workers: int | None = None, scheduler: str | None = None, worker_memory: int | str | None = None,
     worker_threads: int | None = None, dashboard: bool | None = None, scratch: str | Path | None = None,
     require_connected: bool = False, directed: bool = False, weight: str | None = None, weighted: bool | str = False,
-    progress: Listener | None = None,
+    columns: str | Sequence[str | int] | None = None, progress: Listener | None = None,
 ) -> Result:
     """The exact diameter of `graph`, in hops, with a witness.
 
@@ -169,6 +171,7 @@ def diameter(
     require_connected : raise errors.DisconnectedError for a graph of several components.
     directed, weight, weighted : along arcs, or along weights, as of `exact`. Without them directions and weights are
         dropped; the result has directions_dropped, which says whether the graph had any.
+    columns : of a file or a table, the two with the ends of edges, as of `convert`. Every function has it.
 
     The witness carries the caller's names: row numbers, the ids of arrays and tables, networkx nodes, igraph's names.
     Raises InputError (BudgetError where memory cannot do), and StoppedEarly on Ctrl-C, whose
@@ -183,7 +186,8 @@ def distances(
     evict_page_cache: bool = False, device: str = 'cpu', vram: int | str | None = None, bfs: str | None = None,
     mapping: str | None = None, workers: int | None = None, scheduler: str | None = None,
     worker_memory: int | str | None = None, worker_threads: int | None = None, dashboard: bool | None = None,
-    weight: str | None = None, weighted: bool | str = False, progress: Listener | None = None,
+    weight: str | None = None, weighted: bool | str = False, columns: str | Sequence[str | int] | None = None,
+    progress: Listener | None = None,
 ) -> Distances:
     """How the distances of `graph` (of any kind that `diameter` takes) are distributed: unordered pairs of different
     vertices by distance, pairs that no path joins, the mean, and the effective diameter.
@@ -213,7 +217,7 @@ def eccentricities(
     resume: bool = False, keep_checkpoint: bool = False, vertex_state: str = 'auto', scratch: str | Path | None = None,
     reorder: str = 'auto', keep_reordered: str | Path | None = None, evict_page_cache: bool = False, what: str = 'all',
     direction: str | None = None, seed: int | None = None, keep: bool | None = None, weight: str | None = None,
-    progress: Listener | None = None,
+    columns: str | Sequence[str | int] | None = None, progress: Listener | None = None,
 ) -> EccentricityResult:
     """The eccentricity of every vertex of `graph`, in hops, within its component.
 
@@ -248,7 +252,8 @@ def exact(
     keep_reordered: str | Path | None = None, winnow: bool | None = None, eliminate: bool | None = None,
     chains: bool | None = None, start: str | None = None, order: str | None = None, first: str | None = None,
     batch: int | None = None, k: int | None = None, direction: str | None = None, evict_page_cache: bool = False,
-    sweeps: int | None = None, weight: str | None = None, progress: Listener | None = None,
+    sweeps: int | None = None, weight: str | None = None, columns: str | Sequence[str | int] | None = None,
+    progress: Listener | None = None,
 ) -> Result:
     """The run of `emdiam exact` on `graph` (see `diameter`), with all that the command takes.
 
@@ -300,7 +305,8 @@ def open(
 def plan(
     store: Any, *, memory: int | str | None = None, arena: int | str | None = None, vertex_state: str = 'auto',
     method: str = 'all', batch: int | None = None, masters: int | str | None = None, euler: bool | None = None,
-    probe: float | str | None = '10s', threads: int | None = None, device: str = 'cpu', **more: Any,
+    probe: float | str | None = '10s', threads: int | None = None, device: str = 'cpu',
+    columns: str | Sequence[str | int] | None = None, **more: Any,
 ) -> list[Planned]:
     """What runs on the store at a path, or on a graph of another kind that `diameter` takes, would take, without
     running them: one Planned for every method, each with its own default options; or for `method` alone.
@@ -314,7 +320,7 @@ def plan(
 def profile(
     graph: Any, *, sample: int | str | None = None, seed: int | None = None, time_limit: float | str | None = None,
     memory: int | str | None = None, threads: int | None = None, scratch: str | Path | None = None,
-    progress: Listener | None = None,
+    columns: str | Sequence[str | int] | None = None, progress: Listener | None = None,
 ) -> Profile:
     """What `graph` (of any kind that `diameter` takes) is like: degrees, triangles, clustering, degeneracy, the mean
     distance and the effective diameter, and that over the diameter.
@@ -344,7 +350,8 @@ def shortest_paths(
     graph: Any, source: Any, *, target: int | str | None = None, method: str = 'auto', delta: float | None = None,
     out: str | Path | None = None, device: str = 'cpu', memory: int | str | None = None, arena: int | str | None = None,
     threads: int | None = None, evict_page_cache: bool = False, weight: str | None = None, weighted: bool | str = False,
-    directed: bool = False, keep: bool = True, scratch: str | Path | None = None, progress: Listener | None = None,
+    directed: bool = False, columns: str | Sequence[str | int] | None = None, keep: bool = True,
+    scratch: str | Path | None = None, progress: Listener | None = None,
 ) -> ShortestPaths:
     """Shortest paths from the vertex `source` (an id of the store; of a graph in memory its number) along the weights
     of a store that has them, and along its directions if it has those; else every edge has the length 1.
@@ -363,7 +370,8 @@ def shortest_paths(
 
 def verify(
     certificate: str | Path, store: Any, *, memory: int | str | None = None, threads: int | None = None,
-    weight: str | None = None, weighted: bool | str = False, progress: Listener | None = None,
+    weight: str | None = None, weighted: bool | str = False, columns: str | Sequence[str | int] | None = None,
+    progress: Listener | None = None,
 ) -> VerifyReport:
     """Prove again what the certificate (a path) claims of the store (opened, or a path), or of a graph of another kind
     that `diameter` takes.

@@ -7,13 +7,12 @@ graph came as, but where a function is asked to go by directions or weights.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from .addresses import is_url
 from .apsp.result import AllPairs
-from .caller import Kept, as_own_store, as_store, check_weights, is_store, named, source_of
+from .caller import Kept, as_own_store, as_store, check_weights, files_of, is_store, named, source_of
 from .checkpoint.options import chosen_checkpoint
 from .compiling import WarmupReport, compile_kernels
 from .conversion.convert import ConvertOptions, ConvertReport
@@ -40,7 +39,7 @@ from .terms import explicit
 from .units import available_cores, parse_count, parse_duration
 from .verification.report import VerifyReport
 
-_OF_FILES = ("columns", "header", "encoding", "bipartite")
+_OF_FILES, _OF_TABLES = ("columns", "header", "encoding", "bipartite"), {"columns", "bipartite"}
 # Of all that write a store.
 _WRITING = frozenset(keywords_of("reorder").keys() - {"order", "seed"})
 
@@ -88,9 +87,9 @@ def convert(inputs: Any, target: str | Path, **options: Any) -> ConvertReport | 
     writing = {name: value for name, value in options.items() if name in _WRITING}
     reading = {name: options[name] for name in _OF_FILES if options.get(name) not in (None, "", "auto", False)}
     inputs = list(inputs) if isinstance(inputs, Iterator) else inputs
-    files = _files(inputs)
+    files = files_of(inputs)
     is_store = isinstance(inputs, Store) or (files is None and isinstance(inputs, str | Path))
-    of_files = reading.keys() - (set() if is_store else {"columns"})
+    of_files = reading.keys() - (set() if is_store else _OF_TABLES)
     if files is None and (format is not None or ids != "auto" or of_files):
         raise InputError(f"format, ids, {', '.join(_OF_FILES)} tell how files are read, and this is none",
                          remedy="leave them out")
@@ -102,7 +101,7 @@ def convert(inputs: Any, target: str | Path, **options: Any) -> ConvertReport | 
         if choice is not None:
             check_weights(inputs, choice)
         return reorder(inputs, target, order, **writing)
-    source = _graph_to_convert(inputs, writing, choice, reading.pop("columns", None)) if files is None else files
+    source = _graph_to_convert(inputs, writing, choice, reading) if files is None else files
     chosen = convert_options(writing, fmt=format, ids=ids, directed=directed, weights=choice, **reading)
     if order == NATURAL:
         return convert_source(source, Path(target), options=chosen)
@@ -111,18 +110,11 @@ def convert(inputs: Any, target: str | Path, **options: Any) -> ConvertReport | 
     return convert_ordered(source, target, order, options=chosen)
 
 
-def _files(inputs: Any) -> list[str | Path] | None:
-    """The names of files among what `convert` takes; None for a store, also at a path or address, and for a graph in
-    memory."""
-    if isinstance(inputs, str | Path):
-        return None if is_url(str(inputs)) or (Path(inputs) / "zarr.json").is_file() else [inputs]
-    names = list(inputs) if isinstance(inputs, list | tuple | Set) else None
-    return names if names is not None and all(isinstance(name, str | Path) for name in names) else None
-
-
-def _graph_to_convert(graph: Any, options: dict[str, Any], weights: WeightChoice | None, columns: Any) -> EdgeSource:
-    """The source of a graph in memory. Raises InputError, also for options of checkpoints."""
-    source = source_of(graph, weights, two_columns(columns))
+def _graph_to_convert(graph: Any, options: dict[str, Any], weights: WeightChoice | None,
+                      reading: dict[str, Any]) -> EdgeSource:
+    """The source of a graph in memory, read as `reading` says, of which nothing is left. Raises InputError, also for
+    options of checkpoints."""
+    source = source_of(graph, weights, _columns(reading), reading.pop("bipartite", False))
     if chosen_checkpoint(options) is not None:
         raise InputError("a graph in memory is not there any more after a stop",
                          remedy="leave the options of checkpoints out, or write its edges to a file")
@@ -204,6 +196,7 @@ def diameter(graph: Any, **options: Any) -> Result:
     require_connected : raise errors.DisconnectedError for a graph of several components.
     directed, weight, weighted : along arcs, or along weights, as of `exact`. Without them directions and weights are
         dropped; the result has directions_dropped, which says whether the graph had any.
+    columns : of a file or a table, the two with the ends of edges, as of `convert`. Every function has it.
 
     The witness carries the caller's names: row numbers, the ids of arrays and tables, networkx nodes, igraph's names.
     Raises InputError (BudgetError where memory cannot do), and StoppedEarly on Ctrl-C, whose
@@ -330,7 +323,7 @@ def distances(graph: Any, **options: Any) -> Distances:
                          remedy="use emdiam.all_pairs with weight=, or leave weight out")
     directed = options.pop("directed", False)
     count = distances_directed if directed else count_distances
-    with as_own_store(graph, options, Kept(directed)) as (store, origin, progress):
+    with as_own_store(graph, options, Kept(directed, columns=_columns(options))) as (store, origin, progress):
         return named(lambda: count(store, options, progress), graph, origin)
 
 
@@ -369,7 +362,7 @@ def profile(graph: Any, **options: Any) -> Profile:
     from .distribution.profile import profile as make_profile
 
     check_keywords("profile", options)
-    with as_own_store(graph, options) as (store, origin, progress):
+    with as_own_store(graph, options, Kept(columns=_columns(options))) as (store, origin, progress):
         return named(lambda: make_profile(store, options, progress), graph, origin)
 
 
@@ -414,11 +407,11 @@ def plan(store: Any, **more: Any) -> list[Planned]:
     memory cannot do for the one method; of all methods, `refused` says so.
     """
     method, probe = _chosen("plan", more, "method", "probe")
-    device = more.get("device")
+    device, keep = more.get("device"), Kept(columns=_columns(more))
     on_gpu = isinstance(device, str) and device != CPU  # where nobody looks, since the forecast is that of the CPU
     seconds = None if probe is None or on_gpu else parse_duration(probe)
     runs = [run_with(name, more) for name in (METHODS if method == ALL else [method])]
-    with as_store(store, runs[0].memory_bytes, runs[0].threads) as (opened, _):
+    with as_store(store, runs[0].memory_bytes, runs[0].threads, keep=keep) as (opened, _):
         return plan_all(opened, runs, seconds) if method == ALL else [plan_one(opened, runs[0], seconds)]
 
 
@@ -435,7 +428,7 @@ def verify(certificate: str | Path, store: Any, **options: Any) -> VerifyReport:
     from .verification.run import verify as verify_certificate
 
     check_keywords("verify", options)
-    keep, (progress,) = Kept(weights=_weights(options)), _chosen("verify", options, "progress")
+    keep, (progress,) = Kept(False, _weights(options), _columns(options)), _chosen("verify", options, "progress")
     asked = parsed(options, "verify")
     memory_bytes, threads = asked.get("memory_bytes"), asked.get("threads")
     with as_store(store, memory_bytes, threads, progress=progress, keep=keep) as (opened, _):
@@ -453,15 +446,21 @@ def warmup(**options: Any) -> WarmupReport:
 
 def _run(graph: Any, method: str, family: str, options: dict[str, Any]) -> Any:
     """The result for a graph of any kind, with the caller's names in it."""
-    progress, scratch = options.pop("progress", None), options.get("scratch")
+    progress, scratch, keep = options.pop("progress", None), options.get("scratch"), Kept(columns=_columns(options))
     run = run_with(method, options, family)
-    with as_store(graph, run.memory_bytes, run.threads, scratch, progress, run.cluster is None) as (store, origin):
+    with as_store(graph, run.memory_bytes, run.threads, scratch, progress, run.cluster is None, keep) as (
+            store, origin):
         return named(lambda: execute(store, run, progress), graph, origin)
 
 
 def _lengths(given: dict[str, Any]) -> Kept:
     """What counts of a graph in memory besides its edges, by these options, which are taken out."""
-    return Kept(given.pop("directed", False), _weights(given, negative=True))
+    return Kept(given.pop("directed", False), _weights(given, negative=True), _columns(given))
+
+
+def _columns(given: dict[str, Any]) -> tuple[str, str] | None:
+    """The columns with the ends of edges that these options name, which are taken out. Raises InputError."""
+    return two_columns(given.pop("columns", None))
 
 
 def _weights(given: dict[str, Any], negative: bool = False) -> WeightChoice | None:
@@ -472,11 +471,10 @@ def _weights(given: dict[str, Any], negative: bool = False) -> WeightChoice | No
 
 def _run_weighted(graph: Any, run: Any, weights: WeightChoice, given: dict[str, Any]) -> Any:
     """A result along these weights, with the caller's names in it. run : the module with options_of and solve."""
-    scratch = given.pop("scratch", None)
-    progress = given.pop("progress", None)
+    scratch, progress, columns = given.pop("scratch", None), given.pop("progress", None), _columns(given)
     asked = run.options_of(given)
     with as_store(graph, asked.memory_bytes, asked.threads, scratch, progress,
-                  keep=Kept(weights=weights)) as (store, origin):
+                  keep=Kept(weights=weights, columns=columns)) as (store, origin):
         return named(lambda: run.solve(store, asked, progress), graph, origin)
 
 
@@ -486,5 +484,5 @@ def _run_directed(graph: Any, what: str, given: dict[str, Any], all_vertices: bo
     from .runs.directed import eccentricities_directed, solve_directed
 
     solve = eccentricities_directed if all_vertices else solve_directed
-    with as_own_store(graph, given, Kept(directed=True)) as (store, origin, progress):
+    with as_own_store(graph, given, Kept(True, columns=_columns(given))) as (store, origin, progress):
         return named(lambda: solve(store, what, given, progress), graph, origin)

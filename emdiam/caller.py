@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 from .addresses import is_url
 from .conversion.convert import ConvertOptions, graph_in_memory, write_graph
 from .durable import check_scratch
-from .errors import NotWritten, StoppedEarly
+from .errors import InputError, NotWritten, StoppedEarly
 from .formats.source import EdgeSource
 from .formats.weights import WeightChoice
 from .methods.eccentricity.result import EccentricityResult
@@ -32,10 +32,12 @@ Rename = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Kept:
-    """What a store keeps of a graph beside its edges: their directions, and weights."""
+    """What a store keeps of a graph beside its edges: their directions, and weights. columns : of a table, those with
+    the ends of edges; None: as it says."""
 
     directed: bool = False
     weights: WeightChoice | None = None
+    columns: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -82,11 +84,13 @@ def as_store(
     kept."""
     keep = keep or Kept()
     if is_store(graph):
+        if keep.columns is not None:
+            raise InputError("a store has no columns to choose the ends of edges from", remedy="leave out --columns")
         if keep.weights is not None:
             check_weights(graph, keep.weights)
         yield graph, Origin()
         return
-    source = source_of(graph, keep.weights)
+    source = source_of(graph, keep.weights, keep.columns)
     # Scratch is named here, so that the conversion takes the folder even where it is a tmpfs: a graph
     # that is in memory anyway does no harm there.
     folder = Path(scratch_folder(scratch))
@@ -127,18 +131,27 @@ def _has_edges(name: str) -> bool:
     return Path(name).is_file() or split_member(name) is not None
 
 
+def files_of(inputs: Any) -> list[str | Path] | None:
+    """The names of files among what `convert` takes; None for a store, also at a path or address, and for a graph in
+    memory."""
+    if isinstance(inputs, str | Path):
+        return None if is_url(str(inputs)) or (Path(inputs) / "zarr.json").is_file() else [inputs]
+    names = list(inputs) if isinstance(inputs, list | tuple | Set) else None
+    return names if names is not None and all(isinstance(name, str | Path) for name in names) else None
+
+
 def source_of(
-    graph: Any, weights: WeightChoice | None = None, columns: tuple[str, str] | None = None,
+    graph: Any, weights: WeightChoice | None = None, columns: tuple[str, str] | None = None, bipartite: bool = False,
 ) -> EdgeSource:
     """The edges of the file at a path, or of a graph in memory. weights : those to keep. columns : the two ends of an
-    edge in a table. Raises InputError."""
+    edge in a table. bipartite : whether these are two sides that are numbered apart. Raises InputError."""
     if isinstance(graph, str | Path):
         from .formats import open_source
 
-        return open_source([graph], weights=weights, columns=columns)
+        return open_source([graph], weights=weights, columns=columns, bipartite=bipartite)
     from .formats.objects import as_source
 
-    return as_source(graph, weights, columns)
+    return as_source(graph, weights, columns, bipartite)
 
 
 def _is_small(source: EdgeSource) -> bool:

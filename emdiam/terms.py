@@ -3,7 +3,8 @@
 Messages are written in the terms of the command line: options (`--force`, `--ids string`) and commands (`emdiam exact
 STORE --certificate FILE`). Where Python calls a function of the package, this module puts keywords (`force=True`,
 `ids="string"`) and functions in their place. It knows the keywords of each function, so a remedy that another function
-takes says of which one. And it shows the keywords of functions one by one.
+takes says of which one. In a jobs file options are keys (`force = true`, `ids = "string"`). And it shows the keywords
+of functions one by one.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ _OPTION = re.compile(r"(?<![\w-])--(?P<name>[a-z][a-z0-9-]*[a-z0-9])"
 _FILE, _STORE = r"(?:'[^']+'|[^\s']+)", r"(?:'[^']+\.zarr'|[^\s']+\.zarr)"
 _COMMAND = re.compile(rf"\bemdiam (?P<command>{'|'.join(FUNCTIONS)})\b(?P<places> {_FILE} {_STORE}|(?: [A-Z]+\b)*)"
                       r"(?P<options>(?: --[a-z-]+(?: [A-Z]+\b)?)*)")
+_COMMANDS = re.compile(r"(\bemdiam [a-z]+\b[^;,]*)")
 
 
 def in_keywords(text: str, function: str = "", known: Collection[str] | None = None) -> str:
@@ -68,6 +70,29 @@ def in_keywords(text: str, function: str = "", known: Collection[str] | None = N
         text = text.replace(", or allow others with --allow-negative", "")
     text = _COMMAND.sub(_call, text).replace("the same command with", "the same call with")
     return _OPTION.sub(lambda match: _keyword(match, function, known), text)
+
+
+def in_keys(text: str) -> str:
+    """A message in the terms of a jobs file: keys in place of options. Commands stay, which are not of a job."""
+    return "".join(part if i % 2 else _OPTION.sub(_key, part) for i, part in enumerate(_COMMANDS.split(text)))
+
+
+def _key(match: re.Match[str]) -> str:
+    """A key of a jobs file in place of an option."""
+    value, rest = _value(match)
+    if value is None and match["name"].replace("-", "_") in _FLAGS and match.string[match.end():][:1] != "'":
+        value = "true"
+    written = value if value is None or match["metavar"] or re.fullmatch(r"true|\d+(\.\d+)?", value) else f'"{value}"'
+    return match["name"] + ("" if written is None else f" = {written}") + rest
+
+
+def _value(match: re.Match[str]) -> tuple[str | None, str]:
+    """The value of an option in a message, and what follows that is none of it."""
+    value, rest = next(filter(None, match.group("given", "ends", "metavar", "number")), None), ""
+    if word := match["word"]:
+        named = match["name"].replace("-", "_") in _NAMED and word not in _GOES_ON
+        value, rest = (word, "") if named else (value, f" {word}")
+    return value, rest
 
 
 def _call(match: re.Match[str]) -> str:

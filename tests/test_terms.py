@@ -19,7 +19,7 @@ import pytest
 import emdiam
 from emdiam import api
 from emdiam.cli.main import COMMANDS
-from emdiam.terms import FUNCTIONS, in_keywords, keyword_terms, keywords_of, keywords_of_all
+from emdiam.terms import FUNCTIONS, in_keys, in_keywords, keyword_terms, keywords_of, keywords_of_all
 from emdiam.units import parse_size
 from tests.conftest import Run
 
@@ -117,6 +117,20 @@ def test_no_message_in_python_has_an_option(function: str):
 ])
 def test_options_become_keywords(message: str, said: str):
     assert in_keywords(message) == in_keywords(said) == said
+
+
+@pytest.mark.parametrize(("message", "said"), [
+    ("leave --weighted out", "leave weighted = true out"),
+    ("give at least --memory 300MiB", 'give at least memory = "300MiB"'),
+    ("give at most --threads 4, or leave --no-batches out", "give at most threads = 4, or leave no-batches out"),
+    ("missing option '--vertices'", "missing option 'vertices'"),
+    ("no method x; choose --method pivots or --certificate FILE",
+     'no method x; choose method = "pivots" or certificate = FILE'),
+    ("make one with: emdiam exact STORE --certificate FILE; or use --force",
+     "make one with: emdiam exact STORE --certificate FILE; or use force = true"),
+])
+def test_options_become_keys_of_a_jobs_file(message: str, said: str):
+    assert in_keys(message) == in_keys(said) == said
 
 
 def test_ends_are_one_text(monkeypatch: pytest.MonkeyPatch):

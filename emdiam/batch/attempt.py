@@ -23,6 +23,7 @@ from typing import Any
 import click
 
 from ..addresses import redacted
+from ..terms import in_keys
 from ..units import peak_rss_bytes
 from . import commands
 from .folder import DONE, FAILED, STOPPED, TIME_LIMIT, USER, JobFolder, Record
@@ -174,7 +175,7 @@ def outcome(code: int, out: str, log: str, stopped_by: str | None = None, limit:
     result = result if isinstance(result, dict) else None
     if code == 0 and result is not None:
         return DONE, None, None, result
-    reason = _reason(code, log)
+    reason = in_keys(_reason(code, log))
     if stopped_by == TIME_LIMIT:
         by_force = ", and had to be killed" if code == -signal.SIGKILL else ""
         return STOPPED, TIME_LIMIT, f"stopped at its time limit of {limit:g} s{by_force}", result

@@ -75,16 +75,16 @@ def option_values(command: click.Command, table: Mapping[str, Any]) -> tuple[dic
         if name in _KEYS:
             wrong[key] = f"{name} is a key of the job itself, not of its options"
         elif name in OF_BATCH:
-            wrong[key] = f"the batch gives --{name} itself; leave it out"
+            wrong[key] = f"the batch gives {name} itself; leave it out"
         elif isinstance(value, bool):
             if known is not None and not known.is_flag:
-                wrong[key] = f"--{name} wants a value, not {str(value).lower()}"
+                wrong[key] = f"{name} wants a value, not {str(value).lower()}"
             elif value:
                 values[name] = True
         elif not isinstance(value, str | int | float | list):
-            wrong[key] = f"--{name} wants a text, a number, a list or true"
+            wrong[key] = f"{name} wants a text, a number, a list or true"
         elif known is not None and known.is_flag:
-            wrong[key] = f"--{name} is a flag: write true, or leave it out"
+            wrong[key] = f"{name} is a flag: write true, or leave it out"
         else:
             values[name] = ",".join(map(str, value)) if isinstance(value, list) else str(value)
     return values, wrong

@@ -14,6 +14,7 @@ import click
 
 from ..durable import read_at_most
 from ..errors import InputError
+from ..terms import in_keys
 from . import commands
 from .job import Job, Problem, link
 from .settings import OUT, BatchOptions, Settings, TableLines, expand, find_lines, folder_of, parsed, read_settings
@@ -183,7 +184,7 @@ class _JobTable:
         if words[0] == "tradeoff" and "out" not in values:
             shown = {**shown, "out": str(settings.out / "jobs" / name / "tradeoff")}
         for key, text in commands.complaints(command, arguments, shown).items():
-            self.wrong(text, *([key] if key in table or not key else
+            self.wrong(in_keys(text), *([key] if key in table or not key else
                                [f"options.{key.replace('-', '_')}", f"options.{key}"]))
         memory, limit = self._limit("memory", settings), self._limit("time_limit", settings)
         if fault := settings.too_much(memory):

@@ -20,6 +20,7 @@ import click
 from ..addresses import is_url
 from ..durable import check_above, check_file, check_folder, check_scratch
 from ..errors import EmdiamError, InputError
+from ..terms import in_keys
 from ..units import parse_size
 from .attempt import library_environment
 from .commands import READS
@@ -127,7 +128,7 @@ def check_places(jobs: Sequence[Job], folder: Path) -> list[Problem]:
             try:
                 check(path)
             except InputError as error:
-                problems.append(Problem(str(error), job.line, job.name))
+                problems.append(Problem(in_keys(str(error)), job.line, job.name))
     return problems
 
 
@@ -140,7 +141,8 @@ def check_budgets(file: JobFile, jobs: Sequence[Job]) -> list[Problem]:
     asked = [job for job in jobs if job.reads and "store" in READS[job.command] and job.reads[-1] not in made
              and (is_url(job.reads[-1]) or files_of(job.reads[-1]))]
     answers = ask([question_of(job, file.settings.memory_of(job)) for job in asked])
-    return [Problem(text, job.line, job.name) for job, text in zip(asked, answers, strict=True) if text is not None]
+    return [Problem(in_keys(text), job.line, job.name)
+            for job, text in zip(asked, answers, strict=True) if text is not None]
 
 
 def digests(jobs_in_order: Sequence[Job]) -> dict[str, str]:

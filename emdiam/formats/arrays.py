@@ -1,8 +1,10 @@
 """Edges in one array of two dimensions: what its shape says, and its pairs, read front to back.
 
     (E, 2)   a pair a row; (E, 3) with a weight behind it
+    (E, k)   a pair a row, in the columns that the user names
     (2, E)   sources above targets, the edge_index of PyTorch Geometric
     (n, n)   an adjacency matrix, in which every value but 0 is an edge
+    (r, c)   a matrix of two sides that are numbered apart, where the user says so
 
 Where two of these are possible (2 x 2, 2 x 3, 3 x 3) the values decide if they can, and else the array is refused.
 """
@@ -10,6 +12,7 @@ Where two of these are possible (2 x 2, 2 x 3, 3 x 3) the values decide if they 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,11 +21,13 @@ from ..errors import InputError
 from .ids import whole_numbers
 from .source import EdgeBatch, pairs_per_batch
 from .weights import WeightChoice, checked_weights, kind_of
+from .wishes import Wishes
 
 MATRIX, PAIRS, INDEX = "matrix", "pairs", "index"
 """What an array can be: an adjacency matrix, a pair a row, or sources above targets."""
 
-_SHAPES = "give an array of shape (E, 2) or (2, E), or a square matrix"
+_SHAPES = ("give an array of shape (E, 2) or (2, E), a square matrix, or say which two columns have the ends, as in"
+           " --columns 1,3")
 _TRIPLES = "triples"
 IN_FILES = {PAIRS: "columns src and dst by numpy.savez", _TRIPLES: "columns src, dst and weight as text or Parquet",
             INDEX: "edge_index=a by numpy.savez", MATRIX: "a sparse matrix by scipy.sparse.save_npz"}
@@ -33,6 +38,75 @@ IN_MEMORY = {PAIRS: "a tuple (a[:, 0], a[:, 1]), or to convert columns=(1, 2)",
 
 Refuse = Callable[..., InputError]
 """(what, remedy=..., text=...) -> the error of the array."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """What an array is. kind : MATRIX, PAIRS or INDEX. places : of PAIRS and INDEX, which columns, or rows, have the
+    sources, the targets, and, as the third, weights."""
+
+    kind: str
+    places: tuple[int, ...] = ()
+
+
+def form_of_array(shape: tuple[int, ...], small: Callable[[], Any], refuse: Refuse, wishes: Wishes,
+                  name: str = "") -> Form:
+    """What an array in a file is, by its shape, and by what the user wishes.
+
+    Parameters
+    ----------
+    shape, small, refuse, name : as of kind_of_array.
+    wishes : Wishes
+        With columns: the array has a pair a row. Else with bipartite: a matrix may have other numbers of rows and
+        columns.
+
+    Raises
+    ------
+    InputError
+        As kind_of_array, for columns that there are not, and for weights in a column that has none.
+    """
+    column = "" if wishes.weights is None else wishes.weights.column
+    if wishes.columns is not None:
+        return Form(PAIRS, chosen_places(shape, wishes.columns, wishes.weights, refuse))
+    kind = kind_of_two_sides(shape, refuse, name) if wishes.bipartite else kind_of_array(shape, small, refuse, name)
+    if kind == PAIRS and column:
+        return Form(PAIRS, chosen_places(shape, ("1", "2"), wishes.weights, refuse))
+    if column:
+        raise refuse("the array has no columns of weights to choose from", text=column,
+                     remedy="give --weights alone")
+    has_weights = kind == PAIRS and shape[1] == 3 and wishes.weights is not None
+    return Form(kind, () if kind == MATRIX else (0, 1, 2) if has_weights else (0, 1))
+
+
+def chosen_places(shape: tuple[int, ...], columns: tuple[str, str], weights: WeightChoice | None,
+                  refuse: Refuse) -> tuple[int, ...]:
+    """Places of the columns, numbers from 1 on, that have the ends of edges, and of that with the weights, which is
+    named or the only other one. Raises InputError."""
+    width = shape[1] if len(shape) == 2 else 0
+    wanted = [*columns, *([weights.column] if weights is not None and weights.column else [])]
+    places = [int(number) - 1 if number.isdecimal() and len(number) < 10 else -1 for number in wanted]
+    if len(set(places)) < len(places) or not all(0 <= place < width for place in places):
+        raise refuse(f"an array of shape {shape} has no such columns", text=",".join(wanted),
+                     remedy=f"give numbers of its columns, from 1 to {width}, as in --columns 1,2")
+    others = [place for place in range(width) if place not in places]
+    if weights is not None and len(places) == len(columns):
+        if len(others) != 1:
+            raise refuse(f"an array of shape {shape} has not one column of weights beside the ids",
+                         remedy="give its number, as in --weights=3")
+        places += others
+    return tuple(places)
+
+
+def kind_of_two_sides(shape: tuple[int, ...], refuse: Refuse, name: str = "",
+                      forms: Mapping[str, str] = IN_FILES) -> str:
+    """What an array with two sides is: MATRIX, or INDEX. Parameters as of kind_of_array. Raises InputError where it may
+    be a list of edges."""
+    if len(shape) == 2 and name == "edge_index" and shape[0] == 2:
+        return INDEX
+    if len(shape) == 2 and 2 not in shape and shape[1] != 3:
+        return MATRIX
+    raise refuse(f"an array of shape {shape} may be a list of edges between two sides, or the matrix of both",
+                 remedy="for a pair a row say --columns 1,2; " + _either(forms, INDEX, MATRIX))
 
 
 def kind_of_array(shape: tuple[int, ...], small: Callable[[], Any], refuse: Refuse, name: str = "",
@@ -112,8 +186,8 @@ class ArrayEdges:
 
     Parameters
     ----------
-    kind : str
-        MATRIX, PAIRS or INDEX.
+    form : Form
+        What it is.
     shape, by_columns : its sides, and whether its columns are stored one after another.
     read : callable
         read(begin) -> a reader of values from this one on, in storage order: reader(count) -> array [k].
@@ -123,9 +197,10 @@ class ArrayEdges:
         (what, place in the storage order, text=..., remedy=...) -> the error of a value.
     """
 
-    def __init__(self, kind: str, shape: tuple[int, ...], by_columns: bool, read: Callable[[int], Callable[[int], Any]],
+    def __init__(self, form: Form, shape: tuple[int, ...], by_columns: bool,
+                 read: Callable[[int], Callable[[int], Any]],
                  weights: WeightChoice | None, refuse: Callable[..., InputError]) -> None:
-        self.kind, self.shape, self._by_columns = kind, shape, by_columns
+        self.kind, self.shape, self._by_columns, self._places = form.kind, shape, by_columns, form.places
         self._read, self._weights, self._refuse = read, weights, refuse
         self.n_values = 0
         """Values beside the edges that were not taken, so far."""
@@ -142,7 +217,7 @@ class ArrayEdges:
     @property
     def has_weights(self) -> bool:
         """Whether there may be weights."""
-        return self.kind == MATRIX or self._width == 3
+        return self.kind == MATRIX or len(self._places) == 3
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """The pairs. Raises what `refuse` makes for ids that are none and for values that are not finite."""
@@ -151,9 +226,10 @@ class ArrayEdges:
         return self._interleaved(batch_bytes) if (self.kind == PAIRS) != self._by_columns else self._apart(batch_bytes)
 
     def _of_matrix(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        n, read, count = self.shape[0], self._read(0), max(1, pairs_per_batch(batch_bytes) // 2)
-        for begin in range(0, n * n, count):
-            values = read(min(count, n * n - begin))
+        size, read, count = self.shape[0] * self.shape[1], self._read(0), max(1, pairs_per_batch(batch_bytes) // 2)
+        width = self.shape[0] if self._by_columns else self.shape[1]
+        for begin in range(0, size, count):
+            values = read(min(count, size - begin))
             if values.dtype.kind in "fc" and not np.isfinite(values).all():
                 place = int(np.argmin(np.isfinite(values)))
                 raise self._refuse("a value of the matrix is not finite", begin + place, text=str(values[place]),
@@ -161,7 +237,7 @@ class ArrayEdges:
             places = np.flatnonzero(values)
             if not len(places):
                 continue
-            major, minor = np.divmod(places + begin, n)
+            major, minor = np.divmod(places + begin, width)
             src, dst = (minor, major) if self._by_columns else (major, minor)
             yield EdgeBatch(src, dst, self._weighed(values[places], begin))
 
@@ -169,20 +245,21 @@ class ArrayEdges:
         width, read, count = self._width, self._read(0), pairs_per_batch(batch_bytes)
         for begin in range(0, self.n_entries or 0, count):
             rows = read(width * min(count, (self.n_entries or 0) - begin)).reshape(-1, width)
-            yield self._pairs([rows[:, i] for i in range(width)], [(begin * width + i, width) for i in range(width)])
+            yield self._pairs([rows[:, i] for i in self._places], [(begin * width + i, width) for i in self._places])
 
     def _apart(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         n, count = self.n_entries or 0, pairs_per_batch(batch_bytes)
-        readers = [self._read(i * n) for i in range(self._width)]
+        readers = [self._read(i * n) for i in self._places]
         for begin in range(0, n, count):
             columns = [read(min(count, n - begin)) for read in readers]
-            yield self._pairs(columns, [(i * n + begin, 1) for i in range(self._width)])
+            yield self._pairs(columns, [(i * n + begin, 1) for i in self._places])
 
     def _pairs(self, columns: list[Any], places: list[tuple[int, int]]) -> EdgeBatch:
         """Sources, targets and perhaps weights. places : (of the first value, step to the next) of each."""
         src, dst = (whole_numbers(np.ascontiguousarray(ids), self._refusal(*place))
                     for ids, place in zip(columns[:2], places[:2], strict=True))
         if len(columns) == 2:
+            self.n_values += len(src) * (self._width - 2)
             return EdgeBatch(src, dst)
         return EdgeBatch(src, dst, self._weighed(columns[2], *places[2]))
 

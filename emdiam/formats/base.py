@@ -58,6 +58,8 @@ class FileSource(Named, ABC):
     """Whether its first line may be an edge, counts or names."""
     takes_sides: ClassVar[bool] = False
     """Whether sources and targets may be two sides that are numbered apart."""
+    sides_by_ids: ClassVar[bool] = False
+    """Whether its ids are then told apart by TwoSides, as the reader does not do it."""
 
     def __init__(self, source: Input, wishes: Wishes, reading: Reading | None = None) -> None:
         ids, weights = wishes.ids, wishes.weights
@@ -73,7 +75,7 @@ class FileSource(Named, ABC):
         if wishes.header != "auto" and not self.takes_headers:
             raise InputError(f"format {self.format} says itself what its first line is", path=source.name,
                              text=wishes.header, remedy="leave out --header")
-        if wishes.bipartite and not self.takes_sides:
+        if wishes.bipartite and not (self.takes_sides or self.sides_by_ids):
             raise InputError(f"format {self.format} has no two sides that are numbered apart", path=source.name,
                              remedy="leave out --bipartite")
         self.input, self.wishes, self.ids, self.weights, self.reading = source, wishes, ids, weights, reading

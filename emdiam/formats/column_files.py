@@ -22,7 +22,7 @@ AGAIN = "fetch or write it again"
 class ColumnFile(ArrowEdges, FileSource):
     """A file of columns, two of which have the ends of edges."""
 
-    takes_strings = takes_columns = takes_ends = True
+    takes_strings = takes_columns = takes_ends = sides_by_ids = True
     _consumed = 0
     _as_names = "keep such ids as names with --ids string"
 

@@ -65,6 +65,7 @@ class CsvSource(TextSource):
     """See the module."""
 
     format = "csv"
+    sides_by_ids = True
     _large: InputError | None = None
 
     def _header(self) -> Header:

@@ -12,12 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-import pyarrow as pa
-
 from . import kernels
 from .lines import FURTHER_FIELDS, LineReader
 from .look import TUPLES, Reading
 from .look_sample import sample_of
+from .sides import SAID, two_sides
 from .source import EdgeBatch, SourceInfo
 from .text_source import TextSource
 from .weights import WHOLE, weight_column
@@ -42,8 +41,7 @@ class EdgeListSource(TextSource):
     @property
     def said(self) -> str:
         """See TextSource."""
-        sides = "; two sides numbered apart: ids are those of the file behind l and r, for left and right"
-        return super().said + (sides if self._bipartite else "")
+        return super().said + (f"; {SAID}" if self._bipartite else "")
 
     def _read_info(self) -> SourceInfo:
         reading, directed = self.look(), self._directed()
@@ -83,18 +81,9 @@ class EdgeListSource(TextSource):
             batches = (lines.pairs if integers else lines.names)(stream, "#%", batch_bytes)
             if integers and not self._bipartite:
                 batches = self._counted(batches, reading)
-            yield from map(_two_sides, batches) if self._bipartite else batches
+            yield from map(two_sides, batches) if self._bipartite else batches
         self.weight_kind = lines.weight_kind()
         self.dropped, self.skipped = {FURTHER_FIELDS: lines.n_further}, lines.skipped
-
-
-def _two_sides(batch: EdgeBatch) -> EdgeBatch:
-    """The pairs with ids that say of which side they are, which may have the same numbers."""
-    import pyarrow.compute as pc  # which takes long to load
-
-    src, dst = (pc.binary_join_element_wise(pa.scalar(side), pa.array(ids).cast(pa.string()), "")
-            for side, ids in (("l", batch.src), ("r", batch.dst)))
-    return EdgeBatch(src, dst, batch.weights)
 
 
 def _rewriting(reading: Reading) -> Callable[[bytes], bytes] | None:

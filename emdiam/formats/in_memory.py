@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .arrays import MATRIX, ArrayEdges
+from .arrays import MATRIX, ArrayEdges, Form
 from .base import MAX_ID
 from .ids import whole_numbers
+from .sides import matrix_note
 from .source import EdgeBatch, SourceInfo, WithoutFile, pairs_per_batch
 from .weights import (
     FLOAT64,
@@ -56,16 +57,19 @@ def _refusal(begin: int, what: str, place: int, **more: str) -> InputError:
 
 
 class MatrixSource(WithoutFile):
-    """The entries of a square scipy.sparse matrix or array; vertex v is row and column v.
+    """The entries of a square scipy.sparse matrix or array; vertex v is row and column v. With two_sides it has any
+    shape, and its columns are numbered behind its rows.
 
     Every format is taken; csr, csc and coo are read in place, the others are turned into coo,
     which costs their caller memory. Indices may be int32 or int64, sorted or not, with duplicates.
     """
 
-    def __init__(self, matrix: Any, weights: WeightChoice | None = None) -> None:
-        if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+    def __init__(self, matrix: Any, weights: WeightChoice | None = None, *, two_sides: bool = False) -> None:
+        if len(matrix.shape) != 2 or (matrix.shape[0] != matrix.shape[1] and not two_sides):
             shape = " x ".join(map(str, matrix.shape))
-            raise InputError(f"an adjacency matrix must be square, this one is {shape}")
+            raise InputError(f"an adjacency matrix must be square, this one is {shape}",
+                             remedy="give a square one, or take rows and columns as two sides with --bipartite")
+        self._behind = int(matrix.shape[0]) if two_sides else 0
         self.name = f"scipy.sparse {matrix.format}"
         self._matrix = matrix if matrix.format in ("csr", "csc", "coo") else matrix.tocoo()
         if matrix.format == "bsr":  # whose zeros only fill blocks
@@ -75,8 +79,10 @@ class MatrixSource(WithoutFile):
     def info(self) -> SourceInfo:
         """n is declared by the shape: rows without an entry are isolated vertices."""
         values = 0 if self._matrix.dtype.kind == "b" or self._kind else self._n_entries()
-        return SourceInfo(n_vertices=int(self._matrix.shape[0]), n_entries=self._n_entries(), directed=True,
-                          format="scipy.sparse", dropped={"values": values} if values else {}, weights=self._kind)
+        rows, columns = self._matrix.shape
+        return SourceInfo(n_vertices=self._behind + int(columns), n_entries=self._n_entries(), directed=True,
+                          notes=(matrix_note(rows, columns),) if self._behind else (), format="scipy.sparse",
+                          dropped={"values": values} if values else {}, weights=self._kind)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """Entries in storage order, int64 [k] each. Raises InputError for an index array that is no valid one."""
@@ -90,7 +96,8 @@ class MatrixSource(WithoutFile):
                 minor = matrix.indices[begin:end].astype(np.int64)
             weights = None if self._weights is None else checked_weights(
                 np.asarray(matrix.data[begin:end]), self._weights, partial(_refusal, begin))
-            yield EdgeBatch(*((minor, major) if matrix.format == "csc" else (major, minor)), weights)
+            src, dst = (minor, major) if matrix.format == "csc" else (major, minor)
+            yield EdgeBatch(src, dst + self._behind, weights)
 
     def _n_entries(self) -> int:
         # nnz of a matrix with spare room is smaller than its arrays, so it is not asked.
@@ -129,7 +136,7 @@ class DenseSource(WithoutFile):
         def refuse(what: str, place: int, **more: Any) -> InputError:
             return InputError(f"{what}, in row {place % self._n if by_columns else place // self._n}", **more)
 
-        self._edges = ArrayEdges(MATRIX, matrix.shape, by_columns, read, weights, refuse)
+        self._edges = ArrayEdges(Form(MATRIX), matrix.shape, by_columns, read, weights, refuse)
 
     def info(self) -> SourceInfo:
         """n is declared by the shape: rows without an entry are isolated vertices."""

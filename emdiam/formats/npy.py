@@ -6,15 +6,17 @@ import struct
 import tokenize
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from io import BytesIO
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from .arrays import MATRIX, ArrayEdges, kind_of_array
+from .arrays import MATRIX, ArrayEdges, form_of_array
 from .base import FileSource
 from .csr import ArrayStream
+from .sides import SAID, matrix_note, two_sides
 from .source import EdgeBatch, SourceInfo
 
 _HEAD_BYTES = 1 << 16
@@ -31,10 +33,27 @@ def read_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     return read(file)
 
 
+def sides_of(edges: ArrayEdges, source: FileSource) -> dict[str, Any]:
+    """What an array declares, as facts of SourceInfo; the notes of its source say how two sides are called."""
+    rows, columns = edges.shape
+    if edges.kind != MATRIX:
+        return {"id_kind": "string", "reading": SAID} if source.wishes.bipartite else {}
+    if source.wishes.bipartite:
+        source.notes = (matrix_note(rows, columns),)
+    return {"n_vertices": rows + columns if source.wishes.bipartite else rows}
+
+
+def between_sides(edges: ArrayEdges, batch_bytes: int) -> Iterator[EdgeBatch]:
+    """The edges of an array between two sides that are numbered apart."""
+    for batch in edges.batches(batch_bytes):
+        yield replace(batch, dst=batch.dst + edges.shape[0]) if edges.kind == MATRIX else two_sides(batch)
+
+
 class NpySource(FileSource):
     """See the module."""
 
     format = "npy"
+    takes_columns = takes_ends = takes_sides = True
 
     def _header(self) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
         """(shape, whether columns are stored one after another, dtype, bytes before the values)."""
@@ -59,8 +78,8 @@ class NpySource(FileSource):
         def refuse(what: str, place: int, **more: Any) -> InputError:
             return self.error(what, byte=start + place * dtype.itemsize, **more)
 
-        kind = kind_of_array(shape, lambda: self._small(shape, by_columns, dtype, start), self.error)
-        return ArrayEdges(kind, shape, by_columns, read, self.weights, refuse), dtype
+        form = form_of_array(shape, lambda: self._small(shape, by_columns, dtype, start), self.error, self.wishes)
+        return ArrayEdges(form, shape, by_columns, read, self.weights, refuse), dtype
 
     def _small(self, shape: tuple[int, ...], by_columns: bool, dtype: np.dtype[Any], start: int) -> Any:
         n = int(np.prod(shape))
@@ -76,12 +95,11 @@ class NpySource(FileSource):
         if kind is None:
             raise self.no_weights("the array has none beside the edges")
         self.weight_kind = kind
-        n = self._header()[0][0] if edges.kind == MATRIX else None
-        return self._facts(n_vertices=n, n_entries=edges.n_entries, directed=True, weights=kind)
+        return self._facts(n_entries=edges.n_entries, directed=True, weights=kind, **sides_of(edges, self))
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError with the byte for data that are cut short, and values that are no ids."""
         with ExitStack() as stack:
             edges, _ = self._edges(stack)
-            yield from edges.batches(batch_bytes)
+            yield from between_sides(edges, batch_bytes) if self.wishes.bipartite else edges.batches(batch_bytes)
         self.dropped = {"values": edges.n_values}

@@ -16,11 +16,11 @@ from typing import IO, Any
 
 import numpy as np
 
-from .arrays import MATRIX
 from .base import MAX_ID, FileSource
 from .csr import ArrayStream, csr_batches
-from .npy import DAMAGE, read_header
-from .npz_arrays import blocks, diagonals, edges_of, named_columns
+from .npy import DAMAGE, between_sides, read_header, sides_of
+from .npz_arrays import blocks, diagonals, edges_of, named_columns, named_weights
+from .sides import SAID, matrix_note, two_sides
 from .source import EdgeBatch, SourceInfo, pairs_per_batch
 from .weights import kind_of
 
@@ -39,7 +39,7 @@ class NpzSource(FileSource):
     """See the module. Ids are 0-based and n is the side of the matrix, which must be square."""
 
     format = "npz"
-    takes_sides = True
+    takes_columns = takes_ends = takes_sides = True
     _consumed = 0
 
     def _open(self) -> zipfile.ZipFile:
@@ -105,7 +105,7 @@ class NpzSource(FileSource):
         """Vertices of a matrix, whose rows and columns may be two sides."""
         if not self.wishes.bipartite:
             return rows
-        self.notes = (f"rows are vertices 0 to {rows - 1:,}, columns {rows:,} to {rows + columns - 1:,}",)
+        self.notes = (matrix_note(rows, columns),)
         return rows + columns
 
     def _array(self, stack: ExitStack, archive: zipfile.ZipFile, name: str, kinds: str = "iu") -> ArrayStream:
@@ -144,10 +144,10 @@ class NpzSource(FileSource):
     def _read_info(self) -> SourceInfo:
         with self._open() as archive, ExitStack() as stack:
             if _FORMAT not in archive.namelist():
-                if self.wishes.bipartite:
-                    raise self.error("arrays of edges have no two sides that are numbered apart",
-                                     remedy="leave out --bipartite")
                 return self._info_of_arrays(archive, stack)
+            if self.wishes.columns is not None or (self.weights is not None and self.weights.column):
+                raise self.error("a matrix of SciPy has no columns to choose from",
+                                 remedy="leave out --columns, and give --weights alone")
             kind, rows, columns = self._header_facts(archive)
             n = self._n_vertices(rows, columns)
             if kind in ("dia", "bsr"):
@@ -159,19 +159,29 @@ class NpzSource(FileSource):
         return self._facts(n_vertices=n, n_entries=entries, directed=True, weights=self.weight_kind)
 
     def _info_of_arrays(self, archive: zipfile.ZipFile, stack: ExitStack) -> SourceInfo:
-        columns = named_columns(archive)
+        columns = named_columns(self, archive)
         if columns is not None:
             length = self._array(stack, archive, columns[0]).length
-            if self.weights is not None:
-                raise self.no_weights("the archive has only columns of ids")
-            return self._facts(n_entries=length, directed=True)
+            named = {} if self.weights is None else {"weight_name": named_weights(self, archive, columns)}
+            if named:
+                self.weight_kind = self._kind_of_member(archive, named["weight_name"])
+            sides = {"id_kind": "string", "reading": SAID} if self.wishes.bipartite else {}
+            return self._facts(n_entries=length, directed=True, weights=self.weight_kind, **named, **sides)
         edges, dtype = edges_of(self, archive, stack)
         kind = edges.weight_kind(dtype)
         if kind is None:
             raise self.no_weights("the array has none beside the edges")
         self.weight_kind = kind
-        n = edges.shape[0] if edges.kind == MATRIX else None
-        return self._facts(n_vertices=n, n_entries=edges.n_entries, directed=True, weights=kind)
+        return self._facts(n_entries=edges.n_entries, directed=True, weights=kind, **sides_of(edges, self))
+
+    def _kind_of_member(self, archive: zipfile.ZipFile, name: str) -> str:
+        """Kind of the weights in a member. Raises InputError where they are none."""
+        with self.member(archive, name) as member:
+            dtype = self.header(member, name)[1]
+        kind = kind_of(dtype)
+        if kind is None:
+            raise self.no_weights(f"its member {name} has {dtype}")
+        return kind
 
     def _info_of_filled(self, archive: zipfile.ZipFile, n: int) -> SourceInfo:
         with self.member(archive, "data") as member:
@@ -217,19 +227,25 @@ class NpzSource(FileSource):
             yield batch if kind == "csr" else EdgeBatch(batch.dst, batch.src, batch.weights)
 
     def _of_arrays(self, archive: zipfile.ZipFile, stack: ExitStack, batch_bytes: int) -> Iterator[EdgeBatch]:
-        columns = named_columns(archive)
+        columns = named_columns(self, archive)
         if columns is None:
             edges, _ = edges_of(self, archive, stack)
-            yield from edges.batches(batch_bytes)
+            yield from between_sides(edges, batch_bytes) if self.wishes.bipartite else edges.batches(batch_bytes)
             self.dropped = {"values": edges.n_values}
             return
         first, second = (self._array(stack, archive, name) for name in columns)
         if first.length != second.length:
             raise self.error(f"its members {columns[0]} and {columns[1]} have {first.length} and {second.length} items",
                              remedy=_REMEDY)
+        values = None if self.weights is None else self._array(
+            stack, archive, named_weights(self, archive, columns), "iufb")
+        if values is not None and values.length != first.length:
+            raise self.error(f"the archive has {values.length:,} weights of {first.length:,} edges", remedy=_REMEDY)
+        count = pairs_per_batch(batch_bytes)
         while first.index < first.length:
-            src, dst = (each.take_ids(pairs_per_batch(batch_bytes), MAX_ID, "id") for each in (first, second))
-            yield EdgeBatch(src, dst)
+            src, dst = (each.take_ids(count, MAX_ID, "id") for each in (first, second))
+            batch = EdgeBatch(src, dst, values and self.weights and values.take_weights(count, self.weights))
+            yield two_sides(batch) if self.wishes.bipartite else batch
 
     def _of_filled(self, archive: zipfile.ZipFile, stack: ExitStack, kind: str, sides: tuple[int, int],
                    batch_bytes: int) -> Iterator[EdgeBatch]:

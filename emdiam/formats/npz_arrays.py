@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import ArrayEdges, kind_of_array
+from .arrays import ArrayEdges, form_of_array
 from .csr import ArrayStream, csr_batches
 from .source import EdgeBatch, pairs_per_batch
-from .weights import checked_weights
+from .weights import checked_weights, weight_column
 
 if TYPE_CHECKING:
     import zipfile
@@ -36,7 +36,8 @@ def find_array(source: NpzSource, archive: zipfile.ZipFile) -> str:
     if len(found) != 1 and not any(name in _NAMES for name in found):
         listed = ", ".join(f"{name}{list(shape)}" for name, shape in list(shapes.items())[:8])
         raise source.error("the archive has no member format, so no matrix of SciPy, and not one array of edges"
-                           f" ({listed or 'no array'})", remedy=_REMEDY)
+                           f" ({listed or 'no array'})", remedy="name two of its members, as in --columns"
+                           f" {names[0]},{names[1]}" if len(names) > 1 and not flat else _REMEDY)
     return found[0]
 
 
@@ -59,9 +60,23 @@ def edges_of(source: NpzSource, archive: zipfile.ZipFile, stack: ExitStack) -> t
     def small() -> Any:
         return read(0)(int(np.prod(shape))).reshape(shape, order="F" if by_columns else "C")
 
-    kind = kind_of_array(shape, small, source.error, name)
-    return ArrayEdges(kind, shape, by_columns, read, source.weights, lambda what, place, text=None, remedy=_REMEDY:
+    form = form_of_array(shape, small, source.error, source.wishes, name)
+    return ArrayEdges(form, shape, by_columns, read, source.weights, lambda what, place, text=None, remedy=_REMEDY:
                       source.error(f"{what} (value {place} of {name})", text=text, remedy=remedy)), dtype
+
+
+def named_weights(source: NpzSource, archive: zipfile.ZipFile, columns: tuple[str, str]) -> str:
+    """The name of the member that has the weights of edges in two others. Raises InputError where it is not clear."""
+    assert source.weights is not None
+    names = [name.removesuffix(".npy") for name in archive.namelist()]
+    others = [place for place, name in enumerate(names) if name not in columns]
+    place = weight_column(names, others, source.weights.column)
+    if place is None:
+        what = f"no member {source.weights.column}" if source.weights.column else "not one member of weights"
+        raise source.error(f"the archive has {what} beside the ids"
+                           f" ({', '.join(names[i] for i in others) or 'there is no other member'})",
+                           remedy="name one of them, as in --weights=length, or leave out --weights")
+    return names[place]
 
 
 def _skip(read: Callable[[int], bytes], size: int) -> None:
@@ -69,9 +84,18 @@ def _skip(read: Callable[[int], bytes], size: int) -> None:
         size -= len(piece)
 
 
-def named_columns(archive: zipfile.ZipFile) -> tuple[str, str] | None:
-    """The names of two members called like the ends of edges, or row and col."""
+def named_columns(source: NpzSource, archive: zipfile.ZipFile) -> tuple[str, str] | None:
+    """The names of two members that the user names, or that are called like the ends of edges, or row and col; None
+    where the edges are in one array. Raises InputError for members that there are not."""
     names = [name.removesuffix(".npy") for name in archive.namelist()]
+    wanted = source.wishes.columns
+    if wanted is not None:
+        if set(wanted) <= set(names):
+            return wanted
+        if all(map(str.isdecimal, wanted)):
+            return None
+        raise source.error("the archive has no such two columns", text=",".join(wanted),
+                           remedy=f"name two of its members: {', '.join(names[:8])}")
     return next((pair for pair in _COLUMNS if set(pair) <= set(names)), None)
 
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .arrays import IN_MEMORY, INDEX, MATRIX, kind_of_array
+from .arrays import IN_MEMORY, INDEX, MATRIX, chosen_places, kind_of_array, kind_of_two_sides
 from .in_memory import ArraySource, DenseSource, MatrixSource, NodesSource
+from .sides import with_two_sides
 from .source import EdgeSource
 from .tables import named_pair
 from .weights import NAMES, WeightChoice
@@ -208,9 +209,29 @@ KINDS: Mapping[str, Callable[[Any, Weights], EdgeSource | None]] = MappingProxyT
 })
 
 
-def as_source(graph: Any, weights: Weights = None, columns: tuple[str, str] | None = None) -> EdgeSource:
+def as_source(graph: Any, weights: Weights = None, columns: tuple[str, str] | None = None,
+              bipartite: bool = False) -> EdgeSource:
     """The source of edges for a graph in memory, of a kind in KINDS. weights : those to keep. columns : the two ends of
-    an edge in a table. Raises InputError for anything else."""
+    an edge in a table. bipartite : whether the ends are two sides that are numbered apart. Raises InputError for
+    anything else."""
+    if bipartite and hasattr(graph, "shape") and hasattr(graph, "tocoo"):
+        return MatrixSource(graph, weights, two_sides=True)
+    if bipartite and isinstance(graph, np.ndarray) and columns is None:
+        from scipy.sparse import coo_array
+
+        kind_of_two_sides(graph.shape, InputError, forms=IN_MEMORY)
+        return MatrixSource(coo_array(graph), weights, two_sides=True)
+    source = _of_kind(graph, weights, columns)
+    if not bipartite:
+        return source
+    if not hasattr(source, "choose") and not isinstance(source, ArraySource):
+        raise InputError(f"{source.name} has no two sides that are numbered apart",
+                         remedy="leave out --bipartite, or give a table, a tuple (src, dst) or a scipy.sparse matrix")
+    return with_two_sides(source)
+
+
+def _of_kind(graph: Any, weights: Weights, columns: tuple[str, str] | None) -> EdgeSource:
+    """The same of one side."""
     if columns is not None and isinstance(graph, np.ndarray):
         return _chosen(graph, columns, weights)
     source = _as_source(graph, weights)
@@ -224,19 +245,10 @@ def as_source(graph: Any, weights: Weights = None, columns: tuple[str, str] | No
 
 
 def _chosen(graph: np.ndarray, columns: tuple[str, str], weights: Weights) -> EdgeSource:
-    """The edges of an array that has one in every row, as a choice of columns (by number from 1) says. Weights are the
-    only column beside them."""
-    width = graph.shape[1] if graph.ndim == 2 else 0
-    places = [int(number) - 1 if number.isdecimal() else -1 for number in columns]
-    if places[0] == places[1] or not all(0 <= place < width for place in places):
-        raise InputError(f"an array of shape {graph.shape} has no such two columns", text=",".join(columns),
-                         remedy="give two numbers of columns, as in columns=(1, 2)")
-    others = [place for place in range(width) if place not in places]
-    if weights is not None and len(others) != 1:
-        raise InputError(f"an array of shape {graph.shape} has not one column of weights beside the ids",
-                         remedy="give a tuple (src, dst, weights) of arrays")
-    kept = places if weights is None else [*places, *others]
-    return ArraySource(*(graph[:, place] for place in kept), weights=weights)
+    """The edges of an array that has one in every row, as a choice of columns (by number from 1) says. Weights are a
+    column beside them, by its number, or the only one."""
+    places = chosen_places(graph.shape, columns, weights, InputError)
+    return ArraySource(*(graph[:, place] for place in places), weights=weights and replace(weights, column=""))
 
 
 def _as_source(graph: Any, weights: Weights) -> EdgeSource:

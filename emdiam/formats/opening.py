@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InputError
 from .registry import READERS, check_format, format_of_file
@@ -32,6 +32,7 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, **optio
     """
     from .base import IDS, ChainedSource
     from .inputs import Input, expand
+    from .sides import TwoSides
     from .wishes import Wishes, check_header, two_columns
 
     fmt = None if fmt is None else check_format(fmt)
@@ -39,12 +40,13 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, **optio
     check_header(wishes.header)
     if wishes.ids not in IDS:
         raise InputError("unknown kind of ids", text=wishes.ids, remedy="choose one of " + ", ".join(IDS))
-    sources = []
+    sources: list[FileSource] = []
     for name in expand(inputs):
         suffix = format_of_file(name)
         source = Input(name, headerless=_is_headerless(fmt or suffix), encoding=wishes.encoding)
         found, reading = (fmt, None) if fmt else _found_format(source, wishes)
-        sources.append(_reader_class(found)(source, wishes, reading))
+        reader = _reader_class(found)(source, wishes, reading)
+        sources.append(cast("FileSource", TwoSides(reader)) if wishes.bipartite and reader.sides_by_ids else reader)
     chained = ChainedSource(sources)
     chained.info()
     return chained

@@ -6,7 +6,7 @@ is RowSource. They go line by line in Python, a million fields a second or so, a
     AdjlistSource     v a b c: an edge from v to each of a, b, c; also v: a b c
     SifSource         v relation a b: the same, behind the word for the relation (Cytoscape)
     LglSource         # v, then lines a [weight], each a neighbour
-    MultilineSource   v degree, then so many lines a {...} (networkx)
+    MultilineSource   v degree, then as many lines a {'weight': 1.5} (networkx)
     AdjacencySource   as many rows as columns of numbers, with names or without
     PycgrSource       vertices and edges, that many lines of vertices, then edges (OsmToRoadGraph)
     AttributesSource  v w {'weight': 1.5}: an edge, the weight by its name (networkx)
@@ -248,8 +248,33 @@ class LglSource(RowSource):
             yield vertex, vertex, _ISOLATED
 
 
-class MultilineSource(RowSource):
-    """Lines "v degree", and as many of a neighbour each behind them."""
+class _DictSource(RowSource):
+    """Lines that may end with a dict of the attributes of an edge."""
+
+    takes_columns = has_weights = True
+
+    def _split(self, line: str) -> Row:
+        """The fields before the dict, and the dict."""
+        fields, brace, attributes = line.partition("{")
+        return [*super()._split(fields.rstrip(" \t,;|")), *([brace + attributes] if brace else [])]
+
+    def _value(self, text: str) -> str:
+        """The attribute with the weight, as text, "" where none are kept."""
+        if self.weights is None:
+            return ""
+        name = self.weights.column or "weight"
+        try:
+            found = ast.literal_eval(text.strip())
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            raise self.fault("the attributes are no dict of Python", "fix the line", text) from None
+        if not isinstance(found, dict) or name not in found:
+            raise self.fault(f"an edge without an attribute {name}",
+                             "name one that every edge has, or leave out --weights", text)
+        return str(found[name])
+
+
+class MultilineSource(_DictSource):
+    """Lines "v degree", and as many of a neighbour each behind them, perhaps with a dict of attributes."""
 
     format = "multiline-adjlist"
 
@@ -265,7 +290,7 @@ class MultilineSource(RowSource):
                 if other is None:
                     raise self.fault("the last vertex has fewer neighbours than are said",
                                      "fetch or write the file again")
-                yield row[0], other[0], ""
+                yield row[0], other[0], self._value(other[1] if len(other) > 1 else "{}")
 
 
 class AdjacencySource(RowSource):
@@ -336,41 +361,23 @@ class PycgrSource(RowSource):
             raise self.fault(f"{met} edges where {m} are said", "fetch the file again")
 
 
-class AttributesSource(RowSource):
+class AttributesSource(_DictSource):
     """Edges a line with a dict of their attributes behind it."""
 
     format = "attributes"
-    takes_columns = has_weights = True
-
-    def _split(self, line: str) -> Row:
-        """Both ids, and the dict."""
-        ids, brace, attributes = line.partition("{")
-        return [*super()._split(ids.rstrip(" \t,;|")), brace + attributes]
 
     def _edges(self, rows: Iterator[Row]) -> Iterator[Edge]:
-        name = "" if self.weights is None else self.weights.column or "weight"
         for row in rows:
             if len(row) != len(("src", "dst", "attributes")) or not row[2]:
                 raise self.fault("a line without two ids and a dict of attributes", "fix the line", " ".join(row))
-            yield row[0], row[1], self._value(row[2], name) if name else ""
-
-    def _value(self, text: str, name: str) -> str:
-        """The attribute of this name, as text."""
-        try:
-            found = ast.literal_eval(text.strip())
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            raise self.fault("the attributes are no dict of Python", "fix the line", text) from None
-        if not isinstance(found, dict) or name not in found:
-            raise self.fault(f"an edge without an attribute {name}",
-                             "name one that every edge has, or leave out --weights", text)
-        return str(found[name])
+            yield row[0], row[1], self._value(row[2])
 
 
 class ColumnsSource(RowSource):
     """Edges a line, the ends in any two fields."""
 
     format = "columns"
-    takes_columns = takes_ends = takes_headers = True
+    takes_columns = takes_ends = takes_headers = sides_by_ids = True
     has_weights = True
 
     def _edges(self, rows: Iterator[Row]) -> Iterator[Edge]:

@@ -412,20 +412,20 @@ def _with(command: str, more: str, *without: str) -> tuple[str, tuple[str, ...]]
 
 # What the functions of api.py take by name: the command whose options those are, and their names.
 FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "exact": _with("exact", "sweeps weight progress"),
+    "exact": _with("exact", "sweeps weight columns progress"),
     "diameter": ("exact", tuple(f"method {_SIZES} device bfs mapping {_WORKERS} scratch require_connected directed"
-                                " weight weighted progress".split())),
+                                " weight weighted columns progress".split())),
     "convert": _with("convert", "weight progress", "allow_negative"),
-    "approximate": _with("approx", "gap direction weight progress"),
-    "eccentricities": _with("ecc", "what direction seed keep weight progress", "radius", "center"),
-    "distances": _with("distances", "weight weighted progress"),
-    "shortest_paths": _with("sssp", "weight weighted directed keep scratch progress", "source"),
-    "all_pairs": _with("apsp", "weight weighted directed scratch progress", "device"),
-    "profile": ("info", ("sample", "seed", "time_limit", "memory", "threads", "scratch", "progress")),
+    "approximate": _with("approx", "gap direction weight columns progress"),
+    "eccentricities": _with("ecc", "what direction seed keep weight columns progress", "radius", "center"),
+    "distances": _with("distances", "weight weighted columns progress"),
+    "shortest_paths": _with("sssp", "weight weighted directed columns keep scratch progress", "source"),
+    "all_pairs": _with("apsp", "weight weighted directed columns scratch progress", "device"),
+    "profile": ("info", ("sample", "seed", "time_limit", "memory", "threads", "scratch", "columns", "progress")),
     "generate": _with("generate", "codec chunk progress"),
     "reorder": _with("reorder", "progress"),
-    "plan": _with("plan", "", "no_probe"),
-    "verify": _with("verify", "weight weighted progress"),
+    "plan": _with("plan", "columns", "no_probe"),
+    "verify": _with("verify", "weight weighted columns progress"),
     "warmup": _with("warmup", "progress"),
 }
 

@@ -43,3 +43,26 @@ def test_columns_that_are_not_there(tmp_path):
     emdiam.convert([(1, 2)], tmp_path / "s.zarr")
     with pytest.raises(InputError, match="tell how files are read"):
         emdiam.convert(tmp_path / "s.zarr", tmp_path / "t.zarr", columns="1,2")
+
+
+def test_columns_in_every_function(tmp_path):
+    table = TABLE.rename(columns={"boss": "a", "worker": "b"})
+    table.to_csv(tmp_path / "g.csv", index=False)
+    run = {"columns": ("a", "b")}
+    for graph in (table, tmp_path / "g.csv"):
+        assert emdiam.diameter(graph, **run).diameter == emdiam.exact(graph, **run).diameter == 2
+        assert emdiam.exact(graph, weight="km", **run).diameter == 12
+        assert emdiam.exact(graph, directed=True, **run).largest_distance == 2
+        assert emdiam.eccentricities(graph, **run).by_vertex() == {10: 2, 11: 1, 12: 2}
+        assert emdiam.approximate(graph, **run).upper >= 2 and emdiam.plan(graph, probe=None, **run)
+        assert emdiam.distances(graph, **run).pairs == {1: 2, 2: 1}
+        assert emdiam.all_pairs(graph, weight="km", **run).distances.max() == 12
+        assert emdiam.shortest_paths(graph, 10, weight="km", target=12, **run).distance == 12
+        assert emdiam.profile(graph, **run).effective_diameter is not None
+    emdiam.convert(table, tmp_path / "g.zarr", **run)
+    emdiam.exact(tmp_path / "g.zarr", certificate=tmp_path / "c.json")
+    assert emdiam.verify(tmp_path / "c.json", table, **run).verified
+    with pytest.raises(InputError, match="a store has no columns.*leave out columns="):
+        emdiam.exact(tmp_path / "g.zarr", **run)
+    with pytest.raises(TypeError, match="colums"):
+        emdiam.verify(tmp_path / "c.json", table, colums="a,b")

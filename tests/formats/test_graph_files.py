@@ -13,8 +13,9 @@ import pytest
 
 import emdiam
 from emdiam.errors import BudgetError, InputError
+from emdiam.formats import open_source
 from emdiam.formats.weights import WeightChoice
-from tests.helpers.formats_naive import weight_ends
+from tests.helpers.formats_naive import fault_of, read_pairs, weight_ends
 
 GRAPHML = b"""<?xml version="1.0"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
@@ -127,6 +128,27 @@ def test_graph6_and_sparse6(tmp_path: Path) -> None:
         emdiam.exact(tmp_path / "two.g6")
 
 
+def digraph6(graph: nx.DiGraph) -> bytes:
+    """The format, by its definition (McKay): & and n, then the matrix by rows, six bits a byte."""
+    n = len(graph)
+    size = [n] if n < 63 else [63, n >> 12, n >> 6 & 63, n & 63]
+    bits = "".join("01"[graph.has_edge(a, b)] for a in range(n) for b in range(n))
+    bits += "0" * (-len(bits) % 6)
+    return b"&" + bytes(63 + code for code in [*size, *(int(bits[i : i + 6], 2) for i in range(0, len(bits), 6))])
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 62, 63, 70])
+def test_digraph6(tmp_path: Path, n: int) -> None:
+    graph = nx.gnp_random_graph(n, 0.1, seed=n, directed=True)
+    for mark in (b"", b">>digraph6<<"):
+        (tmp_path / "g.d6").write_bytes(mark + digraph6(graph) + b"\n")
+        assert sorted(read_pairs(tmp_path / "g.d6")) == sorted(graph.edges)
+        info = open_source([tmp_path / "g.d6"]).info()
+        assert info.n_vertices == n and info.directed
+    (tmp_path / "g.d6").write_bytes(digraph6(graph)[:-1])
+    assert "bytes of a matrix" in fault_of(tmp_path / "g.d6").what
+
+
 SHAPES = [
     [[0, 1], [1, 2]],
     [[0, 1, 5], [1, 2, 6]],
@@ -237,6 +259,21 @@ def test_forms_of_dl(tmp_path: Path, form: str) -> None:
     }[form]
     (tmp_path / "g.dl").write_text(f"dl n=3 format={form}\ndata:\n{data}\n")
     assert emdiam.exact(tmp_path / "g.dl").diameter == 2
+
+
+@pytest.mark.parametrize("form", ["fullmatrix", "edgelist1", "nodelist1"])
+def test_labels_of_dl_are_names(tmp_path: Path, form: str) -> None:
+    forms = {"fullmatrix": "0 1 0 0 1 0 2 0 0 2 0 0 0 0 0 0", "edgelist1": "1 2\n2 3 2\n", "nodelist1": "1 2\n2 3\n"}
+    text = f'dl n=4 format={form}\nlabels:\nAnn,"Bob B"\nn=5 Eve\ndata:\n{forms[form]}\n'
+    (tmp_path / "g.dl").write_text(text)
+    report = emdiam.convert(tmp_path / "g.dl", tmp_path / "g.zarr")
+    assert (report.record.n_vertices, report.record.n_edges) == (4, 2)
+    found = emdiam.eccentricities(tmp_path / "g.zarr", keep=True)
+    assert found.by_vertex() == {"Ann": 2, "Bob B": 1, "n=5": 2, "Eve": 0}
+    assert len(read_pairs(tmp_path / "g.dl", ids="int")) == len(read_pairs(tmp_path / "g.dl")) - 4
+    for labels in ("Ann Bob Eve", "Ann Bob Ann Eve"):
+        (tmp_path / "g.dl").write_text(text.replace('Ann,"Bob B"\nn=5 Eve', labels))
+        assert "labels, 3 of them different, where n=4" in fault_of(tmp_path / "g.dl").what
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.io
 from scipy import sparse
 
 import emdiam
 from emdiam.errors import BudgetError, InputError
-from tests.helpers.formats_naive import fault_of, read_pairs, weight_ends
+from emdiam.formats import open_source
+from emdiam.formats.objects import as_source
+from emdiam.formats.weights import WeightChoice
+from tests.helpers.formats_naive import collect, fault_of, read_pairs, weight_ends
 
 PATH = np.diag([1, 1, 1], 1) + np.diag([1, 1, 1], -1)
 PAIRS = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2)]
@@ -255,3 +260,76 @@ def test_bad_values_of_float_columns_name_the_row(tmp_path: Path) -> None:
         assert "row 2 of column src" in error.what and error.remedy
     with pytest.raises(InputError):
         emdiam.exact(tmp_path / "g.parquet")
+
+
+def test_columns_of_an_array(tmp_path: Path) -> None:
+    rows = np.array([[0, 10, 1, 5], [1, 11, 2, 5], [2, 12, 3, 6], [3, 10, 9, 6], [4, 10, 9, 6]])
+    for array in (rows, np.asfortranarray(rows)):
+        np.save(tmp_path / "a.npy", array)
+        np.savez(tmp_path / "a.npz", edges=array)
+        assert "--columns" in fault_of(tmp_path / "a.npy").remedy
+        for name in ("a.npy", "a.npz"):
+            for batch_bytes in (64, 1 << 16):
+                assert read_pairs(tmp_path / name, columns="3,1", batch_bytes=batch_bytes) == list(
+                    zip(rows[:, 2].tolist(), rows[:, 0].tolist(), strict=True))
+            options = {"columns": (1, 3), "weights": "4", "force": True}
+            record = emdiam.convert(tmp_path / name, tmp_path / "g.zarr", **options).record
+            assert (record.n_vertices, record.n_edges) == (6, 5)
+            assert record.weights is not None and (record.weights.least, record.weights.largest) == (5, 6)
+            assert "--weights=3" in fault_of(tmp_path / name, columns="1,2", weights=WeightChoice()).remedy
+            assert "from 1 to 4" in fault_of(tmp_path / name, columns="1,5").remedy
+            assert emdiam.exact(tmp_path / name, columns=(1, 3)).diameter == 5
+
+
+def test_columns_of_an_archive(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", u=[1, 2, 3], v=[2, 3, 4], km=[0.5, 1, 2])
+    assert "--columns u,v" in fault_of(tmp_path / "a.npz").remedy
+    assert read_pairs(tmp_path / "a.npz", columns="v,u", batch_bytes=16) == [(2, 1), (3, 2), (4, 3)]
+    assert "u, v, km" in fault_of(tmp_path / "a.npz", columns="u,x").remedy
+    for weights in ("km", True):
+        report = emdiam.convert(tmp_path / "a.npz", tmp_path / "g.zarr", columns="u,v", weights=weights, force=True)
+        assert report.record.weights is not None and report.record.weights.name == "km"
+    assert emdiam.exact(tmp_path / "g.zarr", weight="km").diameter == 3.5
+    assert "no member mi" in fault_of(tmp_path / "a.npz", columns="u,v", weights=WeightChoice("mi")).what
+
+
+SIDES = [("l1", "r1"), ("l2", "r1"), ("l2", "r3")]
+
+
+def test_two_sides_of_tables_and_arrays(tmp_path: Path) -> None:
+    table = pd.DataFrame({"kind": [9, 9, 9], "src": [1, 2, 2], "dst": [1, 1, 3]})
+    pairs = table[["src", "dst"]].to_numpy()
+    table.to_parquet(tmp_path / "a.parquet")
+    table.to_feather(tmp_path / "a.feather")
+    table.to_csv(tmp_path / "a.csv", index=False)
+    (tmp_path / "a.txt").write_text("1 x 1\n2 x 1\n2 x 3\n")
+    np.save(tmp_path / "a.npy", pairs)
+    np.savez(tmp_path / "a.npz", src=pairs[:, 0], dst=pairs[:, 1])
+    np.savez(tmp_path / "b.npz", edge_index=pairs.T)
+    for name in ("a.parquet", "a.feather", "a.csv", "a.npz", "b.npz"):
+        assert read_pairs(tmp_path / name, bipartite=True) == SIDES, name
+    for name, columns in (("a.npy", "1,2"), ("a.txt", "1,3")):
+        assert read_pairs(tmp_path / name, bipartite=True, columns=columns) == SIDES
+    for graph, columns in ((table, None), (pa.table(table), "src,dst"), (pairs, (1, 2)), (tuple(pairs.T), None)):
+        report = emdiam.convert(graph, tmp_path / "g.zarr", bipartite=True, columns=columns, force=True)
+        assert report.first_pairs == tuple(SIDES) and report.record.n_vertices == 4
+        assert "two sides numbered apart" in report.record.reading
+    with pytest.raises(InputError, match="no two sides that are numbered apart"):
+        emdiam.convert({1: [2]}, tmp_path / "h.zarr", bipartite=True)
+
+
+def test_matrices_of_two_sides(tmp_path: Path) -> None:
+    matrix = (np.random.default_rng(3).random((4, 6)) < 0.4) * 1.5
+    want = sorted((a, 4 + b) for a, b in np.argwhere(matrix).tolist())
+    for array in (matrix, np.asfortranarray(matrix)):
+        np.save(tmp_path / "m.npy", array)
+        assert sorted(read_pairs(tmp_path / "m.npy", bipartite=True, batch_bytes=64)) == want
+        assert open_source([tmp_path / "m.npy"], bipartite=True).info().n_vertices == 10
+        for graph in (array, sparse.csr_array(array), sparse.csc_array(array), sparse.coo_array(array)):
+            assert sorted(collect(as_source(graph, bipartite=True))) == want
+    with pytest.raises(InputError, match="square.*bipartite=True of emdiam.convert"):
+        emdiam.exact(sparse.csr_array(matrix))
+    with pytest.raises(InputError, match="may be a list of edges between two sides"):
+        emdiam.convert(matrix[:, :2], tmp_path / "g.zarr", bipartite=True)
+    np.save(tmp_path / "m.npy", matrix[:, :3])
+    assert "matrix of both" in fault_of(tmp_path / "m.npy", bipartite=True).what

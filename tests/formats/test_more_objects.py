@@ -149,7 +149,7 @@ def test_convert_takes_columns_of_an_array(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("columns", [("1", "4"), ("1", "1"), ("a", "2"), ("0", "1")])
 def test_columns_that_an_array_has_not(columns: tuple[str, str]) -> None:
-    with pytest.raises(InputError, match="no such two columns"):
+    with pytest.raises(InputError, match="no such columns"):
         as_source(np.zeros((4, 3), int), None, columns)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import emdiam
 from emdiam.formats import open_source
+from emdiam.formats.weights import WeightChoice
 from tests.helpers.formats_naive import fault_of, read_pairs
 
 MATRIX = np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]])
@@ -83,6 +84,20 @@ def test_weights_of_matrices_lists_and_other_columns(tmp_path):
         weights = True if name != "c.txt" else "1"
         emdiam.convert(tmp_path / name, tmp_path / "s.zarr", force=True, weights=weights, **options)
         assert float(emdiam.exact(tmp_path / "s.zarr", weighted=True).diameter) == longest
+
+
+def test_weights_of_multiline_lists(tmp_path):
+    graph = nx.Graph()
+    graph.add_weighted_edges_from([("a b", "c", 3), ("c", "d", 2.5)], km=1)
+    graph.add_node("e")
+    for delimiter in ("\t", ","):
+        nx.write_multiline_adjlist(graph, tmp_path / "h.adjlist", delimiter=delimiter)
+        for name, longest in ((True, 5.5), ("km", 2)):
+            record = emdiam.convert(tmp_path / "h.adjlist", tmp_path / "s.zarr", force=True, weights=name).record
+            assert (record.n_vertices, record.n_edges) == (4, 2)
+            assert float(emdiam.exact(tmp_path / "s.zarr", weighted=True).diameter) == longest
+    error = fault_of(tmp_path / "h.adjlist", weights=WeightChoice("mi"))
+    assert error.what == "an edge without an attribute mi" and error.line == 5 and error.text.startswith("{")
 
 
 @pytest.mark.parametrize("batch_bytes", [16, 1 << 16])

@@ -80,6 +80,9 @@ def _solved(stages: Stages, asked: EccentricityOptions) -> WeightedEccentricitie
 
 
 def _settled(stages: Stages, search: Search, asked: EccentricityOptions) -> WeightedEccentricities:
+    if asked.certificate is not None and stages.units.rounded:  # known once a sum of weights was too long
+        raise InputError("sums of these weights have more digits than 64 bits, and a certificate has no intervals",
+                         remedy="leave out --certificate, or round the weights to a few decimals and convert again")
     with stages.solving(search, lambda: _answer(stages, search, asked, whole=False)):
         search.solve()
     path = stages.checked(search) if asked.what == ALL else None
@@ -87,17 +90,9 @@ def _settled(stages: Stages, search: Search, asked: EccentricityOptions) -> Weig
     result = _answer(stages, search, asked, whole=True)
     result.witness = None if path is None else stages.witness(search, path)
     if asked.certificate is not None:
-        stages.certify(result, asked.certificate, lambda file: _certified(stages, search, result, file))
+        stages.certify(result, asked.certificate, lambda file: write_certificate(file, result, search, stages.store))
     stages.end(result)
     return result
-
-
-def _certified(stages: Stages, search: Search, result: WeightedEccentricities, file: Path) -> None:
-    """Write the certificate. Raises InputError for intervals, which it cannot prove."""
-    if stages.units.rounded:
-        raise InputError("sums of these weights have more digits than 64 bits, and a certificate has no intervals",
-                         remedy="leave out --certificate, or round the weights to a few decimals and convert again")
-    write_certificate(file, result, search, stages.store)
 
 
 def _answer(stages: Stages, search: Search, asked: EccentricityOptions, whole: bool) -> WeightedEccentricities:

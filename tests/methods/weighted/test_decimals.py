@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import emdiam
 from emdiam.cli.main import group
 from emdiam.decimal_kernels import most_places
-from emdiam.errors import InputError, NotWritten
+from emdiam.errors import InputError
 from emdiam.methods.sealed import sealed
 from emdiam.store.layout import FORMAT_VERSION
 from emdiam.store.store import open_store
@@ -248,8 +248,9 @@ def test_intervals_of_eccentricities_are_shown(tmp_path: Path) -> None:
     assert "4 vertices the bounds differ" in done.stdout
     assert (tmp_path / "e.csv").read_text().startswith('"id","lower","upper","component"\n0,249.26246913468')
     done = CliRunner().invoke(group, ["ecc", str(place), "--weighted", "--quiet", "--certificate",
-                                      str(tmp_path / "c.json")])
-    assert isinstance(done.exception, NotWritten) and "a certificate has no intervals" in str(done.exception)
+                                      str(tmp_path / "c.json"), "--out", str(tmp_path / "f.csv")])
+    assert isinstance(done.exception, InputError) and "a certificate has no intervals" in str(done.exception)
+    assert not (tmp_path / "f.csv").exists()  # it is refused before the work
     assert not (tmp_path / "c.json").exists()
 
 
