@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import emdiam
+from bench.memory import readers
 from bench.memory.__main__ import main
 from bench.memory.cells import (
     BUDGETS,
@@ -138,3 +140,18 @@ def test_it_works_on_small_graphs(tmp_path: Path) -> None:
 def test_every_peak_is_within_its_limit(name: str, tmp_path: Path) -> None:
     """About ten minutes a graph, with 10 GiB of disk for the largest."""
     assert main(["--graph", name, "--out", str(tmp_path / "t.json"), "--work", str(tmp_path)]) == 0
+
+
+def test_readers_keep_to_the_least_budget_that_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "readers.json"
+    for _ in range(2):  # the second time nothing is run again
+        assert readers.main(["--out", str(out), "--work", str(tmp_path), "--edges", "500", "--only", "edges.net"]) == 0
+    (cell,) = json.loads(out.read_text())["cells"]
+    assert cell["status"] == readers.WORKED and cell["peak_bytes"] <= cell["least_bytes"]
+    assert "| edges.net |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", readers.WRITERS)
+def test_inputs_of_readers_have_their_edges(name: str, tmp_path: Path) -> None:
+    path, count = readers.write_input(name, tmp_path, 300)
+    assert emdiam.exact(path).n_edges == count
