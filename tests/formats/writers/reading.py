@@ -30,11 +30,13 @@ _IN_FILES = 10
 @dataclass(frozen=True)
 class Trip:
     """word : EQUAL, LED where one of the remedies of a refusal gives the graph, REFUSED where none does, DIFFERENT, or
-    FAULT for an error that is no sentence. text : what there is to tell. path : the file."""
+    FAULT for an error that is no sentence. text : what there is to tell. path : the file. way : the keywords that led
+    to the graph."""
 
     word: str
     text: str
     path: Path
+    way: str = ""
 
 
 def round_trip(name: str, number: int, folder: Path) -> Trip:
@@ -71,7 +73,7 @@ def _followed(path: Path, options: Options, right: list[Held], folder: Path, err
             continue
         try:
             if read_back(path, {**options, **way}, folder) in right:
-                return Trip(LED, str(error), path)
+                return Trip(LED, str(error), path, ", ".join(f'{name}="{value}"' for name, value in way.items()))
         except InputError:
             continue
         except (EmdiamError, Exception):  # as above
