@@ -29,7 +29,7 @@ MATRIX, PAIRS, INDEX = "matrix", "pairs", "index"
 _SHAPES = ("give an array of shape (E, 2) or (2, E), a square matrix, or say which two columns have the ends, as in"
            " --columns 1,3")
 _TRIPLES = "triples"
-IN_FILES = {PAIRS: "columns src and dst by numpy.savez", _TRIPLES: "columns src, dst and weight as text or Parquet",
+IN_FILES = {PAIRS: "--columns 1,2", _TRIPLES: "--columns 1,2",
             INDEX: "edge_index=a by numpy.savez", MATRIX: "a sparse matrix by scipy.sparse.save_npz"}
 IN_MEMORY = {PAIRS: "a tuple (a[:, 0], a[:, 1]), or to convert columns=(1, 2)",
              _TRIPLES: "a tuple (a[:, 0], a[:, 1], a[:, 2]) with weighted=True, or to convert columns=(1, 2)",

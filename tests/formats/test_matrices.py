@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from emdiam.errors import BudgetError, InputError
 from emdiam.formats import open_source
 from emdiam.formats.objects import as_source
 from emdiam.formats.weights import WeightChoice
+from tests.formats.writers.reading import read_back
 from tests.helpers.formats_naive import collect, fault_of, read_pairs, weight_ends
 
 PATH = np.diag([1, 1, 1], 1) + np.diag([1, 1, 1], -1)
@@ -294,6 +296,17 @@ def test_columns_of_an_archive(tmp_path: Path) -> None:
 
 
 SIDES = [("l1", "r1"), ("l2", "r1"), ("l2", "r3")]
+
+
+@pytest.mark.parametrize("array", [[[0, 5], [1, 2]], [[4, 1, 7], [2, 4, 9]], [[4, 1, 7], [2, 4, 9], [2, 1, 3]]])
+def test_a_small_array_has_a_pair_a_row_by_the_option_of_its_refusal(tmp_path: Path, array: list[list[int]]) -> None:
+    np.save(tmp_path / "g.npy", array)
+    with pytest.raises(InputError, match=re.escape('columns="1,2"')):
+        emdiam.convert(tmp_path / "g.npy", tmp_path / "g.zarr")
+    for weights in (False, len(array[0]) == 3):
+        found = read_back(tmp_path / "g.npy", {"columns": "1,2", "weights": weights}, tmp_path)
+        right = {(str(min(row[:2])), str(max(row[:2]))): row[2] if weights else None for row in array}
+        assert found.edges == right
 
 
 def test_two_sides_of_tables_and_arrays(tmp_path: Path) -> None:
