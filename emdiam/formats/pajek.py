@@ -16,11 +16,12 @@ from .source import EdgeBatch, SourceInfo
 from .text_lines import TextLines
 from .weights import WHOLE
 
-_VERTICES = re.compile(rb"^[ \t]{0,64}\*vertices[ \t]+(\d{1,18})", re.IGNORECASE | re.MULTILINE)
+_VERTICES = re.compile(rb"^[ \t]{0,64}\*vertices[ \t]+(\d{1,18})(?!\S)", re.IGNORECASE | re.MULTILINE)
 _COMMENTS = ("%", "/*", "#")
 _SECTION = re.compile(r"\*\s*([A-Za-z]+)")
 _PAIRS = {"edges": False, "arcs": True}
 _LISTS = {"edgeslist": False, "edgelist": False, "arcslist": True, "arclist": True}
+_ZEROS = 20  # that a number may begin with
 _IGNORED = ("network", "partition", "vector", "cluster", "permutation", "events", "vertices")
 
 
@@ -49,6 +50,8 @@ class PajekSource(FileSource):
                 n_sections += section == "vertices"
                 if n_sections > 1:
                     raise lines.error("the file has several networks", line, "give each a file of its own")
+            elif section == "vertices":
+                self._check_vertex(lines, line, n)
             elif section in _PAIRS:
                 src, dst, weight = self._pair(lines, line)
                 edges.edge(src, dst, weight or "1", directed=_PAIRS[section])
@@ -71,6 +74,12 @@ class PajekSource(FileSource):
         if name not in (*_PAIRS, *_LISTS, *_IGNORED, "matrix"):
             raise lines.error("a section that is no part of a network", line, "remove it")
         return name
+
+    def _check_vertex(self, lines: TextLines, line: str, n: int) -> None:
+        """Raise InputError unless the line begins with the number of a vertex."""
+        word = line.split(None, 1)[0]
+        if not (word.isdecimal() and len(word) < len(str(n)) + _ZEROS and 1 <= int(word) <= n):
+            raise lines.error(f"a line among the vertices without a number from 1 to {n:,}", line)
 
     def _pair(self, lines: TextLines, line: str) -> tuple[int, int, str]:
         """Both ends of an edge, and its value."""

@@ -25,6 +25,8 @@ from tests.helpers.handed_in import keyword_remedies
 
 EQUAL, LED, REFUSED, DIFFERENT, FAULT = "equal", "refused, and the remedy leads to it", "refused", "different", "fault"
 _IN_FILES = 10
+# Vertices that are looked at: damaged files may have any number.
+_MOST = 10**6
 
 
 @dataclass(frozen=True)
@@ -110,13 +112,14 @@ def converted(path: Path, options: Options, folder: Path, memory: str = "4GiB") 
 
 
 def _held(store: Store) -> Held:
-    names = [str(name) for name in store.user_ids(np.arange(store.n_vertices))]
+    n = min(store.n_vertices, _MOST)
+    names = [str(name) for name in store.user_ids(np.arange(n))]
     ends, heads = (read_array(array).tolist() for array in (store.indptr, store.indices))
     places = 0 if store.record.weights is None else store.record.weights.decimals
     weights = None if store.weights is None else [w / 10**places for w in read_array(store.weights).tolist()]
     edges: dict[tuple[str, str], float | None] = {}
     for v, tail in enumerate(names):
         for at in range(ends[v], ends[v + 1]):
-            pair = (tail, names[heads[at]])
+            pair = (tail, names[heads[at]] if heads[at] < n else str(heads[at]))
             edges[pair if store.directed else (min(pair), max(pair))] = None if weights is None else weights[at]
     return Held(frozenset(names), edges)
