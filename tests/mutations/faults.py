@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.mutations.budget_faults import BUDGET_FAULTS
+from tests.mutations.door_faults import DOOR_FAULTS
 from tests.mutations.fault import Fault
 from tests.mutations.file_faults import FILE_FAULTS
 
@@ -486,5 +487,6 @@ FAULTS = (
           "            last_new[v] = step\n", "            last_new[v] = max(1, step - 1)\n",
           ("tests/methods/exact/test_classics.py", "tests/engine/test_methods.py")),
     *FILE_FAULTS,
+    *DOOR_FAULTS,
     *BUDGET_FAULTS,
 )
