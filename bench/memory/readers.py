@@ -166,7 +166,7 @@ _GRAPHML = ('<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edged
             '<edge source="v{0}" target="v{1}"/>\n', "</graph></graphml>\n")
 _GEXF = ('<gexf xmlns="http://gexf.net/1.3"><graph defaultedgetype="undirected"><edges>\n',
          '<edge id="0" source="{0}" target="{1}"/>\n', "</edges></graph></gexf>\n")
-MANY, FEWER, FEW, DENSE = 1 << 18, 1 << 16, 1 << 14, 1 << 17
+MANY, FEWER, FEW, DENSE = 1 << 20, 1 << 18, 1 << 15, 1 << 19
 # By the name of a file: what writes it, and how many edges it has at most.
 WRITERS: dict[str, tuple[Callable[[Path, Pairs, int], None], int]] = {
     "edges.graphml": (_text(*_GRAPHML), MANY), "edges.gexf": (_text(*_GEXF), MANY),
@@ -186,7 +186,7 @@ WRITERS: dict[str, tuple[Callable[[Path, Pairs, int], None], int]] = {
     "relations.sif": (_text("", "v{0}\tpp\tv{1}\n"), MANY), "arrows.txt": (_text("", "{0} -> {1}\n"), MANY),
     "graph.zip": (_archive, MANY), "graph.tar.gz": (_archive, MANY),
 }
-_SMALL_SIDE = 1 << 10
+_SMALL_SIDE = 1 << 11
 
 
 def write_input(name: str, folder: Path, edges: int) -> tuple[Path, int]:

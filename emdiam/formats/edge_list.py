@@ -39,6 +39,11 @@ class EdgeListSource(TextSource):
     _bipartite = False
 
     @property
+    def more_ids(self) -> tuple[int, int] | None:
+        """See SourceInfo."""
+        return None if self._bipartite else super().more_ids
+
+    @property
     def said(self) -> str:
         """See TextSource."""
         return super().said + (f"; {SAID}" if self._bipartite else "")
@@ -79,7 +84,7 @@ class EdgeListSource(TextSource):
                            separator=_SEPARATORS[reading.separator])
         with self.input.text(reading.skip) as stream:
             batches = (lines.pairs if integers else lines.names)(stream, "#%", batch_bytes)
-            if integers and not self._bipartite:
+            if integers and (self.wishes.bipartite or not self._bipartite):  # KONECT has no counts
                 batches = self._counted(batches, reading)
             yield from map(two_sides, batches) if self._bipartite else batches
         self.weight_kind = lines.weight_kind()

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import emdiam
 from emdiam.errors import InputError
 from emdiam.formats import open_source
 from tests.helpers.formats_naive import NaiveFault, fault_of, naive_edge_list, read_pairs
@@ -160,6 +161,15 @@ def test_the_sides_of_a_bipartite_graph_are_kept_apart(tmp_path):
     file.write_bytes(b"% bip unweighted\n1 1\n2 1\n")
     assert read_pairs(file) == [("l1", "r1"), ("l2", "r1")]
     assert "two sides numbered apart" in open_source([file]).info().reading
+
+
+@pytest.mark.parametrize("name", ["g.txt", "g.csv"])
+def test_counts_are_no_edge_between_two_sides(tmp_path, name):
+    text = "6 3\n1 4\n2 4\n2 6\n"
+    (tmp_path / name).write_text(text if name == "g.txt" else text.replace(" ", ","))
+    assert read_pairs(tmp_path / name, bipartite=True) == [("l1", "r4"), ("l2", "r4"), ("l2", "r6")]
+    record = emdiam.convert(tmp_path / name, tmp_path / "g.zarr", bipartite=True).record
+    assert record.n_vertices == 4 and "the first line says 6 vertices and 3 edges" in record.reading
 
 
 @pytest.mark.parametrize(
