@@ -46,9 +46,8 @@ def test_columns_that_are_not_there(tmp_path):
 
 
 def test_columns_in_every_function(tmp_path):
-    table = TABLE.rename(columns={"boss": "a", "worker": "b"})
+    table, run = TABLE, {"columns": ("boss", "worker")}
     table.to_csv(tmp_path / "g.csv", index=False)
-    run = {"columns": ("a", "b")}
     for graph in (table, tmp_path / "g.csv"):
         assert emdiam.diameter(graph, **run).diameter == emdiam.exact(graph, **run).diameter == 2
         assert emdiam.exact(graph, weight="km", **run).diameter == 12
@@ -65,4 +64,4 @@ def test_columns_in_every_function(tmp_path):
     with pytest.raises(InputError, match="a store has no columns.*leave out columns="):
         emdiam.exact(tmp_path / "g.zarr", **run)
     with pytest.raises(TypeError, match="colums"):
-        emdiam.verify(tmp_path / "c.json", table, colums="a,b")
+        emdiam.verify(tmp_path / "c.json", table, colums="boss,worker")

@@ -51,7 +51,7 @@ DOOR_FAULTS = (
     # -- words about an answer ----------------------------------------------------------------------------------
     Fault("directions that were dropped are not told", "emdiam/caller.py",
           "    return record.directed_input and not record.directed and record.source_format not in _UNSAID\n",
-          "    return record.directed_input and record.directed\n", ("tests/test_api.py", "tests/test_caller.py")),
+          "    return record.directed_input and record.directed\n", ("tests/test_caller.py", "tests/test_api.py")),
     Fault("a store without weights answers in numbers of edges", "emdiam/store/store.py",
           "    record = store.record.weights\n    if record is None:\n",
           "    record = store.record.weights\n    if record is None and name:\n",
