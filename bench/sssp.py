@@ -26,10 +26,10 @@ import numpy as np
 
 import emdiam
 from emdiam.cli.process import settle_malloc
+from emdiam.runs.task import execute, task_of
 from emdiam.sssp.methods import shortest_paths
 from emdiam.sssp.paths import SearchOptions
 from emdiam.sssp.rows import WeightedRows
-from emdiam.sssp.run import options_of, search
 from emdiam.store.store import open_store
 
 from .graphs import Graph, graphs_of
@@ -187,7 +187,7 @@ def whole_runs(path: str, source: str, arena: int, threads: int, rounds: int) ->
     for _ in range(rounds + 1):  # the first compiles
         for name, most in (("in_ram", None), ("streamed", arena)):
             cpu = time.process_time()
-            result = search(path, options_of(source, {"arena": most, "threads": threads}))
+            result = execute(path, task_of("sssp", {"source": source, "arena": most, "threads": threads}))
             found = {"seconds": result.seconds["total"], "cpu_seconds": time.process_time() - cpu,
                      "bytes_read": result.bytes_read, "relaxations": result.relaxations,
                      "largest_distance": result.largest_distance}

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from .apsp.result import AllPairs
-from .caller import Kept, as_own_store, as_store, check_weights, files_of, is_store, named, source_of
+from .caller import Kept, as_store, check_weights, files_of, is_store, named, source_of
 from .checkpoint.options import chosen_checkpoint
 from .compiling import WarmupReport, compile_kernels
 from .conversion.convert import ConvertOptions, ConvertReport
@@ -30,8 +30,8 @@ from .methods.eccentricity.result import EccentricityResult
 from .methods.exact.result import Result
 from .runs.options import CHECKPOINT, check_keywords, keywords_of, parsed
 from .runs.plan import Planned, plan_all, plan_one
-from .runs.registry import ALL, METHODS
-from .runs.run import execute, run_with
+from .runs.registry import ALL, METHODS, entry_of
+from .runs.task import execute, task_of
 from .sssp.result import ShortestPaths
 from .store.layout import NATURAL
 from .store.store import Store, open_store
@@ -228,14 +228,8 @@ def exact(graph: Any, **options: Any) -> Result:
     Raises as `diameter`, InputError for an option that the method has not, and
     NotWritten with `result` where the path or the certificate cannot be written in the end.
     """
-    (method,) = _chosen("exact", options, "method")
-    if options.pop("directed", False):
-        return _run_directed(graph, method, options)
-    if (weights := _weights(options)) is not None:
-        from .methods.weighted import run
-
-        return _run_weighted(graph, run, weights, {**options, "method": method})
-    return _run(graph, method, "exact", options)
+    found: Result = _run("exact", graph, options)
+    return found
 
 
 @explicit
@@ -255,12 +249,8 @@ def approximate(graph: Any, **options: Any) -> Approximation:
     `estimate` is what the method reports; `lower` and `upper` are proved, over all components. Raises as `diameter`,
     and InputError for an option that the method does not have. StoppedEarly's `result` holds what is known so far.
     """
-    (method,) = _chosen("approximate", options, "method")
-    if (weights := _weights(options)) is not None:
-        from .methods.weighted import approximation
-
-        return cast(Approximation, _run_weighted(graph, approximation, weights, {**options, "method": method}))
-    return cast(Approximation, _run(graph, method, "approx", options))
+    found: Approximation = _run("approx", graph, options)
+    return found
 
 
 @explicit
@@ -283,17 +273,8 @@ def eccentricities(graph: Any, **options: Any) -> EccentricityResult:
     The result has radius, diameter, center, periphery and histogram. Raises as `exact`; StoppedEarly's `result` has
     bounds.
     """
-    given: dict[str, Any] = {"keep": not is_store(graph), **options}
-    what, directed = _chosen("eccentricities", given, "what", "directed")
-    if (weights := _weights(given)) is not None:
-        from .methods.weighted import eccentricity_run
-
-        return cast(EccentricityResult, _run_weighted(graph, eccentricity_run, weights, {
-            **given, "what": what, "directed": directed}))
-    if directed is not None:
-        return cast(EccentricityResult, _run_directed(graph, directed, {
-            **given, **({} if what == "all" else {"what": what})}, all_vertices=True))
-    return cast(EccentricityResult, _run(graph, "eccentricities", "ecc", {**given, "what": what}))
+    found: EccentricityResult = _run("ecc", graph, {"keep": not is_store(graph), **options})
+    return found
 
 
 @explicit
@@ -314,17 +295,12 @@ def distances(graph: Any, **options: Any) -> Distances:
     Raises InputError (BudgetError, NotWritten with `result`), and StoppedEarly on Ctrl-C and at the end of the time,
     whose `result` is what the sources show that were counted by then. Raises TypeError for an option that there is not.
     """
-    from .distribution.directed import distances_directed
-    from .distribution.run import distances as count_distances
-
     check_keywords("distances", options)
     if _weights(options) is not None:
         raise InputError("how distances are distributed is counted along edges alone, not along weights",
                          remedy="use emdiam.all_pairs with weight=, or leave weight out")
-    directed = options.pop("directed", False)
-    count = distances_directed if directed else count_distances
-    with as_own_store(graph, options, Kept(directed, columns=_columns(options))) as (store, origin, progress):
-        return named(lambda: count(store, options, progress), graph, origin)
+    found: Distances = _run("distances", graph, options)
+    return found
 
 
 @explicit
@@ -343,12 +319,9 @@ def all_pairs(graph: Any, **options: Any) -> AllPairs:
     not fit 64 bits), StoppedEarly on Ctrl-C and at the end of the time: nothing is kept then. Raises TypeError for an
     option that there is not.
     """
-    from .apsp.run import all_pairs as find_all_pairs
-
     check_keywords("all_pairs", options)
-    with as_own_store(graph, options, _lengths(options)) as (store, origin, progress):
-        options.pop("scratch", None)
-        return named(lambda: find_all_pairs(store, options, progress), graph, origin)
+    found: AllPairs = _run("apsp", graph, options)
+    return found
 
 
 @explicit
@@ -359,10 +332,13 @@ def profile(graph: Any, **options: Any) -> Profile:
     Options, all by name: sample, seed : sources of the distances, as of `distances`. time_limit : of the exact
     diameter, whose bounds are told where it is over. memory, threads, scratch, progress as for `diameter`. Raises
     InputError (BudgetError), and TypeError for an option that there is not."""
-    from .distribution.profile import profile as make_profile
+    from .runs.profile import profile as make_profile
 
     check_keywords("profile", options)
-    with as_own_store(graph, options, Kept(columns=_columns(options))) as (store, origin, progress):
+    progress, keep = options.pop("progress", None), Kept(columns=_columns(options))
+    asked = parsed(options, "info")
+    with as_store(graph, asked.get("memory_bytes"), asked.get("threads"), asked.get("scratch"), progress,
+                  keep=keep) as (store, origin):
         return named(lambda: make_profile(store, options, progress), graph, origin)
 
 
@@ -382,18 +358,9 @@ def shortest_paths(graph: Any, source: Any, **options: Any) -> ShortestPaths:
 
     Raises InputError (StoreError, BudgetError, NegativeCycle with `cycle` and `weight`, NotWritten with `result`),
     OverflowError where distances may not fit 64 bits, and TypeError for an option that there is not."""
-    from .sssp.run import options_of, search
-
     check_keywords("shortest_paths", options)
-    given = {"keep": True, **options}
-    (device,) = _chosen("shortest_paths", given, "device")
-    if device != "cpu":
-        from .gpu.paths.registry import searcher_on
-        from .gpu.setting import select_device
-
-        given["searcher"] = searcher_on(select_device(device))
-    with as_own_store(graph, given, _lengths(given)) as (store, origin, progress):
-        return named(lambda: search(store, options_of(source, given), progress), graph, origin)
+    found: ShortestPaths = _run("sssp", graph, {"keep": True, **options, "source": source})
+    return found
 
 
 @explicit
@@ -410,7 +377,7 @@ def plan(store: Any, **more: Any) -> list[Planned]:
     device, keep = more.get("device"), Kept(columns=_columns(more))
     on_gpu = isinstance(device, str) and device != CPU  # where nobody looks, since the forecast is that of the CPU
     seconds = None if probe is None or on_gpu else parse_duration(probe)
-    runs = [run_with(name, more) for name in (METHODS if method == ALL else [method])]
+    runs = [task_of(entry_of(name).family, more, name) for name in (METHODS if method == ALL else [method])]
     with as_store(store, runs[0].memory_bytes, runs[0].threads, keep=keep) as (opened, _):
         return plan_all(opened, runs, seconds) if method == ALL else [plan_one(opened, runs[0], seconds)]
 
@@ -444,23 +411,20 @@ def warmup(**options: Any) -> WarmupReport:
     return compile_kernels(*_chosen("warmup", options, "all", "progress"))
 
 
-def _run(graph: Any, method: str, family: str, options: dict[str, Any]) -> Any:
-    """The result for a graph of any kind, with the caller's names in it."""
-    progress, scratch, keep = options.pop("progress", None), options.get("scratch"), Kept(columns=_columns(options))
-    run = run_with(method, options, family)
-    with as_store(graph, run.memory_bytes, run.threads, scratch, progress, run.cluster is None, keep) as (
+def _run(command: str, graph: Any, options: dict[str, Any]) -> Any:
+    """The result of a command's task for a graph of any kind, with the caller's names in it."""
+    paths = command in ("sssp", "apsp")
+    weights, directed = _weights(options, negative=paths), options.get("directed", False)
+    progress, scratch, keep = options.pop("progress", None), options.get("scratch"), Kept(
+        bool(directed), weights, _columns(options))
+    if paths or weights is not None:
+        options.pop("scratch", None)  # of the temporary store alone
+    if paths:
+        options.pop("directed", None)  # as the store has them
+    task = task_of(command, {**options, "weighted": weights is not None and not paths})
+    with as_store(graph, task.memory_bytes, task.threads, scratch, progress, task.cluster is None, keep) as (
             store, origin):
-        return named(lambda: execute(store, run, progress), graph, origin)
-
-
-def _lengths(given: dict[str, Any]) -> Kept:
-    """What counts of a graph in memory besides its edges, by these options, which are taken out."""
-    return Kept(given.pop("directed", False), _weights(given, negative=True), _columns(given))
-
-
-def _columns(given: dict[str, Any]) -> tuple[str, str] | None:
-    """The columns with the ends of edges that these options name, which are taken out. Raises InputError."""
-    return two_columns(given.pop("columns", None))
+        return named(lambda: execute(store, task, progress), graph, origin)
 
 
 def _weights(given: dict[str, Any], negative: bool = False) -> WeightChoice | None:
@@ -469,20 +433,6 @@ def _weights(given: dict[str, Any], negative: bool = False) -> WeightChoice | No
     return named_weights(given.pop("weight", None), given.pop("weighted", False), negative)
 
 
-def _run_weighted(graph: Any, run: Any, weights: WeightChoice, given: dict[str, Any]) -> Any:
-    """A result along these weights, with the caller's names in it. run : the module with options_of and solve."""
-    scratch, progress, columns = given.pop("scratch", None), given.pop("progress", None), _columns(given)
-    asked = run.options_of(given)
-    with as_store(graph, asked.memory_bytes, asked.threads, scratch, progress,
-                  keep=Kept(weights=weights, columns=columns)) as (store, origin):
-        return named(lambda: run.solve(store, asked, progress), graph, origin)
-
-
-def _run_directed(graph: Any, what: str, given: dict[str, Any], all_vertices: bool = False) -> Any:
-    """A result along arcs, with the caller's names in it. what : the method; all_vertices : the direction of all
-    eccentricities."""
-    from .runs.directed import eccentricities_directed, solve_directed
-
-    solve = eccentricities_directed if all_vertices else solve_directed
-    with as_own_store(graph, given, Kept(True, columns=_columns(given))) as (store, origin, progress):
-        return named(lambda: solve(store, what, given, progress), graph, origin)
+def _columns(given: dict[str, Any]) -> tuple[str, str] | None:
+    """The columns with the ends of edges that these options name, which are taken out. Raises InputError."""
+    return two_columns(given.pop("columns", None))

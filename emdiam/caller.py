@@ -19,7 +19,7 @@ from .methods.eccentricity.result import EccentricityResult
 from .progress import Listener
 from .store.layout import StoreRecord
 from .store.store import Store, check_weighted, open_store
-from .units import available_cores, parse_size, scratch_folder
+from .units import available_cores, scratch_folder
 
 # Pairs and vertices of a graph whose store is kept in memory, at most 12 bytes each; a string counts for several.
 _ITEMS_IN_MEMORY, _STRING_SHARE = 1 << 18, 8
@@ -50,18 +50,6 @@ class Origin:
 
     rename: Rename | None = None
     directions_dropped: bool = False
-
-
-@contextmanager
-def as_own_store(
-    graph: Any, given: dict[str, Any], keep: Kept | None = None,
-) -> Iterator[tuple[Store | str | Path, Origin, Listener | None]]:
-    """As as_store, with what it takes of the options by name; and the listener, which they have no more."""
-    progress, memory = given.pop("progress", None), given.get("memory")
-    here = not (given.get("workers") or given.get("scheduler"))
-    with as_store(graph, None if memory is None else parse_size(memory), given.get("threads"), given.get("scratch"),
-                  progress, here, keep) as (store, origin):
-        yield store, origin, progress
 
 
 def named(work: Callable[[], Any], graph: Any, origin: Origin) -> Any:

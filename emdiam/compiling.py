@@ -19,8 +19,8 @@ from .conversion.convert import ConvertOptions
 from .errors import StoppedEarly
 from .generators.make import generate
 from .progress import Event, Listener, silent
-from .runs.registry import METHODS
-from .runs.run import execute, run_with
+from .runs.registry import METHODS, entry_of
+from .runs.task import execute, task_of
 from .units import scratch_folder
 
 # Class, vertices and parameters of each graph. Chunks are small, so that blocks can be paged; the first has enough
@@ -60,7 +60,7 @@ def compile_kernels(everything: bool, progress: Listener | None) -> WarmupReport
             # What the runs answer is of no interest: one phase for all, whatever they say of theirs.
             event = Event("compile", number, n_runs, "runs")
             with suppress(StoppedEarly):
-                execute(store, run_with(method, options), partial(_tell, tell, event))
+                execute(store, task_of(entry_of(method).family, options, method), partial(_tell, tell, event))
         tell(Event("compile", n_runs, n_runs, "runs", finished=True))
     where = cache_folder()
     return WarmupReport(compiled_kernels() - before, time.perf_counter() - begin, None if where is None else str(where))

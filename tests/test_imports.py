@@ -45,9 +45,9 @@ ROOMS: tuple[str, ...] = (
     "methods/weighted",  # diameters and eccentricities along weights
     "journal",  # what the verbs of an engine gave, so that a run goes on
     "order",  # orders of the vertices, and a store put into one
+    "distribution",  # how distances are distributed
     "runs",  # a run from its options to its result
     "verification",  # certificates, checked by traversals of their own
-    "distribution",  # how distances are distributed
     "front",  # functions of the package for Python
     "networkx",  # networkx's functions on distances, answered by those
     "batch",  # many runs

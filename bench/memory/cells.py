@@ -13,7 +13,7 @@ from emdiam.apsp.methods import METHODS as PAIRS
 from emdiam.apsp.methods import TILES
 from emdiam.methods.weighted.approximation import METHODS as WEIGHTED_APPROXIMATIONS
 from emdiam.methods.weighted.run import METHODS as WEIGHTED_EXACT
-from emdiam.runs.directed import DIRECTED
+from emdiam.runs.arcs import DIRECTED
 from emdiam.runs.options import ORDERS
 from emdiam.runs.registry import APPROXIMATIONS, EXACT
 from emdiam.sssp.methods import AUTO

@@ -216,7 +216,7 @@ def _try(question: Question) -> None:
     from ..methods.approx.masters import parse_masters
     from ..runs.plan import plan_one
     from ..runs.registry import APPROXIMATIONS, EXACT
-    from ..runs.run import run_with
+    from ..runs.task import task_of
     from ..store.store import open_store
 
     if question.command not in ("exact", "approx") or question.options is None:
@@ -225,4 +225,4 @@ def _try(question: Question) -> None:
     method = question.method or (EXACT if question.command == "exact" else APPROXIMATIONS)[0]
     masters = question.options.get("masters")
     for item in parse_masters(masters) if masters else (None,):
-        plan_one(question.store, run_with(method, {**question.options, "masters": item}, question.command))
+        plan_one(question.store, task_of(question.command, {**question.options, "masters": item}, method))

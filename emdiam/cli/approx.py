@@ -4,7 +4,7 @@ The answer for people says what is proved, then the estimate of the paper, then 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import click
 
@@ -27,10 +27,6 @@ from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer, emit
 
-if TYPE_CHECKING:
-    from ..methods.approx.result import Approximation
-    from ..store.store import Store
-
 
 @click.command(cls=EmdiamCommand)
 @options.STORE
@@ -49,14 +45,13 @@ def command(**given: Any) -> int:
     """
     from ..methods.approx.masters import AUTO, parse_masters, resolve_masters
     from ..runs.plan import exact_instead
-    from ..runs.run import execute, run_with
+    from ..runs.task import execute
     from ..store.store import open_store
 
     if given["as_json"] and given["as_csv"]:
         raise InputError("an answer is JSON or CSV, not both", remedy="leave --json or --csv out")
     masters = [] if given["masters"] is None else parse_masters(given["masters"])
-    weighted = given.pop("weighted")
-    several, asked = len(masters) > 1, options.passed(given, "store", "masters") if weighted else options.of_run(given)
+    several, asked = len(masters) > 1, options.with_device(given)
     if several and given["keep_reordered"] is not None:
         raise InputError("of several runs none can keep a reordered store", text="--keep-reordered",
                          remedy="make it first: emdiam reorder")
@@ -67,24 +62,13 @@ def command(**given: Any) -> int:
             if item != AUTO and store.n_vertices:
                 resolve_masters(item, store.n_vertices)
         for number, count in enumerate(masters or [None]):
-            if weighted:
-                _weighted(store, given, {**asked, "masters": count}, runs)
-                continue
-            run = run_with(given["method"], {**asked, "masters": count, "checkpoint": runs.checkpoint(number)})
+            task = options.task_given("approx", asked, runs.checkpoint(number), masters=count)
             with listening(given) as listener:
-                result = cast("Approximation", execute(store, run, listener))
+                result = execute(store, task, listener)
             runs.end(result)
-            if not given["as_json"] and not given["as_csv"]:
-                hints += hint_lines(exact_instead(store, run, result), result.masters if several else None)
+            if not (given["as_json"] or given["as_csv"] or given["weighted"]):
+                hints += hint_lines(exact_instead(store, task, result), result.masters if several else None)
     return 0
-
-
-def _weighted(store: Store, given: dict[str, Any], asked: dict[str, Any], runs: Runs) -> None:
-    """One run along weights."""
-    from ..methods.weighted.approximation import options_of, solve
-
-    with listening(given) as listener:
-        runs.end(solve(store, options_of(asked), listener))
 
 
 def _answer(results: list[dict[str, Any]], hints: list[str], given: dict[str, Any], several: bool) -> None:

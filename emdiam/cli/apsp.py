@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import click
@@ -10,9 +9,8 @@ import click
 from ..units import format_count, format_size
 from . import options
 from .answer_lines import memory_lines, seconds_line
-from .listener import listening
+from .checkpoint import running
 from .outcome import EmdiamCommand
-from .output import answer
 
 
 @click.command(cls=EmdiamCommand)
@@ -24,16 +22,10 @@ def command(**given: Any) -> int:
     n vertices take 4 n^2 bytes of disk (8 where distances are large or floats); of the matrix only as much is in memory
     as --memory allows. A matrix that cannot be is refused, with what to ask for instead.
     """
-    from ..apsp.run import all_pairs
+    from ..runs.task import execute
 
-    asked = options.passed(given, "store", "device")
-    if given["device"] != "cpu":
-        from ..gpu.paths.all_pairs import solver_on
-
-        asked["solver"] = solver_on(options.chosen_device(given["device"]))
-    with listening(given) as listener:
-        result = all_pairs(given["store"], asked, listener)
-    answer(result.to_dict(), partial(pairs_text, verbose=given["verbose"]), given["as_json"])
+    with running("apsp", given, pairs_text) as (task, listener, end):
+        end(execute(given["store"], task, listener))
     return 0
 
 

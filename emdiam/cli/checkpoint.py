@@ -6,14 +6,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..checkpoint.options import CheckpointOptions, chosen_checkpoint
 from ..errors import NotWritten, StoppedEarly
 from ..progress import Listener
+from . import options
 from .listener import listening
 from .outcome import Interrupted
+from .output import answer
+
+if TYPE_CHECKING:
+    from ..runs.task import Task
 
 
 @contextmanager
@@ -29,6 +35,17 @@ def writing(given: Mapping[str, Any], target: str) -> Iterator[Listener]:
             raise Interrupted(sentence) from stop
         raise StoppedEarly(f"{sentence}; what was done is in {folder}: give the same command with --resume to go on"
                            ) from stop
+
+
+@contextmanager
+def running(command: str, given: Mapping[str, Any], text: Callable[..., str]
+            ) -> Iterator[tuple[Task, Listener, Callable[[Any], None]]]:
+    """The task of a command that makes one run, a listener for it, and what takes its result: that is printed whatever
+    ends the run. text : makes lines of a result, and of whether they are verbose."""
+    runs, show = Runs(given), partial(text, verbose=given["verbose"])
+    task = options.task_given(command, options.with_device(given), runs.checkpoint(0))
+    with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:
+        yield task, listener, runs.end
 
 
 class Runs:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import click
@@ -10,10 +9,8 @@ import click
 from ..units import format_count, format_size
 from . import options
 from .answer_lines import device_lines, memory_lines, seconds_line
-from .checkpoint import Runs
-from .listener import listening
+from .checkpoint import running
 from .outcome import EmdiamCommand
-from .output import answer
 
 
 @click.command(cls=EmdiamCommand)
@@ -24,17 +21,10 @@ def command(**given: Any) -> int:
 
     Pairs are unordered, of two different vertices. Pairs that no path joins are counted apart, exactly.
     """
-    from ..distribution.directed import distances_directed
-    from ..distribution.run import distances
+    from ..runs.task import execute
 
-    directed = given.pop("directed")
-    show = partial(distances_text, verbose=given["verbose"])
-    asked = options.passed(given, "store")
-    if not directed:
-        asked["device"] = options.chosen_device(given["device"])
-    runs, find = Runs(given), distances_directed if directed else distances
-    with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:
-        runs.end(find(given["store"], asked, listener))
+    with running("distances", given, distances_text) as (task, listener, end):
+        end(execute(given["store"], task, listener))
     return 0
 
 

@@ -4,7 +4,6 @@ The answer for people says radius and diameter first, then centre and periphery,
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import click
@@ -25,10 +24,8 @@ from .answer_lines import (
     task_lines,
     traversals_line,
 )
-from .checkpoint import Runs
-from .listener import listening
+from .checkpoint import running
 from .outcome import EmdiamCommand
-from .output import answer
 
 
 @click.command(cls=EmdiamCommand)
@@ -43,45 +40,14 @@ def command(**given: Any) -> int:
     Ctrl-C and --time-limit print what is proved so far and leave with exit code 3; --out has a lower and an upper bound
     for every vertex then.
     """
-    from ..runs.run import execute, run_with
+    from ..runs.task import execute
 
-    if given.pop("weighted"):
-        return _weighted(given)
-    direction = given.pop("directed")
-    if direction is not None:
-        return _directed(given, direction)
-    what, runs = _what(given), Runs(given)
-    run = run_with("eccentricities", {**options.of_run(given), "what": what, "checkpoint": runs.checkpoint(0)}, "ecc")
-    show = partial(result_text, verbose=given["verbose"])
-    with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:
-        runs.end(execute(given["store"], run, listener))
-    return 0
-
-
-def _what(given: dict[str, Any]) -> str:
-    """What is asked for; its options are taken out."""
-    radius, center = given.pop("radius"), given.pop("center")
-    return "radius" if radius and not center else "center" if center else "all"
-
-
-def _weighted(given: dict[str, Any]) -> int:
-    """The same along weights."""
-    from ..methods.weighted.eccentricity_run import options_of, solve
-
-    what, runs, show = _what(given), Runs(given), partial(result_text, verbose=given["verbose"])
-    asked = options_of({**options.passed(given, "store"), "what": what})
-    with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:
-        runs.end(solve(given["store"], asked, listener))
-    return 0
-
-
-def _directed(given: dict[str, Any], direction: str) -> int:
-    """The same along arcs."""
-    from ..runs.directed import eccentricities_directed
-
-    runs, show = Runs(given), partial(directed_text, verbose=given["verbose"])
-    with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:
-        runs.end(eccentricities_directed(given["store"], direction, options.passed(given, "store"), listener))
+    along_arcs = given["directed"] is not None
+    if given["weighted"] or not along_arcs:
+        radius, center = given.pop("radius"), given.pop("center")
+        given["what"] = "radius" if radius and not center else "center" if center else "all"
+    with running("ecc", given, directed_text if along_arcs else result_text) as (task, listener, end):
+        end(execute(given["store"], task, listener))
     return 0
 
 

@@ -4,7 +4,6 @@ The answer for people says the diameter first, then its proof, then what it took
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import click
@@ -24,10 +23,8 @@ from .answer_lines import (
     task_lines,
     traversals_line,
 )
-from .checkpoint import Runs
-from .listener import listening
+from .checkpoint import running
 from .outcome import EmdiamCommand
-from .output import answer
 
 
 @click.command(cls=EmdiamCommand)
@@ -47,27 +44,12 @@ def command(**given: Any) -> int:
     With --checkpoint a run that was stopped, even by kill -9, goes on with the same command and --resume; at most one
     traversal is repeated.
     """
-    from ..runs.run import execute, run_with
+    from ..runs.task import execute
 
-    runs = Runs(given)
-    for along, run_along in (("weighted", _weighted), ("directed", _directed)):
-        if given.pop(along):
-            run_along(given, runs)
-            return 0
-    run = run_with(given["method"], {**options.of_run(given), "checkpoint": runs.checkpoint(0)})
-    show = partial(result_text, verbose=given["verbose"])
-    with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:
-        runs.end(execute(given["store"], run, listener))
+    text = directed_text if given["directed"] else result_text
+    with running("exact", given, text) as (task, listener, end):
+        end(execute(given["store"], task, listener))
     return 0
-
-
-def _directed(given: dict[str, Any], runs: Runs) -> None:
-    """The same along arcs."""
-    from ..runs.directed import solve_directed
-
-    show = partial(directed_text, verbose=given["verbose"])
-    with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:
-        runs.end(solve_directed(given["store"], given["method"], options.passed(given, "store", "method"), listener))
 
 
 def directed_text(result: dict[str, Any], verbose: bool = False) -> str:
@@ -76,15 +58,6 @@ def directed_text(result: dict[str, Any], verbose: bool = False) -> str:
     proved = proved_text(result["lower"], result["upper"], "stopped early" if enough is None else _REASONS[enough])
     return "\n".join([*strong_lines(result, proved), *_witness_lines(result["witness"]), traversals_line(result),
                       *_method_lines(result), seconds_line(result), *memory_lines(result, verbose)])
-
-
-def _weighted(given: dict[str, Any], runs: Runs) -> None:
-    """The same along weights."""
-    from ..methods.weighted.run import options_of, solve
-
-    show, asked = partial(result_text, verbose=given["verbose"]), options_of(options.passed(given, "store"))
-    with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:
-        runs.end(solve(given["store"], asked, listener))
 
 
 _ENDS = 4  # ids shown at either end of a path that is too long for a line

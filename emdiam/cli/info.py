@@ -31,10 +31,10 @@ def command(**given: Any) -> int:
             check_directed(store, False)
         info = store_info(store)
         if given["components"]:
-            from ..runs.directed import component_counts
+            from ..runs.arcs import component_counts
 
             with listening(given) as listener:
-                info["components"] = component_counts(store, options.passed(given, "store", *_OF_INFO), listener)
+                info["components"] = component_counts(store, given, listener)
         if given["check"]:
             from ..store.check import check_store
 
@@ -51,12 +51,9 @@ def command(**given: Any) -> int:
     return 0
 
 
-_OF_INFO = ("check", "components", "locality", "profile", "plots", "sample")
-
-
 def _profiled(store: Store, given: dict[str, Any]) -> dict[str, Any]:
     """The profile, with the names of the plots that are written. Raises InputError."""
-    from ..distribution.profile import profile
+    from ..runs.profile import profile
 
     if given["plots"] is not None:
         from ..report.page import check_plots

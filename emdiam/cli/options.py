@@ -15,11 +15,14 @@ from ..units import parse_count, parse_duration, parse_length, parse_size
 from .output import complain
 
 if TYPE_CHECKING:
+    from ..checkpoint.options import CheckpointOptions
     from ..gpu.setting import Selection
+    from ..runs.task import Task
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 LONGEST_SHOWN_PATH = 10_000
+CPU = "cpu"
 # Sections of the help of commands that run methods, with the names of their options; all others come first.
 SECTIONS = {
     "Method": ("masters", "seed", "seeds", "euler", "levels", "iterations", "batches", "batch", "winnow", "eliminate",
@@ -155,12 +158,23 @@ def passed(given: Mapping[str, Any], *without: str) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None and name not in (*without, *PRINTED)}
 
 
-def of_run(given: dict[str, Any]) -> dict[str, Any]:
-    """What a command was given for its run, as runs/run.py takes it; the device is looked for now, unless workers look
-    for theirs. Raises InputError."""
-    shared = given.get("workers") is not None or given.get("scheduler") is not None
-    device = given["device"] if shared else chosen_device(given["device"])
-    return {**passed(given, "store", "method", "masters"), "device": device}
+def with_device(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a command was given, with the device looked for now, unless workers look for theirs, or distances go along
+    arcs or weights, which the CPU has alone. Raises InputError."""
+    elsewhere = any(given.get(name) for name in ("workers", "scheduler", "weighted", "directed"))
+    device = given.get("device", CPU)
+    return {**given, **({} if elsewhere or device == CPU else {"device": chosen_device(device)})}
+
+
+def task_given(command: str, given: Mapping[str, Any], checkpoint: CheckpointOptions | None, **more: Any) -> Task:
+    """The task of a command by what it was given. checkpoint : in place of what was said of it, where the task has
+    one. more : options that have other values. Raises InputError."""
+    from ..runs.task import task_of
+
+    asked = {**passed(given, "store"), **more}
+    if checkpoint is not None and not asked.get("weighted") and not asked.get("directed"):
+        asked["checkpoint"] = checkpoint
+    return task_of(command, asked)
 
 
 def chosen_device(text: str) -> Selection:

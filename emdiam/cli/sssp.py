@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import InputError
-from ..runs.options import DEVICE_SEARCHES
 from ..units import format_count, format_size
 from . import options
 from .answer_lines import memory_lines, seconds_line
-from .checkpoint import Runs
-from .listener import listening
+from .checkpoint import running
 from .outcome import EmdiamCommand
-from .output import answer
 
 if TYPE_CHECKING:
-    from ..sssp.run import Searcher
+    pass
 
 
 @click.command(cls=EmdiamCommand)
@@ -32,30 +27,11 @@ def command(**given: Any) -> int:
     GPU has auto, delta-stepping, near-far, workfront-sweep, h-bf, and all whose names begin with harish or end with
     pairs; of these, workfront-sweep and harish take weights below 0.
     """
-    from ..sssp.run import options_of, search
+    from ..runs.task import execute
 
-    show = partial(paths_text, verbose=given["verbose"])
-    asked = options_of(given["source"], {**options.passed(given, "store", "source", "device"),
-                                         "searcher": _searcher(given["device"], given["method"])})
-    runs = Runs(given)
-    with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:
-        runs.end(search(given["store"], asked, listener))
+    with running("sssp", given, paths_text) as (task, listener, end):
+        end(execute(given["store"], task, listener))
     return 0
-
-
-def _searcher(device: str, method: str) -> Searcher | None:
-    """What searches, None for the CPU. Raises InputError for a device that cannot be used, and for a method of a device
-    on the CPU."""
-    if device != "cpu":
-        from ..gpu.paths.registry import searcher_on
-
-        searcher = searcher_on(options.chosen_device(device))
-        if searcher is not None:
-            return searcher
-    if method in DEVICE_SEARCHES:
-        raise InputError("this method of shortest paths is for a GPU alone", text=method,
-                         remedy="give --device gpu, or another --method")
-    return None
 
 
 _MOST_SHOWN = 20

@@ -7,22 +7,16 @@ path are counted exactly where all vertices are sources, and estimated as the ot
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .._version import __version__
 from ..errors import InputError, StoppedEarly
-from ..progress import Listener, TimeOver, timed, until
-from ..runs.directed import directed_store, opened
-from ..runs.options import taken
-from ..store.store import Store
+from ..methods.directed.method import phases
+from ..progress import TimeOver, timed
 from ..traverse.distance_table import DistanceTable
 from ..traverse.multi import MOST_BITS
-from ..units import parse_duration, peak_rss_bytes
 from .options import DistanceOptions, options_of
 from .result import EXACT, HYPERBALL, SAMPLE, Distances, counted_bytes
 from .sources import MOST_GROUPS, parts_in_order
@@ -30,6 +24,8 @@ from .statistics import Figures, figures_of, jackknife
 
 if TYPE_CHECKING:
     from ..engine.directed import DirectedEngine
+    from ..methods.definition import Limits
+    from ..runs.task import Session, Task
 
 
 @dataclass(repr=False)
@@ -45,42 +41,32 @@ class DirectedDistances(Distances):
     n_strong_components: int = 0
 
 
-def distances_directed(store: Store | str | Path, options: Mapping[str, Any],
-                       progress: Listener | None = None) -> DirectedDistances:
-    """How the distances of a store with directions (opened, or a path) are distributed. options : by the names of the
-    command line, without those of other devices, of HyperBall and of files of centralities.
-
-    Raises InputError (StoreError, BudgetError), and StoppedEarly on Ctrl-C and at the end of the time, with `result`
-    where sources have been counted by then."""
-    from ..methods.directed.method import phases
-
-    given = taken(options, "distances", "arcs")
-    asked = options_of(given)
+def options(task: Task, own: dict[str, Any], limits: Limits) -> DistanceOptions:
+    """Those that distances along arcs have. Raises InputError."""
+    asked = options_of(own)
     if asked.method == HYPERBALL or asked.out is not None:
         raise InputError("distances along arcs are counted from sources, without a file of centralities",
                          remedy="leave --hyperball and --out out")
-    seconds, begin = given.get("time_limit"), time.perf_counter()
-    deadline = None if seconds is None else time.monotonic() + parse_duration(seconds)
-    try:
-        with directed_store(store, given) as place:
-            if not place.n_vertices:
-                raise InputError("the graph has no vertices, so there are no distances", path=place.path)
-            state = phases(place, 2, 4, counted_bytes(place.n_vertices, MOST_GROUPS))
-            with opened(place, given, state, until(deadline, progress), batches=True) as engine:
-                count = _Count(engine, asked, deadline)
-                why = "the time limit is over"
-                try:
-                    count.run()
-                except KeyboardInterrupt:
-                    why = "stopped by the user"
-                except TimeOver:
-                    pass
-                if not count.samples:
-                    raise StoppedEarly(f"{why} before anything was counted")
-                result = count.result()
-                result.seconds = {"load": engine.load_seconds, **count.seconds, "total": time.perf_counter() - begin}
-    except TimeOver:
-        raise StoppedEarly("the time limit is over before anything was counted") from None
+    return asked
+
+
+def solve(session: Session) -> DirectedDistances:
+    """The result. Raises InputError (BudgetError), and StoppedEarly on Ctrl-C and at the end of the time, with `result`
+    where sources have been counted by then."""
+    state = phases(session.store, 2, 4, counted_bytes(session.store.n_vertices, MOST_GROUPS))
+    with session.engine_along_arcs(state, batches=True) as engine:
+        count, why = _Count(engine, session.task.options, session.deadline), "the time limit is over"
+        try:
+            count.run()
+        except KeyboardInterrupt:
+            why = "stopped by the user"
+        except TimeOver:
+            pass
+        if not count.samples:
+            raise StoppedEarly(f"{why} before anything was counted")
+        result = count.result()
+        session.complete(result, engine)
+        result.seconds = {"load": engine.load_seconds, **count.seconds, "total": session.elapsed}
     if not result.complete:
         raise StoppedEarly(f"{why}; the answer is that of {result.samples:,} sources", result)
     return result
@@ -121,7 +107,7 @@ class _Count:
     def result(self) -> DirectedDistances:
         """What is known by now."""
         engine, asked, n = self._engine, self._asked, self._engine.n_vertices
-        used, store, plan = engine.reporter.stats(), engine.store, engine.plan
+        used = engine.reporter.stats()
         exact, pairs = self.samples == n, self._table.total()
         unreached = self.samples * (n - 1) - int(pairs.counts.sum())
         figures, share = figures_of(pairs, asked.quantile), n / self.samples
@@ -129,12 +115,9 @@ class _Count:
             self._table.without_each(), asked.quantile, 1 - self.samples / n)
         n_strong = engine.strong[1]
         return DirectedDistances(
-            n, store.n_arcs, self._weak == 1, self._weak,
+            n, engine.store.n_arcs, self._weak == 1, self._weak,
             pairs.to_dict(share), pairs.histogram_width,
             round(share * unreached), None if figures is None else figures.mean,
             None if figures is None else figures.effective_diameter, asked.quantile, EXACT if exact else SAMPLE,
             self.samples, None if figures is None else error, asked.seed, self._complete, levels=used.levels,
-            edges_scanned=used.edges_scanned, bytes_read=used.bytes_read, memory_limit_bytes=plan.memory_limit_bytes,
-            planned_rss_bytes=plan.planned_rss_bytes, peak_rss_bytes=peak_rss_bytes(), version=__version__,
-            store_digest=store.digest, store_path=store.path, store_name=store.name,
-            strongly_connected=n_strong == 1, n_strong_components=n_strong)
+            edges_scanned=used.edges_scanned, strongly_connected=n_strong == 1, n_strong_components=n_strong)

@@ -8,20 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..units import parse_count
 from .result import EXACT, HYPERBALL, SAMPLE
 
 # Sources of a sample, and the share of pairs within the effective diameter, where nothing is said.
 USUAL_SAMPLE, USUAL_QUANTILE = 1024, 0.9
 LEAST_REGISTERS, MOST_REGISTERS = 4, 16
-NAMES = ("sample", "exact", "hyperball", "quantile", "seed", "out")
 
 
 @dataclass(frozen=True)
 class DistanceOptions:
     """method : EXACT, SAMPLE or HYPERBALL. sample : sources, of a sample. log2_registers : of hyperball, of the
     registers of a vertex. quantile : share of the connected pairs that the effective diameter holds. seed : of the
-    sample, or of the hash. out : Parquet file for centralities, None: none are counted. Raises InputError."""
+    sample, or of the hash. out : Parquet file for centralities, None: none are counted.
+    scratch : folder for what memory has no room for; None: $TMPDIR or /var/tmp. Raises InputError."""
 
     method: str = SAMPLE
     sample: int = USUAL_SAMPLE
@@ -29,6 +28,7 @@ class DistanceOptions:
     quantile: float = USUAL_QUANTILE
     seed: int = 0
     out: Path | None = None
+    scratch: Path | None = None
 
     def __post_init__(self) -> None:
         if self.sample < 1:
@@ -42,16 +42,11 @@ class DistanceOptions:
                              f" {MOST_REGISTERS}", text=str(self.log2_registers))
 
 
-def options_of(given: Mapping[str, Any]) -> DistanceOptions:
-    """The options by the names of the command line; None counts as not given. Raises InputError."""
-    known = {name: value for name, value in given.items() if value is not None and name in NAMES}
-    methods = [name for name in (SAMPLE, EXACT, HYPERBALL) if known.get(name)]
+def options_of(own: Mapping[str, Any]) -> DistanceOptions:
+    """The options of those that were given by name: sample, exact, hyperball, quantile, seed, out,
+    scratch. Raises InputError."""
+    methods = [name for name in (SAMPLE, EXACT, HYPERBALL) if own.get(name)]
     if len(methods) > 1:
         raise InputError("one of --sample, --exact and --hyperball is enough", text=" ".join(methods))
-    fields: dict[str, Any] = {name: known[name] for name in ("quantile", "seed") if name in known}
-    if "out" in known:
-        fields["out"] = Path(known["out"])
-    method = methods[0] if methods else SAMPLE
-    if known.get(SAMPLE) is not None:
-        fields["sample"] = parse_count(known[SAMPLE]) if isinstance(known[SAMPLE], str) else known[SAMPLE]
-    return DistanceOptions(method, log2_registers=known.get(HYPERBALL) or 0, **fields)
+    fields = {name: own[name] for name in ("quantile", "seed", "out", "sample", "scratch") if name in own}
+    return DistanceOptions(methods[0] if methods else SAMPLE, log2_registers=own.get(HYPERBALL) or 0, **fields)

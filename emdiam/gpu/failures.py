@@ -5,7 +5,7 @@ the runtime, CUDA_ERROR_ILLEGAL_ADDRESS of the driver, NVRTC_ERROR_COMPILATION o
 apart here, never numbers, which differ between the three. CuPy loads the compiler by cuda-pathfinder, which has an
 error of its own where there is none, and says by a plain RuntimeError that its headers are missing. After most of
 these failures a CUDA context is of no more use, so that nothing is tried again on the device; only where an allocation
-had no room, a run is planned anew, once, with less of it (runs/run.py).
+had no room, a run is planned anew, once, with less of it (runs/opening.py).
 Source: CUDA Runtime API, enum cudaError; CUDA Driver API, enum CUresult; NVRTC, enum nvrtcResult.
 """
 

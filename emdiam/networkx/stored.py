@@ -16,7 +16,7 @@ import numpy as np
 from .. import diameter, eccentricities, exact, shortest_paths
 from ..runs.opening import open_for, selection
 from ..runs.options import keywords_of
-from ..runs.run import run_with
+from ..runs.task import task_of
 from ..store.array_reader import filled
 from ..store.store import Store, check_directed, check_weighted, open_store
 from ..terms import keyword_terms
@@ -67,7 +67,7 @@ class StoredGraph(BackendGraph):
             raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
         self._progress = options.get("progress")
         self._options = options
-        self._run = run_with("pivots", {name: value for name, value in options.items() if name != "progress"}, "exact")
+        self._run = task_of("exact", {name: value for name, value in options.items() if name != "progress"})
         self._stack, self._lock = ExitStack(), RLock()
         self._engine: Any = None
         self.store = store if isinstance(store, Store) else self._stack.enter_context(open_store(store))

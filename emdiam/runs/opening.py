@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
+import gc
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..engine.attempts import IN_MEMORY
 from ..engine.cpu import LocalEngine, open_cpu_engine, plan_engine
 from ..engine.needs import Needs
-from ..errors import BudgetError, InputError
+from ..errors import BudgetError, DeviceError, DeviceFullError, DeviceRoomError, InputError
 from ..external.engine import ExternalEngine
 from ..external.opening import open_external_engine, plan_external
-from ..gpu.setting import AUTO, CPU, OnDevice, Selection, check_device_text, select_device
+from ..gpu.setting import AUTO, CPU, DEVICE_FAULTS, OnDevice, Selection, check_device_text, select_device
 from ..progress import Event, Listener
 from ..store.store import Store
 from ..stream.plan import Known, MemoryPlan
+from ..units import format_size
 from .options import DISK, RAM, STATES
 from .registry import entry_of, method_options
 
 if TYPE_CHECKING:
     from ..dask.engine import DaskEngine
     from ..dask.setting import OnCluster
-    from .run import Run
+    from .task import Task
 
-
+_Result = TypeVar("_Result")
 _PLENTY = 1 << 60
+_LESS_ROOM = 7 / 8  # of the memory of a device, where not all of what is free can be had
 
 
-def selection(run: Run) -> Selection:
+def selection(run: Task) -> Selection:
     """The device of a run, opened now, so that what it takes of the host counts as the program's own in the
     memory plan. Raises InputError for one that cannot be used, or a choice that the CPU does not have."""
     if run.cluster is not None:
@@ -48,7 +52,7 @@ def selection(run: Run) -> Selection:
     return selected
 
 
-def _of_workers(run: Run) -> Selection:
+def _of_workers(run: Task) -> Selection:
     """The device of this process, which is its CPU, in a run whose workers look for theirs."""
     if isinstance(run.device, Selection) and run.device.device is not None:
         raise InputError("workers look for their devices themselves", text=run.device.name,
@@ -72,25 +76,45 @@ def _only_here(direction: str) -> InputError:
                       remedy="leave --direction out, or --device, --workers and --scheduler")
 
 
-def _device_text(run: Run) -> str:
+def _device_text(run: Task) -> str:
     """What device workers are to have."""
     return run.device if isinstance(run.device, str) else CPU
 
 
-def device_of(run: Run, selected: Selection) -> OnDevice | None:
+def recovered(fault: DeviceError | InputError, run: Task, selected: Selection,
+              again: Callable[[Task, Selection], _Result]) -> _Result:
+    """The result after a fault of the device, by again(run, selected): with a part of what is free there now, if it had
+    less room than it said; or from the CPU, if the device was only welcome. Raises the fault otherwise."""
+    if isinstance(fault, DeviceFullError) and selected.device is not None:  # and not of a worker
+        gc.collect()
+        free = selected.device.memory().free
+        room = int(_LESS_ROOM * min(free, free if run.vram_bytes is None else run.vram_bytes))
+        logging.getLogger("emdiam").info("%s: beginning again with %s of its memory", fault.what, format_size(room))
+        try:
+            return again(replace(run, vram_bytes=room), selected)
+        except DeviceRoomError:
+            pass  # the first fault says more
+        except DEVICE_FAULTS as error:
+            fault = error
+    if not selected.or_cpu:
+        raise fault
+    return again(run, selected.without_gpu(fault))
+
+
+def device_of(run: Task, selected: Selection) -> OnDevice | None:
     """How the engine is to use the device; None for the CPU."""
     if selected.device is None:
         return None
     return OnDevice(selected.device, run.bfs or AUTO, run.mapping, vram_bytes=run.vram_bytes, others=selected.others)
 
 
-def needs_of(store: Store, run: Run) -> Needs:
+def needs_of(store: Store, run: Task) -> Needs:
     """What the method of the run needs of memory on the store."""
     return entry_of(run.method).definition().needs(run.method, store, run.options)
 
 
 def open_for(
-    store: Store, run: Run, selected: Selection, progress: Listener | None = None, program: int | None = None,
+    store: Store, run: Task, selected: Selection, progress: Listener | None = None, program: int | None = None,
     needs: Needs | None = None, known: Known | None = None,
 ) -> AbstractContextManager[LocalEngine | ExternalEngine | DaskEngine]:
     """An engine for the run, whose traversals are on the selected device or on the workers of the run; leaving the
@@ -111,7 +135,7 @@ def open_for(
                       scratch=run.options.scratch, **sizes)
 
 
-def _without_another_attempt(store: Store, needs: Needs, run: Run, program: int | None) -> Needs:
+def _without_another_attempt(store: Store, needs: Needs, run: Task, program: int | None) -> Needs:
     """Of a run that cannot begin again with another plan: all of the reserve, where there is room for it."""
     with suppress(BudgetError):
         plan_engine(store, needs.fixed(), memory_bytes=run.memory_bytes, arena_bytes=run.arena_bytes,
@@ -120,7 +144,7 @@ def _without_another_attempt(store: Store, needs: Needs, run: Run, program: int 
     return needs
 
 
-def state_of(run: Run, selected: Selection) -> str:
+def state_of(run: Task, selected: Selection) -> str:
     """Where vertex state of the run may be: RAM, DISK or AUTO. Raises InputError for a choice that the run has not."""
     if run.vertex_state not in STATES:
         raise InputError(f"vertex state is one of {', '.join(STATES)}", text=run.vertex_state)

@@ -13,7 +13,7 @@ from ..shown import Shown
 from ..store.store import Store
 from ..units import format_seconds, format_size
 from .registry import METHODS, entry_of, method_options
-from .run import Run, store_of
+from .task import Task, store_of
 
 if TYPE_CHECKING:
     from ..gpu.vram import VramPlan
@@ -56,14 +56,14 @@ class Planned(Shown):
             "vram": None if self.vram is None else self.vram.to_dict()}
 
 
-def plan_run(store: Store, run: Run) -> MemoryPlan:
+def plan_run(store: Store, run: Task) -> MemoryPlan:
     """The memory plan of the run in this process. Raises InputError (BudgetError with the numbers where memory, that
     of the GPU included, cannot do)."""
     return _plans(store, run)[0]
 
 
 def _plans(
-    store: Store, run: Run, known: Known | None = None, program: int | None = None
+    store: Store, run: Task, known: Known | None = None, program: int | None = None
 ) -> tuple[MemoryPlan, VramPlan | None]:
     """The memory plan of this process, and that of the GPU of a run that has one. known : of the graph; program : as
     of engine.cpu.plan_engine."""
@@ -84,7 +84,9 @@ def _plans(
                      threads=run.threads, program=program), vram
 
 
-def forecast_of(store: Store, run: Run, plan: MemoryPlan, probe: Probe | None = None, on_gpu: bool = False) -> Forecast:
+def forecast_of(
+    store: Store, run: Task, plan: MemoryPlan, probe: Probe | None = None, on_gpu: bool = False
+) -> Forecast:
     """What the run with this plan will probably take. probe : what a look at the graph found (probe.py), if there was
     one. on_gpu : whether the run has a GPU that holds the graph."""
     from ..gpu.vram import resident_bytes
@@ -95,7 +97,7 @@ def forecast_of(store: Store, run: Run, plan: MemoryPlan, probe: Probe | None = 
                          resident_bytes(store, method.device), on_gpu)
 
 
-def unmet_limit(store: Store, run: Run, plan: MemoryPlan, seconds: float) -> str | None:
+def unmet_limit(store: Store, run: Task, plan: MemoryPlan, seconds: float) -> str | None:
     """A sentence, if an exact run that reads its edges again and again cannot end within so many seconds: what it will
     leave then. None where nobody can say, as in memory, and where it may end."""
     forecast = forecast_of(store, run, plan)
@@ -112,7 +114,7 @@ def unmet_limit(store: Store, run: Run, plan: MemoryPlan, seconds: float) -> str
             f" read, which takes at least {format_seconds(needed)}; expect {left}")
 
 
-def plan_one(store: Store | str | Path, run: Run, probe_seconds: float | None = None) -> Planned:
+def plan_one(store: Store | str | Path, run: Task, probe_seconds: float | None = None) -> Planned:
     """The plan of a run on the store (opened, or a path), and the forecast. probe_seconds : look at the graph for at
     most so long (probe.py), at the arena of the plan; None: not at all. Raises InputError (StoreError, BudgetError)."""
     with store_of(store, run) as opened:
@@ -120,7 +122,7 @@ def plan_one(store: Store | str | Path, run: Run, probe_seconds: float | None = 
         return _planned(opened, run, plans, _look(opened, run, probe_seconds))
 
 
-def plan_all(store: Store | str | Path, runs: Sequence[Run], probe_seconds: float | None = None) -> list[Planned]:
+def plan_all(store: Store | str | Path, runs: Sequence[Task], probe_seconds: float | None = None) -> list[Planned]:
     """The same for several runs. A budget that cannot do for one of them is told of it, not raised. The probe has the
     plan of the run that needs the least. Raises InputError (StoreError)."""
     with store_of(store, runs[0]) as opened:
@@ -133,7 +135,7 @@ def plan_all(store: Store | str | Path, runs: Sequence[Run], probe_seconds: floa
                 for plan, run in zip(planned, runs, strict=True)]
 
 
-def _planned(store: Store, run: Run, plans: tuple[MemoryPlan, VramPlan | None],
+def _planned(store: Store, run: Task, plans: tuple[MemoryPlan, VramPlan | None],
              found: tuple[Probe | None, Locality | None]) -> Planned:
     """A method that the memory is enough for. plans : by `_plans`; found : by `_look`."""
     (plan, vram), (probe, locality) = plans, found
@@ -152,7 +154,7 @@ def _planned(store: Store, run: Run, plans: tuple[MemoryPlan, VramPlan | None],
     return Planned(run.method, plan, forecast, None, probe, locality, comparison, vram)
 
 
-def _least_knowing(store: Store, run: Run, plan: MemoryPlan, probe: Probe) -> int:
+def _least_knowing(store: Store, run: Task, plan: MemoryPlan, probe: Probe) -> int:
     """The least memory that works, by what the probe has found of the graph."""
     from ..stream.plan import MARGIN, Known, known_of
 
@@ -162,7 +164,7 @@ def _least_knowing(store: Store, run: Run, plan: MemoryPlan, probe: Probe) -> in
     return _plans(store, run, known, plan.base_bytes - MARGIN - store.ahead_bytes)[0].minimum_bytes
 
 
-def exact_instead(store: Store, run: Run, result: Approximation) -> tuple[float, float] | None:
+def exact_instead(store: Store, run: Task, result: Approximation) -> tuple[float, float] | None:
     """How often an exact run by pivots would probably read all edges (look at them, where the graph is in memory), and
     how often the approximation has, if the first is less.
 
@@ -192,7 +194,7 @@ def exact_instead(store: Store, run: Run, result: Approximation) -> tuple[float,
     return (expected, done) if expected < done else None
 
 
-def _plans_or_refusal(store: Store, run: Run) -> tuple[MemoryPlan, VramPlan | None] | str:
+def _plans_or_refusal(store: Store, run: Task) -> tuple[MemoryPlan, VramPlan | None] | str:
     """The plans, or why memory cannot do."""
     try:
         return _plans(store, run)
@@ -200,7 +202,7 @@ def _plans_or_refusal(store: Store, run: Run) -> tuple[MemoryPlan, VramPlan | No
         return str(error)
 
 
-def _look(store: Store, run: Run, seconds: float | None) -> tuple[Probe | None, Locality | None]:
+def _look(store: Store, run: Task, seconds: float | None) -> tuple[Probe | None, Locality | None]:
     """What a look at the graph finds in so many seconds, if any, and what its BFS read."""
     if seconds is None:
         return None, None

@@ -30,7 +30,7 @@ from ..stream.plan import MIN_BLOCKS
 from ..traverse.columns import Column
 from .locality import BfsReads, Locality
 from .opening import needs_of
-from .run import Run, make_run
+from .task import Task, make_task
 
 _PIECE, _LEVEL_BITS = 1 << 17, 16
 # Blocks' worths of vertices in which levels are counted, at most.
@@ -40,7 +40,7 @@ _TENTH = 10
 
 
 def probe_store(
-    store: Store, run: Run, seconds: float = PROBE_SECONDS, reads: BfsReads | None = None
+    store: Store, run: Task, seconds: float = PROBE_SECONDS, reads: BfsReads | None = None
 ) -> Probe | None:
     """Look at the graph for at most so many wall seconds, loading it included; None where that is not enough,
     where there is no edge, and where the memory of the plan has no room for it beside what is loaded by now.
@@ -66,7 +66,7 @@ def look_at_ids(store: Store, seconds: float = PROBE_SECONDS, threads: int = 2) 
     share = max(MIN_BLOCKS, n_blocks // _TENTH)
     if share >= n_blocks:
         return None
-    run = make_run("ifub", arena_bytes=share * store.indices.chunk_items * store.id_dtype.itemsize, threads=threads)
+    run = make_task("ifub", arena_bytes=share * store.indices.chunk_items * store.id_dtype.itemsize, threads=threads)
     reads = BfsReads(store)
     try:
         with open_cpu_engine(store, needs_of(store, run), arena_bytes=run.arena_bytes, threads=threads,

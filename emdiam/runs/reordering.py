@@ -27,10 +27,11 @@ from ..malloc import return_freed_memory
 from ..methods.exact.result import Result
 from ..progress import Event, Listener, TimeOver, silent, until
 from ..store.store import Store, open_store
+from .hops import nothing_yet
 from .locality import ORDER, BfsReads, Comparison, Locality, compare, reordering_text
 from .options import ALWAYS, AUTO, NEVER, REORDER
 from .registry import entry_of
-from .run import Run, nothing_yet
+from .task import Task
 
 if TYPE_CHECKING:
     from ..conversion.convert import ConvertOptions
@@ -90,7 +91,7 @@ class Placing:
     reordered store that cannot be.
     """
 
-    def __init__(self, store: Store, run: Run, here: bool, checkpoint: Checkpoint | None,
+    def __init__(self, store: Store, run: Task, here: bool, checkpoint: Checkpoint | None,
                  progress: Listener | None = None, deadline: float | None = None) -> None:
         if run.reorder not in REORDER:
             raise InputError("a store is reordered first auto, never or always", text=run.reorder)

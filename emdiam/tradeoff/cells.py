@@ -33,7 +33,7 @@ ENDED = "ended"  # with all that was asked, as DONE of a job
 
 @dataclass(frozen=True)
 class CellOptions:
-    """Options that every run of a grid gets, as those of emdiam.runs.run.Run. iterations : of sweep, spanning and
+    """Options that every run of a grid gets, as those of emdiam.runs.task.Task. iterations : of sweep, spanning and
     fringe; None: each method's own. euler, levels : of clusters. time_limit : wall seconds of each cell.
     checkpoints : folder for those of cells that are stopped, which then go on from them; None: a cell begins again.
     checkpoint_every : seconds between those inside a traversal. cluster : workers that every run is shared out to."""

@@ -37,7 +37,7 @@ from bench.scaling_model import (
 from bench.scaling_shapes import from_plain, level_arcs, measured_shape, to_plain
 from emdiam.dask.ranges import balanced_ranges
 from emdiam.runs.opening import needs_of
-from emdiam.runs.run import make_run
+from emdiam.runs.task import make_task
 from emdiam.store.store import open_store
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, write_store
@@ -185,7 +185,7 @@ def test_columns_are_those_of_the_widest_phase():
     store = SimpleNamespace(n_vertices=10**9, n_arcs=10**10, id_dtype=np.dtype(np.uint32),
                             indices=SimpleNamespace(chunk_items=1 << 16, n_chunks=10**10 >> 16),
                             record=SimpleNamespace(n_isolated=0, max_degree=10**6))
-    widest = max(max(phase.bytes, phase.worst_bytes) for phase in needs_of(store, make_run("pivots")).phases)
+    widest = max(max(phase.bytes, phase.worst_bytes) for phase in needs_of(store, make_task("pivots")).phases)
     assert widest / 10**9 == pytest.approx(COLUMN_BYTES, rel=0.02)
 
 

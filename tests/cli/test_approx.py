@@ -20,7 +20,7 @@ from emdiam.methods.approx.masters import one_item, parse_masters, resolve_maste
 from emdiam.methods.approx.result import Approximation
 from emdiam.runs.plan import exact_instead, plan_one
 from emdiam.runs.registry import APPROXIMATIONS
-from emdiam.runs.run import execute, make_run
+from emdiam.runs.task import execute, make_task
 from emdiam.store.store import open_store
 from emdiam.tables import csv_text
 from tests.cli.test_commands import call, parsed, store  # noqa: F401 - call and store are fixtures
@@ -287,17 +287,17 @@ def test_approximate_by_clusters(tmp_path: Path):
 def test_faults_of_the_library(tmp_path: Path):
     path = write_store(tmp_path / "g.zarr", odd_graphs()["torus"])
     with pytest.raises(InputError, match="no such approximation: 'pivots'; choose from: clusters, sweep"):
-        make_run("pivots", family="approx")
+        make_task("pivots", family="approx")
     with pytest.raises(InputError, match="method sweep has no option: 'masters'; its own are: iterations, seed"):
         package.approximate(path, method="sweep", masters=3)
     with pytest.raises(InputError, match="method sweep has no option: 'path_file'"):
         package.approximate(path, method="sweep", path_file=tmp_path / "p.txt")
     with pytest.raises(InputError, match="no such approximation"):
-        make_run("magic", family="approx")
+        make_task("magic", family="approx")
     with pytest.raises(BudgetError):
-        plan_one(path, make_run("sweep", memory_bytes=1 << 20))
+        plan_one(path, make_task("sweep", memory_bytes=1 << 20))
     with pytest.raises(StoppedEarly):
-        execute(path, make_run("sweep", time_limit=1e-6))
+        execute(path, make_task("sweep", time_limit=1e-6))
 
 
 # -- texts ----------------------------------------------------------------------------------------
@@ -388,7 +388,7 @@ def test_the_hint_is_below_the_answer(call, torus: str):  # noqa: F811
 ])
 def test_exact_instead(tmp_path: Path, changes: dict[str, Any], reads: tuple[float, float] | None):
     path = write_store(tmp_path / "g.zarr", odd_graphs()["torus"])
-    run = make_run("fringe", memory_bytes=8 << 30)
+    run = make_task("fringe", memory_bytes=8 << 30)
     with open_store(path) as opened:
         result: Any = SimpleNamespace(**{"exact": False, "device": "cpu", "edges_scanned": 40 * opened.n_arcs,
                                          "bytes_read": 1, "lower": 16, **changes})

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from emdiam.cli.distances import distances_text
-from emdiam.distribution.run import distances
 from tests.cli.test_commands import call  # noqa: F401 - a fixture
 from tests.helpers.stores import odd_graphs, write_store
+from tests.helpers.tasks import distances
 
 
 def test_json_has_what_is_promised(tmp_path: Path, call: Any) -> None:  # noqa: F811

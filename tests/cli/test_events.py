@@ -23,7 +23,7 @@ from emdiam.engine.reporter import MOST_PROFILES, TraversalEvents
 from emdiam.errors import InputError
 from emdiam.progress import Allowance, Event, shared
 from emdiam.runs.registry import EXACT
-from emdiam.runs.run import execute, make_run
+from emdiam.runs.task import execute, make_task
 from emdiam.store.store import open_store
 from emdiam.stream.counters import Counters
 from emdiam.traverse.profile import BINS, count_labels, count_level, thinned
@@ -67,7 +67,7 @@ def grid(tmp_path: Path) -> Path:
 def events_of(store: Path, method: str, **more: Any) -> list[Event]:
     """What an exact run sends."""
     events: list[Event] = []
-    execute(store, make_run(method, memory_bytes=4 << 30, **more), events.append)
+    execute(store, make_task(method, memory_bytes=4 << 30, **more), events.append)
     return events
 
 

@@ -14,7 +14,7 @@ from emdiam.engine.interface import max_degree_vertex
 from emdiam.engine.reporter import Reporter
 from emdiam.methods.exact.result import Result
 from emdiam.runs.opening import open_engine
-from emdiam.runs.run import execute, make_run
+from emdiam.runs.task import execute, make_task
 from emdiam.store.store import open_store
 from tests.methods.approx.test_data import DIAMETERS, INDEX
 
@@ -30,10 +30,10 @@ pytestmark = [pytest.mark.slow,
 def solved(store: Path, method: str, workers: int | None, certificate: Path | None = None) -> Result:
     """The result on this machine alone, or over workers that are kept between tests."""
     if workers is None:
-        return execute(store, make_run(method, memory_bytes=MEMORY, certificate=certificate))
+        return execute(store, make_task(method, memory_bytes=MEMORY, certificate=certificate))
     shared = OnCluster(client(workers).scheduler.address, workers, worker_memory_bytes=MEMORY, worker_threads=1)
     with dask.config.set(tls_settings(workers)):
-        return execute(store, make_run(method, memory_bytes=MEMORY, cluster=shared, certificate=certificate))
+        return execute(store, make_task(method, memory_bytes=MEMORY, cluster=shared, certificate=certificate))
 
 
 def figures(result: Result) -> tuple[object, ...]:

@@ -19,7 +19,7 @@ from emdiam.errors import BudgetError, DeviceRoomError, InputError
 from emdiam.gpu import cupy_device
 from emdiam.gpu.range_rows import RangeRows
 from emdiam.gpu.setting import Selection
-from emdiam.runs.run import execute, run_with
+from emdiam.runs.task import execute, task_of
 from tests.engine.test_protocol import check_all
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs, write_store
@@ -119,12 +119,12 @@ def test_a_run_says_what_its_workers_had(tmp_path: Path, asked: Asked, monkeypat
     path = write_store(tmp_path / "g.zarr", naive.graph_of(300, [(v, (v + 1) % 300) for v in range(300)]))
     scheduler = client(2, processes=False).scheduler.address
     options = {"scheduler": scheduler, "device": "gpu", "vram": "64MiB", "worker_memory": "4GiB"}
-    result = execute(path, run_with("pivots", options))
+    result = execute(path, task_of("exact", options))
     assert (result.diameter, result.exact) == (150, True)
     devices = [worker["device"] for worker in result.details["workers"]]
     assert result.device == " + ".join(f"1 x {name}" for name in sorted(set(devices))) and "GPU 0" in devices
     assert all(0 < worker["vram_bytes"] <= 64 << 20 for worker in result.details["workers"])
-    assert opening.selection(run_with("pivots", {**options, "device": "auto"})).device is None
+    assert opening.selection(task_of("exact", {**options, "device": "auto"})).device is None
 
 
 def test_rows_that_have_no_room_are_refused_with_numbers(tmp_path: Path, asked: Asked) -> None:
@@ -158,13 +158,13 @@ def test_a_machine_without_a_gpu_is_the_cpu_where_one_was_welcome(
 ])
 def test_what_workers_cannot_have_is_refused(tmp_path: Path, options: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        execute(write_store(tmp_path / "g.zarr", ODD["cycle"]), run_with("pivots", {"workers": 2, **options}))
+        execute(write_store(tmp_path / "g.zarr", ODD["cycle"]), task_of("exact", {"workers": 2, **options}))
 
 
 def test_a_device_of_this_process_is_not_that_of_workers(tmp_path: Path) -> None:
     given = Selection(open_device("shim-0"))
     with pytest.raises(InputError, match="workers look for their devices themselves"):
-        execute(write_store(tmp_path / "g.zarr", ODD["cycle"]), run_with("pivots", {"workers": 2, "device": given}))
+        execute(write_store(tmp_path / "g.zarr", ODD["cycle"]), task_of("exact", {"workers": 2, "device": given}))
 
 
 @pytest.mark.parametrize(("text", "place", "number"), [

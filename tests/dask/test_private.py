@@ -19,7 +19,7 @@ import pytest
 from emdiam.errors import InputError
 from emdiam.generators import generate
 from emdiam.runs.opening import needs_of, open_engine
-from emdiam.runs.run import execute, make_run, run_with
+from emdiam.runs.task import execute, make_task, task_of
 from emdiam.store.store import open_store
 from tests.helpers.waiting import PATIENCE, wait_until
 from tests.helpers.workers import MEMORY
@@ -150,7 +150,7 @@ def test_nothing_listens_without_the_key(store: Path, tmp_path: Path) -> None:
     main = psutil.Process()
     before = {*listening(main)}
     with dask.config.set({"temporary-directory": str(tmp_path)}), open_store(store) as opened, open_dask_engine(
-            opened, OnCluster(workers=1, worker_memory_bytes=1 << 30), needs_of(opened, make_run("pivots")),
+            opened, OnCluster(workers=1, worker_memory_bytes=1 << 30), needs_of(opened, make_task("pivots")),
             lambda: open_engine(opened, memory_bytes=MEMORY), threads=1, progress=None, options={}):
         places = sorted({*listening(main)} - before)
         assert len(places) == 4  # the scheduler, a nanny, its worker, a rank
@@ -202,18 +202,18 @@ def test_the_dashboard_is_where_a_line_says(store: Path, caplog: pytest.LogCaptu
 
 def test_a_dashboard_that_cannot_be_is_refused(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="leave --dashboard out"):
-        run_with("pivots", {"scheduler": "tcp://127.0.0.1:8786", "dashboard": True})
+        task_of("exact", {"scheduler": "tcp://127.0.0.1:8786", "dashboard": True})
     with pytest.raises(InputError, match="no workers"):
-        run_with("pivots", {"dashboard": True})
+        task_of("exact", {"dashboard": True})
     monkeypatch.setitem(sys.modules, "distributed.dashboard.scheduler", None)
     with pytest.raises(InputError, match="pip install bokeh"):
-        execute(store, run_with("pivots", {"workers": 1, "dashboard": True}))
+        execute(store, task_of("exact", {"workers": 1, "dashboard": True}))
 
 
 def test_without_what_tls_needs_there_are_no_workers(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cryptography", None)
     with pytest.raises(InputError, match=r"pip install emdiam\[dask\]"):
-        execute(store, run_with("pivots", {"workers": 1}))
+        execute(store, task_of("exact", {"workers": 1}))
 
 
 # -- schedulers of others -------------------------------------------------------------------------
@@ -234,7 +234,7 @@ def test_a_scheduler_without_tls_is_used_and_said(
                                   memory_limit=0, host="127.0.0.1", protocol="tls://" if secure else "tcp://",
                                   security=security) as cluster, dask.config.set(files):
         options = {"scheduler": cluster.scheduler.address, "worker_memory": "4GiB"}
-        assert execute(store, run_with("pivots", options)).diameter == 100
+        assert execute(store, task_of("exact", options)).diameter == 100
     said = [record.getMessage() for record in caplog.records if "without TLS" in record.getMessage()]
     assert len(said) == (0 if secure else 1)
 
@@ -242,7 +242,7 @@ def test_a_scheduler_without_tls_is_used_and_said(
 @pytest.mark.parametrize("address", ["tls://127.0.0.1:1", "nosuch://127.0.0.1:1"])
 def test_a_scheduler_that_dask_cannot_connect_to_is_refused(address: str, store: Path) -> None:
     with pytest.raises(InputError, match="Dask cannot connect to the scheduler"):
-        execute(store, run_with("pivots", {"scheduler": address}))
+        execute(store, task_of("exact", {"scheduler": address}))
 
 
 # -- losses while workers start -------------------------------------------------------------------

@@ -14,13 +14,12 @@ from hypothesis import strategies as st
 
 import emdiam
 from emdiam.distribution.counting import SourceCount
-from emdiam.distribution.directed import distances_directed
-from emdiam.distribution.run import distances
 from emdiam.distribution.statistics import figures_of, jackknife
 from emdiam.errors import InputError, NotWritten, StoppedEarly
 from emdiam.traverse.distance_table import DistanceTable
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs, write_store
+from tests.helpers.tasks import distances, distances_directed
 
 ODD = odd_graphs()
 SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

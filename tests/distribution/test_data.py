@@ -11,15 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import emdiam
-from emdiam.distribution.profile import profile
-from emdiam.distribution.run import distances
 from emdiam.engine.cpu import LocalEngine
 from emdiam.runs.opening import open_engine
+from emdiam.runs.profile import profile
 from emdiam.store.array_reader import read_slice
 from emdiam.store.store import Store, open_store
 from emdiam.traverse.distance_table import DistanceTable
 from emdiam.traverse.tally import DistanceSums
 from tests.conftest import ROOT
+from tests.helpers.tasks import distances
 
 pytestmark = pytest.mark.slow
 

@@ -14,15 +14,16 @@ from hypothesis import strategies as st
 
 import emdiam
 from emdiam.distribution import run as run_module
-from emdiam.distribution.run import distances
 from emdiam.engine.cpu import open_cpu_engine
 from emdiam.errors import BudgetError, InputError, StoppedEarly
 from emdiam.hashing import draw
 from emdiam.progress import TimeOver
+from emdiam.runs import opening
 from emdiam.store.store import open_store
 from emdiam.traverse.hyperball import BallSums, groups_of
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store
+from tests.helpers.tasks import distances
 
 ODD = odd_graphs()
 KINDS = ("in-ram", "in-ram-one-thread", "streamed")
@@ -141,14 +142,14 @@ def test_standard_errors_are_as_large_as_errors_are(tmp_path: Path) -> None:
 def test_where_memory_has_no_room_for_all_registers_runs_are_averaged(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = write_store(tmp_path / "g.zarr", naive.graph_of(300, nx.gnm_random_graph(300, 700, seed=4).edges))
-    exact, plan = distances(store, {**SMALL, "exact": True}), run_module.plan_here
+    exact, plan = distances(store, {**SMALL, "exact": True}), opening.plan_here
 
     def tight(opened: Any, needs: Any, *rest: Any, **sizes: Any) -> Any:
         if max(phase.bytes for phase in needs.phases) > 2 * 300 * 64:
             raise BudgetError("too much")
         return plan(opened, needs, *rest, **sizes)
 
-    monkeypatch.setattr(run_module, "plan_here", tight)
+    monkeypatch.setattr(opening, "plan_here", tight)
     result = distances(store, {**SMALL, "hyperball": 8})
     assert result.registers is not None and result.runs is not None
     assert result.registers < 256 and result.registers * result.runs == 256
@@ -168,8 +169,8 @@ def test_the_plan_holds_the_counters(tmp_path: Path) -> None:
 
 def test_a_stop_leaves_the_runs_that_are_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = write_store(tmp_path / "g.zarr", ODD["grid"])
-    monkeypatch.setattr(run_module, "_registers", lambda store, run, asked, held: (run, 4))
-    grow, done = run_module.open_for, []
+    monkeypatch.setattr(run_module, "_registers", lambda session, task, asked: (task, 4))
+    grow, done = opening.open_for, []
 
     def opened(*arguments: Any) -> Any:
         manager = grow(*arguments)
@@ -194,7 +195,7 @@ def test_a_stop_leaves_the_runs_that_are_done(tmp_path: Path, monkeypatch: pytes
 
         return Wrapped()
 
-    monkeypatch.setattr(run_module, "open_for", opened)
+    monkeypatch.setattr(opening, "open_for", opened)
     with pytest.raises(StoppedEarly, match="the answer is that of 2 runs") as stop:
         distances(store, {**SMALL, "hyperball": 6, "time_limit": 1000})
     assert stop.value.result.runs == 2 and not stop.value.result.complete  # type: ignore[attr-defined]

@@ -16,7 +16,7 @@ from emdiam.generators import generate
 from emdiam.methods.exact.certificate import claims_of, write_certificate
 from emdiam.runs.opening import open_engine
 from emdiam.runs.registry import METHODS, method_options
-from emdiam.runs.run import execute, make_run
+from emdiam.runs.task import execute, make_task
 from emdiam.store.store import Store, open_store
 from emdiam.verification.run import verify
 from tests.methods.approx.test_data import DIAMETERS, INDEX
@@ -90,5 +90,5 @@ def test_generated_graphs(tmp_path: Path, name: str) -> None:
     parameters = GENERATED[name]
     generate(name, tmp_path / "g.zarr", vertices=None if parameters else 1 << 20, parameters=parameters)
     with open_store(tmp_path / "g.zarr") as store:
-        lengths = execute(store, make_run("pivots", memory_bytes=4 << 30))
+        lengths = execute(store, make_task("pivots", memory_bytes=4 << 30))
         check(store, tmp_path, int(lengths.diameter_max_component or 0))

@@ -20,7 +20,7 @@ from emdiam.cli.main import group
 from emdiam.conversion.convert import ConvertOptions, convert
 from emdiam.errors import InputError
 from emdiam.methods.exact.certificate import read_certificate
-from emdiam.runs.run import execute, make_run
+from emdiam.runs.task import execute, make_task
 from emdiam.store.check import check_store
 from emdiam.store.store import open_store
 from tests.faults.layer import PLAN
@@ -133,7 +133,7 @@ class Commands:
     def _solve(self, place: Path, method: str, progress: Any = None, **fields: Any) -> Any:
         """The result, which has to be right."""
         switches = {"path_file": fields.pop("path_file", None), "scratch": str(place)}
-        run = make_run(method, switches, memory_bytes=MEMORY, threads=1,
+        run = make_task(method, switches, memory_bytes=MEMORY, threads=1,
                        arena_bytes=_ARENA, **fields)
         result = execute(place / "g.zarr", run, progress)
         outcome = self._truth.judge(result)

@@ -16,7 +16,7 @@ from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.order.registry import ORDERS
 from emdiam.progress import Listener
 from emdiam.runs.registry import METHODS as REGISTRY
-from emdiam.runs.run import execute, make_run
+from emdiam.runs.task import execute, make_task
 from emdiam.store.check import check_store
 from emdiam.store.info import store_info
 from tests.fuzz.outcome import RIGHT, WRONG, Outcome
@@ -66,7 +66,7 @@ def solve(
     """The result of a method on the store."""
     common: dict[str, Any] = {"memory_bytes": MEMORY, "threads": 1, "checkpoint": checkpoint,
                               "arena_bytes": arena_bytes}
-    return execute(store, make_run(method, **common), progress)
+    return execute(store, make_task(method, **common), progress)
 
 
 def some_arena(rng: random.Random) -> int | None:

@@ -16,7 +16,7 @@ from emdiam.gpu.cupy_device import CupyDevice, find_devices
 from emdiam.gpu.failures import Guard, at_the_end, is_cuda_error, sentence
 from emdiam.gpu.paging_model import TYPICAL
 from emdiam.gpu.setting import OnDevice, Selection, select_device
-from emdiam.runs.run import Run, execute, make_run
+from emdiam.runs.task import Task, execute, make_task
 from tests.helpers.stores import engine_on, odd_graphs, write_store
 from tests.simt.devices import open_device
 from tests.simt.shim_device import Failures
@@ -333,8 +333,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_store(tmp_path_factory.mktemp("graph") / "g.zarr", GRAPH)
 
 
-def run_on(selected: Selection) -> Run:
-    return make_run("pivots", device=selected, memory_bytes=2 << 30)
+def run_on(selected: Selection) -> Task:
+    return make_task("pivots", device=selected, memory_bytes=2 << 30)
 
 
 @pytest.mark.parametrize(("failures", "kind", "message"), FAILING)
@@ -366,7 +366,7 @@ def test_other_errors_are_not_the_devices(store: Path) -> None:
     """What is wrong with the options is wrong on the CPU too, and is told as it is."""
     selected = Selection(open_device("shim-0"), or_cpu=True)
     with pytest.raises(InputError, match="no such variant of BFS"):
-        execute(store, make_run("pivots", device=selected, memory_bytes=2 << 30, bfs="nothing"))
+        execute(store, make_task("pivots", device=selected, memory_bytes=2 << 30, bfs="nothing"))
 
 
 def test_a_second_device_that_fails(store: Path) -> None:

@@ -13,7 +13,7 @@ from emdiam.gpu.setting import OnDevice, Selection
 from emdiam.gpu.upload import upload
 from emdiam.progress import Event
 from emdiam.runs.plan import plan_all
-from emdiam.runs.run import execute, make_run
+from emdiam.runs.task import execute, make_task
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, write_store
 from tests.simt.devices import open_device
@@ -30,7 +30,7 @@ def grid(tmp_path: Path) -> Path:
 
 def test_a_graph_that_stays_on_the_device_is_read_once(grid: Path) -> None:
     """However little of it the host holds; the plan says so, and the run reads hardly more."""
-    run = make_run("pivots", device=Selection(open_device("shim-0")), memory_bytes=4 << 30, arena_bytes=1 << 10)
+    run = make_task("pivots", device=Selection(open_device("shim-0")), memory_bytes=4 << 30, arena_bytes=1 << 10)
     planned, = plan_all(grid, [run])
     assert planned.vram is not None and planned.vram.resident and planned.plan is not None
     assert planned.forecast is not None and not planned.plan.in_ram and not planned.forecast.certain
@@ -46,7 +46,7 @@ def test_a_graph_that_stays_on_the_device_is_read_once(grid: Path) -> None:
 
 
 def test_a_device_that_is_too_small_is_said_to_page(grid: Path) -> None:
-    planned, = plan_all(grid, [make_run("ifub", device=Selection(open_device("shim-0")), memory_bytes=4 << 30)])
+    planned, = plan_all(grid, [make_task("ifub", device=Selection(open_device("shim-0")), memory_bytes=4 << 30)])
     assert planned.vram is not None
     shown = replace(planned, vram=replace(planned.vram, resident=False, kept_pages=3)).to_dict()
     text = plan_text({**shown["plan"], "forecast": shown["forecast"], "vram": shown["vram"]})

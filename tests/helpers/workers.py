@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from emdiam.runs.opening import needs_of, open_engine
-from emdiam.runs.run import make_run
+from emdiam.runs.task import make_task
 from emdiam.store.store import open_store
 from tests.helpers import naive
 from tests.helpers.waiting import PATIENCE
@@ -86,7 +86,7 @@ def engine_on_workers(path: Path, workers: int, *, processes: bool = True, **mor
         options: dict[str, Any] = {"memory_bytes": MEMORY, "threads": 2, **more}
         addresses = chosen_workers(mine.scheduler.address, mine.nthreads(), workers)
         spec = RankSpec(str(path), store.digest, balanced_ranges(store, workers), addresses,
-                        needs_of(store, make_run("pivots")).phases, 1 << 20, **options)
+                        needs_of(store, make_task("pivots")).phases, 1 << 20, **options)
         group = RankGroup(mine, store, spec)
         try:
             with open_engine(store, memory_bytes=MEMORY) as local:

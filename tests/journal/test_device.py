@@ -13,7 +13,7 @@ from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.errors import InputError
 from emdiam.gpu.setting import OnDevice, Selection
 from emdiam.methods.exact.strategy import Costs
-from emdiam.runs.run import execute, make_run
+from emdiam.runs.task import execute, make_task
 from tests.helpers.checkpoint_runs import RUNS, Kept, Planted
 from tests.helpers.stores import engine_on, write_store
 from tests.journal.test_journal import same_answer, tangle
@@ -70,7 +70,7 @@ def test_neither_goes_on_with_what_the_other_has_left(tmp_path: Path) -> None:
     on_device = Selection(open_device("shim-0"))
 
     def run(device: Any, resume: bool) -> Any:
-        return execute(store, make_run("pivots", device=device, memory_bytes=2 << 30, checkpoint=CheckpointOptions(
+        return execute(store, make_task("pivots", device=device, memory_bytes=2 << 30, checkpoint=CheckpointOptions(
             folder, resume=resume, keep=True)))
 
     found = run(on_device, False)

@@ -25,7 +25,7 @@ from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.errors import BudgetError, InputError, StoppedEarly
 from emdiam.journal.journal import Journal
 from emdiam.progress import Event
-from emdiam.runs.run import execute, make_run
+from emdiam.runs.task import execute, make_task
 from emdiam.store.store import open_store
 from tests.conftest import ROOT, Run
 from tests.helpers import naive
@@ -56,7 +56,7 @@ def interrupted(store: Path, folder: Path, method: str = "fdiam", **more: Any) -
 def run_on(
     store: Path, checkpoint: CheckpointOptions | None, method: str = "fdiam", listen: Any = None, **more: Any
 ) -> Any:
-    return execute(store, make_run(method, checkpoint=checkpoint, memory_bytes=2 << 30, **more), listen)
+    return execute(store, make_task(method, checkpoint=checkpoint, memory_bytes=2 << 30, **more), listen)
 
 
 @pytest.mark.parametrize("method", ["fdiam", "sweep"])
@@ -167,7 +167,7 @@ def test_without_a_folder_the_same_command_finds_its_own(
 
 def test_a_refused_run_leaves_no_folder(store: Path, tmp_path: Path) -> None:
     with pytest.raises(BudgetError):
-        execute(store, make_run("pivots", memory_bytes=1 << 20, checkpoint=CheckpointOptions(tmp_path / "kept")))
+        execute(store, make_task("pivots", memory_bytes=1 << 20, checkpoint=CheckpointOptions(tmp_path / "kept")))
     assert not (tmp_path / "kept").exists()
 
 

@@ -22,7 +22,7 @@ from emdiam.order.placing import place_by_key
 from emdiam.order.registry import ORDERS
 from emdiam.order.renumbering import check_rows
 from emdiam.order.reorder import reorder
-from emdiam.runs.run import execute, make_run
+from emdiam.runs.task import execute, make_task
 from emdiam.store.arc_runs import arc_runs
 from emdiam.store.check import ArcCheck, check_store
 from emdiam.store.edge_digest import edge_digest, vertex_hashes
@@ -211,7 +211,7 @@ def test_the_diameter_and_its_certificate(tmp_path: Path, kind: str) -> None:
     _, rows = rows_of(tmp_path / "g")
     most = {}
     for name, other in (("g", "bfs"), ("bfs", "g")):
-        result = execute(tmp_path / name, make_run("pivots", memory_bytes=2 << 30, certificate=tmp_path / "c.json"))
+        result = execute(tmp_path / name, make_task("pivots", memory_bytes=2 << 30, certificate=tmp_path / "c.json"))
         assert result.witness is not None and result.witness.path is not None
         path = result.witness.path
         assert (path[0], path[-1]) == (result.witness.source, result.witness.target)
@@ -225,7 +225,7 @@ def test_the_diameter_and_its_certificate(tmp_path: Path, kind: str) -> None:
 
 def test_another_graph_is_not_verified(tmp_path: Path) -> None:
     write_store(tmp_path / "g", some_graph())
-    execute(tmp_path / "g", make_run("pivots", memory_bytes=2 << 30, certificate=tmp_path / "c.json"))
+    execute(tmp_path / "g", make_task("pivots", memory_bytes=2 << 30, certificate=tmp_path / "c.json"))
     write_in_order(tmp_path / "h", some_graph(), [1, 0, *range(2, 300)])
     assert verify(tmp_path / "c.json", tmp_path / "h", memory_bytes=2 << 30).verified
     swapped = renumbered(some_graph(), [1, 0, *range(2, 300)])

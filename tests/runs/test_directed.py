@@ -19,13 +19,13 @@ import pytest
 
 from emdiam.cli.main import group
 from emdiam.cli.outcome import run
-from emdiam.distribution.directed import distances_directed
 from emdiam.engine.directed import DirectedEngine
 from emdiam.errors import BudgetError, InputError, NotWritten, StoppedEarly
 from emdiam.methods.directed.apsp import DirectedEccentricities
-from emdiam.runs.directed import DIRECTED, component_counts, eccentricities_directed, solve_directed
+from emdiam.runs.arcs import DIRECTED, component_counts
 from emdiam.store.store import open_store
 from tests.helpers.directed_twins import write_arcs
+from tests.helpers.tasks import distances_directed, eccentricities_directed, solve_directed
 
 
 def command(*arguments: Any, code: int = 0) -> str:
@@ -175,7 +175,7 @@ def test_a_file_that_cannot_be_written(graph: tuple[Path, nx.DiGraph], monkeypat
     def full(*_: Any) -> None:
         raise InputError("the eccentricities cannot be written (No space left on device)")
 
-    monkeypatch.setattr("emdiam.runs.directed.write_vertices", full)
+    monkeypatch.setattr("emdiam.runs.arcs.write_vertices", full)
     with pytest.raises(NotWritten, match="No space") as stopped:
         eccentricities_directed(graph[0], "out", {"out": str(graph[0].with_name("e.csv"))})
     assert stopped.value.result.exact

@@ -12,7 +12,7 @@ from emdiam.errors import InputError
 from emdiam.generators import generate
 from emdiam.runs import opening
 from emdiam.runs.options import DIRECTIONS
-from emdiam.runs.run import execute, run_with
+from emdiam.runs.task import execute, task_of
 from emdiam.traverse.direction import Front
 from tests.conftest import Run
 
@@ -35,9 +35,9 @@ def test_every_rule_gives_the_same_answer_and_is_the_one_that_is_asked(
         rules.add(core.direction)
         return turn(front, core, reached)
 
-    want = execute(store, run_with("fdiam", {}))
+    want = execute(store, task_of("exact", {}, "fdiam"))
     monkeypatch.setattr(Front, "turn", told)
-    found = execute(store, run_with("fdiam", {"direction": rule}))
+    found = execute(store, task_of("exact", {"direction": rule}, "fdiam"))
     assert rules == {rule} and found.exact
     assert (found.diameter_max_component, found.traversals.bfs) == (want.diameter_max_component, want.traversals.bfs)
 
@@ -49,15 +49,15 @@ def test_the_command_takes_it(store: Path, emdiam: Run) -> None:
 
 def test_a_rule_of_another_name_is_refused(store: Path) -> None:
     with pytest.raises(InputError, match="unknown direction rule"):
-        execute(store, run_with("fdiam", {"direction": "sideways"}))
+        execute(store, task_of("exact", {"direction": "sideways"}, "fdiam"))
 
 
 @pytest.mark.parametrize("other", ({"workers": 2}, {"vertex_state": "disk"}))
 def test_workers_and_vertex_state_on_disk_have_none(store: Path, other: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="directions"):
-        execute(store, run_with("fdiam", {"direction": "paper", **other}))
+        execute(store, task_of("exact", {"direction": "paper", **other}, "fdiam"))
 
 
 def test_a_run_that_has_one_keeps_vertex_state_in_memory(store: Path) -> None:
-    run = run_with("fdiam", {"direction": "paper"})
+    run = task_of("exact", {"direction": "paper"}, "fdiam")
     assert opening.state_of(run, opening.selection(run)) == "ram"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from emdiam.gpu.setting import Selection
-from emdiam.runs.run import execute, make_run
+from emdiam.runs.task import execute, make_task
 from tests.gpu.test_failures import FAILING, GRAPH, run_on
 from tests.helpers.stores import write_store
 from tests.simt.devices import open_device
@@ -31,7 +31,7 @@ def test_the_cpu_does_it_again_where_a_gpu_was_only_welcome(
 def test_an_approximation_too(store: Path) -> None:
     for failures in (Failures(gone_at=3), Failures(no_kernels=True)):
         device = open_device("shim-0", failures=failures)
-        run = make_run("sweep", device=Selection(device, or_cpu=True), memory_bytes=2 << 30)
+        run = make_task("sweep", device=Selection(device, or_cpu=True), memory_bytes=2 << 30)
         result = execute(store, run)
         assert result.device.startswith("cpu (the device shim")
         assert result.lower <= 8 + 13 <= result.upper

@@ -21,7 +21,7 @@ from emdiam.methods.forecast import CostInputs, Forecast, Probe
 from emdiam.runs.opening import open_engine
 from emdiam.runs.plan import Planned, forecast_of, plan_all, plan_run
 from emdiam.runs.registry import METHODS
-from emdiam.runs.run import make_run
+from emdiam.runs.task import make_task
 from emdiam.store.store import Store, open_store
 from emdiam.stream.plan import UNUSED_BYTES, MemoryPlan
 from tests.conftest import Run
@@ -32,12 +32,12 @@ GENEROUS = 4 << 30
 
 def runs(*methods: str, **fields: Any) -> list[Any]:
     """Of these methods, or of all."""
-    return [make_run(method, **fields) for method in methods or METHODS]
+    return [make_task(method, **fields) for method in methods or METHODS]
 
 
 def pivots(store: Store, plan: MemoryPlan, probe: Probe | None = None) -> Forecast:
     """The forecast of a run by pivots."""
-    return forecast_of(store, make_run("pivots"), plan, probe)
+    return forecast_of(store, make_task("pivots"), plan, probe)
 
 
 OF_SMALL_GRAPHS = ("takafuji",)
@@ -85,7 +85,7 @@ def test_a_streamed_table_has_ranges(grid: Path):
 
 def test_methods_that_the_budget_is_too_small_for_are_told(grid: Path):
     with open_store(grid) as store:
-        least = plan_run(store, make_run("clusters", memory_bytes=GENEROUS)).minimum_bytes
+        least = plan_run(store, make_task("clusters", memory_bytes=GENEROUS)).minimum_bytes
     planned = {one.method: one for one in plan_all(grid, runs(memory_bytes=least - (30 << 20)))}
     assert planned["clusters"].plan is None and "the least is" in str(planned["clusters"].refused)
     assert planned["pivots"].plan is not None
@@ -125,11 +125,11 @@ def test_odd_graphs_have_forecasts(tmp_path: Path, name: str):
 
 def test_apsp_is_counted_by_batches(grid: Path):
     with open_store(grid) as store:
-        plan = plan_run(store, make_run("apsp", memory_bytes=GENEROUS, arena_bytes=4 * 4096 * 4))
-        one, many = (forecast_of(store, make_run("apsp", {"batch": batch}), plan) for batch in (1, 64))
+        plan = plan_run(store, make_task("apsp", memory_bytes=GENEROUS, arena_bytes=4 * 4096 * 4))
+        one, many = (forecast_of(store, make_task("apsp", {"batch": batch}), plan) for batch in (1, 64))
         assert 50 < one.least_reads / many.least_reads < 65
         with pytest.raises(InputError, match="no option"):
-            forecast_of(store, make_run("sweep", {"batch": 2}), plan)
+            forecast_of(store, make_task("sweep", {"batch": 2}), plan)
 
 
 # -- after a look at the graph --------------------------------------------------------------------
@@ -167,10 +167,10 @@ def test_reads_are_traversals_times_what_one_reads(grid: Path, probed: dict[str,
     more = replace(probe, reads=2 * probe.reads, spread_reads=2 * probe.spread_reads)
     with open_store(grid) as store:
         for method, scans in (("pivots", 1), ("fdiam", 1), ("sweep", 3), ("bounding", 1)):
-            once, twice = (forecast_of(store, make_run(method), plan, probe=one).reads for one in (probe, more))
+            once, twice = (forecast_of(store, make_task(method), plan, probe=one).reads for one in (probe, more))
             assert twice - scans * scan == pytest.approx(2 * (once - scans * scan))
         few = replace(probe, evaluations=0.0)
-        assert forecast_of(store, make_run("fdiam"), plan, probe=few).reads == pytest.approx(2 * probe.reads + scan)
+        assert forecast_of(store, make_task("fdiam"), plan, probe=few).reads == pytest.approx(2 * probe.reads + scan)
         settled = replace(probe, unsettled=1)
         assert pivots(store, plan, probe=settled).reads == pytest.approx(4 * probe.reads + scan)
 
@@ -187,7 +187,7 @@ def test_memory_goes_by_the_widest_column(grid: Path, probed: dict[str, Planned]
     with open_store(grid) as store:
         def predicted(**changes: Any) -> int:
             seen = replace(probe, **changes)
-            return forecast_of(store, make_run("fdiam"), uncut(plan), seen).predicted_rss_bytes
+            return forecast_of(store, make_task("fdiam"), uncut(plan), seen).predicted_rss_bytes
 
         narrow = predicted(longest=254)
         wider = [predicted(longest=longest) - narrow for longest in (255, 65_534, 65_535)]

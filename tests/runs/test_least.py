@@ -14,8 +14,8 @@ from bench.memory.eight import EIGHT
 from bench.memory.graphs import write_edges
 from bench.memory.process import Ended, call
 from emdiam.api import convert, generate
-from emdiam.runs import run as run_module
-from emdiam.runs.run import execute, make_run
+from emdiam.runs import hops
+from emdiam.runs.task import execute, make_task
 from emdiam.store.store import open_store
 from emdiam.stream.plan import Known
 
@@ -81,7 +81,7 @@ def test_an_attempt_that_knows_more_follows_one_that_found_more(
     from emdiam.stream.reserve import Reserve
 
     known: list[Known | None] = []
-    attempt = run_module._solve
+    attempt = hops._solve
 
     def solve(*given: Any) -> Any:
         known.append(given[5])
@@ -90,10 +90,10 @@ def test_an_attempt_that_knows_more_follows_one_that_found_more(
     def hold(self: Reserve, what: str, n_bytes: int) -> None:
         raise MoreMemoryError(f"{what} take more than there is", 1, reserve_bytes=1000 * len(known))
 
-    monkeypatch.setattr(run_module, "_solve", solve)
+    monkeypatch.setattr(hops, "_solve", solve)
     monkeypatch.setattr(Reserve, "hold", hold)
     generate("percolated", tmp_path / "g.zarr", sides="30x30", p=0.3)
     with open_store(tmp_path / "g.zarr") as store:
-        found = execute(store, make_run("pivots", memory_bytes=2 << 30))
+        found = execute(store, make_task("pivots", memory_bytes=2 << 30))
     assert found.exact and not found.connected and found.details["vertex_state"] == "on disk"
     assert [one and one.reserve_bytes for one in known] == [None, 1000, 2000, 3000, 4000]

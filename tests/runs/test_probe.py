@@ -14,7 +14,7 @@ from emdiam.engine.interface import max_degree_vertex
 from emdiam.generators import generate
 from emdiam.methods.forecast import BALL_ROUNDS, Probe
 from emdiam.runs.probe import probe_graph, probe_store
-from emdiam.runs.run import make_run
+from emdiam.runs.task import make_task
 from emdiam.store.store import open_store
 from tests.helpers import naive
 from tests.helpers.stores import CHUNK, engine_on, graphs, odd_graphs, write_store
@@ -110,7 +110,7 @@ def test_reads_are_those_of_its_traversals(tmp_path: Path, name: str):
     path = write_store(tmp_path / "g.zarr", graph)
     options = {"arena_bytes": 4 * CHUNK * 4, "threads": 1}
     with open_store(path) as store:
-        found = probe_store(store, make_run("pivots", memory_bytes=2 << 30, **options), PATIENCE)
+        found = probe_store(store, make_task("pivots", memory_bytes=2 << 30, **options), PATIENCE)
     assert found is not None
     with engine_on(path, **options) as engine:
         hub = max_degree_vertex(engine)
@@ -131,7 +131,7 @@ def test_reads_are_those_of_its_traversals(tmp_path: Path, name: str):
 @pytest.mark.parametrize("name", ["one", "no-edges"])
 def test_a_graph_without_an_edge_is_not_probed(tmp_path: Path, name: str):
     with open_store(write_store(tmp_path / "g.zarr", odd_graphs()[name])) as store:
-        assert probe_store(store, make_run("pivots", memory_bytes=2 << 30)) is None
+        assert probe_store(store, make_task("pivots", memory_bytes=2 << 30)) is None
 
 
 def test_a_probe_ends_when_its_time_is_over(tmp_path: Path):
@@ -139,13 +139,13 @@ def test_a_probe_ends_when_its_time_is_over(tmp_path: Path):
     generate("grid", path, parameters={"sides": "700x700"}, options=ConvertOptions(chunk_ids=1 << 12))
     with open_store(path) as store:
         options: dict[str, Any] = {"memory_bytes": 2 << 30, "arena_bytes": 4 << 14}
-        assert probe_store(store, make_run("pivots", **options), 0.05) is None
+        assert probe_store(store, make_task("pivots", **options), 0.05) is None
 
 
 def test_a_probe_needs_the_memory_of_the_plan(tmp_path: Path):
     with open_store(write_store(tmp_path / "g.zarr", odd_graphs()["grid"], CHUNK)) as store:
-        assert probe_store(store, make_run("pivots", memory_bytes=20 << 20), PATIENCE) is None
-        assert probe_store(store, make_run("pivots", memory_bytes=2 << 30), PATIENCE) is not None
+        assert probe_store(store, make_task("pivots", memory_bytes=20 << 20), PATIENCE) is None
+        assert probe_store(store, make_task("pivots", memory_bytes=2 << 30), PATIENCE) is not None
 
 
 def test_long_graphs_are_counted_in_few_bins(tmp_path: Path):
@@ -154,7 +154,7 @@ def test_long_graphs_are_counted_in_few_bins(tmp_path: Path):
     path = tmp_path / "path.zarr"
     generate("path", path, vertices=n)
     with open_store(path) as store:
-        found = probe_store(store, make_run("pivots", memory_bytes=2 << 30), PATIENCE)
+        found = probe_store(store, make_task("pivots", memory_bytes=2 << 30), PATIENCE)
     assert found is not None and found.lower_bound == n - 1 and found.balls[:3] == (1, 2, 3)
     # From vertex 1 Winnow leaves the far half; an end v of slack s takes s + 1 vertices: ln 2n of them, nearly.
     exact = sum(1 / (n - v) for v in range(n // 2 + 1, n))

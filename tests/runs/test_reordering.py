@@ -26,7 +26,7 @@ from emdiam.runs import locality
 from emdiam.runs.locality import BfsReads, Comparison, Locality, compare
 from emdiam.runs.registry import entry_of
 from emdiam.runs.reordering import Placing
-from emdiam.runs.run import Run, execute, make_run
+from emdiam.runs.task import Task, execute, make_task
 from emdiam.store.check import check_store
 from emdiam.store.place import claim
 from emdiam.store.store import open_store
@@ -60,8 +60,8 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return write_store(tmp_path / "g.zarr", GRAPH)
 
 
-def always(method: str = "pivots", **more: Any) -> Run:
-    return make_run(method, **{"memory_bytes": 2 << 30, "arena_bytes": ARENA, "reorder": "always", **more})
+def always(method: str = "pivots", **more: Any) -> Task:
+    return make_task(method, **{"memory_bytes": 2 << 30, "arena_bytes": ARENA, "reorder": "always", **more})
 
 
 def left(store: Path) -> list[str]:

@@ -13,8 +13,9 @@ import pytest
 from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.cli.plan import plan_text
 from emdiam.errors import BudgetError, InputError, MoreMemoryError, without_frames
+from emdiam.runs.hops import nothing_yet
 from emdiam.runs.plan import plan_run
-from emdiam.runs.run import execute, make_run, nothing_yet
+from emdiam.runs.task import execute, make_task
 from emdiam.store.store import open_store
 from emdiam.stream.reserve import Reserve
 from tests.helpers.stores import odd_graphs, write_store
@@ -28,7 +29,7 @@ def store(tmp_path: Path) -> Path:
 
 
 def run(**fields: Any) -> Any:
-    return make_run("pivots", memory_bytes=4 << 30, **fields)
+    return make_task("pivots", memory_bytes=4 << 30, **fields)
 
 
 def no_room(*given: Any, **named: Any) -> NoReturn:
@@ -78,9 +79,9 @@ def test_a_run_that_ends_before_its_method_has_the_seconds_of_all_others(store: 
 
 def test_too_little_memory_for_either_is_refused_with_what_would_do(store: Path) -> None:
     with open_store(store) as opened, pytest.raises(BudgetError, match=r"give at least --memory \d+MiB"):
-        plan_run(opened, make_run("pivots", memory_bytes=50 << 20))
+        plan_run(opened, make_task("pivots", memory_bytes=50 << 20))
     with pytest.raises(BudgetError, match="with vertex state on disk, is"):
-        execute(store, make_run("pivots", memory_bytes=50 << 20, vertex_state="disk"))
+        execute(store, make_task("pivots", memory_bytes=50 << 20, vertex_state="disk"))
 
 
 def test_what_cannot_be_on_disk_is_refused(store: Path, tmp_path: Path) -> None:
@@ -93,7 +94,7 @@ def test_what_cannot_be_on_disk_is_refused(store: Path, tmp_path: Path) -> None:
 def test_nothing_is_left_behind(store: Path, tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    found = execute(store, make_run("fdiam", switches={"scratch": scratch}, memory_bytes=4 << 30, vertex_state="disk"))
+    found = execute(store, make_task("fdiam", switches={"scratch": scratch}, memory_bytes=4 << 30, vertex_state="disk"))
     assert found.exact and found.details["scratch_bytes_written"] > 0 and list(scratch.iterdir()) == []
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import emdiam
-from emdiam.distribution.run import distances
 from emdiam.generators import generate
+from tests.helpers.tasks import distances
 
 
 def test_weights_are_ignored_and_it_is_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture):

@@ -17,7 +17,7 @@ from emdiam.conversion.convert import ConvertOptions
 from emdiam.errors import StoreError
 from emdiam.order.reorder import reorder
 from emdiam.runs.opening import open_engine
-from emdiam.runs.run import execute, make_run
+from emdiam.runs.task import execute, make_task
 from emdiam.store.layout import StoreRecord
 from emdiam.store.shards import open_remedy
 from emdiam.store.store import open_store
@@ -244,7 +244,7 @@ def test_edges_in_one_direction_end_every_run(
     if noticed == "late" and method in ("spanning", "clusters"):
         expected = contextlib.suppress(StoreError)
     with expected:
-        execute(path, make_run(method, memory_bytes=2 << 30))
+        execute(path, make_task(method, memory_bytes=2 << 30))
 
 
 def test_trees_of_vertices_without_an_edge_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -252,7 +252,7 @@ def test_trees_of_vertices_without_an_edge_are_noticed(tmp_path: Path, monkeypat
     path = one_way(tmp_path / "g.zarr", [*([v + 300] for v in range(300)), *([] for _ in range(300))])
     without_sums(monkeypatch)
     with pytest.raises(StoreError, match="vertex 300 is stored in one direction only"):
-        execute(path, make_run("spanning", memory_bytes=2 << 30))
+        execute(path, make_task("spanning", memory_bytes=2 << 30))
 
 
 def test_a_chain_on_workers_comes_to_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -289,7 +289,7 @@ def test_ranks_that_are_no_permutation(tmp_path: Path):
     ranks = np.array([1, 0, 1, 2, 3], np.uint32)
     path = forge(tmp_path / "g.zarr", *csr(PATH), ids={"natural_id": ranks}, record={"ordering": "bfs"})
     with pytest.raises(StoreError, match="natural_id does not hold every vertex once"):
-        execute(path, make_run("clusters", memory_bytes=2 << 30))
+        execute(path, make_task("clusters", memory_bytes=2 << 30))
 
 
 def test_a_fault_of_ours_is_not_blamed_on_a_good_store(tmp_path: Path):

@@ -12,7 +12,7 @@ import pytest
 from emdiam.errors import BudgetError
 from emdiam.runs.opening import open_engine
 from emdiam.runs.plan import plan_run
-from emdiam.runs.run import make_run
+from emdiam.runs.task import make_task
 from emdiam.store.store import open_store
 from tests.helpers import naive
 from tests.helpers.stores import odd_graphs, write_store
@@ -26,7 +26,7 @@ def store_path(tmp_path: Path) -> Path:
 def test_too_small_a_budget_is_refused_with_the_numbers(store_path: Path) -> None:
     with open_store(store_path) as store:
         with pytest.raises(BudgetError, match=r"too small: the least is .* give at least --memory \d+MiB"):
-            plan_run(store, make_run("pivots", memory_bytes=1 << 20))
+            plan_run(store, make_task("pivots", memory_bytes=1 << 20))
         with pytest.raises(BudgetError, match="too small"):
             with open_engine(store, memory_bytes=1 << 20):
                 pass
@@ -34,22 +34,22 @@ def test_too_small_a_budget_is_refused_with_the_numbers(store_path: Path) -> Non
 
 def test_the_stated_minimum_is_accepted(store_path: Path) -> None:
     with open_store(store_path) as store:
-        least = plan_run(store, make_run("pivots", memory_bytes=4 << 30)).minimum_bytes
-        plan = plan_run(store, make_run("pivots", memory_bytes=least))
+        least = plan_run(store, make_task("pivots", memory_bytes=4 << 30)).minimum_bytes
+        plan = plan_run(store, make_task("pivots", memory_bytes=least))
         assert plan.planned_rss_bytes <= least
         assert plan.to_dict()["phases"][0]["name"] == "open"
 
 
 def test_too_small_an_arena_is_refused(store_path: Path) -> None:
     with open_store(store_path) as store, pytest.raises(BudgetError, match="--arena"):
-        plan_run(store, make_run("pivots", memory_bytes=4 << 30, arena_bytes=100))
+        plan_run(store, make_task("pivots", memory_bytes=4 << 30, arena_bytes=100))
 
 
 def test_the_arena_option_caps_the_cache(store_path: Path) -> None:
     with open_store(store_path) as store:
-        plan = plan_run(store, make_run("pivots", memory_bytes=4 << 30, arena_bytes=5 * 64 * 4))
+        plan = plan_run(store, make_task("pivots", memory_bytes=4 << 30, arena_bytes=5 * 64 * 4))
         assert plan.arena_blocks == 5 and not plan.in_ram and plan.arena_bytes == 5 * 64 * 4
-        assert plan_run(store, make_run("pivots", memory_bytes=4 << 30)).in_ram
+        assert plan_run(store, make_task("pivots", memory_bytes=4 << 30)).in_ram
 
 
 def run(*arguments: str | Path) -> dict:

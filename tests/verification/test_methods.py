@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from emdiam.methods.exact.certificate import claims_of, write_certificate
-from emdiam.methods.exact.method import run_method
-from emdiam.methods.exact.pivots import PivotOptions, Pivots
+from emdiam.methods.exact.pivots import pivots
 from emdiam.verification.report import VerifyReport
 from emdiam.verification.run import verify
 from tests.helpers import naive
@@ -25,9 +24,8 @@ def proved_again(folder: Path, graph: naive.Graph) -> VerifyReport:
     """The report on a certificate of the pivots method."""
     store = write_store(folder / "g.zarr", graph)
     with engine_on(store) as engine:
-        method = Pivots(engine, PivotOptions())
-        result = run_method(method)
-        write_certificate(folder / "c.json", method.proof, claims_of(result), engine.store)
+        result = pivots(engine)
+        write_certificate(folder / "c.json", result.proof, claims_of(result), engine.store)
     return verify(folder / "c.json", store, memory_bytes=2 << 30)
 
 

@@ -81,7 +81,7 @@ def tree_bytes(store: Store, column: int) -> int:
 
 
 class SweepingMethod(ExactMethod):
-    """An approximation made of BFS; run_method gives the Approximation.
+    """An approximation made of BFS; exact.method.solver makes the Approximation.
 
     A subclass solves one component, by eccentricity() and eccentricities() alone, and may set
     `estimate` and `seed`. It need not close the interval: it raises Enough when it is done. All

@@ -8,15 +8,17 @@ eccentricities.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ...errors import InputError
 from ...histogram import histogram
 from ..eccentricity.result import EccentricityResult, VertexSet
 from ..eccentricity.summary import MOST_IDS
 from ..exact.method import Best
-from .method import DirectedMethod
+from .method import DirectedMethod, DirectedOptions
 from .result import DirectedResult
 
 _PIECE = 1 << 12
@@ -34,6 +36,21 @@ class DirectedEccentricities(DirectedResult, EccentricityResult):
         "strongly_connected", "n_strong_components", "n_vertices", "n_edges", "seconds")
 
     direction: str = "out"
+
+
+@dataclass(frozen=True)
+class DirectionOptions(DirectedOptions):
+    """direction : "out" or "in". out : a file for all eccentricities, a row a vertex: id, eccentricity, component (the
+    number of its strong component). keep : whether the result has ids and bounds of all vertices."""
+
+    direction: str = "out"
+    out: Path | None = None
+    keep: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.direction not in ("out", "in"):
+            raise InputError("eccentricities are those of distances out or in", text=self.direction)
 
 
 class Apsp(DirectedMethod):

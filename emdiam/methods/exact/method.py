@@ -113,7 +113,7 @@ class BatchOptions(MethodOptions):
 
 
 class ExactMethod:
-    """One run of an exact method on an engine; run_method gives the Result.
+    """One run of an exact method on an engine; `solver` makes the Result.
 
     A subclass has `name`, and `_solve_component`; it may have `_start`, `_prepare`, `_release`, `_details`, `_facts`, a
     larger Stages, and `keeps_distances` when the first BFS of a component shall come with its distances. One that does
@@ -468,33 +468,30 @@ def stopping(interim: Callable[[], Result]) -> Iterator[None]:
     raise StoppedEarly(f"{why}; {result.lower:,} <= D <= {result.upper:,} is proved", result)
 
 
-def run_method(method: ExactMethod) -> Any:
-    """The Result of the method, which is run, with the witness of its lower bound, which is checked.
+def solver(kind: type[ExactMethod], options_type: type[MethodOptions]) -> Callable[..., Any]:
+    """solve(engine, options=None) -> the Result of the method, with the witness of its lower bound, which is checked.
+    options : an `options_type`.
 
     It is exact unless the limits asked for less. Raises InputError for a graph without vertices (its diameter is
     undefined), StoppedEarly with `result` (the interval so far, without a witness) on Ctrl-C and at the end of the
     time, EmdiamError if the witness does not check out.
     """
-    reporter = method.engine.reporter
-    if method.engine.facts.n_vertices == 0:
-        raise InputError("the graph has no vertices, so its diameter is undefined")
-    begin, before = time.perf_counter(), reporter.stats()
-    with stopping(lambda: method.stopped(before, begin)):
-        method.solve()
-        solved = time.perf_counter()
-        method.release()
-        method.name_target()
-        witness = method.check()
-    result = method.result(before, begin)
-    result.witness = witness
-    result.seconds["solve"], result.seconds["verify"] = solved - begin, time.perf_counter() - solved
-    method.conclude(result)
-    return result
-
-
-def solver(method: type[ExactMethod], options_type: type[MethodOptions]) -> Callable[..., Any]:
-    """solve(engine, options=None) -> what run_method gives for the method; options : an `options_type`."""
     def solve(engine: Engine, options: MethodOptions | None = None) -> Any:
-        return run_method(method(engine, options or options_type()))
+        method = kind(engine, options or options_type())
+        reporter = method.engine.reporter
+        if method.engine.facts.n_vertices == 0:
+            raise InputError("the graph has no vertices, so its diameter is undefined")
+        begin, before = time.perf_counter(), reporter.stats()
+        with stopping(lambda: method.stopped(before, begin)):
+            method.solve()
+            solved = time.perf_counter()
+            method.release()
+            method.name_target()
+            witness = method.check()
+        result = method.result(before, begin)
+        result.witness = witness
+        result.seconds["solve"], result.seconds["verify"] = solved - begin, time.perf_counter() - solved
+        method.conclude(result)
+        return result
 
     return solve

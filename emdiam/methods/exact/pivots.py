@@ -67,7 +67,7 @@ class PivotOptions(MethodOptions):
 
 
 class Pivots(ExactMethod):
-    """One run on an engine; run_method gives the Result."""
+    """One run on an engine; method.solver makes the Result."""
 
     name: ClassVar[str] = "pivots"
     keeps_distances: ClassVar[bool] = True

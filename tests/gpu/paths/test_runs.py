@@ -61,7 +61,7 @@ def test_a_method_of_a_gpu_needs_one(tmp_path: Path) -> None:
     emdiam.convert(np.array(GRID), store)
     done = run(store, "--source", "3", "--method", "harish")
     assert isinstance(done.exception, InputError) and "is for a GPU alone: 'harish'; give" in str(done.exception)
-    with pytest.raises(InputError, match="no such method of shortest paths: .harish"):
+    with pytest.raises(InputError, match="is for a GPU alone: .harish.; give device=.gpu."):
         emdiam.shortest_paths(store, 3, method="harish")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from emdiam.conversion.convert import ConvertOptions, convert
-from emdiam.runs.run import execute, make_run
+from emdiam.runs.task import execute, make_task
 from emdiam.store.store import open_store
 from tests.conftest import ROOT
 
@@ -44,7 +44,7 @@ def test_bounds_of_real_graphs(tmp_path: Path, name: str):
     for method, switches in RUNS:
         found = []
         for arena_bytes in (None, arena):
-            run = make_run(method, switches=switches, memory_bytes=4 << 30, arena_bytes=arena_bytes)
+            run = make_task(method, switches=switches, memory_bytes=4 << 30, arena_bytes=arena_bytes)
             result = execute(store, run)
             assert result.lower <= DIAMETERS[name] <= result.upper, (method, switches)
             found.append((result.lower, result.upper, result.estimate))
@@ -57,5 +57,5 @@ def test_spanning_trees_of_real_graphs(tmp_path: Path, name: str, height: int, i
     """They are as high as the eccentricity of their roots after so few iterations."""
     store = tmp_path / "g.zarr"
     convert([INDEX.parent / name], store)
-    result = execute(store, make_run("spanning", switches={"iterations": iterations}))
+    result = execute(store, make_task("spanning", switches={"iterations": iterations}))
     assert result.details["heights"][-1] == height and result.estimate == 2 * height

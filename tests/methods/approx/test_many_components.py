@@ -22,7 +22,7 @@ from emdiam.methods.exact.pivot_columns import budget_bytes
 from emdiam.order import cluster as cluster_order
 from emdiam.order.reorder import reorder
 from emdiam.runs.plan import plan_run
-from emdiam.runs.run import execute, make_run
+from emdiam.runs.task import execute, make_task
 from emdiam.store.store import open_store
 from emdiam.stream.reserve import Reserve
 from tests.helpers import naive
@@ -60,7 +60,7 @@ def test_more_clusters_than_planned_are_refused_with_a_budget_that_does(
     monkeypatch.setattr(clusters_module, "CLUSTER_BYTES", 100_000)  # planned for: 65 of them
     path = write_store(tmp_path / "g.zarr", small_parts(600))
     with open_store(path) as store:
-        run = partial(make_run, "clusters", {"masters": 1}, vertex_state=state)
+        run = partial(make_task, "clusters", {"masters": 1}, vertex_state=state)
         plan = plan_run(store, run(memory_bytes=8 << 30))
         # As many components as 2,400 vertices may have, of two each, are in the least that works.
         assert plan.minimum_bytes > 1100 * 100_000

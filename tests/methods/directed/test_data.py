@@ -10,10 +10,11 @@ import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
 import emdiam
-from emdiam.runs.directed import DIRECTED, component_counts, solve_directed
+from emdiam.runs.arcs import DIRECTED, component_counts
 from emdiam.store.store import Store
 from tests.conftest import ROOT
 from tests.helpers.graph_diameter_twin import sources_of
+from tests.helpers.tasks import solve_directed
 
 DATA = ROOT.parent / "shared" / "data"
 # File, largest finite distance.

@@ -12,19 +12,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from emdiam.distribution.directed import distances_directed
 from emdiam.engine.directed import DirectedEngine
 from emdiam.methods.directed.apsp import Apsp, Eccentricities, EccentricitiesIn
 from emdiam.methods.directed.graph_diameter import GraphDiameter
 from emdiam.methods.directed.method import DirectedMethod, DirectedOptions, phases, run_directed
 from emdiam.methods.directed.pivots import Pivots
-from emdiam.runs.directed import opened
+from emdiam.runs.arcs import opened
 from emdiam.sssp.rows import WeightedRows
 from emdiam.store.store import open_store
 from tests.helpers.directed_answers import check_distances, check_eccentricities, check_longest
 from tests.helpers.directed_twins import random_arcs
 from tests.helpers.graph_diameter_twin import sources_of
 from tests.helpers.many_graphs import EVERY_KIND, SHAPES, arcs_of, by_scipy, campaign, drawn
+from tests.helpers.tasks import distances_directed
 from tests.helpers.weighted_stores import TINY, write_rows
 
 MEMORY, ARENA = 4 << 30, 8 * TINY * 4

@@ -24,7 +24,7 @@ from emdiam.progress import Event, TimeOver, until
 from emdiam.runs.plan import FASTEST_READ, plan_run, unmet_limit
 from emdiam.runs.registry import EXACT as METHODS_EXACT
 from emdiam.runs.registry import METHODS, method_options
-from emdiam.runs.run import execute, make_run
+from emdiam.runs.task import execute, make_task
 from emdiam.store.store import open_store
 from emdiam.traverse import core
 from tests.helpers import naive
@@ -185,12 +185,12 @@ def test_negative_limits(limits: Limits) -> None:
 
 def test_the_interface_passes_limits_on(tmp_path: Path) -> None:
     store = write_store(tmp_path / "g.zarr", ODD["torus"])
-    bounds = execute(store, make_run("pivots", bounds_only=True))
+    bounds = execute(store, make_task("pivots", bounds_only=True))
     assert bounds.traversals.bfs == 3 and bounds.details["enough"] == "bounds"
     assert (bounds.lower, bounds.upper) == (8, 16)
-    near = execute(store, make_run("bounding", gap=8))
+    near = execute(store, make_task("bounding", gap=8))
     assert near.details["enough"] == "gap" and near.traversals.bfs == 1
-    assert execute(store, make_run("korf", time_limit=3600.0)).diameter == 8
+    assert execute(store, make_task("korf", time_limit=3600.0)).diameter == 8
 
 
 def test_the_limit_counts_from_the_start(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_the_limit_counts_from_the_start(tmp_path: Path) -> None:
     for method in ("pivots", "clusters"):
         said = r"the time limit is over before there was a bound on the diameter; 0 <= D <= \d+ is proved"
         with pytest.raises(StoppedEarly, match=said) as stop:
-            execute(store, make_run(method, time_limit=1e-6))
+            execute(store, make_task(method, time_limit=1e-6))
         result = stop.value.result
         assert isinstance(result, Result) and (result.lower, result.upper) == (0, result.n_vertices - 1)
         text = result_text if method == "pivots" else approximation_text
@@ -251,16 +251,16 @@ def test_levels_of_the_first_traversal_are_a_lower_bound(
 def test_a_time_limit_that_cannot_be_met_is_told(tmp_path: Path) -> None:
     path = write_store(tmp_path / "g.zarr", ODD["mesh"], chunk=64)
     with open_store(path) as store:
-        run = make_run("pivots", arena_bytes=1024, memory_bytes=1 << 31)
+        run = make_task("pivots", arena_bytes=1024, memory_bytes=1 << 31)
         plan, stored = plan_run(store, run), store.indices.stored_bytes
         assert not plan.in_ram and stored is not None
         second = FASTEST_READ * run.threads
         told = [unmet_limit(store, run, plan, stored * reads / second) for reads in (0.5, 1.5, 9.0)]
         assert told[0] is not None and "levels that the first traversal finishes <= D <= 269" in told[0]
         assert told[1] is not None and "twice that" in told[1] and told[2] is None
-        whole = make_run("pivots", memory_bytes=1 << 31)
+        whole = make_task("pivots", memory_bytes=1 << 31)
         assert unmet_limit(store, whole, plan_run(store, whole), 0.0) is None
-        assert unmet_limit(store, make_run("sweep"), plan, 0.0) is None
+        assert unmet_limit(store, make_task("sweep"), plan, 0.0) is None
 
 
 def test_the_listener_that_keeps_the_time() -> None:

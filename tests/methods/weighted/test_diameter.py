@@ -20,8 +20,9 @@ from emdiam.cli.main import group
 from emdiam.errors import BudgetError, InputError, StoppedEarly
 from emdiam.methods.sealed import sealed
 from emdiam.methods.weighted import stages
-from emdiam.methods.weighted.run import METHODS, WeightedOptions, solve
+from emdiam.methods.weighted.run import METHODS
 from emdiam.methods.weighted.units import units_of
+from emdiam.runs.task import execute, task_of
 from emdiam.sssp.arcs import ArcsInRam
 from emdiam.sssp.paths import SearchOptions
 from emdiam.sssp.plan import ArcsPlan
@@ -247,7 +248,8 @@ def test_very_many_components_are_in_the_least_that_a_refusal_names(
     make_weighted_store(tmp_path / "g.zarr", {(2 * i, 2 * i + 1): 3 for i in range(200)}, n_vertices=400)
 
     def exact(memory: int) -> Any:
-        return solve(tmp_path / "g.zarr", WeightedOptions(method="bounding", memory_bytes=memory, threads=2))
+        return execute(tmp_path / "g.zarr", task_of("exact", {
+            "weighted": True, "method": "bounding", "memory": memory, "threads": 2}))
 
     exact(2 << 30)  # kernels are there then
     with pytest.raises(BudgetError, match=r"with very many components .*give at least --memory (\d+)MiB") as first:

@@ -16,19 +16,18 @@ from typing import Any
 
 import numpy as np
 
+from ..distribution.result import Profile
 from ..engine.cpu import LocalEngine, open_cpu_engine
 from ..engine.needs import Needs, traversal_phases
 from ..errors import MoreMemoryError, StoppedEarly
 from ..methods.exact.result import Result
 from ..progress import Listener, timed
-from ..runs.run import execute, run_with
 from ..store.store import Store, open_store
 from ..stream.plan import Pool, with_budget
 from ..traverse.cores import core_bytes
 from ..traverse.triangles import triangle_bytes
-from ..units import available_cores, parse_size, peak_rss_bytes
-from .result import Profile
-from .run import distances
+from ..units import peak_rss_bytes
+from .task import execute, shared_fields, task_of
 
 _PIECE = 1 << 16
 _UNIT = 2.0**46  # of sums of coefficients, so that the order of the vertices does not matter
@@ -55,11 +54,12 @@ def profile(store: Store | str | Path, options: Mapping[str, Any], progress: Lis
             return profile(opened, options, progress)
     begin, seconds = time.perf_counter(), dict[str, float]()
     shared = {name: options.get(name) for name in ("memory", "threads", "scratch")}
-    memory, threads = shared["memory"], shared["threads"] or available_cores()
     with timed(seconds, "distances"):  # first: it refuses a graph without vertices
-        found = distances(store, {**shared, **{name: options.get(name) for name in ("sample", "seed")}}, progress)
+        found = execute(store, task_of("distances", {
+            **shared, **{name: options.get(name) for name in ("sample", "seed")}}), progress)
     with timed(seconds, "structure"):
-        structure = _structure(store, None if memory is None else parse_size(memory), threads, progress)
+        fields = shared_fields({name: shared[name] for name in ("memory", "threads")}, "info")
+        structure = _structure(store, fields.get("memory_bytes"), fields["threads"], progress)
     with timed(seconds, "diameter"):
         exact = _diameter(store, {**shared, "time_limit": options.get("time_limit")}, progress)
     longest = exact.lower if exact.lower == exact.upper else None
@@ -81,7 +81,8 @@ def profile(store: Store | str | Path, options: Mapping[str, Any], progress: Lis
 def _diameter(store: Store, options: dict[str, Any], progress: Listener | None) -> Result:
     """The exact diameter, or what is proved of it in the time."""
     try:
-        return execute(store, run_with("pivots", options), progress)
+        found: Result = execute(store, task_of("exact", options), progress)
+        return found
     except StoppedEarly as stop:
         if isinstance(stop.result, Result):
             return stop.result

@@ -1,0 +1,125 @@
+"""The largest finite distance and eccentricities along arcs, of stores with directions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from ..errors import InputError, StoppedEarly
+from ..methods.definition import Limits
+from ..progress import Listener
+from ..store.store import Store
+from ..vertex_tables import PIECE, Piece, write_vertices
+from .task import ARCS, Session, Task, shared_fields, store_of
+
+if TYPE_CHECKING:
+    from ..engine.directed import DirectedEngine
+    from ..methods.directed.apsp import Eccentricities
+    from ..methods.directed.method import DirectedMethod, DirectedOptions
+    from ..methods.directed.result import DirectedResult
+    from ..stream.plan import Phase
+
+DIRECTED = ("pivots", "graph-diameter", "apsp")
+_IN_BATCHES = ("apsp", "eccentricities")
+
+
+def options(task: Task, own: dict[str, Any], limits: Limits) -> DirectedOptions:
+    """Those of exact methods, or of eccentricities. Raises InputError."""
+    from ..methods.directed.apsp import DirectionOptions
+    from ..methods.directed.method import DirectedOptions
+
+    if task.command == "ecc":
+        return DirectionOptions(limits=limits, **own)
+    if task.method not in DIRECTED:
+        raise InputError(f"the method {task.method} is for undirected graphs",
+                         remedy=f"use one of {', '.join(DIRECTED)}")
+    return DirectedOptions(limits=limits, **own)
+
+
+def solve(session: Session) -> DirectedResult:
+    """The result. Raises InputError (BudgetError), and StoppedEarly with `result` on Ctrl-C and at the end of the
+    time."""
+    from ..methods.directed.apsp import Apsp, Eccentricities, EccentricitiesIn
+    from ..methods.directed.graph_diameter import GraphDiameter
+    from ..methods.directed.method import phases, run_directed
+    from ..methods.directed.pivots import KEPT, Pivots
+
+    task, options = session.task, session.task.options
+    if task.command == "ecc":
+        kind: type[DirectedMethod] = EccentricitiesIn if options.direction == "in" else Eccentricities
+    else:
+        kind = {one.name: one for one in (Pivots, GraphDiameter, Apsp)}[task.method]
+    columns, arrays = (2, 2) if task.command == "ecc" else (2 + 2 * KEPT if kind is Pivots else 2, 8)
+    with opened(session, phases(session.store, columns, arrays), kind.name in _IN_BATCHES) as engine:
+        method = kind(engine, session.in_time(options))
+        try:
+            return _told(session, method, run_directed(method))
+        except StoppedEarly as stop:
+            if stop.result is not None:
+                stop.result = _told(session, method, cast("DirectedResult", stop.result))
+            raise
+
+
+@contextmanager
+def opened(session: Session, phases: tuple[Phase, ...], batches: bool = False) -> Iterator[DirectedEngine]:
+    """An engine on the store. batches : of many sources are wanted. Raises InputError (StoreError, BudgetError)."""
+    from ..engine.directed import open_directed_engine, plan_directed
+    from ..stream.plan import Pool
+    from ..traverse.multi import MOST_BITS, NARROW_BITS, batch_bytes
+
+    task, n = session.task, session.store.n_vertices
+    pool = Pool(batch_bytes(n, MOST_BITS), batch_bytes(n, NARROW_BITS), batch_bytes(n, NARROW_BITS))
+    plan = plan_directed(session.store, phases, memory_bytes=task.memory_bytes, arena_bytes=task.arena_bytes,
+                         threads=task.threads, pool=pool if batches else None, held_bytes=task.writing_bytes)
+    with open_directed_engine(session.store, plan, threads=task.threads, progress=session.listener) as engine:
+        yield engine
+
+
+def component_counts(store: Store | str | Path, given: Mapping[str, Any],
+                     progress: Listener | None = None) -> dict[str, Any]:
+    """Strong and weak components of a store with directions: n_strong_components, largest_strong_component,
+    strongly_connected, n_components, largest_component (vertices). given : memory, arena, threads. Raises InputError
+    (StoreError, BudgetError)."""
+    import numpy as np
+
+    from ..methods.directed.method import phases
+
+    shared = shared_fields({name: given[name] for name in ("memory", "arena", "threads") if name in given}, "info")
+    task = Task("components", None, metric=ARCS, **shared)
+    with store_of(store, task) as place, opened(Session(place, task, progress), phases(place)) as engine:
+        engine.reporter.tick("components")
+        numbers, n_strong = engine.strong
+        largest = int(np.bincount(numbers, minlength=1).max())
+        roots, n_weak = engine.weak()
+        return {"n_strong_components": n_strong, "largest_strong_component": largest,
+                "strongly_connected": n_strong == 1, "n_components": n_weak,
+                "largest_component": int(np.bincount(roots, minlength=1).max())}
+
+
+def _told(session: Session, method: DirectedMethod, result: DirectedResult) -> DirectedResult:
+    """The result of a method, also of one that was stopped, with all figures of it; of eccentricities with those of all
+    vertices, and their file."""
+    session.complete(result, method.engine)
+    load = method.engine.load_seconds
+    result.seconds = {**result.seconds, "load": load, "total": result.seconds["total"] + load}
+    if session.task.command != "ecc":
+        return result
+    all_of: Any = method
+    options, known = session.task.options, all_of.told(result, bool(session.task.options.keep))
+    if options.out is not None and not known.unresolved:
+        session.write(known, "out", options.out, lambda: write_vertices(
+            options.out, _pieces(all_of), "the table of eccentricities"))
+        known.seconds["total"] += known.seconds["write"]
+    return known
+
+
+def _pieces(method: Eccentricities) -> Iterator[Piece]:
+    """The file of all eccentricities, in pieces."""
+    import numpy as np
+
+    for start in range(0, method.n, PIECE):
+        ids = np.arange(start, min(start + PIECE, method.n))
+        yield {"id": method.engine.store.user_ids(ids), "eccentricity": method.values[ids],
+               "component": method.numbers[ids]}

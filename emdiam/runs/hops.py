@@ -1,0 +1,256 @@
+"""Exact diameters, approximations and eccentricities by numbers of edges, with the methods of the registry.
+
+The checkpoint and the engine are opened (opening.py), which plans the memory; the method solves, again on a reordered
+store where that saves reads (reordering.py); then come figures, certificate, end of the checkpoint.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BudgetError, MoreMemoryError, StoppedEarly, without_frames
+from ..gpu.setting import DEVICE_FAULTS, Selection
+from ..methods.definition import Limits, MethodOptions
+from ..methods.exact.result import Result, Traversals
+from ..progress import TimeOver, until
+from ..store.store import Store
+from ..units import current_rss_bytes, peak_rss_bytes
+from .registry import entry_of, method_options
+from .task import KINDS, Session, Task
+
+if TYPE_CHECKING:
+    from ..journal.run import Checkpoint
+    from ..methods.exact.certificate import Room
+    from ..stream.plan import Known, MemoryPlan
+    from .reordering import Placed
+
+
+def options(task: Task, own: dict[str, Any], limits: Limits) -> MethodOptions:
+    """Those of the task's method. Raises InputError for an unknown method, or an option that it has not."""
+    entry_of(task.method, task.command)
+    return method_options(task.method, {**own, "limits": limits})
+
+
+def solve(session: Session) -> Result:
+    """The result; an Approximation or EccentricityResult, if the method gives one.
+
+    Where a GPU has no room for what was planned, it is planned anew, once, with less; where one that was only welcome
+    fails, the CPU does the run again, and the result says why. Raises InputError (BudgetError), DeviceError, and
+    StoppedEarly with `result` on Ctrl-C and at the end of the time.
+    """
+    from ..engine.attempts import Attempts
+    from ..stream.plan import program_bytes
+    from .opening import recovered, selection  # which brings numba: a program that only converts never pays for it
+    from .reordering import Placed, Placing
+
+    task, store = session.task, session.store
+    _ = task.writing_bytes  # imports what writes, before memory is measured
+    selected = selection(task)
+    here = selected.device is None and task.cluster is None
+    with ExitStack() as stack:
+        checkpoint = stack.enter_context(_checkpoint(store, task, selected))
+        placing = stack.enter_context(Placing(store, task, here, checkpoint, session.progress, session.deadline))
+        try:
+            try:
+                result: Result | None = None
+                while result is None:  # once more where the store is reordered first
+                    with placing.attempt() as placed:
+                        attempts, program, begin = Attempts(), placed.program or program_bytes(), time.monotonic()
+                        while result is None:  # once more where the graph takes more memory than was planned
+                            with attempts.another() as known:
+                                result = _solve(session, placed, task, selected, checkpoint, known)
+                            placed = replace(placed, program=program, seconds=time.monotonic() - begin)
+            except DEVICE_FAULTS as error:
+                fault, first = without_frames(error), Placed(store, session.progress)
+                result = recovered(fault, task, selected, lambda task, selected: _solve(session, first, task, selected))
+            _certify(session, placing.told(result), placing.store)
+        except StoppedEarly as stop:
+            stop = placing.stopped(stop)
+            raise stop if checkpoint is None else checkpoint.stopped(stop) from None
+        if checkpoint is not None and not result.not_written:
+            checkpoint.finish()
+    return result
+
+
+def nothing_yet(store: Store, run: Task, seconds: float) -> Result:
+    """The result of a run that has ended before its method had begun."""
+    from .._version import __version__
+    from ..methods.approx.result import extended
+    from ..methods.eccentricity.result import of_result
+    from ..stream.counters import Counters
+
+    upper = max(0, store.n_vertices - 1)
+    result = Result(
+        method=run.method, n_vertices=store.n_vertices, n_edges=store.n_arcs // 2, connected=None, n_components=None,
+        diameter=None, diameter_largest_component=None, diameter_max_component=None, lower=0, upper=upper, exact=False,
+        witness=None, traversals=Traversals(),
+        seconds={"total": seconds, "compile": 0.0, "load": 0.0, "solve": 0.0, "verify": 0.0},
+        memory_limit_bytes=run.memory_bytes, peak_rss_bytes=peak_rss_bytes(), version=__version__,
+        store_digest=store.digest, store_path=store.path, store_name=store.name,
+        details={"stage_seconds": {}, "interval_largest_component": [0, upper], "counters": Counters().to_dict()})
+    family = entry_of(run.method).family
+    if family == "ecc":
+        return of_result(result, unresolved=store.n_vertices)
+    if family == "exact":
+        return result
+    return extended(result, known_diameter=getattr(run.options, "known_diameter", None))
+
+
+@contextmanager
+def _checkpoint(store: Store, run: Task, selected: Selection) -> Iterator[Checkpoint | None]:
+    """The checkpoint of the run, if one is wanted. It is opened before memory is planned, so that what it
+    takes counts as the program's own. Raises InputError."""
+    if run.checkpoint is None:
+        yield None
+        return
+    from ..journal.run import checkpointed, run_identity
+
+    limits = run.options.limits
+    asked = {"gap": limits.gap, "bounds_only": limits.bounds_only} if entry_of(run.method).family == "exact" else {}
+    # Values of columns on a device are wider, so that neither goes on with what the other has left.
+    where = {} if selected.device is None else {"device": "gpu"}
+    identity = run_identity(store, run.method, run.options, {**asked, **where})
+    with checkpointed(store, identity, run.checkpoint, run.options.scratch) as checkpoint:
+        yield checkpoint
+
+
+def _program(placed: Placed, run: Task) -> int | None:
+    """Bytes of the program for the memory plan; None: those that are measured then."""
+    from ..stream.plan import program_bytes
+
+    writing = run.writing_bytes
+    if not writing:
+        return placed.program
+    return writing + (program_bytes() if placed.program is None else placed.program)
+
+
+def _solve(
+    session: Session, placed: Placed, run: Task, selected: Selection, checkpoint: Checkpoint | None = None,
+    known: Known | None = None
+) -> Result:
+    """The result on the selected device, and on no other; the engine is open no longer than that. known : of the
+    graph; None: what its record says."""
+    from ..jit import compile_seconds, kernel_seconds
+    from .opening import open_for
+
+    listener, compiled = until(session.deadline, placed.listener), compile_seconds()
+    try:
+        with open_for(placed.store, run, selected, listener, _program(placed, run), known=known) as opened:
+            engine: Any = opened
+            loaded = kernel_seconds()
+            _tell_unmet_limit(placed.store, run, engine, session.deadline)
+            method, options = entry_of(run.method).definition().solve, session.in_time(run.options, placed.known)
+
+            def spent() -> tuple[float, float, float]:
+                return compile_seconds() - compiled, kernel_seconds() - loaded, placed.seconds
+
+            def attach() -> Any:
+                nonlocal engine
+                here: Any = opened  # none with vertex state on disk leaves a checkpoint
+                engine = opened if checkpoint is None else checkpoint.attach(here, listener)
+                return engine
+
+            try:
+                # Where workers are lost, the method begins again.
+                result = (method(attach(), options) if run.cluster is None
+                          else engine.repeated(lambda: method(attach(), options)))
+            except StoppedEarly as stop:
+                if isinstance(stop.result, Result):
+                    _complete(session, stop.result, run, engine, spent(), selected)
+                raise
+            except MoreMemoryError as error:
+                here = selected.device is None and run.cluster is None
+                raise (_short_of(error, known, engine.plan, run) if here else error) from None
+            _complete(session, result, run, engine, spent(), selected)
+            if checkpoint is not None:
+                result.details["checkpoint"] = checkpoint.details()
+            return result
+    except TimeOver:
+        raise StoppedEarly(KINDS[run.command, run.metric].unfinished) from None
+
+
+def _short_of(error: MoreMemoryError, known: Known | None, plan: MemoryPlan, run: Task) -> BudgetError:
+    """The error for another attempt; with a checkpoint, whose records are of this plan, for the user."""
+    from ..engine.attempts import learned
+    from ..stream.plan import with_budget
+
+    return learned(error, known, plan) if run.checkpoint is None else with_budget(error, plan, run.threads)
+
+
+def _tell_unmet_limit(store: Store, run: Task, engine: Any, deadline: float | None) -> None:
+    """Say at the start what a time that is too short will leave, where that is known: on the CPU of this process."""
+    if deadline is None or run.cluster is not None or not engine.plan.phases or engine.plan.disk_bytes:
+        return
+    from .plan import unmet_limit
+
+    unmet = unmet_limit(store, run, engine.plan, deadline - time.monotonic())
+    if unmet is not None:
+        logging.getLogger("emdiam").warning(unmet)
+
+
+def _complete(session: Session, result: Result, run: Task, engine: Any, spent: tuple[float, float, float],
+              selected: Selection) -> None:
+    """`result` with what the method cannot know: memory, store, device, the time before it began.
+
+    spent : seconds of the run that kernels took to be compiled, in loading, solving and verifying; those after loading
+    that they took to be compiled or loaded; and those of attempts before this one."""
+    (compiling, preparing, before), loading = spent, engine.load_seconds
+    session.complete(result, engine, selected)
+    result.seconds = {**result.seconds, "compile": compiling, "load": loading, "startup": loading + preparing,
+                      "total": result.seconds["total"] + loading + before}
+    if engine.plan.phases:
+        from .plan import forecast_of
+
+        on_gpu = engine.details().get("vram", {}).get("resident", False)
+        expected = forecast_of(engine.store, run, engine.plan, on_gpu=on_gpu)
+        if selected.device is None:
+            result.expected_rss_bytes = expected.predicted_rss_bytes
+        result.planned_bytes_read = expected.predicted_bytes_read
+    result.details.update(engine.details())
+
+
+def _room(result: Result, run: Task) -> Room | None:
+    """What the certificate may take for each vertex; None where vertex state was in memory."""
+    from ..methods.exact.certificate import Room
+
+    if "vertex_state" not in result.details:
+        return None
+    # Half, since what the engine has given back may still be the process's.
+    return Room(max(0, (result.memory_limit_bytes or 0) - current_rss_bytes()) // 2, run.options.scratch)
+
+
+def _write_certificate(path: Path, result: Result, solved: Store, reading: dict[str, Any]) -> None:
+    """Write the proof of a result, in vertices of the store that was solved. Raises InputError."""
+    from ..methods.eccentricity import certificate as eccentricities
+    from ..methods.eccentricity.result import EccentricityResult
+    from ..methods.exact.certificate import claims_of, write_certificate
+
+    if isinstance(result, EccentricityResult):
+        eccentricities.write_certificate(path, result, solved, **reading)
+        return
+    assert result.proof is not None, "pivots that end leave a proof"
+    write_certificate(path, result.proof, claims_of(result), solved, **reading)
+
+
+def _certify(session: Session, result: Result, solved: Store) -> None:
+    """Write the certificate, if one is wanted. solved : the store that was solved. Raises StoppedEarly on Ctrl-C."""
+    task, file = session.task, session.task.certificate
+    if file is None:
+        return
+    reading = {"graph": session.store, "threads": task.threads, "room": _room(result, task),
+               "progress": session.progress}
+    try:
+        session.write(result, "certificate", file, lambda: _write_certificate(file, result, solved, reading),
+                      "certificate")
+    except KeyboardInterrupt:
+        raise StoppedEarly("stopped by the user before the certificate was written;"
+                           f" {result.lower:,} <= D <= {result.upper:,} is proved", result) from None
+    finally:
+        result.seconds["total"] += result.seconds["certificate"]
+    result.peak_rss_bytes = peak_rss_bytes()

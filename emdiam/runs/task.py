@@ -1,0 +1,337 @@
+"""A task, what is to be run on a store, and its execution: the same from the command line, Python, batches, networkx.
+
+`task_of` makes one of options by the names of the command line, by the table of options. `execute` looks at the files
+that are to be written, opens the store, and has the module of the task's kind solve it in a `Session`, which has the
+deadline, the budget of memory and the figures that every result tells. Importing this brings no kernels.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .._version import __version__
+from ..checkpoint.options import CheckpointOptions, chosen_checkpoint
+from ..dask.setting import OnCluster, chosen_cluster
+from ..durable import check_file
+from ..errors import InputError, NotWritten, StoppedEarly, without_frames
+from ..gpu.setting import CPU, DEVICE_FAULTS, Selection
+from ..methods.definition import Limits
+from ..progress import Listener, TimeOver, timed, until
+from ..store.place import check_target
+from ..store.store import Store, check_directed, check_weighted, open_store
+from ..units import available_cores, default_memory_bytes, peak_rss_bytes
+from ..vertex_tables import writing_bytes
+from .options import AUTO, CHECKPOINT, RAM, SHARED, option_of, parsed, taken
+from .registry import entry_of, method_options
+
+if TYPE_CHECKING:
+    from ..engine.needs import Needs
+    from ..stream.plan import Known, MemoryPlan, Phase
+
+_Result = TypeVar("_Result")
+HOPS, ARCS, WEIGHTS, STORED = "hops", "arcs", "weights", "stored"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is its own of a command along a metric.
+
+    module : has `options(method, own, limits, task)`, its own options of those that were given by name, and
+    `solve(session)`, the result. directed : of the stores that it takes; None: either. empty : what a graph without
+    vertices lacks; "": nothing, or the module says so. unfinished : what is said where the time is over and there is
+    no result.
+    """
+
+    module: str
+    directed: bool | None = False
+    empty: str = ""
+    unfinished: str = ""
+
+
+_NO_BOUND = "the time limit is over before there was a bound"
+_NO_COUNT = "the time limit is over before anything was counted"
+_NO_DIAMETER = "its diameter is undefined"
+_NO_DISTANCES = "there are no distances"
+KINDS = {
+    **{(command, HOPS): Kind("runs.hops", unfinished=f"{_NO_BOUND} on the diameter")
+       for command in ("exact", "approx", "ecc")},
+    **{(command, ARCS): Kind("runs.arcs", True, unfinished=_NO_BOUND) for command in ("exact", "ecc")},
+    ("exact", WEIGHTS): Kind("methods.weighted.run", empty=_NO_DIAMETER),
+    ("approx", WEIGHTS): Kind("methods.weighted.approximation", empty=_NO_DIAMETER),
+    ("ecc", WEIGHTS): Kind("methods.weighted.eccentricity_run", empty=_NO_DIAMETER),
+    ("distances", HOPS): Kind("distribution.run", empty=_NO_DISTANCES, unfinished=_NO_COUNT),
+    ("distances", ARCS): Kind("distribution.directed", True, _NO_DISTANCES, _NO_COUNT),
+    ("sssp", STORED): Kind("runs.sssp", None, "there is no source"),
+    ("apsp", STORED): Kind("runs.apsp", None, _NO_DISTANCES, "the time limit is over; nothing was kept"),
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be run on a store; made by `task_of` or `make_task`, and passed down as it is.
+
+    method : its name. options : the own ones of its kind; of exact methods, approximations and eccentricities with
+    path_file and the limits. command, metric : which kind it is; distances are numbers of edges (HOPS) or arcs (ARCS),
+    sums of weights (WEIGHTS), or what the store has (STORED).
+    memory_bytes : peak RSS of the process; None: what machine and cgroup leave. arena_bytes : cache of decoded edges;
+    None: what memory leaves. time_limit : wall seconds, compiling and loading included; then StoppedEarly, with the
+    result so far. evict_page_cache : drop what was read from the page cache (for honest benchmarks of disk speed).
+    device : what traversals run on, "cpu", "gpu", "gpu:N", "gpu:N,M,..." or "auto", or what select_device made of it.
+    bfs, mapping : names of a BFS variant (gpu/variants/registry.py) and a load balancing (gpu/mappings.py), on a
+    GPU only; None: as they are chosen from level to level. vram_bytes : memory of the GPU; None: all of it.
+    checkpoint : keep one of the run; None: nothing is kept. On a CPU only.
+    cluster : workers of dask.distributed that the run is shared out to; None: this process. memory_bytes and
+    arena_bytes are of this process then. On CPUs only. certificate : file for the proof.
+    reorder : whether the store is put into another order first where that saves reads (reordering.py): "auto",
+    "never" or "always". keep_reordered : the store to write then; None: one that is removed at the end.
+    vertex_state : where what belongs to vertices is: "ram", "disk" (external/), or "auto", on disk only where memory
+    has no room for it. On a CPU of this process, without a checkpoint.
+    direction : which way a dense level of a BFS goes, a rule of traverse/direction.py; None: the usual one. On a CPU of
+    this process, with vertex state in RAM.
+    """
+
+    method: str
+    options: Any
+    command: str = "exact"
+    metric: str = HOPS
+    memory_bytes: int | None = None
+    arena_bytes: int | None = None
+    threads: int = 2
+    time_limit: float | None = None
+    evict_page_cache: bool = False
+    device: str | Selection = CPU
+    bfs: str | None = None
+    mapping: str | None = None
+    vram_bytes: int | None = None
+    checkpoint: CheckpointOptions | None = None
+    cluster: OnCluster | None = None
+    certificate: Path | None = None
+    reorder: str = AUTO
+    keep_reordered: Path | None = None
+    vertex_state: str = AUTO
+    direction: str | None = None
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Those that are to be written."""
+        named = (self.certificate, getattr(self.options, "path_file", None), getattr(self.options, "out", None))
+        return tuple(file for file in named if file is not None)
+
+    @property
+    def writing_bytes(self) -> int:
+        """What a table that is asked for will take while it is written; see vertex_tables.writing_bytes."""
+        return 0 if getattr(self.options, "out", None) is None else writing_bytes()
+
+
+def make_task(
+    method: str, switches: Mapping[str, Any] | None = None, *, family: str | None = None, gap: int | None = None,
+    bounds_only: bool = False, require_connected: bool = False, **fields: Any,
+) -> Task:
+    """The task of a method of the registry with the options `switches`, by name, and these fields of Task.
+
+    family : "exact", "approx" or "ecc", if it must be one of them. Raises InputError for an unknown method, or an
+    option that it has not."""
+    command = entry_of(method, family).family
+    limits = Limits(gap, fields.get("time_limit"), bounds_only, require_connected)
+    return Task(method, method_options(method, {**(switches or {}), "limits": limits}), command, **fields)
+
+
+def task_of(command: str, options: Mapping[str, Any], method: str | None = None) -> Task:
+    """The task of a command with the options by the names of the command line; None counts as not given. Sizes and
+    times are numbers or texts. method : where it is another one than the options say.
+
+    weighted, directed : along weights, along arcs. checkpoint : a folder, or CheckpointOptions. Raises InputError for a
+    text that is no size, an unknown method, and an option that the task has not."""
+    given = {name: value for name, value in options.items() if value is not None}
+    weighted, directed = given.pop("weighted", False), given.get("directed")
+    metric = (STORED if (command, STORED) in KINDS else WEIGHTS if weighted else ARCS if directed else HOPS)
+    if metric in (ARCS, HOPS):
+        given.pop("directed", None)
+    usual = option_of(command, "method")
+    named = given.pop("method", usual.default if usual is not None and usual.of == command else command)
+    if metric in (ARCS, WEIGHTS):
+        given = taken(given, command, metric)
+    shared = shared_fields({name: value for name, value in given.items() if name in SHARED}, command)
+    limits = Limits(shared.pop("gap", None), shared.get("time_limit"), shared.pop("bounds_only", False),
+                    shared.pop("require_connected", False))
+    task = Task(method or _USUAL.get(named, named), None, command, metric, **shared)
+    own = parsed({name: value for name, value in given.items() if name not in SHARED}, command)
+    if metric == ARCS and command == "ecc":
+        own["direction"] = directed
+    return replace(task, options=_module(task).options(task, own, limits))
+
+
+_USUAL = {"ecc": "eccentricities"}  # of commands without --method
+
+
+def shared_fields(given: Mapping[str, Any], command: str) -> dict[str, Any]:
+    """Fields of Task, gap, bounds_only and require_connected by the options that all methods have. Raises
+    InputError."""
+    fields = parsed({name: value for name, value in given.items() if name not in CHECKPOINT}, command)
+    cluster = chosen_cluster(*(fields.pop(name, None) for name in (
+        "scheduler", "workers", "worker_memory_bytes", "worker_threads", "dashboard")))
+    return {"threads": available_cores(), **fields, "cluster": cluster, "checkpoint": chosen_checkpoint(given)}
+
+
+def _module(task: Task) -> Any:
+    return import_module(f"...{KINDS[task.command, task.metric].module}", __name__)
+
+
+def execute(store: Store | str | Path, task: Task, progress: Listener | None = None) -> Any:
+    """The result of the task on the store (opened, or a path), with every figure of it.
+
+    Raises InputError (StoreError; BudgetError with the numbers; NotWritten with `result` where a file cannot be written
+    in the end), DeviceError, OverflowError where distances may not fit 64 bits, and StoppedEarly on Ctrl-C and at the
+    end of the time, with `result` if anything is proved by then."""
+    kind, module, begin = KINDS[task.command, task.metric], _module(task), time.perf_counter()
+    deadline = None if task.time_limit is None else time.monotonic() + task.time_limit
+    _check_files(task)
+    with store_of(store, task) as place:
+        if task.metric == WEIGHTS:
+            check_weighted(place)
+        elif task.metric == HOPS and place.weights is not None:
+            logging.getLogger("emdiam").info("the weights of the store are ignored: distances are numbers of edges")
+        if kind.empty and not place.n_vertices:
+            raise InputError(f"the graph has no vertices, so {kind.empty}", path=place.path)
+        try:
+            result = module.solve(Session(place, task, progress, deadline, begin))
+        except TimeOver:
+            raise StoppedEarly(kind.unfinished) from None
+    if getattr(result, "not_written", None):
+        raise NotWritten("; ".join(result.not_written), result)
+    return result
+
+
+def _check_files(task: Task) -> None:
+    """Raises InputError for a file that cannot be written, and for a certificate of what is no whole proof."""
+    for file in task.files:
+        check_file(file)
+    if task.keep_reordered is not None and not (task.checkpoint is not None and task.checkpoint.resume):
+        check_target(task.keep_reordered, force=False)
+    if task.certificate is None or task.metric != HOPS:
+        return
+    limits = task.options.limits
+    if getattr(task.options, "what", "all") != "all":
+        raise InputError("a certificate needs all eccentricities", text=str(task.certificate),
+                         remedy="leave --radius and --center out")
+    if task.method not in ("pivots", "eccentricities") or limits.gap is not None or limits.bounds_only:
+        raise InputError("a certificate needs a whole proof by pivots", text=str(task.certificate),
+                         remedy="use --method pivots, without --gap and --bounds-only")
+
+
+@contextmanager
+def store_of(store: Store | str | Path, task: Task) -> Iterator[Store]:
+    """The store, opened (and closed again) if it is a path. Raises StoreError, InputError for one with directions, or
+    without, against the task."""
+    directed = KINDS[task.command, task.metric].directed
+    if isinstance(store, Store):
+        check_directed(store, directed)
+        yield store
+        return
+    with open_store(store, evict_page_cache=task.evict_page_cache, directed=directed) as place:
+        yield place
+
+
+@dataclass(frozen=True)
+class Session:
+    """One execution of a task on an opened store.
+
+    progress : called with events; listener : the same, and ends a search once the time is over. deadline : of
+    time.monotonic. begin : of time.perf_counter."""
+
+    store: Store
+    task: Task
+    progress: Listener | None = None
+    deadline: float | None = None
+    begin: float = 0.0
+
+    @property
+    def listener(self) -> Listener | None:
+        """See until."""
+        return until(self.deadline, self.progress)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the begin."""
+        return time.perf_counter() - self.begin
+
+    @cached_property
+    def memory_bytes(self) -> int:
+        """Peak RSS of the process that the task may have."""
+        return default_memory_bytes() if self.task.memory_bytes is None else self.task.memory_bytes
+
+    def attempted(self, attempt: Callable[[Task, Selection, Known | None], _Result]) -> _Result:
+        """What attempt(task, selected, known) gives on the device that is asked for. It is called again, with what is
+        known of the graph, where that takes more memory than was planned, and after a fault of the device."""
+        from ..engine.attempts import attempted
+        from .opening import recovered, selection
+
+        def on(task: Task, selected: Selection) -> _Result:
+            return attempted(lambda known: attempt(task, selected, known))
+
+        selected = selection(self.task)
+        try:
+            return on(self.task, selected)
+        except DEVICE_FAULTS as error:
+            fault = without_frames(error)
+        return recovered(fault, self.task, selected, on)
+
+    def engine(self, task: Task, selected: Selection, needs: Needs, known: Known | None,
+               listener: Listener | None) -> AbstractContextManager[Any]:
+        """An engine with these needs of memory; see opening.open_for."""
+        from ..stream.plan import program_bytes
+        from .opening import open_for
+
+        return open_for(self.store, task, selected, listener, program_bytes() + task.writing_bytes, needs, known)
+
+    def engine_along_arcs(self, phases: tuple[Phase, ...], batches: bool = False) -> AbstractContextManager[Any]:
+        """An engine along arcs; see arcs.opened."""
+        from .arcs import opened
+
+        return opened(self, phases, batches)
+
+    def plan(self, task: Task, needs: Needs) -> MemoryPlan:
+        """The plan with vertex state in memory. Raises BudgetError."""
+        from ..stream.plan import program_bytes
+        from .opening import plan_here
+
+        return plan_here(self.store, needs, RAM, memory_bytes=task.memory_bytes, arena_bytes=task.arena_bytes,
+                         threads=task.threads, program=program_bytes() + task.writing_bytes)
+
+    def in_time(self, options: Any, known: int = 0) -> Any:
+        """Options of a method with the seconds that are left, and a lower bound that is known."""
+        seconds = None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+        return replace(options, limits=replace(options.limits, seconds=seconds, known=known))
+
+    def complete(self, result: Any, engine: Any, selected: Selection | None = None) -> None:
+        """`result` with what a method cannot know: budget and plan of memory, bytes that were read, of the whole run,
+        the device, and the store. engine : it has `store`, `plan` and `reporter`, as engines have."""
+        self.tell(result, engine.plan.memory_limit_bytes, engine.plan.planned_rss_bytes, engine.store)
+        result.bytes_read = engine.reporter.stats().bytes_read  # loading belongs to it
+        if selected is not None:
+            result.device = getattr(engine, "device_name", selected.name)  # workers look for theirs
+
+    def tell(self, result: Any, memory_bytes: int | None, planned_bytes: int, store: Store | None = None) -> None:
+        """`result` with budget, plan and peak of memory, the version, and the store; None: the one that was given."""
+        store = store or self.store
+        result.version, result.peak_rss_bytes = __version__, peak_rss_bytes()
+        result.memory_limit_bytes, result.planned_rss_bytes = memory_bytes, planned_bytes
+        result.store_digest, result.store_path, result.store_name = store.digest, store.path, store.name
+
+    def write(self, result: Any, field: str, file: Path, write: Callable[[], object], stage: str = "write") -> None:
+        """Write a file of `result`, which names it then in `field`; where that cannot be, it says so. The seconds are
+        those of a stage."""
+        try:
+            with timed(result.seconds, stage):
+                write()
+            setattr(result, field, str(file))
+        except InputError as error:
+            result.not_written.append(str(error))
