@@ -36,6 +36,12 @@ class Held:
     vertices: frozenset[str]
     edges: Mapping[tuple[str, str], float | None]
 
+    def both_ways(self) -> Held:
+        """The graph without directions of which these are the arcs; without any edge where one goes one way alone."""
+        if any(self.edges.get((head, tail), "none") != weight for (tail, head), weight in self.edges.items()):
+            return Held(self.vertices, {})
+        return Held(self.vertices, {(tail, head): weight for (tail, head), weight in self.edges.items() if tail < head})
+
 
 def expected(graph: Drawn, traits: Traits, weighted: bool, directed: bool) -> list[Held]:
     """What a reader finds that is asked for weights, and for directions, or not: one for each way to call vertices."""
