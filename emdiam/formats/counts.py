@@ -10,12 +10,16 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from ..errors import InputError
 from .source import EdgeBatch
 
 _NATURAL_STEP = 1
 # Lines of which as many as the first says may well be chance.
 _FEW = 2
+# Of more vertices than these it is not watched whether all are met: nothing agrees by chance there.
+_MOST_WATCHED = 1 << 16
 
 
 class Counts:
@@ -23,12 +27,14 @@ class Counts:
 
     n, m : the numbers. pairs : how many were watched of those behind the line, with ids that are integers. meets_m :
     whether m is an id among them. has_loop, has_itself : whether a loop is among them, and the pair of n and m.
+    meets_all : whether every id from 1 to n is met, or there are too many to know.
     """
 
     def __init__(self, n: int, m: int | None) -> None:
         self.n, self.m = n, m
         self.pairs, self.meets_m = 0, False
-        self.has_loop, self.has_itself = False, False
+        self.has_loop, self.has_itself, self.meets_all = False, False, not 0 < n <= _MOST_WATCHED
+        self._met = None if self.meets_all else np.zeros(n + 1, np.bool_)
         self._least, self._largest = n + 1, -1
 
     def watch(self, src: Any, dst: Any) -> None:
@@ -38,6 +44,9 @@ class Counts:
             self._largest = max(self._largest, int(src.max()), int(dst.max()))
             self.pairs += len(src)
             self.meets_m = self.meets_m or bool((src == self.m).any() or (dst == self.m).any())
+            if not self.meets_all and self._met is not None and self._largest <= self.n and self._least >= 0:
+                self._met[src] = self._met[dst] = True
+                self.meets_all = bool(self._met[1:].all())
             self.has_loop = self.has_loop or bool((src == dst).any())
             if self.m is not None and not self.has_itself:
                 self.has_itself = bool(((src == self.n) & (dst == self.m) | (src == self.m) & (dst == self.n)).any())
@@ -124,10 +133,13 @@ class HeldPair:
             yield pair
 
     def _is_certain(self, counts: Counts) -> bool:
-        """Whether counts that agree are no edge: that of a few lines may be chance, and a graph with loops has seldom
-        counts above it; or the graph is the same."""
-        same = counts.has_itself and counts.largest == counts.n
-        return same or (self._alone and counts.pairs > _FEW and not counts.has_loop)
+        """Whether counts that agree are no edge, or the graph is the same with it. A few lines may agree by chance, and
+        so may an edge between two ids of others, where the counts would add vertices; a graph with loops has seldom
+        counts above it."""
+        if counts.has_itself and counts.meets_all:
+            return True
+        chance = counts.largest == counts.n and counts.meets_m and not counts.meets_all
+        return self._alone and counts.pairs > _FEW and not counts.has_loop and not chance
 
     @staticmethod
     def _is_doubtful(counts: Counts) -> bool:

@@ -36,7 +36,7 @@ def test_counts_that_the_edges_do_not_prove_add_no_vertex(tmp_path, text, vertic
 @pytest.mark.parametrize("text, vertices", [
     ("10 20\n" + "".join(f"{i} {i + 1}\n" for i in range(9)), 10), ("6, 4, 0\n1, 3, 37\n2, 3, 9\n0, 2, 6\n", 4),
     ("9 9\n1 2\n2 3\n", 3), ("2 1\n2 2\n", 2), ("3 2\n1 2\n1 3\n", 3), ("4 3 25\n1 2 9\n2 3 7\n1 4 2\n", 4),
-    ("4 3\n1 2\n2 2\n1 4\n", 4), ("4 3\n1 2\n2 3\n3 1\n1 3\n2 1\n3 2\n", 3)])
+    ("4 3\n1 2\n2 2\n1 4\n", 4), ("12 4\n1 8\n9 4\n12 4\n12 4\n", 12), ("4 3\n1 2\n2 3\n3 1\n1 3\n2 1\n3 2\n", 3)])
 def test_a_first_line_that_may_be_either_is_asked_about(tmp_path, text, vertices):
     (tmp_path / "g.txt").write_text(text)
     error = fault_of(tmp_path / "g.txt")
