@@ -16,6 +16,7 @@ import sys
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from math import isqrt
 from pathlib import Path
 from typing import Any
 
@@ -186,14 +187,13 @@ WRITERS: dict[str, tuple[Callable[[Path, Pairs, int], None], int]] = {
     "relations.sif": (_text("", "v{0}\tpp\tv{1}\n"), MANY), "arrows.txt": (_text("", "{0} -> {1}\n"), MANY),
     "graph.zip": (_archive, MANY), "graph.tar.gz": (_archive, MANY),
 }
-_SMALL_SIDE = 1 << 11
 
 
 def write_input(name: str, folder: Path, edges: int) -> tuple[Path, int]:
     """(the file of this name, its number of edges), written if it is not there."""
     write, most = WRITERS[name]
     count = min(edges, most)
-    n = _SMALL_SIDE if most == DENSE else max(2, count // 4)
+    n = isqrt(8 * count) if most == DENSE else max(2, count // 4)
     pairs = np.unique(np.random.default_rng(1).integers(1, n + 1, (count, 2)), axis=0)
     pairs = np.concatenate(([[1, 2], [n - 1, n]], pairs[pairs[:, 0] < pairs[:, 1]]))
     path = folder / name

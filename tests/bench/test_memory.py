@@ -142,6 +142,7 @@ def test_every_peak_is_within_its_limit(name: str, tmp_path: Path) -> None:
     assert main(["--graph", name, "--out", str(tmp_path / "t.json"), "--work", str(tmp_path)]) == 0
 
 
+@pytest.mark.slow
 def test_readers_keep_to_the_least_budget_that_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "readers.json"
     for _ in range(2):  # the second time nothing is run again
