@@ -165,7 +165,7 @@ def are_long(texts: Any, floats: npt.NDArray[np.float64]) -> npt.NDArray[np.int6
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    long = np.flatnonzero(pc.greater(pc.binary_length(texts), SHORT + 1).to_numpy(zero_copy_only=False))
+    long = np.flatnonzero(pc.greater(pc.binary_length(texts), SHORT).to_numpy(zero_copy_only=False))
     if not len(long):
         return long
     other = pc.not_equal(texts.take(pa.array(long)), pa.array(floats[long]).cast(pa.string()))

@@ -331,3 +331,11 @@ def test_a_weight_that_is_written_in_other_ways(tmp_path: Path):
     assert report.record.weights is not None and report.record.weights.decimals == 9
     assert weights_in(tmp_path / "g.zarr") == [
         Fraction("0.5"), Fraction("9876543.000000001"), Fraction("123456789.123456789")]
+
+
+@pytest.mark.parametrize("name", ["edges.txt", "table.csv", "table.parquet", "graph.lgl"])
+def test_whole_numbers_of_sixteen_digits_among_floats(tmp_path: Path, name: str):
+    weights = ["9999999999999999", "0.5"]
+    report = converted(tmp_path, name, TEXTS[name](weights))
+    assert weights_in(tmp_path / "g.zarr") == [Fraction("0.5"), Fraction(9999999999999999)]
+    assert ROUNDED not in (report.record.values_dropped or {})
