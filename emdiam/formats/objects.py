@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import InputError
 from .arrays import IN_MEMORY, INDEX, MATRIX, chosen_places, kind_of_array, kind_of_two_sides
+from .ids import EXACT_FLOAT
 from .in_memory import ArraySource, DenseSource, MatrixSource, NodesSource
 from .sides import with_two_sides
 from .source import EdgeSource
@@ -300,7 +301,14 @@ def _split(edges: list[Any]) -> tuple[np.ndarray, ...]:
             raise InputError(f"the entry at position {place} is no pair of ids with a weight", text=repr(edge),
                              remedy="give a list of triples, or a tuple (src, dst, weights) of arrays")
     src, dst = _columns([(edge[0], edge[1]) for edge in edges], None)
-    return src, dst, np.array([edge[2] for edge in edges])
+    values = [edge[2] for edge in edges]
+    weights = np.array(values)
+    if weights.dtype.kind == "f":  # an array of floats has rounded integers that no float is
+        for place, value in enumerate(values):
+            if isinstance(value, int) and abs(value) > EXACT_FLOAT and int(float(value)) != value:
+                raise InputError(f"the weight at position {place} is an integer that no float is, among floats",
+                                 text=str(value), remedy="give it as a float, or all weights as integers")
+    return src, dst, weights
 
 
 def _check_pairs(edges: list[Any]) -> None:

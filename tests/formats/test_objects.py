@@ -283,3 +283,10 @@ def test_a_store_that_is_not_there_is_no_file_of_edges(tmp_path: Path):
     for name, what in (("absent.txt", "file"), ("a.csv.gz", "file"), ("absent", "store"), ("absent.zarr", "store")):
         with pytest.raises(emdiam.StoreError, match=f"there is no such {what}"):
             emdiam.diameter(tmp_path / name)
+
+
+def test_integers_among_floats_are_not_rounded(tmp_path):
+    with pytest.raises(InputError, match="position 1 is an integer that no float is"):
+        emdiam.exact([(0, 1, 0.5), (1, 2, 9999999999999999)], weighted=True)
+    found = emdiam.exact([(0, 1, 0.5), (1, 2, 2**53)], weighted=True)
+    assert found.lower <= 2**53 + 0.5 <= found.upper
