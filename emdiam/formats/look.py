@@ -31,7 +31,8 @@ EDGE_LIST, CSV, COLUMNS = "edgelist", "csv", "columns"
 HELD = "held"
 TUPLES = "("
 _COLON = re.compile(r":(?=\s|$)")
-_TABLES = (".csv", ".tsv", ".tab")
+_TABLE_MARKS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+_TABLES = tuple(_TABLE_MARKS)
 _INT, _STRING = "int", "string"
 
 
@@ -95,6 +96,12 @@ def look(head: bytes, complete: bool, name: str, wishes: Wishes) -> Reading:
             raise InputError("no edge follows the line that names the separator", path=name,
                              remedy="fetch or write it again")
     lines, rewrite = _plain_lines(sample.texts, wishes)
+    mark = _TABLE_MARKS.get(format_suffix(name), "")
+    by_arrows = rewrite not in ("", TUPLES, ":") and wishes.format is None
+    if by_arrows and mark and all(mark in text for text in sample.texts):
+        raise InputError(f"an arrow or a dash stands in every line, and so does {mark!r}", path=name, text=lines[0],
+                         remedy="say which of them separates the ends, with --format edgelist for the first, or with"
+                         " --format csv")
     fields = split(lines, declared)
     if shape.are_in_single_quotes(lines, fields.separator):
         raise InputError("the fields are in single quotes, which may have separators between them", path=name,
@@ -181,7 +188,7 @@ def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wi
         at = sample.lines[n_lines] if n_lines < len(sample.lines) else sample.lines[-1]
         base = replace(base, skip=at.offset, line=at.number)
     if kind == NAMES:
-        base = replace(base, names=_names(fields.records[0], rest, width, base, name))
+        base = replace(base, names=_names(fields.records[0], rest, width, base, sample, name, wishes))
     elif kind == COUNTS:
         numbers = [field for row in fields.records[:n_lines] for field in row]
         base = replace(base, counts=tuple(map(value_of, numbers)) if all(map(is_integer, numbers)) else ())
@@ -271,16 +278,33 @@ def _header(base: Reading, fields: Fields, name: str, wishes: Wishes) -> tuple[s
     return header_of(fields.records, table, name)
 
 
-def _names(header: Sequence[str], rest: Sequence[Sequence[str]], width: int, base: Reading, path: str,
-           ) -> tuple[str, ...]:
+def _names(header: Sequence[str], rest: Sequence[Sequence[str]], width: int, base: Reading, sample: Sample, path: str,
+           wishes: Wishes) -> tuple[str, ...]:
     """The names of the columns. Raises InputError where these are more or fewer than the fields of all lines."""
     names = tuple(header)
     if width in (0, len(names)):
         return names
-    if width == len(names) + 1:  # a separator ends every line, or R has left out the name of the column of names
-        return ("", *names) if any(row[-1] for row in rest) else (*names, "")
+    if width == len(names) + 1 and not any(row[-1] for row in rest):  # a separator ends every line
+        return (*names, "")
+    if width == len(names) + 1 and (wishes.columns is not None or _has_names_of_rows(rest, sample.texts)):
+        return ("", *names)
+    if width == len(names) + 1 > 2:
+        raise InputError(f"the header has {len(names)} names, and the lines behind it have {width} fields: the first of"
+                         " them may be the name of a row, or the last one be without a name", path=path,
+                         line=base.line, text=" ".join(rest[0]), remedy="say where the ends are, by --columns 1,2 or by"
+                         " --columns 2,3")
     raise InputError(f"the header has {len(names)} names, and the lines behind it have {width} fields", path=path,
                      line=base.line, text=" ".join(rest[0]), remedy="fix the header, or say --header none")
+
+
+def _has_names_of_rows(rest: Sequence[Sequence[str]], lines: Sequence[str]) -> bool:
+    """Whether the first fields are names of rows, above which R writes no name: numbers from 1 on, where numbers are no
+    ids or these alone have quotes; or other names that differ, which alone have quotes."""
+    heads = [row[0] for row in rest]
+    alone = all(line.startswith('"') for line in lines) and not lines[-1].endswith('"')
+    if heads == [str(row) for row in range(1, len(heads) + 1)]:
+        return alone or not any(is_id_number(row[1]) for row in rest)
+    return alone and len(set(heads)) == len(heads)
 
 
 def _columns(base: Reading, rest: Sequence[Sequence[str]], name: str, wishes: Wishes) -> tuple[int, int]:

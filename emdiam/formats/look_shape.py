@@ -19,7 +19,7 @@ _DASHED = re.compile(r"\s*\d+(?:[-–]|\s+[-–]\s+)\d+\s*", re.ASCII)  # 1 -2 i
 _TUPLE = re.compile(r"\s*[(\[].*[)\]]\s*,?\s*")
 _COLON = re.compile(r"\s*[^\s:,]+\s*:(?:\s|$)")
 _ATTRIBUTES = re.compile(r"\s*([^\s{][^{]*?)[\s,;|]+\{.*\}\s*$")
-_NETWORKX = re.compile(r"# GMT \w{3} \w{3} +\d+ [\d:]{8} \d{4}", re.ASCII)
+_NETWORKX = re.compile(r"[#%] GMT \w{3} \w{3} +\d+ [\d:]{8} \d{4}", re.ASCII)
 _FEW = 3
 # Columns of a matrix; of one that is as high as wide, which tables of edges seldom are; of one whose end is not seen.
 _LEAST_MATRIX, _LEAST_SQUARE, _LEAST_WIDE = 3, 5, 8
@@ -81,7 +81,7 @@ def is_lgl(name: str, sample: Sample) -> bool:
 
 def begins_as_lists_of_networkx(sample: Sample) -> bool:
     """Whether the first comments are those that networkx writes above its lists of neighbours, and no other file."""
-    return len(sample.comments) >= _FEW and sample.comments[0].startswith("#") and bool(
+    return len(sample.comments) >= _FEW and bool(
         _NETWORKX.fullmatch(sample.comments[1]))
 
 

@@ -86,6 +86,13 @@ def test_columns_of_no_header_that_are_of_two_kinds_are_asked_about(tmp_path):
 
 def test_a_header_of_another_number_of_names(tmp_path):
     assert pairs_of(tmp_path, "source,target\n1,2,\n2,3,\n", "g.csv") == [(1, 2), (2, 3)]  # a comma ends every line
+    names_of_rows = '"src","dst"\n"1",4,2\n"2",2,3\n'
+    assert pairs_of(tmp_path, names_of_rows, "g.csv") == pairs_of(tmp_path, names_of_rows.replace(",", " ")) == [
+        (4, 2), (2, 3)]
+    for text in ("src,dst\n4,2,5\n2,3,7\n", 'src,dst\n"n6","n8","n4"\n', "src,dst\n1,2,5\n2,3,7\n"):
+        error = fault_of(_written(tmp_path, text, "g.csv"))
+        assert "--columns 1,2" in error.remedy and "--columns 2,3" in error.remedy
+        assert pairs_of(tmp_path, text, "g.csv", columns="1,2") != pairs_of(tmp_path, text, "g.csv", columns="2,3")
     assert "3 names" in fault_of(_written(tmp_path, "id,source,target\n1,2\n2,3\n", "g.csv")).what
     assert "3 names" in fault_of(_written(tmp_path, "id source target\n1 2\n2 3\n", "g.txt")).what
 
@@ -170,3 +177,11 @@ def test_what_was_decided_is_one_sentence(tmp_path):
     file = _written(tmp_path, "u\tv\tlength\n1\t2\t5\n2\t3\t6\n", "g.tsv")
     assert open_source([file]).info().reading == (
         "3 columns by tabs; header: u, v, length; edges: u and v; ids: integers")
+
+
+def test_arrows_in_a_table_are_asked_about(tmp_path):
+    for file in ("a->b,5\nb->c,6\n", "s,9--9\n"):
+        assert "--format csv" in fault_of(_written(tmp_path, file, "g.csv")).remedy
+        assert pairs_of(tmp_path, file, "g.csv", fmt="csv", ids="string") == [
+            tuple(line.split(",")) for line in file.splitlines()]
+    assert pairs_of(tmp_path, "a -> b\nb -> c\n", "g.csv") == [("a", "b"), ("b", "c")]

@@ -103,6 +103,8 @@ def test_lists_of_networkx_are_known_by_their_comments(tmp_path: Path, text: str
     """Whatever is in them; other comments do not tell, and columns that are named are those of edges."""
     path = written(tmp_path, f"#write.py\n# GMT Fri Nov  7 18:48:35 2026\n# \n{text}")
     assert read_back(path, {}, tmp_path).edges.keys() == edges
+    path.write_text(path.read_text().replace("#", "%"))
+    assert read_back(path, {}, tmp_path).edges.keys() == edges
     if text.startswith("a"):
         assert read_back(path, {"columns": "1,3"}, tmp_path).edges.keys() == {("a", "c")}
         with pytest.raises(InputError, match="the second field of a line, or the third"):

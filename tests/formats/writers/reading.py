@@ -100,7 +100,7 @@ def read_back(path: Path, options: Options, folder: Path, memory: str = "4GiB") 
     """The graph that the file becomes, in a store in memory: one in files costs ten times as much, and its writer has
     tests of its own. Raises as `emdiam.convert`."""
     stores: list[Store] = []
-    with patch("emdiam.conversion.convert.write_graph", lambda source, target, options: stores.append(
+    with patch("emdiam.conversion.convert._write", lambda source, target, options, checkpoint: stores.append(
             graph_in_memory(source, folder, options))):
         emdiam.convert(path, folder / "read.zarr", threads=1, memory=memory, scratch=folder, **options)
     return _held(stores[0])
