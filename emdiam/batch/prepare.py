@@ -10,7 +10,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ from ..addresses import is_url
 from ..durable import check_above, check_file, check_folder, check_scratch
 from ..errors import EmdiamError, InputError
 from ..terms import in_keys
-from ..units import parse_size
 from .attempt import library_environment
 from .commands import READS
 from .folder import DONE, NAME, Record, State, read_results
@@ -168,9 +167,8 @@ def _stamp(path: str) -> Any:
 _CHILD = ("import json, sys; from emdiam.batch.prepare import Question, answer;"
           "print(json.dumps([answer(Question(**one)) for one in json.load(sys.stdin)]))")
 
-# Options that the memory of a run depends on, and how their texts are read.
-_OF_PLANS: dict[str, Callable[[Any], Any]] = {
-    "arena": parse_size, "threads": int, "batch": int, "masters": str, "euler": bool}
+# Options that the memory of a run depends on.
+_OF_PLANS = ("arena", "threads", "batch", "masters", "euler")
 
 
 @dataclass(frozen=True)
@@ -186,7 +184,7 @@ class Question:
 
 def question_of(job: Job, memory: int | None) -> Question:
     """What to ask about a job whose options are valid; its last file that is read is its store."""
-    given = {name: read(job.options[name]) for name, read in _OF_PLANS.items() if name in job.options}
+    given = {name: job.options[name] for name in _OF_PLANS if name in job.options}
     on_cpu = job.options.get("device", "cpu") == "cpu"
     return Question(job.command, job.reads[-1], job.method, {"memory": memory, **given} if on_cpu else None)
 

@@ -11,8 +11,6 @@ from ..units import parse_duration
 
 EVERY_SECONDS = 300.0
 _BESIDE = ".resume"
-# Names of the options on the command line.
-OPTIONS = ("checkpoint", "checkpoint_every", "resume", "keep_checkpoint")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ import click
 from ..errors import InputError, closest
 from ..runs import options as table
 from ..runs.options import COMMANDS, PRINTED, Option, option_of
-from ..units import parse_count, parse_duration, parse_length, parse_size
 from .output import complain
 
 if TYPE_CHECKING:
@@ -93,8 +92,7 @@ class Written(click.Path):
 
 NEW_STORE = Written("check_name", path_type=str)
 _TYPES: dict[str, click.ParamType] = {
-    table.SIZE: Parsed("size", parse_size), table.COUNT: Parsed("count", parse_count),
-    table.DURATION: Parsed("duration", parse_duration), table.LENGTH: Parsed("length", parse_length),
+    **{kind: Parsed(kind, table.PARSERS[kind]) for kind in (table.SIZE, table.COUNT, table.DURATION, table.LENGTH)},
     table.NATURAL: click.IntRange(min=0), table.POSITIVE: click.IntRange(min=1),
     table.FILE: Written("check_file", dir_okay=False, path_type=Path), table.STORE: NEW_STORE,
     table.FOLDER: Written("check_folder", file_okay=False, path_type=Path),

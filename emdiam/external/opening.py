@@ -21,15 +21,14 @@ from ..store.store import Store
 from ..stream.counters import SharedCounters
 from ..stream.plan import (
     BASE_JITTER,
-    MARGIN,
     MIN_BLOCKS,
     READERS,
     MemoryPlan,
     Phase,
+    base_bytes,
     buffer_bytes,
     check_arena,
     longest_run,
-    program_bytes,
 )
 from ..stream.threads import Threads
 from ..traverse.columns import FOLD_BYTES
@@ -69,7 +68,7 @@ def plan_external(
     memory = default_memory_bytes() if memory_bytes is None else memory_bytes
     ids, offsets, fetchers = store.indices, store.indptr, threads + READERS
     block = max(ids.chunk_items * store.id_dtype.itemsize, offsets.chunk_items * 8)
-    base = (program_bytes() if program is None else program) + MARGIN + store.ahead_bytes
+    base = base_bytes(store, program)
     tables = _TABLE_BYTES * (ids.n_chunks + offsets.n_chunks) + 16 * 9 * (store.n_vertices // PAGE + 1)
     fixed = _PIECES + _THIN * _THIN_BYTES + (RECENT + fetchers) * offsets.chunk_items * 8
     known = needs.known_on(store)

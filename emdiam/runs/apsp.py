@@ -26,7 +26,7 @@ from ..gpu.setting import CPU, Selection
 from ..progress import Meter
 from ..sssp.bellman_ford import NegativeCycle
 from ..store.place import check_target
-from ..stream.plan import MARGIN, program_bytes
+from ..stream.plan import base_bytes
 from ..stream.threads import Threads
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class _Run:
 
     def result(self) -> AllPairs:
         """The result, with the matrix in place."""
-        base = program_bytes() + MARGIN + self._store.ahead_bytes
+        base = base_bytes(self._store)
         self._meter.begin("load", None, "")
         arcs = StoreArcs(self._store)
         try:

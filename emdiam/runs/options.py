@@ -24,8 +24,9 @@ SIZE, COUNT, DURATION, LENGTH, NATURAL, POSITIVE, INTEGER, REAL = (
     "size", "count", "duration", "length", "natural", "positive", "integer", "real")
 TEXT, FLAG, ON, OFF, NAMED = "text", "flag", "on", "off", "named"
 FILE, STORE, FOLDER, SCRATCH, EITHER = "file", "store", "folder", "scratch", "either"
-_PARSERS: dict[str, Callable[[Any], Any]] = {
+PARSERS: dict[str, Callable[[Any], Any]] = {
     SIZE: parse_size, COUNT: lambda value: parse_count(value) if isinstance(value, str) else value,
+    POSITIVE: lambda value: int(value) if isinstance(value, str) else value,
     DURATION: parse_duration, LENGTH: parse_length,
     FILE: Path, STORE: Path, FOLDER: Path, SCRATCH: Path, EITHER: Path}
 _ANNOTATIONS = {
@@ -118,7 +119,7 @@ class Option:
 
     def parsed(self, value: Any) -> Any:
         """A value of the command line, or of Python, as the library takes it. Raises InputError."""
-        parse = _PARSERS.get(self.kind)
+        parse = PARSERS.get(self.kind)
         return value if parse is None else parse(value)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..errors import BudgetError, InputError
 from ..store.store import Store
 from ..stream.blocks import table_bytes
-from ..stream.plan import BASE_JITTER, MARGIN, program_bytes, too_small
+from ..stream.plan import BASE_JITTER, base_bytes, too_small
 from ..units import format_size
 from .bins import bins_bytes
 from .loading import loading_buffers, rows_bytes
@@ -104,7 +104,7 @@ def plan_paths(store: Store, method: str, memory_bytes: int, threads: int, *, tr
     writing : bytes that writing a table of the paths takes. Raises BudgetError with the numbers if it cannot work,
     InputError for an arena where the method has none."""
     name = method if method in METHODS else "delta-stepping" if method == AUTO else "near-far"
-    base = program_bytes() + MARGIN + store.ahead_bytes
+    base = base_bytes(store)
     arcs = store.indices.n_chunks * block_bytes(store)
     streams = method in STREAMED and (store.record.weights is None or store.record.weights.least >= 0)
     if arena_bytes is not None and arena_bytes < arcs and not streams:

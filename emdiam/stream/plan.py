@@ -180,6 +180,11 @@ def program_bytes() -> int:
     return current_rss_bytes() + LOADED_BYTES + COMPILED_BYTES
 
 
+def base_bytes(store: Store, program: int | None = None) -> int:
+    """What a run on the store takes before it plans anything. program : as of make_plan."""
+    return (program_bytes() if program is None else program) + MARGIN + store.ahead_bytes
+
+
 def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int, arena_bytes: int | None = None,
               threads: int = 2, pool: Pool = Pool(), program: int | None = None) -> MemoryPlan:
     """Plan a run with these phases on `store` within `memory_bytes` of peak RSS.

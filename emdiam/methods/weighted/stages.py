@@ -20,7 +20,7 @@ from ...sssp.arcs import Arcs, ArcsInRam, ArcsOnDisk
 from ...sssp.loading import load_rows
 from ...sssp.paths import SearchOptions
 from ...sssp.plan import plan_arcs
-from ...stream.plan import BASE_JITTER, MARGIN, most_parts, program_bytes, too_small
+from ...stream.plan import BASE_JITTER, base_bytes, most_parts, program_bytes, too_small
 from ...units import format_size, peak_rss_bytes
 from ..exact.method import stopping
 from ..exact.result import Result, Traversals, Witness
@@ -58,7 +58,7 @@ class Stages:
         self.seconds: dict[str, float] = {}
         self.memory, held = session.memory_bytes, asked.writing_bytes
         self._found = Found(1, program_bytes()) if found is None else found
-        base = self._found.program + MARGIN + store.ahead_bytes + held
+        base = base_bytes(store, self._found.program) + held
         beside = (STATE_BYTES + vertex_bytes) * store.n_vertices + COMPONENT_BYTES * (self._found.components - 1)
         plan = plan_arcs(store, asked.threads, self.memory - base, beside, least_room, asked.arena_bytes)
         need = base + plan.need + least_room
