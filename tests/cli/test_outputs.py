@@ -127,7 +127,7 @@ def test_the_answer_is_printed_even_if_a_file_cannot_be_written_in_the_end(
     """The folder goes after the check, as the last traversals run. The other file is written all the same."""
     lost, kept = tmp_path / "lost", tmp_path / "kept"
     lost.mkdir()
-    monkeypatch.setattr("emdiam.runs.task._solve", removing(lost))
+    monkeypatch.setattr("emdiam.runs.hops._solve", removing(lost))
     other = "--path" if option == "--certificate" else "--certificate"
     code = run(group, ["exact", store, "--json", "-q", option, str(lost / "x"), other, str(kept),
                        "--checkpoint", str(tmp_path / "ck")])
@@ -141,7 +141,7 @@ def test_the_answer_is_printed_even_if_a_file_cannot_be_written_in_the_end(
 
 def removing(folder: Path):
     """_solve of a run, before which the folder is removed."""
-    from emdiam.runs.task import _solve
+    from emdiam.runs.hops import _solve
 
     def solve(*given, **named):
         shutil.rmtree(folder)

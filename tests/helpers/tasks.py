@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from emdiam.progress import Listener
-from emdiam.runs.task import execute, task_of
+from emdiam.runs.task import Session, execute, task_of
 from emdiam.store.store import Store
 
 
@@ -31,3 +31,8 @@ def eccentricities_directed(store: Store | str | Path, direction: str, options: 
                             progress: Listener | None = None) -> Any:
     """Eccentricities along arcs, or against them."""
     return execute(store, task_of("ecc", {**options, "directed": direction}), progress)
+
+
+def along_arcs(store: Store, options: Mapping[str, Any]) -> Session:
+    """A session of a task along arcs."""
+    return Session(store, task_of("exact", {**options, "directed": True}))

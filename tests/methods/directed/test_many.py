@@ -24,7 +24,7 @@ from tests.helpers.directed_answers import check_distances, check_eccentricities
 from tests.helpers.directed_twins import random_arcs
 from tests.helpers.graph_diameter_twin import sources_of
 from tests.helpers.many_graphs import EVERY_KIND, SHAPES, arcs_of, by_scipy, campaign, drawn
-from tests.helpers.tasks import distances_directed
+from tests.helpers.tasks import along_arcs, distances_directed
 from tests.helpers.weighted_stores import TINY, write_rows
 
 MEMORY, ARENA = 4 << 30, 8 * TINY * 4
@@ -50,14 +50,14 @@ def many(numbers: range, folder: Path) -> None:
         options = {"memory": MEMORY, "threads": int(draws.integers(1, 3))}
         streamed, turn = {**options, "arena": ARENA}, int(draws.integers(12))
         with open_store(write_rows(folder / "g.zarr", rows, directed=True, chunk_ids=TINY), directed=True) as store:
-            with opened(store, options, phases(store, 10, 8), None, batches=True) as engine:
+            with opened(along_arcs(store, options), phases(store, 10, 8), batches=True) as engine:
                 check_methods(engine, matrix, METHODS, DIRECTIONS)
                 bare = run_directed(GraphDiameter(engine, DirectedOptions(sweeps=0)))
                 check_longest(bare, matrix)
             if rows.n_arcs:
                 arcs = [(a, b) for a, b, _ in arcs_of(rows)]
                 assert sources_of(rows.n_vertices, arcs, 0) == (bare.details["published_count"], bare.lower)
-            with opened(store, streamed, phases(store, 10, 8), None, batches=True) as engine:
+            with opened(along_arcs(store, streamed), phases(store, 10, 8), batches=True) as engine:
                 check_methods(engine, matrix, METHODS[turn % 3 : turn % 3 + 1], DIRECTIONS[turn % 2 : turn % 2 + 1])
             check_distances(distances_directed(store, {**(streamed if turn < 6 else options), "exact": True}), matrix)
 

@@ -218,7 +218,7 @@ def test_a_time_that_is_over_after_the_last_search_ends_nothing(
 
     monkeypatch.setattr(Stages, "checked", lambda self, search: (self.tick(), checked(self, search))[1])
     monkeypatch.setattr("emdiam.methods.weighted.stages.stopping", to_the_end)
-    monkeypatch.setattr("emdiam.methods.weighted.stages.until", limited)
+    monkeypatch.setattr("emdiam.runs.task.until", limited)
     told: list[bool] = []
     result = run(store[0], weighted=True, time_limit=60, progress=lambda event: told.append(bool(late)))
     assert result.lower <= result.upper and any(told)
