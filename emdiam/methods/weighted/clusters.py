@@ -131,10 +131,11 @@ def quotient_of(arcs: Arcs, units: Units, clusters: Clusters, room: int) -> Quot
     """The graph of these clusters. Raises BudgetError if it may take more than `room` bytes, InputError for sums that
     are not exact."""
     count = sum(count_between(piece.first, piece.offsets, piece.heads, clusters.cluster) for piece in arcs.pieces())
-    if EDGE_BYTES * count > room:
+    missing = EDGE_BYTES * count - room
+    if missing > 0:
         raise BudgetError(f"{count:,} edges between {len(clusters.masters):,} clusters take"
                           f" {format_size(EDGE_BYTES * count)} where there are {format_size(room)}",
-                          remedy="give more --memory, or fewer --masters")
+                          remedy=f"give at least {-(-missing // 2**20)} MiB more with --memory, or fewer --masters")
     ends, weights, listed = np.empty((2, count), np.int64), np.empty(count, arcs.distance_dtype), 0
     for piece in arcs.pieces():
         listed = list_between(*piece, clusters.cluster, clusters.lengths, ends, weights, listed)

@@ -153,7 +153,7 @@ def test_what_is_refused(store: tuple[Path, int, Edges]) -> None:
     result: Any = stopped.value.result  # type: ignore[attr-defined]
     assert result.lower <= longest(*store[1:]) <= result.upper
     arcs = in_ram(*store[1:], "uint16")
-    with pytest.raises(BudgetError, match="fewer --masters"):
+    with pytest.raises(BudgetError, match="at least 1 MiB more with --memory, or fewer --masters"):
         quotient_of(arcs, units_of(arcs), grow(arcs, components_of(arcs), 9, 0), 100)
 
 
