@@ -14,10 +14,14 @@ from bench.memory.eight import EIGHT
 from bench.memory.graphs import write_edges
 from bench.memory.process import Ended, call
 from emdiam.api import convert, generate
+from emdiam.conversion.convert import ConvertOptions
+from emdiam.errors import BudgetError
+from emdiam.order.reorder import check_reordering
 from emdiam.runs import hops
+from emdiam.runs.options import ORDERS
 from emdiam.runs.task import execute, make_task
 from emdiam.store.store import open_store
-from emdiam.stream.plan import Known
+from emdiam.stream.plan import Known, program_bytes
 
 # Distances of 2 bytes, and of 4; of so many vertices that wider columns take more than the blocks can give.
 COMB, PATH = 3069, 1 << 20
@@ -68,9 +72,28 @@ def test_what_the_plan_names_after_a_look(stores: dict[str, Path]) -> None:
     """It has seen that distances take 2 bytes, and no more."""
     seen, unseen = (json.loads(call(["plan", str(stores["comb"]), "--method", "pivots", "--json", *look]).out)
                     for look in ((), ("--no-probe",)))
-    least = seen["minimum_bytes"]
-    assert seen["narrow_bytes"] < least < unseen["minimum_bytes"]
+    assert seen["narrow_bytes"] < seen["minimum_bytes"] < seen["wide_bytes"]
+    assert unseen["minimum_bytes"] == unseen["wide_bytes"]
+
+
+@pytest.mark.slow
+def test_what_the_plan_names_works(stores: dict[str, Path]) -> None:
+    least = json.loads(call(["plan", str(stores["comb"]), "--method", "pivots", "--json"]).out)["minimum_bytes"]
     assert checked(run(stores, "comb", least), least)["diameter"] == COMB
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_refused_order_names_what_all_its_stages_take(stores: dict[str, Path], tmp_path: Path, order: str) -> None:
+    program = program_bytes()
+    with open_store(stores["comb"]) as store:
+        def check(memory: int) -> None:
+            check_reordering(store, tmp_path / "new.zarr", order, ConvertOptions(memory_bytes=memory), program)
+
+        with pytest.raises(BudgetError) as refusal:
+            check(1 << 20)
+        least = named_bytes(str(refusal.value))
+        assert least is not None
+        check(least)
 
 
 def test_an_attempt_that_knows_more_follows_one_that_found_more(
