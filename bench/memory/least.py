@@ -47,6 +47,8 @@ _EXIT_REFUSED, _EXIT_STOPPED = 2, 3
 # What has no least budget of its own: all in memory, and commands that make no graph of these.
 _WITHOUT = ("generate", IN_RAM)
 _VERTICES, _PARTS_OF_BIPARTITE, _SMALL = 1 << 20, 6000, 1 << 11
+_SIZES = (f"Graphs have {_VERTICES:,} vertices; the complete bipartite one {_PARTS_OF_BIPARTITE:,}; and where a matrix of"
+          f" all distances is made, {_SMALL:,}. What the time limit ends there is done on fewer.\n")
 _HEAD = ("graph", "commands and methods", "came to their end", "of these on fewer vertices", "were stopped", "refused",
          "above", "highest ratio", "of")
 
@@ -141,7 +143,7 @@ def markdown(cells: Sequence[dict[str, Any]]) -> str:
             top = max(mine, key=lambda cell: cell.get("ratio", 0))
             counts = " | ".join(map(str, _counts(mine)))
             rows.append(f"| {name} | {counts} | {top.get('ratio', 0):.2f} | {top['subject']} |")
-    lines = ["# Does the least --memory that is named work?\n", f"| {' | '.join(_HEAD)} |",
+    lines = ["# Does the least --memory that is named work?\n", _SIZES, f"| {' | '.join(_HEAD)} |",
              "|---|" + "---:|" * (len(_HEAD) - 2) + "---|", *rows, ""]
     lines += [f"- {cell['graph']}, {cell['subject']}: {cell['status']}, {_sizes(cell)}{cell['said']}"
               for cell in faults(cells)]

@@ -22,8 +22,9 @@ from bench.memory.cells import (
     WEIGHTED,
     impossible,
 )
+from bench.memory.eight import EIGHT
 from bench.memory.graphs import SHAPES, SMALL, component_edges
-from bench.memory.least import faults, markdown
+from bench.memory.least import faults, markdown, subjects
 from bench.memory.process import Ended, call
 from bench.memory.table import ENDED, FAILED, NONE, REFUSED, STOPPED, Table
 from emdiam.apsp.methods import METHODS as PAIRS
@@ -123,6 +124,15 @@ def test_least_budgets_on_fewer_vertices_are_said() -> None:
     cells[0]["status"], cells[3]["status"] = "above", "refused"
     assert "| comb | 4 | 1 | 1 | 3 | 1 | 1 | 0.50 | convert |" in markdown(cells)
     assert "- comb-4096, plan: refused, 90.0 MiB of 100.0 MiB. " in markdown(cells)
+
+
+def test_the_least_budgets_that_are_kept_are_whole() -> None:
+    """Every command and method on every graph, none refused and none above its budget."""
+    kept = max((ROOT / "bench" / "results").glob("*-least.json"))
+    cells = json.loads(kept.read_text(encoding="utf-8"))["cells"]
+    assert faults(cells) == []
+    assert {(cell["graph"].split("-")[0], cell["subject"]) for cell in cells} == {
+        (graph, subject.name) for graph in EIGHT for subject in subjects()}
 
 
 def test_what_was_said_last_is_the_reason() -> None:
