@@ -47,8 +47,8 @@ _EXIT_REFUSED, _EXIT_STOPPED = 2, 3
 # What has no least budget of its own: all in memory, and commands that make no graph of these.
 _WITHOUT = ("generate", IN_RAM)
 _VERTICES, _PARTS_OF_BIPARTITE, _SMALL = 1 << 20, 6000, 1 << 11
-_SIZES = (f"Graphs have {_VERTICES:,} vertices; the complete bipartite one {_PARTS_OF_BIPARTITE:,}; and where a matrix of"
-          f" all distances is made, {_SMALL:,}. What the time limit ends there is done on fewer.\n")
+_SIZES = (f"Graphs have {_VERTICES:,} vertices; the complete bipartite one {_PARTS_OF_BIPARTITE:,}; and where a matrix"
+          f" of all distances is made, {_SMALL:,}. What the time limit ends there is done on fewer.\n")
 _HEAD = ("graph", "commands and methods", "came to their end", "of these on fewer vertices", "were stopped", "refused",
          "above", "highest ratio", "of")
 
