@@ -113,7 +113,7 @@ def _costs(done: Finished) -> dict[str, Any]:
 
 def rows_of(store: Path) -> tuple[np.ndarray, np.ndarray]:
     """offsets : int64[n + 1]; neighbours : uint32[m] or uint64[m]."""
-    group = zarr.open_group(str(store), mode="r")
+    group = zarr.open_group(store, mode="r")
     return np.asarray(group["indptr"]).astype(np.int64), np.asarray(group["indices"])
 
 

@@ -327,7 +327,8 @@ def profile(
 
     Options, all by name: sample, seed : sources of the distances, as of `distances`. time_limit : of the exact
     diameter, whose bounds are told where it is over. memory, threads, scratch, progress as for `diameter`. Raises
-    InputError (BudgetError), and TypeError for an option that there is not."""
+    InputError (BudgetError), and TypeError for an option that there is not.
+    """
 
 def reorder(
     store: Store | str | Path, target: str | Path, order: str, *, seed: int = 0, memory: int | str | None = None,
@@ -366,7 +367,8 @@ def shortest_paths(
     `diameter`; arena : memory for blocks that are read as they are needed.
 
     Raises InputError (StoreError, BudgetError, NegativeCycle with `cycle` and `weight`, NotWritten with `result`),
-    OverflowError where distances may not fit 64 bits, and TypeError for an option that there is not."""
+    OverflowError where distances may not fit 64 bits, and TypeError for an option that there is not.
+    """
 
 def verify(
     certificate: str | Path, store: Any, *, memory: int | str | None = None, threads: int | None = None,
@@ -386,4 +388,5 @@ def warmup(
     *, all: bool = False, progress: Listener | None = None,
 ) -> WarmupReport:
     """Compile the kernels of the default methods ahead of the first run; all : of every method, for every width of
-    distances, in memory and paged. Takes half a minute, or some minutes, where nothing is compiled yet."""
+    distances, in memory and paged. Takes half a minute, or some minutes, where nothing is compiled yet.
+    """

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import emdiam
@@ -52,7 +53,9 @@ def stub() -> str:
             homes[word] = _HOMES.get(word) or known.__module__
     imports = "\n".join(f"from {home} import {name}" + (f" as {name}" if name in texts else "")
                         for name, home in sorted(homes.items(), key=lambda pair: (pair[1], pair[0])))
-    bodies = [f'{head}\n    """{functions[name].__doc__}"""\n' for name, head in heads.items()]
+    # Cleaned, since Python 3.13 takes the indentation off and others do not.
+    docs = {name: indent(inspect.cleandoc(function.__doc__ or ""), "    ") for name, function in functions.items()}
+    bodies = [f'{head}\n    """{docs[name].lstrip()}\n    """\n' for name, head in heads.items()]
     names = "\n".join(f'    "{name}",' for name in emdiam.__all__)
     return "\n".join([_HEAD, imports, "", f"__all__ = [\n{names}\n]\n", "__version__: str\n", *bodies])
 

@@ -79,7 +79,7 @@ class MatrixWriter:
         self._claim: int | None = make_partial(self._partial)
         shape = tuple(-(-n_vertices // size) * size if whole else n_vertices for size in chunk)
         with self._refusing():
-            self._group = zarr.open_group(str(self._partial), mode="w-", zarr_format=3)
+            self._group = zarr.open_group(self._partial, mode="w-", zarr_format=3)
             self._array: Any = self._group.create_array(
                 "distances", shape=shape, dtype=lengths.given, chunks=chunk,
                 fill_value=lengths.unreachable, compressors=[zarr.codecs.Crc32cCodec()],
@@ -186,7 +186,7 @@ def open_matrix(path: str | Path) -> DistanceMatrix:
         raise StoreError("there is no matrix of distances", path=place, remedy=_AGAIN) from None
     record = _record_of(attributes, place)
     try:
-        group = zarr.open_group(str(place), mode="r")
+        group = zarr.open_group(Path(place), mode="r")
         fault = _fault(place, record, group)
         if not fault:
             return DistanceMatrix(str(path), record, group)

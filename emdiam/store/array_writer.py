@@ -201,7 +201,7 @@ class ArrayWriter:
 
         # Of an attempt that stopped just here, where zarr's own threads may have written it after that.
         (self._group / self.name / "zarr.json").unlink(missing_ok=True)
-        group = zarr.open_group(str(self._group), mode="r+", zarr_format=3)
+        group = zarr.open_group(self._group, mode="r+", zarr_format=3)
         keywords: dict[str, Any] = self._codec.zarr_pipeline()
         with quiet_about_numcodecs():
             group.create_array(

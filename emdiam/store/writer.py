@@ -133,7 +133,7 @@ class StoreWriter:
         import zarr
 
         self._claim = make_partial(self.partial)
-        zarr.open_group(str(self.partial), mode="w-", zarr_format=3)
+        zarr.open_group(self.partial, mode="w-", zarr_format=3)
         # Whatever else of it a power failure leaves, the next one knows it by this as an unfinished store.
         sync_path(self.partial / "zarr.json")
         sync_path(self.partial)
@@ -207,7 +207,7 @@ class StoreWriter:
         """Make the group of the reverse."""
         import zarr
 
-        zarr.open_group(str(self.partial), mode="r+", zarr_format=3).create_group(REVERSE)
+        zarr.open_group(self.partial, mode="r+", zarr_format=3).create_group(REVERSE)
 
     @property
     def n_arcs(self) -> int:
@@ -316,7 +316,7 @@ class StoreWriter:
     def _complete(self, record: StoreRecord) -> None:
         import zarr
 
-        root = zarr.open_group(str(self.partial), mode="r+", zarr_format=3)
+        root = zarr.open_group(self.partial, mode="r+", zarr_format=3)
         for group in (rows.group for rows in self._rows if record.weights is None):
             root.create_array(
                 f"{group}data", shape=(record.n_arcs,), dtype="uint8", chunks=(max(1, record.n_arcs),),

@@ -63,7 +63,7 @@ def test_graphs_by_name() -> None:
 
 def test_no_warp_does_a_long_row_alone() -> None:
     """Rows of a thousand arcs that a batch pulls: the busiest warp has a few times what warps have on average."""
-    device = open_device("shim-0", n_sms=4)
+    device = open_device("shim-0", n_sms=4, resident=2048)
     row, = counts.measure(counts.graph_named("circuit:100"), device, ("batch",), runner.Traffic)
     warps = device.n_sms * 2048 // device.warp
     assert 0 < row["device_chain"] * warps < 6 * (row["device_loads"] + row["device_atomics"])
