@@ -246,10 +246,12 @@ def test_a_scheduler_that_dask_cannot_connect_to_is_refused(address: str, store:
 
 
 # -- losses while workers start -------------------------------------------------------------------
-def test_workers_that_end_while_they_start_are_replaced_and_counted() -> None:
+def test_workers_that_end_while_they_start_are_replaced_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     from emdiam.dask import here
     from emdiam.dask.opening import connected
     from emdiam.dask.setting import OnCluster
+
+    monkeypatch.setattr(here, "START_SECONDS", PATIENCE)  # less than a test may take
 
     def processes() -> list[psutil.Process]:
         return [one for one in psutil.Process().children() if "spawn_main" in " ".join(one.cmdline())]
