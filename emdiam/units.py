@@ -187,6 +187,11 @@ def default_memory_bytes() -> int:
     return min(available, available if limit is None else limit) * 9 // 10
 
 
+def budget_bytes(memory_bytes: int | None) -> int:
+    """The budget of a process: what was asked for, or the default."""
+    return default_memory_bytes() if memory_bytes is None else memory_bytes
+
+
 def scratch_folder(scratch: str | Path | None) -> str:
     """Where large temporary files belong: /tmp is often memory, /var/tmp is on disk."""
     if scratch is not None:

@@ -68,7 +68,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Task:
+class Pairs:
     """What is to be planned. negative : whether weights are."""
 
     arcs: Arcs
@@ -98,7 +98,7 @@ class Task:
         return min(ways, key=lambda method: self.seconds(method, threads, best=False))
 
 
-def plan_pairs(task: Task, method: str, budget: Budget) -> PairsPlan:
+def plan_pairs(task: Pairs, method: str, budget: Budget) -> PairsPlan:
     """The plan of a run. Raises InputError for a method that there is not, and BudgetError where memory, disk or time
     cannot do."""
     chosen = task.suited(budget.threads) if method == AUTO else method_of(method)
@@ -110,7 +110,7 @@ def plan_pairs(task: Task, method: str, budget: Budget) -> PairsPlan:
     return _matrix(task, chosen, budget, seconds)
 
 
-def _matrix(task: Task, method: PairsMethod, budget: Budget, seconds: float) -> PairsPlan:
+def _matrix(task: Pairs, method: PairsMethod, budget: Budget, seconds: float) -> PairsPlan:
     """The plan of a method on the whole matrix, or on its tiles."""
     n, item = task.arcs.n_vertices, task.lengths.dtype.itemsize
     base = budget.base_bytes + task.arcs.nbytes + task.arcs.piece_bytes
@@ -130,7 +130,7 @@ def _matrix(task: Task, method: PairsMethod, budget: Budget, seconds: float) -> 
                      task.matrix_bytes, layout.disk_bytes, seconds)
 
 
-def _strips(task: Task, method: PairsMethod, budget: Budget, seconds: float) -> PairsPlan:
+def _strips(task: Pairs, method: PairsMethod, budget: Budget, seconds: float) -> PairsPlan:
     """The plan of a method that finds rows."""
     n, item, arcs = task.arcs.n_vertices, task.lengths.dtype.itemsize, task.arcs
     costs = (8 + item if task.negative else item) * arcs.n_arcs
@@ -156,7 +156,7 @@ def _strip_bytes(n_vertices: int, item: int, height: int) -> int:
     return height * (n_vertices + _COPIES * min(CHUNK, n_vertices)) * item
 
 
-def separator_bytes(task: Task, whole: bool) -> int:
+def separator_bytes(task: Pairs, whole: bool) -> int:
     """What separators take beside the arcs at most, strips included: every vertex lies between parts then, and an arc
     has no reverse. whole : whether the matrix is in memory."""
     from .product import EDGE, Product, padded
@@ -171,7 +171,7 @@ def separator_bytes(task: Task, whole: bool) -> int:
     return max(finding, matrices) + (task.matrix_bytes if whole else _strip_bytes(n, item, min(CHUNK, n)))
 
 
-def with_room(error: MoreMemoryError, plan: PairsPlan, task: Task) -> BudgetError:
+def with_room(error: MoreMemoryError, plan: PairsPlan, task: Pairs) -> BudgetError:
     """The error of a method that finds rows with a budget that does, whatever strips take of it."""
     n, item = task.arcs.n_vertices, task.lengths.dtype.itemsize
     strips = max(0, _strip_bytes(n, item, min(CHUNK, n)) - _strip_bytes(n, item, plan.edge))
@@ -179,7 +179,7 @@ def with_room(error: MoreMemoryError, plan: PairsPlan, task: Task) -> BudgetErro
     return BudgetError(error.what, remedy=f"use --method blocked, or give at least --memory {-(-enough // 2**20)}MiB")
 
 
-def _too_small(task: Task, budget: Budget, least: int, base: int, whole: bool, works: int = 0) -> BudgetError:
+def _too_small(task: Pairs, budget: Budget, least: int, base: int, whole: bool, works: int = 0) -> BudgetError:
     """The error of too little memory. whole : whether the method wants the whole matrix. works : what works for any
     graph, if that is more than the least."""
     other = ", or use --method blocked, whose tiles may be on disk" if whole else ""
@@ -193,7 +193,7 @@ def _too_small(task: Task, budget: Budget, least: int, base: int, whole: bool, w
         remedy=f"give at least --memory {-(-(max(least, works) + BASE_JITTER) // 2**20)}MiB{other}; or {INSTEAD}")
 
 
-def _check_time(task: Task, method: PairsMethod, seconds: float, budget: Budget) -> None:
+def _check_time(task: Pairs, method: PairsMethod, seconds: float, budget: Budget) -> None:
     """Raise BudgetError for a run that would take too long at best."""
     limit = MOST_SECONDS if budget.time_limit is None else budget.time_limit
     if seconds > limit:
@@ -203,7 +203,7 @@ def _check_time(task: Task, method: PairsMethod, seconds: float, budget: Budget)
             f" least, more than {format_seconds(limit)}", remedy=INSTEAD + allowed)
 
 
-def _check_disk(task: Task, need: int, budget: Budget) -> None:
+def _check_disk(task: Pairs, need: int, budget: Budget) -> None:
     """Raise BudgetError where the disk has no room for so many bytes."""
     if budget.out is None:
         return

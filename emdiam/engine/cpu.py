@@ -54,7 +54,7 @@ from ..traverse.tree_diameter import tree_diameter
 from ..traverse.tree_refinement import TreeRefinement, Trees
 from ..traverse.triangles import count_triangles
 from ..traverse.workspace import Workspace, set_bits
-from ..units import default_memory_bytes
+from ..units import budget_bytes
 from .interface import Components, Engine, Facts, Labels, Traversal
 from .needs import Needs
 from .reporter import Reporter
@@ -391,7 +391,7 @@ def plan_engine(store: Store, needs: Needs, *, memory_bytes: int | None = None, 
     """
     if threads < 1:
         raise InputError("at least one thread is needed", text=str(threads))
-    memory = default_memory_bytes() if memory_bytes is None else memory_bytes
+    memory = budget_bytes(memory_bytes)
     return make_plan(store, needs.phases, memory_bytes=memory, arena_bytes=arena_bytes, threads=threads,
                      pool=needs.pool.knowing(needs.known_on(store)), program=program)
 

@@ -36,7 +36,7 @@ from ..traverse.ram_column import RamColumn
 from ..traverse.strong import count_inner, strong_components, weak_components
 from ..traverse.tally import DistanceSums, tally_runs
 from ..traverse.workspace import Workspace, workspace_bytes
-from ..units import default_memory_bytes
+from ..units import budget_bytes
 from .reporter import Reporter
 
 _NO_RANKS = None
@@ -166,7 +166,7 @@ def plan_directed(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int 
     BudgetError, InputError."""
     if threads < 1:
         raise InputError("at least one thread is needed", text=str(threads))
-    memory = default_memory_bytes() if memory_bytes is None else memory_bytes
+    memory = budget_bytes(memory_bytes)
     return make_plan(store, phases, memory_bytes=memory, arena_bytes=arena_bytes, threads=threads,
                      pool=replace(pool or Pool(), both_ways=True), program=program_bytes() + held_bytes)
 

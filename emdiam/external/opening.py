@@ -32,7 +32,7 @@ from ..stream.plan import (
 )
 from ..stream.threads import Threads
 from ..traverse.columns import FOLD_BYTES
-from ..units import default_memory_bytes, format_size, scratch_folder
+from ..units import budget_bytes, format_size, scratch_folder
 from .columns import PAGE
 from .disk import Disk, Sizes
 from .engine import ExternalEngine
@@ -65,7 +65,7 @@ def plan_external(
 ) -> DiskPlan:
     """The memory plan with vertex state on disk; parameters as of engine.cpu.plan_engine. Half of what is free goes to
     the arenas, a quarter to the pool of the method as far as it can make use of it. Raises BudgetError."""
-    memory = default_memory_bytes() if memory_bytes is None else memory_bytes
+    memory = budget_bytes(memory_bytes)
     ids, offsets, fetchers = store.indices, store.indptr, threads + READERS
     block = max(ids.chunk_items * store.id_dtype.itemsize, offsets.chunk_items * 8)
     base = base_bytes(store, program)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BudgetError, InputError, no_such
 from ..shown import Shown
-from ..units import current_rss_bytes, default_memory_bytes, format_size, parse_count
+from ..units import budget_bytes, current_rss_bytes, format_size, parse_count
 from .registry import CLASSES, GraphClass, Parameter
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def generate(name: str, target: str | Path, *, vertices: int | None = None, seed
 
     options = ConvertOptions() if options is None else options
     check_outputs(Path(target), options)
-    budget = default_memory_bytes() if options.memory_bytes is None else options.memory_bytes
+    budget = budget_bytes(options.memory_bytes)
     needed = source.memory_bytes + current_rss_bytes()
     if needed > budget:
         raise BudgetError(f"generating {source.name} takes {format_size(needed)}, more than the memory "

@@ -23,7 +23,7 @@ from ..errors import InputError
 from ..links import status_of
 from ..store.layout import PARTIAL_SUFFIX
 from ..store.place import check_target, claim, make_partial
-from ..units import default_memory_bytes
+from ..units import budget_bytes
 from .registry import order_named
 from .reorder import reorder
 
@@ -46,7 +46,7 @@ def convert_ordered(
     order_named(order)
     if options.checkpoint is None:
         check_outputs(target, options)
-        options = replace(options, memory_bytes=options.memory_bytes or default_memory_bytes())
+        options = replace(options, memory_bytes=budget_bytes(options.memory_bytes))
         with _natural_place(target) as natural:
             return _both(inputs, natural, target, order, (options, options))
     return _resumable(inputs, target, order, options, options.checkpoint)

@@ -15,8 +15,7 @@ from ..apsp.arcs import StoreArcs, lengths_of
 from ..apsp.lengths import Lengths
 from ..apsp.matrix import FORMAT_VERSION, MatrixRecord, MatrixWriter
 from ..apsp.methods import AUTO, METHODS
-from ..apsp.plan import DISK, MEMORY, Budget, PairsPlan, plan_pairs, with_room
-from ..apsp.plan import Task as Pairs
+from ..apsp.plan import DISK, MEMORY, Budget, Pairs, PairsPlan, plan_pairs, with_room
 from ..apsp.potentials import potentials
 from ..apsp.result import AllPairs
 from ..apsp.solve import Found, Solver, Work, by_rows, chunk_of, in_ram, on_disk, write_rows

@@ -27,7 +27,7 @@ from ..methods.definition import Limits
 from ..progress import Listener, TimeOver, timed, until
 from ..store.place import check_target
 from ..store.store import Store, check_directed, check_weighted, open_store
-from ..units import available_cores, default_memory_bytes, peak_rss_bytes
+from ..units import available_cores, budget_bytes, peak_rss_bytes
 from ..vertex_tables import writing_bytes
 from .options import AUTO, CHECKPOINT, RAM, SHARED, option_of, parsed, taken
 from .registry import entry_of, method_options
@@ -266,7 +266,7 @@ class Session:
     @cached_property
     def memory_bytes(self) -> int:
         """Peak RSS of the process that the task may have."""
-        return default_memory_bytes() if self.task.memory_bytes is None else self.task.memory_bytes
+        return budget_bytes(self.task.memory_bytes)
 
     def attempted(self, attempt: Callable[[Task, Selection, Known | None], _Result]) -> _Result:
         """What attempt(task, selected, known) gives on the device that is asked for. It is called again, with what is

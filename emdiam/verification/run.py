@@ -33,7 +33,7 @@ from ..methods.weighted.eccentricity_certificate import parse_certificate as par
 from ..methods.weighted.units import stated
 from ..progress import Event, Listener, Meter, silent, timed
 from ..store.store import Store, check_directed, open_store
-from ..units import default_memory_bytes, peak_rss_bytes
+from ..units import budget_bytes, peak_rss_bytes
 from .eccentricities import EccentricityReport, prove_eccentricities
 from .groups import Gathered, LabelStage, pair_bytes
 from .labels import label_dtype, largest_label
@@ -71,7 +71,7 @@ def verify(
         WEIGHTED_IN_UNITS: parse_weighted, WEIGHTED_ECCENTRICITIES: parse_weighted_eccentricities,
         WEIGHTED_ECCENTRICITIES_IN_UNITS: parse_weighted_eccentricities}
     said = parse[document["format"]](document, certificate)
-    memory = default_memory_bytes() if memory_bytes is None else memory_bytes
+    memory = budget_bytes(memory_bytes)
     budget = Budget(memory, threads, progress)
     if isinstance(store, Store):
         check_directed(store, False)

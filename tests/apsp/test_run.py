@@ -19,7 +19,7 @@ from emdiam.apsp.arcs import RowArcs, StoreArcs, lengths_of
 from emdiam.apsp.lengths import lengths_for
 from emdiam.apsp.matrix import open_matrix
 from emdiam.apsp.methods import AUTO, METHODS
-from emdiam.apsp.plan import DISK, MEMORY, STRIPS, Budget, Task, plan_pairs
+from emdiam.apsp.plan import DISK, MEMORY, STRIPS, Budget, Pairs, plan_pairs
 from emdiam.errors import BudgetError, InputError, StoppedEarly, StoreError
 from emdiam.progress import Event
 from emdiam.sssp.bellman_ford import NegativeCycle
@@ -40,11 +40,11 @@ def mesh(tmp_path: Path) -> Path:
     return write_store(tmp_path / "mesh.zarr", odd_graphs()["mesh"])
 
 
-def task(n: int, n_arcs: int, *, unit: bool = True) -> Task:
+def task(n: int, n_arcs: int, *, unit: bool = True) -> Pairs:
     """What is planned for a graph of these sizes, whose arcs nobody asks for."""
     arcs = RowArcs(WeightedRows.from_edges(2, [0], [1]))
     arcs.n_vertices, arcs.n_arcs, arcs.unit = n, n_arcs, unit
-    return Task(arcs, lengths_for(n, floats=False, negative=False), False)
+    return Pairs(arcs, lengths_for(n, floats=False, negative=False), False)
 
 
 def test_weights_and_result(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_tiles_on_disk_at_half_the_memory_are_the_same_matrix(tmp_path: Path) ->
         arcs = StoreArcs(opened)
         lengths, _ = lengths_of(arcs)
         half = Budget(100 * MIB + 2500 * 2500 * 2, 100 * MIB, 2, tmp_path / "m.zarr")
-        plan = plan_pairs(Task(arcs, lengths, False), "blocked", half)
+        plan = plan_pairs(Pairs(arcs, lengths, False), "blocked", half)
         assert plan.where == DISK and plan.tiles > 4 and plan.planned_rss_bytes <= half.memory_bytes
     # The program takes more or less here or there: memory that is enough for tiles of some size, and not for all.
     least = emdiam.all_pairs(store, method="blocked").planned_rss_bytes

@@ -32,7 +32,7 @@ _TOLD_BYTES = 41
 
 
 @dataclass(frozen=True)
-class EccentricityOptions:
+class WeightedEccentricityOptions:
     """what : ALL, or RADIUS or CENTER of the component with the most vertices. out : a file for the eccentricities.
     keep : whether the result has them."""
 
@@ -41,9 +41,9 @@ class EccentricityOptions:
     keep: bool = False
 
 
-def options(task: Task, own: dict[str, Any], limits: Limits) -> EccentricityOptions:
+def options(task: Task, own: dict[str, Any], limits: Limits) -> WeightedEccentricityOptions:
     """The options of those that were given by name. Raises InputError."""
-    asked = EccentricityOptions(**own)
+    asked = WeightedEccentricityOptions(**own)
     if asked.what not in (ALL, RADIUS, CENTER):
         raise InputError("unknown part of the eccentricities", text=asked.what,
                          remedy=f"use {ALL}, {RADIUS} or {CENTER}")
@@ -78,7 +78,7 @@ def _settled(stages: Stages, search: Search) -> WeightedEccentricities:
     return stages.end(result)
 
 
-def _answer(stages: Stages, search: Search, asked: EccentricityOptions, whole: bool) -> WeightedEccentricities:
+def _answer(stages: Stages, search: Search, asked: WeightedEccentricityOptions, whole: bool) -> WeightedEccentricities:
     """What is proved, and the file of it. whole : whether the run came to its end."""
     parts = search.parts
     lower, upper = search.intervals()
