@@ -61,6 +61,15 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_sync() -> Iterator[None]:
+    """Nothing waits for the disk: a small conversion syncs a score of files, a fifth of its time. Tests of what is
+    synced put a function of their own in this place; commands in processes of their own sync."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda handle: None)
+        yield
+
+
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     """The folder of real graphs beside the repository; skips where it is absent."""

@@ -22,12 +22,6 @@ from emdiam.errors import BudgetError, InputError
 from tests.helpers.open_files import open_files
 
 
-@pytest.fixture(autouse=True)
-def no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No power fails in here."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-
-
 def state_in(path: Path, identity: dict[str, Any] | None, number: int = 1) -> Any:
     """The state of this number in a folder."""
     folder = Folder(path, identity)

@@ -36,12 +36,6 @@ from tests.helpers.resume_attempts import (
 pytestmark = pytest.mark.thin(4)
 
 
-@pytest.fixture(autouse=True)
-def no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No power fails in here, and hundreds of states are kept."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-
-
 @pytest.mark.parametrize("kind", INPUTS)
 def test_a_store_that_is_gone_is_written_again(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

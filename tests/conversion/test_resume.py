@@ -44,12 +44,6 @@ from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.thin(6)
 
-@pytest.fixture(autouse=True)
-def no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No power fails in here, and hundreds of states are kept."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-
-
 @pytest.fixture
 def at_rest(tmp_path: Path) -> Iterator[None]:
     """Afterwards: a store and nothing beside it, no thread of ours and no open file more than before."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,12 +20,6 @@ from tests.simt.devices import open_device
 
 # Most verbs, and spreads, and labels; the others are slow.
 QUICK = ("fdiam", "clusters-auto")
-
-
-@pytest.fixture(autouse=True)
-def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """These runs end by an exception, not with the machine: nothing need be waited for."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
 
 
 @pytest.fixture(scope="module", params=["resident", "paged"])

@@ -29,12 +29,6 @@ pytestmark = pytest.mark.thin(4)
 MOST_STOPS = 5
 
 
-@pytest.fixture(autouse=True)
-def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """These runs end by an exception, not with the machine: nothing need be waited for."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-
-
 def tangle() -> naive.Graph:
     """A mesh with tails, a smaller component and isolated vertices: several rounds of every method."""
     rng = np.random.default_rng(5)

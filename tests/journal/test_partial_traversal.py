@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +19,6 @@ GRID = nx.convert_node_labels_to_integers(nx.grid_2d_graph(9, 20))
 GRAPHS = {"path": ODD["path"], "grid": naive.graph_of(len(GRID), GRID.edges)}
 # Steps on queues, on bitmaps, in windows: what yields between steps differs.
 KINDS = ("streamed", "streamed-windows", "streamed-dense", "in-ram-dense")
-
-
-@pytest.fixture(autouse=True)
-def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """These runs end by an exception, not with the machine: nothing need be waited for."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
 
 
 def halves_in(path: Path) -> list[Path]:
