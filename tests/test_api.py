@@ -22,7 +22,7 @@ from emdiam.errors import BudgetError, InputError, StoreError
 from emdiam.formats.in_memory import ArraySource, MatrixSource
 from emdiam.formats.objects import as_source
 from emdiam.formats.source import EdgeSource
-from emdiam.runs.options import COMMANDS, FUNCTIONS, SHARED, keywords_of, option_of
+from emdiam.runs.options import COMMANDS, FUNCTIONS, SHARED, keywords_of, option_of, taken
 from emdiam.runs.registry import APPROXIMATIONS, EXACT, option_names
 from tests.conftest import ROOT
 
@@ -315,6 +315,22 @@ def test_an_option_is_declared_in_one_table_only():
         assert path.name in ("options.py", "generate.py") or not called & {"click.option", "click.Option"}, path
     rows = [(command, name) for command, names in COMMANDS.items() for name in names]
     assert len(rows) == len(set(rows)) and all(option_of(*row) is not None for row in rows)
+
+
+def test_options_that_runs_along_arcs_and_weights_have_not_are_refused():
+    """Those with values that say nothing there are as not given."""
+    silent = {"device": "cpu", "reorder": "auto", "vertex_state": "ram", "resume": False, "arena": None}
+    for metric in ("arcs", "weights"):
+        assert taken({"memory": 1, **silent}, "exact", metric) == {"memory": 1}
+    of_all = "it has --memory, --arena, --threads, --time-limit"
+    for command, metric, asked, said in (
+            ("exact", "arcs", {"certificate": "c"}, "a certificate is of an undirected graph: '--certificate'"),
+            ("ecc", "arcs", {"vertex_state": "disk"}, "--vertex-state is not for graphs with directions: 'disk'"),
+            ("exact", "weights", {"gap": 3}, f"no option: 'gap'; {of_all}, --method, --path, --certificate"),
+            ("ecc", "weights", {"masters": 3}, f"no option: 'masters'; {of_all}, --out, --certificate")):
+        with pytest.raises(InputError) as refused:
+            taken(asked, command, metric)
+        assert said in str(refused.value)
 
 
 def test_eccentricities_carry_the_names_of_the_caller():
