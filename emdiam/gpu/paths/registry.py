@@ -75,7 +75,7 @@ SEARCHES: Mapping[str, DeviceSearch] = MappingProxyType({
 
 
 class DeviceSearcher:
-    """A Searcher (sssp/run.py) on the device that was selected; where any would do, the processors do what it
+    """A Searcher (runs/sssp.py) on the device that was selected; where any would do, the processors do what it
     cannot. name : what has searched, for results."""
 
     def __init__(self, selection: Selection) -> None:
