@@ -39,7 +39,8 @@ def open_kind(path: Path, kind: str, method: str) -> AbstractContextManager[Any]
     if kind == "shim":
         return engine_on(path, device=OnDevice(open_device("shim-1")))
     if kind == "shim-paged":
-        return engine_on(path, "streamed", device=OnDevice(open_device("shim-1", resident=256), model=TYPICAL, paged=True))
+        device = open_device("shim-1", resident=256)
+        return engine_on(path, "streamed", device=OnDevice(device, model=TYPICAL, paged=True))
     return engine_on(path, kind, method=method) if kind in EXTERNAL else engine_on(path, kind)
 
 
