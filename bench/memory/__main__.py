@@ -43,9 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 table.add(cell)
                 print(f"{shape.name}, {subject.name}, {budget}: {_told(cell)}, {time.monotonic() - begin:.0f} s",
                       file=sys.stderr, flush=True)
-    text = table.markdown()
-    given.out.with_suffix(".md").write_text(text, encoding="utf-8")
-    print(text)
+    table.show(table.markdown())
     return 1 if table.faults() else 0
 
 

@@ -7,6 +7,7 @@ Everything is made once, by processes of their own, so that the one that measure
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -122,6 +123,12 @@ class Files:
     def table(self) -> Path:
         """Where commands write a table of vertices."""
         return self.folder / f"{self.shape.name}-target.parquet"
+
+    def remove_written(self) -> None:
+        """Remove what a command has written."""
+        for path in (self.target, Path(f"{self.target}-tradeoff")):
+            shutil.rmtree(path, ignore_errors=True)
+        self.table.unlink(missing_ok=True)
 
     def make(self, memory: str) -> None:
         """Make what is missing, with so much memory. Raises CalledProcessError."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import sys
 import tempfile
 import time
@@ -38,6 +37,7 @@ from .cells import (
 )
 from .eight import EIGHT
 from .graphs import Files, Shape
+from .kept import Kept
 from .process import Ended, call
 
 _HERE = Path(__file__).resolve().parents[1]
@@ -113,7 +113,7 @@ def measured(subject: Subject, files: Files, seconds: float, cold: bool) -> dict
         least = named(subject, files, seconds)
     except NoLeast as error:
         return {**cell, "status": FAILED, "said": str(error)}
-    _remove(files)  # a trade-off keeps its refused runs
+    files.remove_written()  # a trade-off keeps its refused runs
     begin, kernels = time.monotonic(), os.environ.get("NUMBA_CACHE_DIR")
     with tempfile.TemporaryDirectory() as empty:
         if cold:
@@ -179,19 +179,11 @@ def _worked(cells: Sequence[dict[str, Any]], name: str) -> set[str]:
             if cell["graph"].split("-")[0] == name and cell["status"] == WORKED}
 
 
-def _remove(files: Files) -> None:
-    """What a command has written."""
-    for path in (files.target, Path(f"{files.target}-tradeoff")):
-        shutil.rmtree(path, ignore_errors=True)
-    files.table.unlink(missing_ok=True)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure; 1 if a least budget does not work."""
     given = _parser().parse_args(arguments)
-    kept: dict[str, Any] = (json.loads(given.out.read_text(encoding="utf-8")) if given.out.exists()
-                            else {"machine": facts(), "what": __doc__, "cells": []})
-    cells = kept["cells"]
+    kept = Kept.begun(given.out, machine=facts(), what=__doc__)
+    cells = kept.cells
     done = {(cell["graph"], cell["subject"], cell["cold"]) for cell in cells}
     for name in given.graph or EIGHT:
         ended = _worked(cells, name) if given.unended else set()
@@ -206,14 +198,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 continue
             files.make("4GiB")
             cell = measured(subject, files, given.seconds, given.cold)
-            _remove(files)
-            cells.append(cell)
-            given.out.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+            files.remove_written()
+            kept.add(cell)
             print(f"{cell['graph']}, {cell['subject']}: {cell['status']} {cell.get('ratio', '')} {_sizes(cell)}"
                   f"{cell['said']}", file=sys.stderr, flush=True)
-    text = markdown(cells)
-    given.out.with_suffix(".md").write_text(text, encoding="utf-8")
-    print(text)
+    kept.show(markdown(cells))
     return 1 if faults(cells) else 0
 
 

@@ -26,6 +26,7 @@ from emdiam.units import format_size
 
 from ..machine import facts
 from .cells import named_bytes
+from .kept import Kept
 from .process import call
 
 _HERE = Path(__file__).resolve().parents[1]
@@ -237,18 +238,14 @@ def markdown(cells: Sequence[dict[str, Any]]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure; 1 if a reader does not keep to its budget."""
     given = _parser().parse_args(arguments)
-    kept: dict[str, Any] = (json.loads(given.out.read_text(encoding="utf-8")) if given.out.exists()
-                            else {"machine": facts(), "what": __doc__, "cells": []})
-    cells = kept["cells"]
+    kept = Kept.begun(given.out, machine=facts(), what=__doc__)
+    cells = kept.cells
     for name in given.only or WRITERS:
         if name in {cell["format"] for cell in cells}:
             continue
-        cells.append(measured(name, given.work, given.edges))
-        given.out.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+        kept.add(measured(name, given.work, given.edges))
         print(cells[-1], file=sys.stderr, flush=True)
-    text = markdown(cells)
-    given.out.with_suffix(".md").write_text(text, encoding="utf-8")
-    print(text)
+    kept.show(markdown(cells))
     return 0 if all(cell["status"] == WORKED for cell in cells) else 1
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +25,7 @@ from .cells import (
     unproved,
 )
 from .graphs import SHAPES, Files, Shape
+from .kept import Kept
 from .process import Ended, call
 
 # What a cell may have come to. STOPPED : by its time limit, the peak counts. REFUSED : with the least budget that would
@@ -50,7 +49,7 @@ def measured(subject: Subject, files: Files, budget: str, seconds: float, least:
         begin = time.monotonic()
         ended = call(arguments(subject, files, limit, seconds), None if ends_itself(subject) else seconds)
         named = _named(subject, ended)
-        _remove(files)
+        files.remove_written()
         if budget != LEAST or named is None or named <= limit or ended.peak_bytes > limit:
             break
         least = limit = named  # refused in the middle of the run, for what nobody could plan for
@@ -58,12 +57,6 @@ def measured(subject: Subject, files: Files, budget: str, seconds: float, least:
     cell |= {"least_bytes": least, "limit_bytes": limit, "peak_bytes": ended.peak_bytes, "exit_code": ended.code,
              "seconds": round(time.monotonic() - begin, 1), "ratio": round(ended.peak_bytes / limit, 4)}
     return {**cell, **_outcome(subject, ended, limit < least)}
-
-
-def _remove(files: Files) -> None:
-    for path in (files.target, Path(f"{files.target}-tradeoff")):
-        shutil.rmtree(path, ignore_errors=True)
-    files.table.unlink(missing_ok=True)
 
 
 def _named(subject: Subject, ended: Ended) -> int | None:
@@ -93,25 +86,13 @@ def _outcome(subject: Subject, ended: Ended, too_little: bool) -> dict[str, Any]
     return {"status": REFUSED if ended.code == _REFUSED and too_little else FAILED, "said": said}
 
 
-@dataclass
-class Table:
-    """path : the JSON file. kept : what is in it."""
-
-    path: Path
-    kept: dict[str, Any]
+class Table(Kept):
+    """Cells by graph, subject and budget."""
 
     @classmethod
     def read(cls, path: Path, machine: dict[str, Any]) -> Table:
         """What there is, or an empty table measured on `machine`."""
-        if path.exists():
-            return cls(path, json.loads(path.read_text(encoding="utf-8")))
-        return cls(path, {"machine": machine, "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "cells": []})
-
-    @property
-    def cells(self) -> list[dict[str, Any]]:
-        """All cells so far."""
-        cells: list[dict[str, Any]] = self.kept["cells"]
-        return cells
+        return cls.begun(path, machine=machine, started=time.strftime("%Y-%m-%dT%H:%M:%S%z"))
 
     def find(self, shape: Shape, subject: Subject, budget: str) -> dict[str, Any] | None:
         """The cell, if it is there."""
@@ -126,13 +107,6 @@ class Table:
         """The least budget, if a cell knows it."""
         cell = self.find(shape, subject, LEAST)
         return None if cell is None else cell.get("least_bytes")
-
-    def add(self, cell: dict[str, Any]) -> None:
-        """Keep one more cell."""
-        self.cells.append(cell)
-        partial = self.path.with_name(self.path.name + ".partial")
-        partial.write_text(json.dumps(self.kept, indent=1) + "\n", encoding="utf-8")
-        partial.replace(self.path)
 
     def faults(self) -> list[str]:
         """Cells whose peak passed the limit, and failures."""
