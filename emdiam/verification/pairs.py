@@ -66,22 +66,23 @@ def prove_pairs(points: np.ndarray, limit: int, room: int = 1 << 62) -> PairProo
         return PairProof((0, 1), 1)
     number = np.dtype(np.int32 if m < 1 << 31 else np.int64)
     waiting = np.empty((_WAITING, 4), np.int64)
-    _fits(m * number.itemsize + waiting.nbytes, room)
+    check_room(m * number.itemsize + waiting.nbytes, room)
     order = np.arange(m, dtype=number)
     waiting[0] = 0, m, 0, m
     # Products that wait, looks so far, and the rows of a pair that is not certified.
     state = np.array([1, 0, -1, -1], np.int64)
     while (why := cut_products(points, limit, order, waiting, state, _SLICE)) == _MORE:
         if state[0] + 2 > len(waiting):  # else Ctrl-C is heard, no more
-            _fits(m * number.itemsize + 3 * waiting.nbytes, room)
+            check_room(m * number.itemsize + 3 * waiting.nbytes, room)
             waiting = np.concatenate([waiting, np.empty_like(waiting)])
     unproved = (int(state[2]), int(state[3])) if why == _UNPROVED else None
     return PairProof(unproved, int(state[1]))
 
 
-def _fits(size: int, room: int) -> None:
+def check_room(size: int, room: int, what: str = "the pairs need") -> None:
+    """Raise MoreMemoryError where there is no room for `size` bytes of what is said by `what`."""
     if size > room:
-        raise MoreMemoryError(f"the pairs need {format_size(size)} beside what is in memory, and only "
+        raise MoreMemoryError(f"{what} {format_size(size)} beside what is in memory, and only "
                               f"{format_size(max(0, room))} of --memory are left", size - room)
 
 

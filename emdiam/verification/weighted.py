@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import MoreMemoryError
 from ..jit import kernel
 from ..methods.weighted.certificate import WeightedCertificate
 from ..progress import Event, silent, timed
 from ..sssp.rows import unreached
 from ..store.store import Store
-from ..units import format_size
-from .pairs import prove_pairs
+from .pairs import check_room, prove_pairs
 from .plan import Budget
 from .report import Refused, VerifyReport
 from .weighted_sources import WeightedProof
@@ -102,12 +100,8 @@ class _Proof(WeightedProof):
             self._prove_pairs(left, self.root[left] == root, columns, limit)
 
     def _check_points(self, n_left: int, n_columns: int) -> None:
-        """Raises BudgetError if there is no room for so many columns and their copies."""
-        need = _POINT_BYTES * n_left * n_columns
-        room = self.budget.room(0)
-        if need > room:
-            raise MoreMemoryError(f"the pairs of {n_left:,} vertices take {format_size(need)} beside what is in memory,"
-                                  f" and only {format_size(max(0, room))} of --memory are left", need - room)
+        """Raises MoreMemoryError if there is no room for so many columns and their copies."""
+        check_room(_POINT_BYTES * n_left * n_columns, self.budget.room(0), f"the pairs of {n_left:,} vertices take")
 
     def _prove_pairs(self, left: np.ndarray, here: np.ndarray, columns: list[np.ndarray], limit: int) -> None:
         """The pairs of one component; columns without a source in it are left out."""
