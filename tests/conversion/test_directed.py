@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -150,7 +149,6 @@ def _digest_of(store: Store) -> str:
 @pytest.mark.parametrize("kind", ["declared", "strings", "partitions"])
 def test_a_stop_after_every_single_state(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each attempt gets one state further than the one before it, and the bytes are those without a stop."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
     options = ConvertOptions(plan=plan_of(kind), chunk_ids=64, directed=True, scratch=tmp_path)
     write_graph(source_of(kind), tmp_path / "whole.zarr", options=options)
     stop_after(monkeypatch, lambda state: DONE not in state)

@@ -156,7 +156,6 @@ def test_bytes_depend_on_nothing_but_the_edges(tmp_path: Path, ids: str):
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("ids", ["declared", "compact", "widened", "wide", "strings"])
 def test_a_stop_after_every_state(tmp_path: Path, ids: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("os.fsync", lambda handle: None)
     triples: list[Any] = [(a, b, a * b % 5 + (a > b)) for a in range(9) for b in range(0, 9, 2)]
     about: dict[str, Any] = {"n_vertices": 12} if ids == "declared" else {}
     if ids == "wide":

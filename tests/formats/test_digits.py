@@ -256,7 +256,6 @@ def test_one_choice_serves_again(tmp_path: Path, first: bool):
 
 @pytest.mark.parametrize("names", ["", "v"])
 def test_a_stop_after_every_state(tmp_path: Path, names: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("os.fsync", lambda handle: None)
     path = tmp_path / "a.txt"
     weights = ["0.25"] * 9 + LONG[:1] + ["0.5"] * 6
     path.write_text(lines(weights, names=names))
