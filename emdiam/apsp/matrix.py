@@ -186,7 +186,7 @@ def open_matrix(path: str | Path) -> DistanceMatrix:
         raise StoreError("there is no matrix of distances", path=place, remedy=_AGAIN) from None
     record = _record_of(attributes, place)
     try:
-        group = zarr.open_group(Path(place), mode="r")
+        group = zarr.open_group(place, mode="r")
         fault = _fault(place, record, group)
         if not fault:
             return DistanceMatrix(str(path), record, group)

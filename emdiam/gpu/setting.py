@@ -55,9 +55,9 @@ class Selection:
         return Selection(None, error.what)
 
 
-def select_device(text: str) -> Selection:
-    """The device that `text` asks for: cpu, gpu, gpu:N, gpu:N,M,... for several, or auto for the first GPU and else
-    the CPU.
+def select_device(device: str | Selection) -> Selection:
+    """The device that a text asks for: cpu, gpu, gpu:N, gpu:N,M,... for several, or auto for the first GPU and else
+    the CPU; one that is selected already stays.
 
     Raises InputError for any other text, for a GPU that cannot be used, and DeviceError for one that fails.
     """
@@ -68,7 +68,7 @@ def select_device(text: str) -> Selection:
         first, *others = find_devices(named)
         return Selection(first, others=tuple(others))
 
-    return _selected(text, found)
+    return device if isinstance(device, Selection) else _selected(device, found)
 
 
 def share_device(text: str, place: int) -> Selection:

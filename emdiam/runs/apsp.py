@@ -21,7 +21,7 @@ from ..apsp.result import AllPairs
 from ..apsp.solve import Found, Solver, Work, by_rows, chunk_of, in_ram, on_disk, write_rows
 from ..decimals import Number, number
 from ..errors import InputError, MoreMemoryError, StoppedEarly, no_such
-from ..gpu.setting import CPU, Selection
+from ..gpu.setting import CPU, select_device
 from ..progress import Meter
 from ..sssp.bellman_ford import NegativeCycle
 from ..store.place import check_target
@@ -48,9 +48,8 @@ def options(task: Task, own: dict[str, Any], limits: Limits) -> PairsOptions:
     solver = None
     if task.device != CPU:
         from ..gpu.paths.all_pairs import solver_on
-        from ..gpu.setting import select_device
 
-        solver = solver_on(task.device if isinstance(task.device, Selection) else select_device(task.device))
+        solver = solver_on(select_device(task.device))
     return PairsOptions(own.pop("out", None), solver=solver, **own)
 
 

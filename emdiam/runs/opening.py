@@ -41,7 +41,7 @@ def selection(run: Task) -> Selection:
     memory plan. Raises InputError for one that cannot be used, or a choice that the CPU does not have."""
     if run.cluster is not None:
         return _of_workers(run)
-    selected = run.device if isinstance(run.device, Selection) else select_device(run.device)
+    selected = select_device(run.device)
     asked_for_cpu = selected.device is None and not selected.note
     for_gpus = next((value for value in (run.bfs, run.mapping, run.vram_bytes) if value is not None), None)
     if asked_for_cpu and for_gpus is not None:

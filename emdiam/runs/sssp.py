@@ -10,7 +10,7 @@ import numpy as np
 
 from ..decimals import Number, number
 from ..errors import InputError
-from ..gpu.setting import CPU, Selection
+from ..gpu.setting import CPU, select_device
 from ..progress import Meter, timed
 from ..sssp.bellman_ford import NegativeCycle
 from ..sssp.loading import load_rows
@@ -66,9 +66,8 @@ def _searcher(task: Task) -> Searcher | None:
     """What searches, None for the CPU."""
     if task.device != CPU:
         from ..gpu.paths.registry import searcher_on
-        from ..gpu.setting import select_device
 
-        searcher = searcher_on(task.device if isinstance(task.device, Selection) else select_device(task.device))
+        searcher = searcher_on(select_device(task.device))
         if searcher is not None:
             return searcher
     if task.method in DEVICE_SEARCHES:
