@@ -27,8 +27,6 @@ WRITES: dict[str, tuple[str, ...]] = {
 # Options that a job may not give: a key of the job does, or the batch.
 _KEYS = {"memory": "memory", "method": "method"}
 OF_BATCH = ("json", "csv", "events", "verbose", "quiet", "log-interval", "checkpoint", "resume", "help")
-# As the command line has them: a command keeps what its first context says of them.
-_HELP = ["-h", "--help"]
 # Commands that end by their own --time-limit, with an answer; that of tradeoff is for each of its cells.
 LIMITS_ITSELF = ("exact", "approx")
 
@@ -120,7 +118,7 @@ def complaints(command: click.Command, words: Sequence[str], values: Mapping[str
 
 def _fault(command: click.Command, words: Sequence[str]) -> click.UsageError | None:
     try:
-        command.make_context(command.name or "", list(words), help_option_names=_HELP).close()
+        command.make_context(command.name or "", list(words)).close()
     except click.UsageError as error:
         return error
     return None

@@ -15,7 +15,7 @@ from typing import NoReturn
 import click
 
 from .._version import __version__
-from .outcome import USER_FAULT, Suggesting, run
+from .outcome import HELP, USER_FAULT, Suggesting, run
 from .output import complain
 from .process import (
     allow_many_files,
@@ -47,7 +47,7 @@ class LazyGroup(Suggesting):
         return command
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, context_settings=HELP)
 @click.version_option(__version__, prog_name="emdiam", message="%(prog)s %(version)s")
 def group() -> None:
     """Diameters of graphs that fit neither in RAM nor in VRAM.

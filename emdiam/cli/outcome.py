@@ -18,6 +18,7 @@ from .process import stop_asked
 from .unanswered import ANSWERING, unanswered
 
 OUR_FAULT, USER_FAULT = 1, 2
+HELP = {"help_option_names": ["-h", "--help"]}
 _BY_USER = "stopped by the user"
 # Failures of files and disks that the user can fix, wherever they surface.
 _USER_ERRNOS = frozenset({
@@ -39,6 +40,10 @@ class EmdiamCommand(click.Command):
     `emit` deals with a reader that has gone, so any other one (a helper process that died) must not pass for
     that. With --events it keeps a record of what was asked and how it ended. The help of one that runs methods has its
     options in SECTIONS."""
+
+    def __init__(self, name: str | None, **settings: Any) -> None:
+        # Its own, since a command keeps what its first context says of them, which may be one without the group.
+        super().__init__(name, **{"context_settings": HELP, **settings})
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options into the help."""
