@@ -14,7 +14,6 @@ from click.testing import CliRunner
 import emdiam
 from emdiam.cli import apsp, sssp
 from emdiam.errors import InputError
-from emdiam.gpu import setting
 from emdiam.gpu.paths.all_pairs import ALL_PAIRS, MatrixSolver, solver_on
 from emdiam.gpu.paths.registry import SEARCHES, searcher_on
 from emdiam.gpu.setting import Selection
@@ -31,7 +30,7 @@ ROWS = rows_of_arcs(31, [arc for a, b in GRID for arc in ((a, b, 1), (b, a, 1))]
 def device(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Where a GPU is asked for, the shim."""
     made = open_device("shim-1")
-    monkeypatch.setattr(setting, "select_device", lambda text: Selection(made, or_cpu=text == "auto"))
+    monkeypatch.setattr("emdiam.gpu.cupy_device.find_devices", lambda text: (made,))
     return made
 
 
