@@ -11,12 +11,10 @@ from ..errors import InputError, StoppedEarly
 from ..methods.definition import Limits
 from ..progress import Listener
 from ..store.store import Store
-from ..vertex_tables import PIECE, Piece, write_vertices
 from .task import ARCS, Session, Task, shared_fields, store_of
 
 if TYPE_CHECKING:
     from ..engine.directed import DirectedEngine
-    from ..methods.directed.apsp import Eccentricities
     from ..methods.directed.method import DirectedMethod, DirectedOptions
     from ..methods.directed.result import DirectedResult
     from ..stream.plan import Phase
@@ -106,20 +104,12 @@ def _told(session: Session, method: DirectedMethod, result: DirectedResult) -> D
     result.seconds = {**result.seconds, "load": load, "total": result.seconds["total"] + load}
     if session.task.command != "ecc":
         return result
+    from ..methods.eccentricity.output import in_pieces, write_table
+
     all_of: Any = method
     options, known = session.task.options, all_of.told(result, bool(session.task.options.keep))
     if options.out is not None and not known.unresolved:
-        session.write(known, "out", options.out, lambda: write_vertices(
-            options.out, _pieces(all_of), "the table of eccentricities"))
+        session.write(known, "out", options.out, lambda: write_table(
+            options.out, session.store, in_pieces(all_of.values, all_of.values), all_of.first_of()))
         known.seconds["total"] += known.seconds["write"]
     return known
-
-
-def _pieces(method: Eccentricities) -> Iterator[Piece]:
-    """The file of all eccentricities, in pieces."""
-    import numpy as np
-
-    for start in range(0, method.n, PIECE):
-        ids = np.arange(start, min(start + PIECE, method.n))
-        yield {"id": method.engine.store.user_ids(ids), "eccentricity": method.values[ids],
-               "component": method.numbers[ids]}

@@ -7,6 +7,7 @@ eccentricities.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
@@ -40,8 +41,8 @@ class DirectedEccentricities(DirectedResult, EccentricityResult):
 
 @dataclass(frozen=True)
 class DirectionOptions(DirectedOptions):
-    """direction : "out" or "in". out : a file for all eccentricities, a row a vertex: id, eccentricity, component (the
-    number of its strong component). keep : whether the result has ids and bounds of all vertices."""
+    """direction : "out" or "in". out : a file for all eccentricities, see eccentricity/output.py.
+    keep : whether the result has ids and bounds of all vertices."""
 
     direction: str = "out"
     out: Path | None = None
@@ -112,6 +113,14 @@ class Eccentricities(Apsp):
             more["center"] = self._vertices(more["radius"])
         given = {one.name: getattr(result, one.name) for one in fields(DirectedResult)}
         return DirectedEccentricities(**given, **more)
+
+    def first_of(self) -> Callable[[np.ndarray], np.ndarray]:
+        """See write_table."""
+        first = np.empty(self.sizes.size, np.int64)
+        for start in range(-(-self.n // _PIECE) * _PIECE - _PIECE, -1, -_PIECE):
+            numbers = self.numbers[start : start + _PIECE]
+            first[numbers[::-1]] = np.arange(start + len(numbers) - 1, start - 1, -1)
+        return lambda ids: first[self.numbers[ids]]
 
     def _vertices(self, value: int) -> VertexSet:
         ids = np.flatnonzero(self.values == value)

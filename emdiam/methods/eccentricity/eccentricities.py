@@ -161,10 +161,31 @@ class AllEccentricities(ExactMethod):
         if self.options.out is not None and self.bounds is not None:
             with self.stages.timed("write"):
                 try:
-                    write_table(self.options.out, self.engine, self.bounds, self.components, self.unresolved() > 0)
+                    last = self.engine.facts.n_vertices - 1
+                    write_table(self.options.out, self.engine.store, (
+                        (start, np.maximum(lower, 0), np.where(lower < 0, last, upper))
+                        for start, lower, upper in self.bounds.pieces()), self._first_of(), self.unresolved() > 0)
                     self.written = str(self.options.out)
                 except InputError as error:
                     self.not_written.append(str(error))
+
+    def _first_of(self) -> Callable[[np.ndarray], np.ndarray]:
+        """See write_table: labels are the first vertices of components, but for that of the first BFS."""
+        engine, components, reached = self.engine, self.components, -1
+
+        def first_of(ids: np.ndarray) -> np.ndarray:
+            nonlocal reached
+            labels = (np.full(len(ids), -1) if components is None
+                      else np.asarray(components.labels[int(ids[0]) : int(ids[-1]) + 1], np.int64))
+            alone = engine.degrees(ids) == 0
+            labels[alone] = ids[alone]
+            inside = np.flatnonzero(labels == (-1 if components is None else components.reached_label))
+            if reached < 0 and len(inside):
+                reached = int(ids[inside[0]])
+            labels[inside] = reached
+            return labels
+
+        return first_of
 
     def unresolved(self) -> int:
         """Vertices whose eccentricity is not known."""

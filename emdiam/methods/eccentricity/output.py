@@ -1,45 +1,48 @@
-"""The table of all eccentricities in a file."""
+"""The file of all eccentricities: one writer, whatever distances count.
+
+The component of a vertex is named by the id of its first vertex in the order of the store; along arcs it is the strong
+component.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
 
-from ...engine.interface import Components, Engine, max_degree_vertex
-from ...vertex_tables import Piece, Values, write_vertices
-from .bounds import Bounds
+from ...store.store import Store
+from ...vertex_tables import PIECE, Piece, write_vertices
+
+# (first vertex, lower, upper) of consecutive vertices, as users see them.
+Pieces = Iterable[tuple[int, np.ndarray, np.ndarray]]
 
 
-def write_table(path: Path, engine: Engine, bounds: Bounds, components: Components | None, intervals: bool) -> None:
-    """A row for every vertex in the order of the store: id, eccentricity, component (the id of a vertex of it). With
-    `intervals`: id, lower, upper, component. components : those that the first BFS did not reach. Raises InputError
-    where it cannot be written."""
-    write_vertices(path, _pieces(engine, bounds, components, intervals), "the table of eccentricities")
+def write_table(path: Path, store: Store, bounds: Pieces, first_of: Callable[[np.ndarray], np.ndarray],
+                intervals: bool = False) -> None:
+    """Write a row for every vertex in the order of the store: id, eccentricity, component.
 
+    Parameters
+    ----------
+    path : Parquet, or CSV by its name.
+    bounds : of all vertices, in their order.
+    first_of : the first vertex in the component of each of some consecutive vertices, int64[k].
+    intervals : whether there is lower and upper in place of eccentricity.
 
-def _pieces(engine: Engine, bounds: Bounds, components: Components | None, intervals: bool) -> Iterator[Piece]:
-    """The rows in pieces."""
-    n, hub = engine.facts.n_vertices, max_degree_vertex(engine)
-    for start, lower, upper in bounds.pieces():
+    Raises
+    ------
+    InputError
+        Where it cannot be written.
+    """
+    def rows(start: int, lower: np.ndarray, upper: np.ndarray) -> Piece:
         ids = np.arange(start, start + len(lower))
-        columns: dict[str, Values] = {"id": engine.store.user_ids(ids)}
-        if intervals:
-            columns["lower"] = np.maximum(lower, 0)
-            columns["upper"] = np.where(lower < 0, n - 1, upper)
-        else:
-            columns["eccentricity"] = lower
-        columns["component"] = engine.store.user_ids(_members(engine, components, hub, ids))
-        yield columns
+        columns = {"lower": lower, "upper": upper} if intervals else {"eccentricity": lower}
+        return {"id": store.user_ids(ids), **columns, "component": store.user_ids(first_of(ids))}
+
+    write_vertices(path, (rows(*piece) for piece in bounds), "the table of eccentricities")
 
 
-def _members(engine: Engine, components: Components | None, hub: int, ids: np.ndarray) -> np.ndarray:
-    """A vertex of the component of each of these consecutive vertices, int64[k]. hub : of that with all edges."""
-    if components is None:
-        labels = np.full(len(ids), hub)
-    else:
-        labels = np.asarray(components.labels[int(ids[0]) : int(ids[-1]) + 1], np.int64)
-    isolated = engine.degrees(ids) == 0
-    labels[isolated] = ids[isolated]
-    return labels
+def in_pieces(lower: np.ndarray, upper: np.ndarray) -> Pieces:
+    """Bounds of all vertices as write_table takes them."""
+    for start in range(0, len(lower), PIECE):
+        yield start, lower[start : start + PIECE], upper[start : start + PIECE]

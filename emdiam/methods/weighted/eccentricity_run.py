@@ -5,7 +5,6 @@ Bytes: see stages.py; a vertex: 41, most of it for what is told of all together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +14,8 @@ import numpy as np
 from ...errors import EmdiamError, InputError
 from ...progress import timed
 from ...sssp.rows import unreached
-from ...vertex_tables import PIECE, Piece, write_vertices
 from ...weighted.heights import NEVER
+from ..eccentricity.output import in_pieces, write_table
 from ..exact.witness import REPORT
 from .eccentricities import ALL, CENTER, RADIUS
 from .eccentricities import WeightedEccentricities as Search
@@ -102,8 +101,10 @@ def _answer(stages: Stages, search: Search, asked: WeightedEccentricityOptions, 
         result.lower_bounds, result.upper_bounds = stages.units.lengths(lower), stages.units.lengths(upper)
     if asked.out is not None:
         file = asked.out
-        stages.session.write(result, "out", file, lambda: write_vertices(
-            file, _pieces(stages, search, lower, upper), "the table of eccentricities"))
+        stages.session.write(result, "out", file, lambda: write_table(
+            file, stages.store, ((start, stages.units.lengths(low), stages.units.lengths(high))
+                                  for start, low, high in in_pieces(lower, upper)),
+            lambda ids: parts.roots[parts.component[ids]], intervals=not proved.all()))
         result.seconds["total"] += result.seconds["write"]
     return result
 
@@ -118,14 +119,3 @@ def _check_radius(stages: Stages, search: Search) -> None:
         found = int(distances[distances != unreached(distances.dtype)].max())
     if found != int(search.upper[vertex]):
         raise EmdiamError(f"a second search from {vertex} finds another eccentricity, {found}: {REPORT}")
-
-
-def _pieces(stages: Stages, search: Search, lower: np.ndarray, upper: np.ndarray) -> Iterator[Piece]:
-    """A row for every vertex in the order of the store, in pieces: id, eccentricity (lower and upper where some bounds
-    differ), component (the id of its smallest vertex). lower, upper : see Search.intervals."""
-    store, units, parts = stages.store, stages.units, search.parts
-    bounds = {"eccentricity": lower} if (lower == upper).all() else {"lower": lower, "upper": upper}
-    for start in range(0, len(lower), PIECE):
-        ids = np.arange(start, min(start + PIECE, len(lower)))
-        yield {"id": store.user_ids(ids), **{name: units.lengths(values[ids]) for name, values in bounds.items()},
-               "component": store.user_ids(parts.roots[parts.component[ids]])}
