@@ -22,7 +22,7 @@ _ZERO, _NINE, _POINT, _PLUS, _MINUS, _LOWER, _E = 48, 57, 46, 43, 45, 32, 101
 
 
 @inlined
-def _with_places(size, k):  # type: ignore[no-untyped-def]
+def _with_places(size, k):
     """(whether it is the decimal of `size` with k places, the whole number of 10^-k that it is then). size : 0 or
     more."""
     power = _POWERS[k]
@@ -44,7 +44,7 @@ def _with_places(size, k):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _places(size):  # type: ignore[no-untyped-def]
+def _places(size):
     """The places of the decimal of `size`, 0 or more; -1 where they are more than MOST_PLACES."""
     for k in range(MOST_PLACES + 1):
         if _with_places(size, k)[0]:
@@ -53,7 +53,7 @@ def _places(size):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def most_places(values, places):  # type: ignore[no-untyped-def]
+def most_places(values, places):
     """The most places of the decimals of these finite floats, float64[k], and `places`; -1 where one has too many."""
     for value in values:
         size = abs(value)
@@ -67,7 +67,7 @@ def most_places(values, places):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def whole_numbers(values, places, out):  # type: ignore[no-untyped-def]
+def whole_numbers(values, places, out):
     """out[i] = the decimal of values[i], float64, in 10^-places: these are at least its places, and it fits."""
     for i in range(len(values)):
         size = abs(values[i])
@@ -77,7 +77,7 @@ def whole_numbers(values, places, out):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _exponent(data, pos, end):  # type: ignore[no-untyped-def]
+def _exponent(data, pos, end):
     """(the whole number at `pos`, at most _FARTHEST in size; the first byte behind it)."""
     down, exponent = pos < end and data[pos] == _MINUS, 0
     if down or (pos < end and data[pos] == _PLUS):
@@ -89,7 +89,7 @@ def _exponent(data, pos, end):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def read_texts(data, offsets, digits, powers):  # type: ignore[no-untyped-def]
+def read_texts(data, offsets, digits, powers):
     """digits[i] * 10^powers[i] = the number in data[offsets[i]:offsets[i + 1]], uint8; the first text that is written
     otherwise than numbers are in ASCII, or -1.
 
@@ -125,7 +125,7 @@ def read_texts(data, offsets, digits, powers):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _widened(values, out):  # type: ignore[no-untyped-def]
+def _widened(values, out):
     """out[i] = the float64 next to the decimal of values[i], float32; itself where that has too many places, or is not
     turned back into it."""
     for i in range(len(values)):

@@ -56,6 +56,23 @@ def is_kernel(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
                for name in ("njit", "kernel", "inlined"))
 
 
+def untyped(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Functions without all annotations that are no kernels, nor in one or in a function that makes one."""
+    found: list[ast.AST] = [tree]
+    while found:
+        for node in ast.iter_child_nodes(found.pop()):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                found.append(node)
+            elif not is_kernel(node):
+                found.append(node)
+                arguments = node.args
+                named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+                named += [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
+                if node.returns is None and node.name != "__init__" or any(
+                        one.annotation is None and one.arg not in ("self", "cls") for one in named):
+                    yield node
+
+
 def place(path: Path, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
     """Where a definition is, for a message."""
     return f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
@@ -74,6 +91,12 @@ def test_ruff():
 def test_mypy():
     # Libraries that are installed for a newer Python have stubs in its grammar.
     run_tool("mypy", "--python-version", "{}.{}".format(*sys.version_info), "emdiam")
+
+
+def test_all_but_kernels_have_types():
+    bare = [place(path, function) for path in python_files("emdiam")
+            for function in untyped(ast.parse(path.read_text(encoding="utf-8")))]
+    assert bare == []
 
 
 def test_files_are_short():
@@ -137,5 +160,7 @@ def test_the_rules_notice_what_they_look_for(tmp_path: Path):
     assert lengths(function) == (45, 41)
     assert n_parameters(function) == 8
     assert not is_kernel(function)
+    assert list(untyped(ast.parse(file.read_text()))) != []
     file.write_text("@njit(cache=True)\ndef f():\n    pass\n")
     assert is_kernel(next(functions(file)))
+    assert list(untyped(ast.parse(file.read_text()))) == []

@@ -113,7 +113,7 @@ def lengths_of(arcs: Arcs) -> tuple[Lengths, bool]:
 
 
 @kernel
-def longest_arcs(offsets, begin, costs, longest):  # type: ignore[no-untyped-def]
+def longest_arcs(offsets, begin, costs, longest):
     """longest[v] = the largest absolute weight out of v, of the arcs from `begin` on; gives the least weight, 0 at
     most."""
     least = 0.0
@@ -138,7 +138,7 @@ def fill_tile(tile: np.ndarray, arcs: Arcs, lengths: Lengths, rows: tuple[int, i
 
 
 @kernel
-def put_arcs(tile, offsets, begin, heads, costs, first, columns):  # type: ignore[no-untyped-def]
+def put_arcs(tile, offsets, begin, heads, costs, first, columns):
     """tile[v - first, u - columns[0]] = weight of the arcs from v to u; of parallel ones the least."""
     v = np.searchsorted(offsets, begin, side="right") - 1
     for p in range(len(heads)):

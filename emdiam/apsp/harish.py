@@ -17,7 +17,7 @@ from ..traverse.atomics import atomic_add
 
 
 @kernel
-def search_frontiers(offsets, heads, costs, first, part, infinity, turn):  # type: ignore[no-untyped-def]
+def search_frontiers(offsets, heads, costs, first, part, infinity, turn):
     """part[i] = distances from vertex first + i. costs : of one or all arcs. turn : int64[1], rows that were taken."""
     n = len(offsets) - 1
     fallen = np.empty(n, part.dtype)

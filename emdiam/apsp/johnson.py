@@ -40,7 +40,7 @@ class Johnson(Searches):
 
 
 @kernel
-def reweighted(offsets, heads, costs, p):  # type: ignore[no-untyped-def]
+def reweighted(offsets, heads, costs, p):
     """w(u, v) + p(u) - p(v) of all arcs, of the dtype of p; what floats round to less than 0 is 0."""
     new = np.empty(len(heads), p.dtype)
     for v in range(len(p)):
@@ -50,7 +50,7 @@ def reweighted(offsets, heads, costs, p):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def give_back(part, first, p, infinity):  # type: ignore[no-untyped-def]
+def give_back(part, first, p, infinity):
     """Distances along the weights that were given, of paths from vertex first + i in row i."""
     for i in range(len(part)):
         for u in range(len(p)):
@@ -59,7 +59,7 @@ def give_back(part, first, p, infinity):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def search_dijkstra(offsets, heads, costs, first, part, infinity, turn):  # type: ignore[no-untyped-def]
+def search_dijkstra(offsets, heads, costs, first, part, infinity, turn):
     """part[i] = distances from vertex first + i. turn : int64[1], rows that were taken."""
     n = len(offsets) - 1
     heap, place, state = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(3, np.int64)

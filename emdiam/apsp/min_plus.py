@@ -149,13 +149,13 @@ def shorten_row(typingctx: Any, arrays: Any, places: Any, through: Any, items: A
 
 
 @inlined
-def block_columns(item):  # type: ignore[no-untyped-def]
+def block_columns(item):
     """Columns of a block, of items of so many bytes."""
     return VECTORS * VECTOR_BYTES // item
 
 
 @kernel
-def pack_band_of_rows(matrix, band, edge, begin, end, panels):  # type: ignore[no-untyped-def]
+def pack_band_of_rows(matrix, band, edge, begin, end, panels):
     """A band of `edge` rows of the left factor, columns begin to end - 1, into panels of ROWS rows.
 
     panels : one-dimensional, for all rows; row i, column k goes to (i // ROWS * depth + k - begin) * ROWS + i % ROWS,
@@ -167,7 +167,7 @@ def pack_band_of_rows(matrix, band, edge, begin, end, panels):  # type: ignore[n
 
 
 @kernel
-def pack_band_of_columns(matrix, band, edge, begin, end, panels):  # type: ignore[no-untyped-def]
+def pack_band_of_columns(matrix, band, edge, begin, end, panels):
     """A band of `edge` columns of the right factor, rows begin to end - 1, into panels of a block's columns."""
     width = block_columns(matrix.itemsize)
     for j in range(band * edge, min((band + 1) * edge, matrix.shape[1]), width):
@@ -179,7 +179,7 @@ def pack_band_of_columns(matrix, band, edge, begin, end, panels):  # type: ignor
 
 
 @kernel
-def pack_rows(matrix, bands, edge, begin, end, panels, turn):  # type: ignore[no-untyped-def]
+def pack_rows(matrix, bands, edge, begin, end, panels, turn):
     """Bands (int64[b]) of rows, each by the thread that takes it. turn : int64[1], 0: counts those that were taken."""
     taken = atomic_add(turn, 0, 1)
     while taken < len(bands):
@@ -188,7 +188,7 @@ def pack_rows(matrix, bands, edge, begin, end, panels, turn):  # type: ignore[no
 
 
 @kernel
-def pack_columns(matrix, bands, edge, begin, end, panels, turn):  # type: ignore[no-untyped-def]
+def pack_columns(matrix, bands, edge, begin, end, panels, turn):
     """Bands of columns, in the same way."""
     taken = atomic_add(turn, 0, 1)
     while taken < len(bands):
@@ -197,7 +197,7 @@ def pack_columns(matrix, bands, edge, begin, end, panels, turn):  # type: ignore
 
 
 @kernel
-def relax_tiles(matrix, tiles, edge, rows, columns, depth, turn):  # type: ignore[no-untyped-def]
+def relax_tiles(matrix, tiles, edge, rows, columns, depth, turn):
     """Relax tiles of `matrix` by the product of panels, each tile by the thread that takes it; whether an entry fell.
 
     tiles : int64[m, 2], (row, column) of tiles of `edge` rows and columns, those at the end may be smaller. rows,
@@ -211,7 +211,7 @@ def relax_tiles(matrix, tiles, edge, rows, columns, depth, turn):  # type: ignor
 
 
 @kernel
-def relax_tile(matrix, row, column, edge, rows, columns, depth):  # type: ignore[no-untyped-def]
+def relax_tile(matrix, row, column, edge, rows, columns, depth):
     """The tile (row, column) of `edge` rows and columns."""
     top, left = row * edge, column * edge
     flat = matrix.reshape(-1)
@@ -225,7 +225,7 @@ def relax_tile(matrix, row, column, edge, rows, columns, depth):  # type: ignore
 
 
 @kernel
-def relax_lazily(matrix, left, right, height, width, span, infinity, turn):  # type: ignore[no-untyped-def]
+def relax_lazily(matrix, left, right, height, width, span, infinity, turn):
     """The same on the whole matrix, from the factors themselves, without the sums of what is infinite in the left one.
 
     height, width : of the parts that threads take, width a multiple of EDGE. span : (begin, end) of k. infinity : what
@@ -249,7 +249,7 @@ def relax_lazily(matrix, left, right, height, width, span, infinity, turn):  # t
 
 
 @kernel
-def close_tile(matrix, first, last, begin, end):  # type: ignore[no-untyped-def]
+def close_tile(matrix, first, last, begin, end):
     """Floyd-Warshall on the tile of rows and columns first to last - 1, in place, for k from begin to end - 1."""
     flat, stride = matrix.reshape(-1), matrix.shape[1]
     for k in range(begin, end):

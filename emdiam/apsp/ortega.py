@@ -17,7 +17,7 @@ from ..traverse.atomics import atomic_add
 
 
 @kernel
-def search_crauser(offsets, heads, costs, first, part, infinity, turn):  # type: ignore[no-untyped-def]
+def search_crauser(offsets, heads, costs, first, part, infinity, turn):
     """part[i] = distances from vertex first + i. turn : int64[1], rows that were taken."""
     n = len(offsets) - 1
     least = np.empty(n, part.dtype)

@@ -35,7 +35,7 @@ def undirected(rows: WeightedRows, room_bytes: int) -> tuple[np.ndarray, np.ndar
 
 
 @kernel
-def fill_both(offsets, heads, both, other):  # type: ignore[no-untyped-def]
+def fill_both(offsets, heads, both, other):
     """both : int64[n + 1], zeros, becomes the offsets of arcs and their reverse, `other` their heads."""
     n = len(offsets) - 1
     for v in range(n):
@@ -82,7 +82,7 @@ def parts_of(rows: WeightedRows, size: int, room_bytes: int) -> np.ndarray:
 
 
 @kernel
-def walk(offsets, heads, part, members, start, seen, order):  # type: ignore[no-untyped-def]
+def walk(offsets, heads, part, members, start, seen, order):
     """Breadth-first search within the part of `start`; order[: len(members)] = its members (int64[k]) as they are met.
     Where nothing is left to reach, it goes on from the first member that was not met."""
     one = part[start]

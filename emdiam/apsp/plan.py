@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BudgetError, MoreMemoryError
-from ..stream.plan import BASE_JITTER
-from ..units import format_seconds, format_size
+from ..units import BASE_JITTER, format_seconds, format_size
 from .arcs import Arcs
 from .disk_tiles import disk_layout, least_layout
 from .lengths import Lengths
@@ -159,7 +158,8 @@ def _strip_bytes(n_vertices: int, item: int, height: int) -> int:
 def separator_bytes(task: Pairs, whole: bool) -> int:
     """What separators take beside the arcs at most, strips included: every vertex lies between parts then, and an arc
     has no reverse. whole : whether the matrix is in memory."""
-    from .product import EDGE, Product, padded
+    from .min_plus import EDGE
+    from .product import Product, padded
     from .separators import part_size
 
     n, item = task.arcs.n_vertices, task.lengths.dtype.itemsize

@@ -150,7 +150,7 @@ class Separators:
 
 
 @kernel
-def mark_boundary(offsets, heads, part_of, on_boundary):  # type: ignore[no-untyped-def]
+def mark_boundary(offsets, heads, part_of, on_boundary):
     """on_boundary[v] = True for both ends of every arc between two parts."""
     for v in range(len(offsets) - 1):
         for p in range(offsets[v], offsets[v + 1]):
@@ -160,7 +160,7 @@ def mark_boundary(offsets, heads, part_of, on_boundary):  # type: ignore[no-unty
 
 
 @kernel
-def put_within(matrix, vertices, local, offsets, heads, costs, part_of):  # type: ignore[no-untyped-def]
+def put_within(matrix, vertices, local, offsets, heads, costs, part_of):
     """matrix[i, local[w]] = weight of the arc from vertices[i] to w, if both are of one part; 0 on the diagonal."""
     for i in range(len(vertices)):
         v = vertices[i]
@@ -172,7 +172,7 @@ def put_within(matrix, vertices, local, offsets, heads, costs, part_of):  # type
 
 
 @kernel
-def put_between(across, offsets, heads, costs, part_of, number):  # type: ignore[no-untyped-def]
+def put_between(across, offsets, heads, costs, part_of, number):
     """across[number[v], number[w]] = weight of the arc (v, w), if it is between two parts and less than what is
     there."""
     for v in range(len(offsets) - 1):

@@ -52,14 +52,14 @@ class Closing:
 
 
 @inlined
-def _await(counts, place, number):  # type: ignore[no-untyped-def]
+def _await(counts, place, number):
     """Return once counts[place] has come to `number`."""
     while atomic_count(counts, place, 0) < number:
         pass
 
 
 @inlined
-def _tile_of(k, place, count):  # type: ignore[no-untyped-def]
+def _tile_of(k, place, count):
     """(row, column) of the tile at this place in the line of round k."""
     others = count - 1
     if place == 0:
@@ -73,7 +73,7 @@ def _tile_of(k, place, count):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def close_rounds(matrix, edge, last, rows, columns, done, ended, turn):  # type: ignore[no-untyped-def]
+def close_rounds(matrix, edge, last, rows, columns, done, ended, turn):
     """Take tiles until those of the rounds before `last` are taken.
 
     rows, columns : panels [2, m] of even and of odd rounds. done : int64[count * count]. ended : int64[count]. turn :

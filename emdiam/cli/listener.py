@@ -14,11 +14,11 @@ from typing import Any
 import click
 
 from ..errors import NotWritten, StoppedEarly
-from ..progress import OUTCOME, SECONDS, Event, Listener, shared, silent
+from ..progress import OUTCOME, SECONDS, Event, Listener, joined, shared, silent
 from ..units import format_seconds
 from .options import EVENT_LOG
 from .output import answer, complain
-from .phases import RESUME, PhaseBook, joined, resumed_text
+from .phases import RESUME, PhaseBook, resumed_text
 
 
 @contextmanager

@@ -11,9 +11,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from ..progress import Event
+from ..progress import Event, joined
 from ..units import format_seconds
-from .phases import RESUME, Phase, PhaseBook, joined, resumed_text
+from .phases import RESUME, Phase, PhaseBook, resumed_text
 
 _BAR_WIDTH, _FRAMES_A_SECOND = 24, 4
 

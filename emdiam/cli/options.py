@@ -115,8 +115,9 @@ def _keep_events(context: click.Context, _parameter: click.Parameter, file: Path
 def made(option: Option, **more: Any) -> Callable[[F], F]:
     """An option of the table as click has it. more : further settings, or others."""
     low, high = option.limits
-    kinds = {table.INTEGER: lambda: click.IntRange(low, high),
-             table.REAL: lambda: click.FloatRange(low, high, min_open=True, max_open=high is not None)}
+    kinds: dict[str, Callable[[], click.ParamType]] = {
+        table.INTEGER: lambda: click.IntRange(low, high),
+        table.REAL: lambda: click.FloatRange(low, high, min_open=True, max_open=high is not None)}
     settings: dict[str, Any] = {"help": option.help, "metavar": option.metavar,
                                 "required": option.required}
     if option.kind in _FLAGS:

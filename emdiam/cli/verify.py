@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 
+from ..progress import bounds_text
 from ..units import format_count
 from . import options
 from .answer_lines import memory_lines, seconds_line
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer, complain
-from .phases import bounds_text
 
 _NOT_PROVED = 2
 

@@ -25,7 +25,8 @@ import pyarrow.compute as pc
 from ..checkpoint.records import State
 from ..errors import InputError
 from ..formats.source import EdgeBatch
-from ..sorting.runs import Keys, mix64
+from ..sorting.entries import Keys
+from ..sorting.runs import mix64
 from ..sorting.scratch import ScratchFile
 from ..sorting.sort import KeySorter, SortContext, fewer_runs, merged
 from ..store.writer import StoreWriter

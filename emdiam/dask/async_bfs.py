@@ -165,7 +165,7 @@ def _sent_table(frontier: Frontier) -> np.ndarray:
 
 
 @inlined
-def _relax(args, v, w, there, tail):  # type: ignore[no-untyped-def]
+def _relax(args, v, w, there, tail):
     dist, visited, offsets, sent, messages, limits, state = args
     value = state[LEVEL] + 1
     if limits[0] <= w < limits[1]:
@@ -182,7 +182,7 @@ def _relax(args, v, w, there, tail):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _list_message(sent, messages, state, w, value):  # type: ignore[no-untyped-def]
+def _list_message(sent, messages, state, w, value):
     """List (w, value) unless w was sent with as small a distance, as far as is remembered: entry w mod 2^k of `sent`
     holds the rest of w and the distance, of the vertex that was sent last; a forgotten one may be sent again."""
     at = w & (len(sent) - 1)
@@ -203,7 +203,7 @@ _walk_relaxing = queue_walk(_relax)
 
 @kernel
 def run_levels(paging, offsets, dist, visited, queues, missed, seeds, sent, messages, state,
-               limits):  # type: ignore[no-untyped-def]
+               limits):
     """Run levels in increasing order of distance; returns why it stopped.
 
     paging, offsets, queues, missed, state : as of traverse/sparse.py. dist : unsigned[n]. visited : bitmap; a set bit

@@ -71,7 +71,7 @@ def _bitmap(words: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def write_deltas(ids, first, out):  # type: ignore[no-untyped-def]
+def write_deltas(ids, first, out):
     """Write the deltas of `ids` to out[1:]; where they end, or 0 if there is no room for them."""
     at = 1
     last = first
@@ -90,7 +90,7 @@ def write_deltas(ids, first, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def read_deltas(message, first, out):  # type: ignore[no-untyped-def]
+def read_deltas(message, first, out):
     """The ids of a message of deltas, int64[k] for k bytes below 128."""
     at = 0
     last = first

@@ -48,14 +48,14 @@ START_SECONDS = 600.0
 _FOLDER = "temporary-directory"
 
 
-class _Scheduler(Scheduler):  # type: ignore[misc]
+class _Scheduler(Scheduler):
     """A scheduler without an HTTP server."""
 
     def start_http_server(self, *_args: Any, **_named: Any) -> None:
         """Listen nowhere."""
 
 
-class _Worker(Worker):  # type: ignore[misc]
+class _Worker(Worker):
     """A worker without an HTTP server, whose temporary files are in the folder of the run."""
 
     def __init__(self, *args: Any, **named: Any) -> None:
@@ -67,7 +67,7 @@ class _Worker(Worker):  # type: ignore[misc]
         """Listen nowhere."""
 
 
-class ClusterHere(SpecCluster):  # type: ignore[misc]
+class ClusterHere(SpecCluster):
     """A scheduler in this process, and worker processes, which mend() starts.
 
     workers : how many. threads : of each. dashboard : whether the scheduler has Dask's dashboard.

@@ -171,7 +171,7 @@ class Masks:
 
 
 @inlined
-def _mask_row(index, u):  # type: ignore[no-untyped-def]
+def _mask_row(index, u):
     """Where the mask of vertex u stands, -1 if it is not in the frontier."""
     bits = index[0][u >> 6]
     bit = np.uint64(1) << np.uint64(u & 63)
@@ -181,12 +181,12 @@ def _mask_row(index, u):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _active(state, word):  # type: ignore[no-untyped-def]
+def _active(state, word):
     return state[1][ACTIVE, word]
 
 
 @inlined
-def _push_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _push_row(state, ids, v, begin, end, whole):
     words, marks, flat, index, masks, limits, offers, count = state
     n = words.shape[1] - 1
     w = words.shape[2]
@@ -212,7 +212,7 @@ _walk_push = buffered_walk(_active, _push_row)
 
 
 @kernel
-def push_masks(piece, layout, words, marks, index, masks, limits, offers, count):  # type: ignore[no-untyped-def]
+def push_masks(piece, layout, words, marks, index, masks, limits, offers, count):
     """OR the masks of the ACTIVE rows of the blocks into plane NEXT of neighbours in limits[0]..limits[1]-1.
 
     offers : int64[k], (vertex << limits[2]) + row of the mask, for other neighbours; count : see buffered_walk. Returns
@@ -222,7 +222,7 @@ def push_masks(piece, layout, words, marks, index, masks, limits, offers, count)
 
 
 @kernel
-def join_offers(offers, shift, masks, out):  # type: ignore[no-untyped-def]
+def join_offers(offers, shift, masks, out):
     """out[i] = the masks of the i-th distinct vertex of `offers` (ascending, see push_masks), ORed."""
     at = np.int64(-1)
     for i in range(len(offers)):
@@ -233,7 +233,7 @@ def join_offers(offers, shift, masks, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def receive_masks(vertices, masks, words, marks):  # type: ignore[no-untyped-def]
+def receive_masks(vertices, masks, words, marks):
     """OR masks that came from another rank into plane NEXT. vertices : int64[k]; masks : unsigned[k, w]."""
     for i in range(len(vertices)):
         u = vertices[i]
@@ -247,17 +247,17 @@ def receive_masks(vertices, masks, words, marks):  # type: ignore[no-untyped-def
 
 
 @inlined
-def _not_full(state, word):  # type: ignore[no-untyped-def]
+def _not_full(state, word):
     return ~state[1][FULL, word]
 
 
 @inlined
-def _mark_fresh(state, word, hits):  # type: ignore[no-untyped-def]
+def _mark_fresh(state, word, hits):
     atomic_or(state[1][FRESH], word, hits)
 
 
 @inlined
-def _pull_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _pull_row(state, ids, v, begin, end, whole):
     words, _, flat, index, masks, collected = state
     n = words.shape[1] - 1
     w = words.shape[2]
@@ -294,7 +294,7 @@ _walk_pull = row_walk(_not_full, _pull_row, _mark_fresh)
 
 
 @kernel
-def pull_masks(piece, layout, words, marks, index, masks):  # type: ignore[no-untyped-def]
+def pull_masks(piece, layout, words, marks, index, masks):
     """Every vertex of the blocks that some source has not seen ORs the masks of its neighbours in a (part of a)
     frontier into plane NEXT, and stops when nothing more can come. Returns arcs scanned. A row that spans blocks is
     written atomically, since two threads may hold pieces."""
@@ -303,12 +303,12 @@ def pull_masks(piece, layout, words, marks, index, masks):  # type: ignore[no-un
 
 
 @inlined
-def _fresh(state, word):  # type: ignore[no-untyped-def]
+def _fresh(state, word):
     return state[1][FRESH, word]
 
 
 @inlined
-def _commit(state, v, word, bit):  # type: ignore[no-untyped-def]
+def _commit(state, v, word, bit):
     words, marks, targets, sinks, about, offsets, alive, sums = state
     wanted = len(targets) > 0 and (targets[word] & bit) != 0
     full, met = see(words, NEXT, v, alive, sinks, about[0], about[1], wanted)
@@ -322,7 +322,7 @@ def _commit(state, v, word, bit):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _take(state, v, word, bit):  # type: ignore[no-untyped-def]
+def _take(state, v, word, bit):
     words, _, index, masks = state
     at = _mask_row(index, v)
     for j in range(words.shape[2]):
@@ -335,7 +335,7 @@ _walk_commit, _walk_take = bit_walk(_fresh, _commit), bit_walk(_fresh, _take)
 
 
 @kernel
-def commit_masks(turn, grain, stop_word, offsets, words, marks, targets, sinks, about, out):  # type: ignore[no-untyped-def]
+def commit_masks(turn, grain, stop_word, offsets, words, marks, targets, sinks, about, out):
     """Threads share this pass over the FRESH vertices below word stop_word: what is in plane NEXT is seen now.
 
     targets : bitmap or of length 0. sinks : int64[2, k], in row 1 the addresses of distance columns. about : int64[2],
@@ -354,6 +354,6 @@ def commit_masks(turn, grain, stop_word, offsets, words, marks, targets, sinks, 
 
 
 @kernel
-def take_masks(turn, grain, stop_word, words, marks, index, masks):  # type: ignore[no-untyped-def]
+def take_masks(turn, grain, stop_word, words, marks, index, masks):
     """Threads share this pass: plane NEXT of the FRESH vertices goes to `masks`, where the index says."""
     _walk_take(turn, grain, stop_word, (words, marks, index, masks))

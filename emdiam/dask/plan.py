@@ -17,7 +17,6 @@ from ..errors import BudgetError
 from ..gpu.setting import CPU
 from ..store.store import Store
 from ..stream.plan import (
-    BASE_JITTER,
     MIN_BLOCKS,
     READERS,
     MemoryPlan,
@@ -27,7 +26,7 @@ from ..stream.plan import (
     longest_run,
     program_bytes,
 )
-from ..units import format_size
+from ..units import BASE_JITTER, format_size
 from .ranges import range_state_bytes
 
 _MARGIN = 16 << 20

@@ -82,7 +82,7 @@ class RankGroup:
         self.level: int | None = None
         self.n_isolated = self.number = 0
         self.unused: list[int] = []
-        self._futures: list[Future] = []
+        self._futures: list[Future[Any]] = []
         self.ranks: list[Any] = []
         try:
             try:

@@ -33,7 +33,7 @@ class Part:
 
 
 @kernel
-def hashes(key, ranks, out):  # type: ignore[no-untyped-def]
+def hashes(key, ranks, out):
     """out[i] = the hash of (key, ranks[i])."""
     for i in range(len(ranks)):
         out[i] = draw(np.uint64(key), np.uint64(ranks[i]))

@@ -23,7 +23,7 @@ class ColumnCounting:
     """The verb count_distances of an engine by its eccentricities with columns. Bytes a vertex: 1, 2 or 4 for each of
     the sources that are traversed together, as many as the pool has room for."""
 
-    def count_distances(self: Traversing, sources: np.ndarray, table: DistanceTable, *,  # type: ignore[misc]
+    def count_distances(self: Traversing, sources: np.ndarray, table: DistanceTable, *,
                         groups: np.ndarray | int = 0, sums: DistanceSums | None = None) -> None:
         """See Counting."""
         sources = np.asarray(sources, np.int64)

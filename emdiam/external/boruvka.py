@@ -156,7 +156,7 @@ class _Lightest(Taker):
 
 
 @kernel
-def lightest_edges(pairs, first, active, trees, ranks, stream, weights, words):  # type: ignore[no-untyped-def]
+def lightest_edges(pairs, first, active, trees, ranks, stream, weights, words):
     """Keep the word (label of the tree, rank) of the lightest edge to another tree for every vertex, and its weight.
 
     Labels of vertices that take part no more are those of an earlier round."""
@@ -174,7 +174,7 @@ def lightest_edges(pairs, first, active, trees, ranks, stream, weights, words): 
 
 
 @kernel
-def fold_offers(rows, first, weights, others, edges):  # type: ignore[no-untyped-def]
+def fold_offers(rows, first, weights, others, edges):
     """Keep the lightest of the edges offered to every tree. rows : uint64[k, 4], see _Lightest."""
     for i in range(len(rows)):
         at = np.int64(rows[i, 0]) - first

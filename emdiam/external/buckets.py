@@ -196,7 +196,7 @@ class Buckets:
 
 
 @kernel
-def by_range(keys, values, count, shift, starts, keys_out, values_out):  # type: ignore[no-untyped-def]
+def by_range(keys, values, count, shift, starts, keys_out, values_out):
     """The first `count` pairs in order of key >> shift, into keys_out and values_out, those of a range as they came.
 
     starts : int64[ranges + 2], zeros; the first pair of every range, and their number."""

@@ -204,7 +204,7 @@ class _Union:
 
 
 @kernel
-def unite_range(words, bits, first, leader, low):  # type: ignore[no-untyped-def]
+def unite_range(words, bits, first, leader, low):
     """Unite the ends of the edges within a range; low[v] = smallest vertex before it that an edge leads to.
 
     words : uint64[k], (offset of the larger end, smaller end); bits : of the latter. leader : uint32[k], union-find."""
@@ -224,7 +224,7 @@ def unite_range(words, bits, first, leader, low):  # type: ignore[no-untyped-def
 
 
 @kernel
-def settle_leaders(leader, low):  # type: ignore[no-untyped-def]
+def settle_leaders(leader, low):
     """leader[v] = the leader itself, low[leader] = the smallest of its part; whether there is any."""
     leads_out = False
     for v in range(len(leader)):
@@ -236,7 +236,7 @@ def settle_leaders(leader, low):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def leaving_edges(words, bits, first, leader, low, larger, smaller):  # type: ignore[no-untyped-def]
+def leaving_edges(words, bits, first, leader, low, larger, smaller):
     """The edges (w, p) that come in the place of those that leave a part for w, p being the smallest; how many."""
     mask = (np.uint64(1) << bits) - np.uint64(1)
     count = 0
@@ -251,7 +251,7 @@ def leaving_edges(words, bits, first, leader, low, larger, smaller):  # type: ig
 
 
 @inlined
-def _add(sums, i, size, last, degree, hub, rank, vertex):  # type: ignore[no-untyped-def]
+def _add(sums, i, size, last, degree, hub, rank, vertex):
     if sums[i, _SIZE] == 0 or rank < sums[i, _RANK]:
         sums[i, _RANK] = rank
         sums[i, _FIRST] = vertex
@@ -263,7 +263,7 @@ def _add(sums, i, size, last, degree, hub, rank, vertex):  # type: ignore[no-unt
 
 
 @kernel
-def add_vertices(leader, members, first, degrees, ranks, sums):  # type: ignore[no-untyped-def]
+def add_vertices(leader, members, first, degrees, ranks, sums):
     """Add the hidden vertices of a range to the sums of their parts, int64[k, 6]."""
     for v in range(len(leader)):
         if members[v]:
@@ -271,7 +271,7 @@ def add_vertices(leader, members, first, degrees, ranks, sums):  # type: ignore[
 
 
 @kernel
-def add_parts(leader, rows, first, sums):  # type: ignore[no-untyped-def]
+def add_parts(leader, rows, first, sums):
     """Add parts of ranges behind to those that they hang from. rows : int64[k, 8], (vertex, leader of part, sums)."""
     for i in range(len(rows)):
         _add(sums, np.int64(leader[rows[i, 0] - first]), rows[i, 2 + _SIZE], rows[i, 2 + _LAST], rows[i, 2 + _DEGREE],

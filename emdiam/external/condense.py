@@ -48,7 +48,7 @@ def push_meetings(
 
 
 @kernel
-def pack_crossing(heads, first, own, others, shifts, packed):  # type: ignore[no-untyped-def]
+def pack_crossing(heads, first, own, others, shifts, packed):
     """Pack the arcs from clusters of `others` to those of `heads` that are others; see push_meetings.
 
     Returns how many words; below 0: an end of an arc is in no cluster."""
@@ -67,7 +67,7 @@ def pack_crossing(heads, first, own, others, shifts, packed):  # type: ignore[no
 
 
 @kernel
-def pack_renumbered(heads, first, own, others, shifts, packed):  # type: ignore[no-untyped-def]
+def pack_renumbered(heads, first, own, others, shifts, packed):
     """Pack all arcs, by the new numbers of their ends, with the weight 1."""
     for i in range(len(heads)):
         packed[i] = (own[np.int64(heads[i]) - first] << shifts[0]) | (others[i] << shifts[1]) | np.uint64(1)

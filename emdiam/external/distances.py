@@ -132,7 +132,7 @@ class LevelColumns:
 
 
 @kernel
-def one_each(vertices, masks, levels, stride, keys, values):  # type: ignore[no-untyped-def]
+def one_each(vertices, masks, levels, stride, keys, values):
     """(source * stride + vertex, level) for each bit of the masks."""
     at = 0
     for i in range(len(vertices)):

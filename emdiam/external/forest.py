@@ -131,7 +131,7 @@ class DiskForest:
 
 
 @kernel
-def first_so_high(trees, ranks, tree, heights, height, first, best):  # type: ignore[no-untyped-def]
+def first_so_high(trees, ranks, tree, heights, height, first, best):
     """best = (vertex of smallest rank with trees[i] == tree and heights[i] >= height, that rank), -1 before."""
     for i in range(len(trees)):
         if np.int64(trees[i]) == tree and np.int64(heights[i]) >= height:

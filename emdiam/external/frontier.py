@@ -114,7 +114,7 @@ class Frontier:
 
 
 @kernel
-def take_away_bits(words, first, vertices):  # type: ignore[no-untyped-def]
+def take_away_bits(words, first, vertices):
     """Clear the bits of `vertices` in the bitmap of vertices from `first` on."""
     for i in range(len(vertices)):
         at = np.int64(vertices[i]) - first
@@ -122,7 +122,7 @@ def take_away_bits(words, first, vertices):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def take_away_masks(masks, first, vertices, others):  # type: ignore[no-untyped-def]
+def take_away_masks(masks, first, vertices, others):
     """Clear the bits of others[i] in the mask of vertices[i]."""
     for i in range(len(vertices)):
         masks[np.int64(vertices[i]) - first] &= ~others[i]

@@ -207,7 +207,7 @@ def _among(values: np.ndarray, ascending: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def fold_offers(words, bits, first, least):  # type: ignore[no-untyped-def]
+def fold_offers(words, bits, first, least):
     """least[v - first] = the smallest owner offered to v. words : uint64[k], (vertex, owner)."""
     mask = (np.uint64(1) << bits) - np.uint64(1)
     for i in range(len(words)):

@@ -94,7 +94,7 @@ class DiskLabels:
 
 
 @kernel
-def first_by_rank(labels, ranks, first, radii, members, best):  # type: ignore[no-untyped-def]
+def first_by_rank(labels, ranks, first, radii, members, best):
     """members[g], best[g] = vertex of smallest rank in group g, and that rank; -1 before. radii : int64[groups], the
     distance that it has, or length 0 for any."""
     for i in range(len(labels)):

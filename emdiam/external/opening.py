@@ -20,7 +20,6 @@ from ..store.check import blamed_on
 from ..store.store import Store
 from ..stream.counters import SharedCounters
 from ..stream.plan import (
-    BASE_JITTER,
     MIN_BLOCKS,
     READERS,
     MemoryPlan,
@@ -32,7 +31,7 @@ from ..stream.plan import (
 )
 from ..stream.threads import Threads
 from ..traverse.columns import FOLD_BYTES
-from ..units import budget_bytes, format_size, scratch_folder
+from ..units import BASE_JITTER, budget_bytes, format_size, scratch_folder
 from .columns import PAGE
 from .disk import Disk, Sizes
 from .engine import ExternalEngine

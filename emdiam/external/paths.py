@@ -80,7 +80,7 @@ def path_pieces(disk: Disk, distances: DiskColumn, target: int, ranks: ShardedAr
 
 
 @inlined
-def _missing(state, kind, slot_of, number):  # type: ignore[no-untyped-def]
+def _missing(state, kind, slot_of, number):
     """Whether a chunk is not there, which is noted then."""
     if slot_of[number] >= 0:
         return False
@@ -89,7 +89,7 @@ def _missing(state, kind, slot_of, number):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _at(paging, place):  # type: ignore[no-untyped-def]
+def _at(paging, place):
     """The entry at a place whose chunk is there."""
     items, slot_of, shift = paging
     chunk = place >> shift
@@ -97,7 +97,7 @@ def _at(paging, place):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def walk_down(offsets, arcs, distances, ranks, by_rank, path, state):  # type: ignore[no-untyped-def]
+def walk_down(offsets, arcs, distances, ranks, by_rank, path, state):
     """From a vertex always to the neighbour of smallest rank one nearer, until distance 0.
 
     offsets, arcs, distances, ranks : (items, slot of each chunk, shift). path : int64[k] receives the vertices walked
@@ -156,7 +156,7 @@ def follow_chains(rows: Rows, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 @inlined
-def _ask(asked, counts, kind, paging, low, high):  # type: ignore[no-untyped-def]
+def _ask(asked, counts, kind, paging, low, high):
     """Whether one of two chunks is missing; both are asked for then."""
     if paging[1][low] >= 0 and paging[1][high] >= 0:
         return False
@@ -166,7 +166,7 @@ def _ask(asked, counts, kind, paging, low, high):  # type: ignore[no-untyped-def
 
 
 @kernel
-def follow(walks, pending, offsets, arcs, asked, counts):  # type: ignore[no-untyped-def]
+def follow(walks, pending, offsets, arcs, asked, counts):
     """Walk every chain i with pending[i] on, as far as the chunks that are there allow.
 
     walks, pending : as in traverse.chains.follow. asked : int64[2, 2k], chunks of offsets and of arcs that are missing;

@@ -196,7 +196,7 @@ def _sender(
 
 
 @kernel
-def gather_bounds(items, slot_of, shift, vertices, starts, ends):  # type: ignore[no-untyped-def]
+def gather_bounds(items, slot_of, shift, vertices, starts, ends):
     """starts, ends = offsets of the rows of `vertices` and of those behind them; all chunks are in the arena."""
     mask = (1 << shift) - 1
     for i in range(len(vertices)):
@@ -207,7 +207,7 @@ def gather_bounds(items, slot_of, shift, vertices, starts, ends):  # type: ignor
 
 
 @kernel
-def send_arcs(piece, shift, vertices, starts, ends, given, up, state, heads, values):  # type: ignore[no-untyped-def]
+def send_arcs(piece, shift, vertices, starts, ends, given, up, state, heads, values):
     """(head, value of the row) of arcs in the blocks of the piece, as many as there is room for; returns how many.
 
     piece : as Pager.sweep gives it. vertices, starts, ends : int64[k] ascending, rows; given : a value for each, or

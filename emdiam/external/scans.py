@@ -38,7 +38,7 @@ def steep_arcs(disk: Disk, column: Column, tick: Tick | None = None) -> int:
 
 
 @kernel
-def count_steep(part, first, keys, values):  # type: ignore[no-untyped-def]
+def count_steep(part, first, keys, values):
     """How many values[i] differ by more than 1 from part[keys[i] - first]."""
     count = 0
     for i in range(len(keys)):

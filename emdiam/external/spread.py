@@ -54,8 +54,8 @@ def _groups(
     """(value, pieces of seeds) of the values within the limit, smallest first; without the seeds that are below it, of
     which earlier spreads have seen to."""
     if seeds is None:
-        if int(values) <= limit:  # type: ignore[arg-type]
-            yield int(values), _with_bound(bound, int(values))  # type: ignore[arg-type]
+        if int(values) <= limit:
+            yield int(values), _with_bound(bound, int(values))
         return
     order = np.argsort(values, kind="stable")
     of, ids = np.asarray(values, np.int64)[order], np.asarray(seeds, np.int64)[order]

@@ -53,7 +53,7 @@ def united(done: Done) -> Fold:
 
 
 @kernel
-def put_smaller(least, first, keys, values):  # type: ignore[no-untyped-def]
+def put_smaller(least, first, keys, values):
     """least[keys[i] - first] = the smaller of it and values[i]."""
     for i in range(len(keys)):
         at = np.int64(keys[i]) - first
@@ -62,7 +62,7 @@ def put_smaller(least, first, keys, values):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def set_keys(words, first, keys, values):  # type: ignore[no-untyped-def]
+def set_keys(words, first, keys, values):
     """Set bit keys[i] - first of `words`, whatever the values are."""
     for i in range(len(keys)):
         at = np.int64(keys[i]) - first
@@ -70,7 +70,7 @@ def set_keys(words, first, keys, values):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def unite_masks(masks, first, keys, values):  # type: ignore[no-untyped-def]
+def unite_masks(masks, first, keys, values):
     """masks[keys[i] - first] |= values[i]."""
     for i in range(len(keys)):
         masks[np.int64(keys[i]) - first] |= values[i]

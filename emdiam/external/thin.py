@@ -26,7 +26,7 @@ _NEW = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @inlined
-def _insertion_sort(keys, masks, count):  # type: ignore[no-untyped-def]
+def _insertion_sort(keys, masks, count):
     for i in range(1, count):
         key, mask = keys[i], masks[i]
         j = i - 1
@@ -39,7 +39,7 @@ def _insertion_sort(keys, masks, count):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _radix_pass(keys, masks, count, shift, base, into, masks_into, counters):  # type: ignore[no-untyped-def]
+def _radix_pass(keys, masks, count, shift, base, into, masks_into, counters):
     for d in range(257):
         counters[d] = 0
     for i in range(count):
@@ -54,7 +54,7 @@ def _radix_pass(keys, masks, count, shift, base, into, masks_into, counters):  #
 
 
 @inlined
-def _sort(keys, masks, count, counters):  # type: ignore[no-untyped-def]
+def _sort(keys, masks, count, counters):
     """Sort the pairs of row 0 of keys, masks (int64[2, k], uint64[2, k]) by key; returns the row where they are."""
     if count <= _INSERT:
         _insertion_sort(keys[0], masks[0], count)
@@ -70,7 +70,7 @@ def _sort(keys, masks, count, counters):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _taken(ids, masks, count, at, v):  # type: ignore[no-untyped-def]
+def _taken(ids, masks, count, at, v):
     """(place of the first of ids[at:count] that is not below v, mask of v there or 0)."""
     while at < count and ids[at] < v:
         at += 1
@@ -78,7 +78,7 @@ def _taken(ids, masks, count, at, v):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _find_bounds(lists, counts, bounds, todo, missing, offsets, state):  # type: ignore[no-untyped-def]
+def _find_bounds(lists, counts, bounds, todo, missing, offsets, state):
     """Bounds of the rows that are to do, as far as their offsets are in memory; those put aside are left to do."""
     items, slot_of, shift = offsets
     mask = (1 << shift) - 1
@@ -100,7 +100,7 @@ def _find_bounds(lists, counts, bounds, todo, missing, offsets, state):  # type:
 
 
 @inlined
-def _gather(lists, masks, bounds, todo, missing, arcs, heads, head_masks, state):  # type: ignore[no-untyped-def]
+def _gather(lists, masks, bounds, todo, missing, arcs, heads, head_masks, state):
     """Heads of the rows that are to do and whose blocks are in memory; False if there is no room for them, or a row
     has more blocks than may be there."""
     ids, slot_of, shift = arcs
@@ -135,7 +135,7 @@ def _gather(lists, masks, bounds, todo, missing, arcs, heads, head_masks, state)
 
 
 @kernel
-def thin_levels(offsets, arcs, work, lists, masks, counts, wanted, out, farthest, state):  # type: ignore[no-untyped-def]
+def thin_levels(offsets, arcs, work, lists, masks, counts, wanted, out, farthest, state):
     """Levels until there is a reason to return.
 
     offsets, arcs : (items, slot of each chunk, shift), see Rows.paging. work : (bounds int64[2, c]; todo int64[c], rows
@@ -183,7 +183,7 @@ def thin_levels(offsets, arcs, work, lists, masks, counts, wanted, out, farthest
 
 
 @inlined
-def _end_level(heads, head_masks, lists, masks, counts, wanted, out, farthest, state):  # type: ignore[no-untyped-def]
+def _end_level(heads, head_masks, lists, masks, counts, wanted, out, farthest, state):
     """The sorted heads, less what the frontier and the list before it hold, become the frontier."""
     current = state[CURRENT]
     previous, following = (current + 2) % 3, (current + 1) % 3
@@ -219,7 +219,7 @@ def _end_level(heads, head_masks, lists, masks, counts, wanted, out, farthest, s
 
 
 @inlined
-def _is_wanted(wanted, v):  # type: ignore[no-untyped-def]
+def _is_wanted(wanted, v):
     listed, words = wanted
     if len(words):
         return has_bit(words, v)

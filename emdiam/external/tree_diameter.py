@@ -101,7 +101,7 @@ def _longest(space: Space, parents: RangeQueues, tick: Tick | None) -> int:
 
 
 @kernel
-def fold_branches(rows, heights, first):  # type: ignore[no-untyped-def]
+def fold_branches(rows, heights, first):
     """Fold branches (parent, reach), int64[k, 2], into heights[parent - first]; the longest path met, in edges."""
     longest = np.int64(0)
     for i in range(len(rows)):
@@ -112,7 +112,7 @@ def fold_branches(rows, heights, first):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def fold_children(above, heights, first, out):  # type: ignore[no-untyped-def]
+def fold_children(above, heights, first, out):
     """Fold the vertices of a range into their parents above[i] (-1: none), the last first; (longest path met, branches
     (parent, reach) that leave the range, in out[:count])."""
     longest, count = np.int64(0), np.int64(0)

@@ -187,7 +187,7 @@ class DiskRefinement:
 
 
 @kernel
-def go_down(above, heights, first):  # type: ignore[no-untyped-def]
+def go_down(above, heights, first):
     """heights[i] = that of its parent above[i] and one, for those in the range from `first` on whose parent is too."""
     for i in range(len(above)):
         p = above[i] - first

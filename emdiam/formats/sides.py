@@ -54,5 +54,5 @@ class TwoSides:
 
 def with_two_sides(source: Any) -> EdgeSource:
     """A source of edges as one of two sides."""
-    found: EdgeSource = TwoSides(source)  # type: ignore[assignment]
+    found: EdgeSource = TwoSides(source)
     return found

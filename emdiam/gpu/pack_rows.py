@@ -47,7 +47,7 @@ def _blocks_of(first: np.ndarray, last: np.ndarray, shift: int) -> np.ndarray:
 
 
 @kernel
-def copy_rows(turn, grain, ids, slot_of, shift, first, last, low, high, places, out):  # type: ignore[no-untyped-def]
+def copy_rows(turn, grain, ids, slot_of, shift, first, last, low, high, places, out):
     """Threads share the rows. Copies what of each lies in arcs [low, high), whose blocks have slots."""
     while True:
         begin = atomic_add(turn, 0, grain)

@@ -19,7 +19,8 @@ import numpy as np
 
 from .device import Device, DeviceArray
 from .graph import DeviceGraph
-from .multi_source import UNREACHED, WORD_BITS, MultiSource
+from .kernel_file import UNREACHED
+from .multi_source import WORD_BITS, MultiSource
 from .multi_source_whole import WholeBatch
 from .multi_source_wide import WideBatch
 

@@ -96,7 +96,7 @@ class VertexState(ABC):
         for piece in record.pieces(name):
             column.set_part(start, piece)
             start += len(piece)
-        return column  # type: ignore[no-any-return]
+        return column
 
     def write_reached(self, writer: RecordWriter) -> None:
         """Write the bitmap of what the last BFS reached."""

@@ -114,7 +114,7 @@ def contradiction() -> ValueError:
 
 
 @inlined
-def _before(v, w, keys):  # type: ignore[no-untyped-def]
+def _before(v, w, keys):
     distances, turns = keys
     return distances[v] < distances[w] or (distances[v] == distances[w] and turns[v] < turns[w])
 
@@ -123,7 +123,7 @@ _sift_up, _sift_down = heap_of(_before)
 
 
 @inlined
-def _search(indptr, indices, costs, whole_arcs, source, cutoff, queue, distances, whole, heap, place, turns):  # type: ignore[no-untyped-def]
+def _search(indptr, indices, costs, whole_arcs, source, cutoff, queue, distances, whole, heap, place, turns):
     distances[source], whole[source], turns[source] = 0, True, 0
     heap[0], place[source] = source, 0
     size, turn, reached, keys = 1, 1, 0, (distances, turns)
@@ -157,14 +157,14 @@ def _search(indptr, indices, costs, whole_arcs, source, cutoff, queue, distances
 
 
 @kernel
-def search(indptr, indices, costs, whole_arcs, source, cutoff, queue, distances, whole, heap, place, turns):  # type: ignore[no-untyped-def]
+def search(indptr, indices, costs, whole_arcs, source, cutoff, queue, distances, whole, heap, place, turns):
     """Search from `source` up to the distance `cutoff`; returns how many vertices were reached, r: they are queue[:r],
     in the order in which they were settled; or _CONTRADICTION. Others: see ArraySearches and its _state."""
     return _search(indptr, indices, costs, whole_arcs, source, cutoff, queue, distances, whole, heap, place, turns)
 
 
 @kernel
-def eccentricities(  # type: ignore[no-untyped-def]
+def eccentricities(
         indptr, indices, costs, whole_arcs, sources, queue, distances, whole, heap, place, turns, out, out_whole):
     """out[i], out_whole[i] = the largest distance from sources[i], the first of these; stops at a source that does not
     reach all vertices. Returns how many are done, and the result of the last search."""
@@ -185,7 +185,7 @@ def eccentricities(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sum_of_inverses(  # type: ignore[no-untyped-def]
+def sum_of_inverses(
         indptr, indices, costs, whole_arcs, queue, distances, whole, heap, place, turns):
     """The sum of 1 / d over all distances d between two vertices but 0, source by source, by increasing distance; and
     the result of the last search."""

@@ -13,14 +13,14 @@ SHORT = 48
 
 
 @kernel
-def count_in_bins(rows, starts, new_of, shift, bins):  # type: ignore[no-untyped-def]
+def count_in_bins(rows, starts, new_of, shift, bins):
     """Add the arcs of every row of a run (store/arc_runs.py) to the bin of its new number."""
     for k in range(len(rows)):
         bins[np.int64(new_of[rows[k]]) >> shift] += starts[k + 1] - starts[k]
 
 
 @kernel
-def count_numbers(rows, starts, new_of, shift, place, inside):  # type: ignore[no-untyped-def]
+def count_numbers(rows, starts, new_of, shift, place, inside):
     """Add the arcs of every row to its own count, where its bin has a place in `inside`, int64[bins, 2^shift]."""
     for k in range(len(rows)):
         number = np.int64(new_of[rows[k]])
@@ -30,7 +30,7 @@ def count_numbers(rows, starts, new_of, shift, place, inside):  # type: ignore[n
 
 
 @inlined
-def _range_of(number, lookup):  # type: ignore[no-untyped-def]
+def _range_of(number, lookup):
     bounds, first, shift = lookup
     k = np.int64(first[number >> shift])
     while number >= bounds[k + 1]:
@@ -39,7 +39,7 @@ def _range_of(number, lookup):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def count_rows(rows, starts, new_of, lookup, ranges, counts):  # type: ignore[no-untyped-def]
+def count_rows(rows, starts, new_of, lookup, ranges, counts):
     """ranges[k] = the range of the new number of rows[k]; counts, int64[2, B], gets the arcs and the rows of each."""
     for k in range(len(rows)):
         found = _range_of(np.int64(new_of[rows[k]]), lookup)
@@ -49,7 +49,7 @@ def count_rows(rows, starts, new_of, lookup, ranges, counts):  # type: ignore[no
 
 
 @kernel
-def check_rows(rows, starts, ids, sums):  # type: ignore[no-untyped-def]
+def check_rows(rows, starts, ids, sums):
     """How many arcs lead up, and a row that does not ascend or holds itself, -1 if there is none.
 
     sums : uint64[2], the fingerprints of the arcs that lead up and of those that lead down are added, as ArcCheck takes
@@ -75,7 +75,7 @@ def check_rows(rows, starts, ids, sums):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def deal_rows(run, weights, new_of, ranges, at, heads, out, out_weights):  # type: ignore[no-untyped-def]
+def deal_rows(run, weights, new_of, ranges, at, heads, out, out_weights):
     """Write the rows of a run under their new numbers to the places of their ranges.
 
     run : (rows, starts, ids). ranges : as count_rows gives it. at : int64[2, B], the next place of each range in `out`
@@ -101,14 +101,14 @@ def deal_rows(run, weights, new_of, ranges, at, heads, out, out_weights):  # typ
 
 
 @kernel
-def count_degrees(heads, low, ends):  # type: ignore[no-untyped-def]
+def count_degrees(heads, low, ends):
     """ends[number - low + 1] += arcs, of every head."""
     for i in range(len(heads)):
         ends[np.int64(heads[i, 0]) - low + 1] += np.int64(heads[i, 1])
 
 
 @kernel
-def place_rows(heads, ids, weights, low, free, out, out_weights):  # type: ignore[no-untyped-def]
+def place_rows(heads, ids, weights, low, free, out, out_weights):
     """Copy the rows of `heads` to their places. free : int64[numbers], the next place of each row, counted on."""
     p = 0
     for i in range(len(heads)):
@@ -124,7 +124,7 @@ def place_rows(heads, ids, weights, low, free, out, out_weights):  # type: ignor
 
 
 @kernel
-def sort_short_rows(starts, ids, weights):  # type: ignore[no-untyped-def]
+def sort_short_rows(starts, ids, weights):
     """Sort the rows of at most SHORT arcs, starts[k] to starts[k + 1] - 1 of `ids`; returns how many are longer.
 
     Each arc goes to the place that says how many of its row are smaller: no branch depends on an id."""

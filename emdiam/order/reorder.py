@@ -50,9 +50,9 @@ from ..store.layout import NATURAL, StoreRecord, sentinel
 from ..store.place import check_target
 from ..store.store import Store, check_directed, open_store
 from ..store.writer import StoreWriter, writer_bytes
-from ..stream.plan import BASE_JITTER, Known, program_bytes, too_small
+from ..stream.plan import Known, program_bytes, too_small
 from ..unchanged import Watched
-from ..units import current_rss_bytes
+from ..units import BASE_JITTER, current_rss_bytes
 from .deal_plan import dealt_bytes, least_work_bytes, work_bytes
 from .placing import rank_bytes
 from .registry import Order, order_named

@@ -114,7 +114,7 @@ def _shift(packing: Packing) -> int:
 
 
 @kernel
-def levels_of(sizes, key):  # type: ignore[no-untyped-def]
+def levels_of(sizes, key):
     """The level of every cluster, uint8[K]. sizes : int64[K], vertices of each."""
     levels = np.zeros(len(sizes), np.uint8)
     for a in range(len(sizes)):
@@ -128,19 +128,19 @@ def levels_of(sizes, key):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def count_levels(keys, shift, levels, counts):  # type: ignore[no-untyped-def]
+def count_levels(keys, shift, levels, counts):
     """Count the arcs by the level of the cluster that they leave."""
     for i in range(len(keys)):
         counts[levels[np.int64(keys[i] >> np.uint64(shift))]] += 1
 
 
 @inlined
-def _ends(arc, id_bits, weight_bits):  # type: ignore[no-untyped-def]
+def _ends(arc, id_bits, weight_bits):
     return tail_of(arc, id_bits, weight_bits), head_of(arc, id_bits, weight_bits)
 
 
 @kernel
-def keep_levels(keys, id_bits, weight_bits, levels, least):  # type: ignore[no-untyped-def]
+def keep_levels(keys, id_bits, weight_bits, levels, least):
     """Move the arcs with an end of the least level or above to the front; returns how many."""
     count = 0
     for i in range(len(keys)):
@@ -152,7 +152,7 @@ def keep_levels(keys, id_bits, weight_bits, levels, least):  # type: ignore[no-u
 
 
 @kernel
-def keep_between(keys, id_bits, weight_bits, parts):  # type: ignore[no-untyped-def]
+def keep_between(keys, id_bits, weight_bits, parts):
     """Move the arcs between different parts to the front; returns how many."""
     count = 0
     for i in range(len(keys)):
@@ -164,7 +164,7 @@ def keep_between(keys, id_bits, weight_bits, parts):  # type: ignore[no-untyped-
 
 
 @kernel
-def add_opposites(keys, id_bits, weight_bits, both):  # type: ignore[no-untyped-def]
+def add_opposites(keys, id_bits, weight_bits, both):
     """both[2 i] = the arc keys[i], both[2 i + 1] = its opposite."""
     low = np.uint64((1 << weight_bits) - 1)
     for i in range(len(keys)):

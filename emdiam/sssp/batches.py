@@ -36,7 +36,7 @@ def new_batches(rows: WeightedRows, n_threads: int, dtype: np.dtype[Any]) -> Bat
 
 
 @inlined
-def relax_chunk(chunk, count, graph, labels, bins, batches, me, current, scale, team):  # type: ignore[no-untyped-def]
+def relax_chunk(chunk, count, graph, labels, bins, batches, me, current, scale, team):
     """Relax the rows of the vertices in a chunk that wait; returns the arcs. team : () where no other thread does,
     which is known when a kernel is compiled."""
     offsets, heads, costs = graph
@@ -61,7 +61,7 @@ def relax_chunk(chunk, count, graph, labels, bins, batches, me, current, scale, 
 
 
 @inlined
-def _waiting_rows(chunk, count, graph, labels, chunks, spans, starts, me, team):  # type: ignore[no-untyped-def]
+def _waiting_rows(chunk, count, graph, labels, chunks, spans, starts, me, team):
     """Put the rows that wait at the front; (how many, arcs of the longest row of the chunk). They do not wait from now
     on. A row whose label falls meanwhile waits in another bin."""
     offsets, heads, costs = graph
@@ -88,7 +88,7 @@ def _waiting_rows(chunk, count, graph, labels, chunks, spans, starts, me, team):
 
 
 @inlined
-def _relax_long(n_rows, graph, labels, bins, batches, me, current, scale, team):  # type: ignore[no-untyped-def]
+def _relax_long(n_rows, graph, labels, bins, batches, me, current, scale, team):
     """Relax the rows of more than LONG arcs, and leave empty ones in their places; returns the arcs."""
     _, heads, costs = graph
     spans, starts = batches[0], batches[1]
@@ -106,7 +106,7 @@ def _relax_long(n_rows, graph, labels, bins, batches, me, current, scale, team):
 
 
 @inlined
-def _add_row(n_arcs, begin, length, label, heads, costs, ids, sums, me):  # type: ignore[no-untyped-def]
+def _add_row(n_arcs, begin, length, label, heads, costs, ids, sums, me):
     """Put the arcs of a row at the end of the batch; returns how many it has then."""
     if length <= SHORT and begin + SHORT <= len(heads):
         for i in range(SHORT):
@@ -120,7 +120,7 @@ def _add_row(n_arcs, begin, length, label, heads, costs, ids, sums, me):  # type
 
 
 @inlined
-def _shorter(n_arcs, labels, offsets, ids, sums, me):  # type: ignore[no-untyped-def]
+def _shorter(n_arcs, labels, offsets, ids, sums, me):
     """Keep the arcs that shorten a path; returns how many. Where the row of a head begins is fetched: it is needed soon
     if its label falls."""
     kept = 0
@@ -135,7 +135,7 @@ def _shorter(n_arcs, labels, offsets, ids, sums, me):  # type: ignore[no-untyped
 
 
 @inlined
-def _lower(u, new, labels, bins, me, current, scale, team):  # type: ignore[no-untyped-def]
+def _lower(u, new, labels, bins, me, current, scale, team):
     """Lower the label of u to `new`, and push u, if that is less."""
     before = labels[u]
     if new < before:

@@ -108,7 +108,7 @@ def _nothing() -> None:
 
 
 @kernel(allocates=False)
-def relax_all(graph, labels, none, starts, taken):  # type: ignore[no-untyped-def]
+def relax_all(graph, labels, none, starts, taken):
     """A thread's part of a round: ranges of vertices until all are taken; whether a label has fallen. starts :
     int64[k + 1], where ranges begin. taken : uint64[1], 0."""
     offsets, heads, costs = graph
@@ -128,7 +128,7 @@ def relax_all(graph, labels, none, starts, taken):  # type: ignore[no-untyped-de
 
 
 @kernel
-def relax_with_tree(offsets, heads, costs, labels, none, before):  # type: ignore[no-untyped-def]
+def relax_with_tree(offsets, heads, costs, labels, none, before):
     """A round of one thread, with the tail of the arc that lowered each label last in `before`, int64[n]; whether one
     has fallen."""
     changed = False
@@ -145,7 +145,7 @@ def relax_with_tree(offsets, heads, costs, labels, none, before):  # type: ignor
 
 
 @kernel
-def vertex_of_cycle(before, seen):  # type: ignore[no-untyped-def]
+def vertex_of_cycle(before, seen):
     """A vertex on a cycle of predecessors; -1 if there is none. seen : int64[n], which walk met each vertex."""
     seen.fill(-1)
     for start in range(len(before)):

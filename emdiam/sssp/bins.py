@@ -62,7 +62,7 @@ def refill(bins: Bins, labels: np.ndarray, scale: float | np.uint64, current: in
 
 
 @kernel
-def fill_bins(bins, labels, vertices, scale, current):  # type: ignore[no-untyped-def]
+def fill_bins(bins, labels, vertices, scale, current):
     """Push `vertices` (int64[k]), thread by thread in turns of a chunk."""
     n_threads = len(bins[5])
     for v in vertices:
@@ -70,7 +70,7 @@ def fill_bins(bins, labels, vertices, scale, current):  # type: ignore[no-untype
 
 
 @inlined
-def push(v, bucket, current, bins, me):  # type: ignore[no-untyped-def]
+def push(v, bucket, current, bins, me):
     """Thread `me` puts v into the bin of `bucket`, which is not before `current`."""
     chunks, after, tops, fills, full, own, taken = bins
     if bucket - current < CIRCLE:
@@ -100,7 +100,7 @@ def push(v, bucket, current, bins, me):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def detach(place, bins, me):  # type: ignore[no-untyped-def]
+def detach(place, bins, me):
     """The whole chain of a bin: (its first chunk or -1, entries in that; those after it are full)."""
     tops = bins[2]
     full = bins[4]
@@ -112,7 +112,7 @@ def detach(place, bins, me):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def give_back(chunk, bins, me):  # type: ignore[no-untyped-def]
+def give_back(chunk, bins, me):
     """Thread `me` has emptied a chunk."""
     own = bins[5]
     bins[1][chunk] = own[me, FREE]
@@ -120,7 +120,7 @@ def give_back(chunk, bins, me):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def first_full(current, bins, me):  # type: ignore[no-untyped-def]
+def first_full(current, bins, me):
     """The first bucket from `current` on of which thread `me` has something, far ones too; NOTHING if none."""
     full = bins[4]
     begin = current & (CIRCLE - 1)
@@ -135,7 +135,7 @@ def first_full(current, bins, me):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def spread_far(current, labels, scale, bins, me):  # type: ignore[no-untyped-def]
+def spread_far(current, labels, scale, bins, me):
     """Push what is in the far bin of thread `me` again, now that `current` has come so far."""
     chunks = bins[0]
     after = bins[1]

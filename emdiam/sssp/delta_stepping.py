@@ -108,7 +108,7 @@ def settle(rows: WeightedRows, labels: np.ndarray, sources: np.ndarray, scale: f
 
 
 @inlined
-def _wait(shared, target):  # type: ignore[no-untyped-def]
+def _wait(shared, target):
     """Come to the barrier, and wait until `target` have; False where one of them never will."""
     atomic_count(shared, _BARRIER, ONE)
     while shared[_BARRIER] < np.uint64(target):
@@ -119,7 +119,7 @@ def _wait(shared, target):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _share_out(place, bins, me, work, shared, odd):  # type: ignore[no-untyped-def]
+def _share_out(place, bins, me, work, shared, odd):
     """Put the chunks of the bin at `place` on the list of work: number x 128 + entries."""
     chunk, fill = detach(place, bins, me)
     while chunk >= 0:
@@ -130,7 +130,7 @@ def _share_out(place, bins, me, work, shared, odd):  # type: ignore[no-untyped-d
 
 
 @inlined
-def _few(chunk, after):  # type: ignore[no-untyped-def]
+def _few(chunk, after):
     """Whether a chain has at most _FUSED chunks."""
     count = 0
     while chunk >= 0 and count <= _FUSED:
@@ -141,7 +141,7 @@ def _few(chunk, after):  # type: ignore[no-untyped-def]
 
 @kernel(allocates=False)
 def run_buckets(graph, labels, bins, batches, shared, work, state, scale, most,
-                team):  # type: ignore[no-untyped-def]
+                team):
     """Relax bucket after bucket, on every thread that calls it with the same `shared`; why all stopped: nothing waits
     (_DONE), about `most` arcs were relaxed (_AGAIN), or something was lost for want of room (_LOST).
 

@@ -36,7 +36,7 @@ def heap_distances(rows: WeightedRows, sources: np.ndarray, options: SearchOptio
 
 
 @kernel
-def settle(offsets, heads, costs, distances, heap, place, state, most):  # type: ignore[no-untyped-def]
+def settle(offsets, heads, costs, distances, heap, place, state, most):
     """Settle vertices until the heap is empty (False) or `most` arcs were relaxed (True).
 
     heap : int64[n], vertices. place : int64[n], where in the heap, -1 where not. state : int64[3], vertices in the

@@ -79,7 +79,7 @@ class Frontier:
 
 
 @inlined
-def wait_for_next(u, out, marks, shared):  # type: ignore[no-untyped-def]
+def wait_for_next(u, out, marks, shared):
     """Put vertex u into the next frontier, unless it is there."""
     bit = ONE << np.uint64(u & 63)
     if not atomic_or(marks, u >> 6, bit) & bit:
@@ -87,7 +87,7 @@ def wait_for_next(u, out, marks, shared):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def relax_arcs(v, begin, end, graph, labels, out, marks, shared):  # type: ignore[no-untyped-def]
+def relax_arcs(v, begin, end, graph, labels, out, marks, shared):
     """Relax the arcs begin to end - 1 of v."""
     _, heads, costs = graph
     label = labels[v]
@@ -99,7 +99,7 @@ def relax_arcs(v, begin, end, graph, labels, out, marks, shared):  # type: ignor
 
 
 @kernel(allocates=False)
-def by_vertices(graph, labels, frontier, ends, shares, out, marks, shared):  # type: ignore[no-untyped-def]
+def by_vertices(graph, labels, frontier, ends, shares, out, marks, shared):
     """A thread's part of a round: parts of the frontier until all are taken. shares, ends : not used."""
     offsets = graph[0]
     begin = np.int64(atomic_count(shared, TAKEN, np.uint64(PART)))
@@ -111,7 +111,7 @@ def by_vertices(graph, labels, frontier, ends, shares, out, marks, shared):  # t
 
 
 @inlined
-def merge_place(ends, diagonal):  # type: ignore[no-untyped-def]
+def merge_place(ends, diagonal):
     """Rows that end within the first `diagonal` steps of the merge of `ends` (arcs up to the end of each row) with the
     numbers of the arcs; the rest of the steps are arcs."""
     low = max(np.int64(0), diagonal - ends[len(ends) - 1])
@@ -126,7 +126,7 @@ def merge_place(ends, diagonal):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def by_merge_path(graph, labels, frontier, ends, shares, out, marks, shared):  # type: ignore[no-untyped-def]
+def by_merge_path(graph, labels, frontier, ends, shares, out, marks, shared):
     """A thread's part of a round: one of `shares` equal pieces of the path through rows and arcs.
 
     ends : int64[k], arcs up to the end of each row of the frontier. A row that is cut is relaxed in pieces, by the
@@ -153,7 +153,7 @@ def by_merge_path(graph, labels, frontier, ends, shares, out, marks, shared):  #
 
 
 @kernel
-def clear_marks(marks, vertices):  # type: ignore[no-untyped-def]
+def clear_marks(marks, vertices):
     """The bits of `vertices` are not set."""
     for v in vertices:
         marks[v >> 6] &= ~(ONE << np.uint64(v & 63))

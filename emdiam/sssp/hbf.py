@@ -46,7 +46,7 @@ def hbf(rows: WeightedRows, source: int, options: SearchOptions) -> Paths:
 
 
 @inlined
-def _leads_on(u, v, offsets, heads):  # type: ignore[no-untyped-def]
+def _leads_on(u, v, offsets, heads):
     """Whether u has an arc to another vertex than v."""
     begin = offsets[u]
     length = offsets[u + 1] - begin
@@ -54,7 +54,7 @@ def _leads_on(u, v, offsets, heads):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def relax_words(graph, words, frontier, ends, shares, out, marks, shared):  # type: ignore[no-untyped-def]
+def relax_words(graph, words, frontier, ends, shares, out, marks, shared):
     """A thread's part of a round: parts of the frontier until all are taken. shares, ends : not used."""
     offsets, heads, costs = graph
     turn = np.int64(atomic_count(shared, TAKEN, np.uint64(PART)))
@@ -74,7 +74,7 @@ def relax_words(graph, words, frontier, ends, shares, out, marks, shared):  # ty
 
 
 @kernel
-def leads_out(offsets, heads, words):  # type: ignore[no-untyped-def]
+def leads_out(offsets, heads, words):
     """Whether an arc leads from a vertex with a path to one without: its distance did not fit."""
     for v in range(len(words)):
         if words[v] != _WORD:
@@ -85,7 +85,7 @@ def leads_out(offsets, heads, words):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def unpack(words, source, none, distances, before):  # type: ignore[no-untyped-def]
+def unpack(words, source, none, distances, before):
     """Distances and predecessors (-1 at the source and without a path) of `words`; returns the largest distance."""
     largest = np.int64(0)
     for v in range(len(words)):

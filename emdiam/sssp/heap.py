@@ -21,7 +21,7 @@ def heap_of(before: Sift) -> tuple[Sift, Sift]:
     sift_down(v, size, keys, heap, place) puts v at the top of a heap of so many vertices, or below it."""
 
     @inlined
-    def sift_up(v, at, keys, heap, place):  # type: ignore[no-untyped-def]
+    def sift_up(v, at, keys, heap, place):
         while at:
             above = (at - 1) >> 1
             if not before(v, heap[above], keys):
@@ -33,7 +33,7 @@ def heap_of(before: Sift) -> tuple[Sift, Sift]:
         place[v] = at
 
     @inlined
-    def sift_down(v, size, keys, heap, place):  # type: ignore[no-untyped-def]
+    def sift_down(v, size, keys, heap, place):
         at = 0
         while 2 * at + 1 < size:
             below = 2 * at + 1
@@ -51,7 +51,7 @@ def heap_of(before: Sift) -> tuple[Sift, Sift]:
 
 
 @inlined
-def _nearer(v, w, distances):  # type: ignore[no-untyped-def]
+def _nearer(v, w, distances):
     return distances[v] < distances[w]
 
 
@@ -59,7 +59,7 @@ sift_up, sift_down = heap_of(_nearer)
 
 
 @inlined
-def push(v, size, distances, heap, place):  # type: ignore[no-untyped-def]
+def push(v, size, distances, heap, place):
     """Put v, whose distance has fallen, where it belongs in a heap of so many vertices, the nearest at the top; how
     many there are then."""
     at = place[v]

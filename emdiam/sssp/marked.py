@@ -66,7 +66,7 @@ def distances_of(rows: WeightedRows, labels: np.ndarray) -> np.ndarray | None:
 
 
 @kernel
-def widen(labels, none, distances, beyond):  # type: ignore[no-untyped-def]
+def widen(labels, none, distances, beyond):
     """Distances of labels of whole numbers, `beyond` where they are `none`; returns the largest of the others."""
     largest = np.uint64(0)
     for v in range(len(labels)):

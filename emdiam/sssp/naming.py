@@ -43,5 +43,5 @@ def _rank(store: Store, wanted: int | str) -> int:
     """The first rank whose id is not below `wanted`."""
     if store.record.id_kind in ("identity", "offset"):
         return max(0, int(wanted) - store.record.first_id)
-    return bisect_left(range(store.n_vertices), wanted,  # type: ignore[type-var]
+    return bisect_left(range(store.n_vertices), wanted,
                        key=lambda rank: store.ids_of_ranks(np.array([rank]))[0])

@@ -10,7 +10,7 @@ from .waiting import ONE, wait
 
 
 @inlined
-def first_arc(words, slot, position, count, least):  # type: ignore[no-untyped-def]
+def first_arc(words, slot, position, count, least):
     """The first of words[slot, position:count] that is not below `least`, found in steps that double."""
     step = 1
     while position + step <= count and words[slot, position + step - 1] < least:
@@ -21,7 +21,7 @@ def first_arc(words, slot, position, count, least):  # type: ignore[no-untyped-d
 
 @inlined
 def relax_packed(words, slot, block, position, v, label, shape, labels, waits, limits,
-                 state):  # type: ignore[no-untyped-def]
+                 state):
     """Relax the arcs of v in a block of packed arcs, from `position` on; returns where they end."""
     count = min(shape[0], shape[1] - block * shape[0])
     id_bits = np.uint64(shape[2])

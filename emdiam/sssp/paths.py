@@ -109,7 +109,7 @@ def length_of(rows: WeightedRows, path: list[int]) -> int | float:
 
 
 @kernel
-def tight_tree(offsets, heads, costs, distances, sources, before, seen, queue):  # type: ignore[no-untyped-def]
+def tight_tree(offsets, heads, costs, distances, sources, before, seen, queue):
     """before[u] = tail of the tight arc that reached u first from one of the sources, int64[k]; returns the vertices
     reached.
 

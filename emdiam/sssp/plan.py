@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from ..errors import BudgetError, InputError
 from ..store.store import Store
 from ..stream.blocks import table_bytes
-from ..stream.plan import BASE_JITTER, base_bytes, too_small
-from ..units import format_size
+from ..stream.plan import base_bytes, too_small
+from ..units import BASE_JITTER, format_size
 from .bins import bins_bytes
 from .loading import loading_buffers, rows_bytes
 from .methods import AUTO, METHODS

@@ -36,7 +36,7 @@ def new_queue(n_vertices: int) -> np.ndarray:
 
 @kernel
 def settle_queued(arena, batch, queue, slots, resident, shape, covers, heads, labels, waits, relaxed, limits, widths,
-                  state):  # type: ignore[no-untyped-def]
+                  state):
     """As settle_blocks, for blocks of heads and costs; queue : of new_queue."""
     stop = state[0] + state[3]
     opened = state[0]
@@ -58,7 +58,7 @@ def settle_queued(arena, batch, queue, slots, resident, shape, covers, heads, la
 
 
 @inlined
-def _lowest_in(block, covers, heads, labels, waits, relaxed, window):  # type: ignore[no-untyped-def]
+def _lowest_in(block, covers, heads, labels, waits, relaxed, window):
     """The smallest label that waits in a block. Keys below `window`, the end of the last one, are made right."""
     active, keys, _, _ = waits
     low = ONES
@@ -79,7 +79,7 @@ def _lowest_in(block, covers, heads, labels, waits, relaxed, window):  # type: i
 
 @inlined
 def _relax_window(arena, batch, queue, slots, resident, shape, covers, heads, labels, waits, relaxed, window, stop,
-                  state):  # type: ignore[no-untyped-def]
+                  state):
     """Relax what waits below `window`, until the queue is empty or `stop` arcs were relaxed."""
     active, keys, _, _ = waits
     tail = np.int64(0)
@@ -122,7 +122,7 @@ def _relax_window(arena, batch, queue, slots, resident, shape, covers, heads, la
 
 @inlined
 def _add_row(arena, batch, count, slot, begin, end, label, labels, waits, window, queue, head, tail,
-             state):  # type: ignore[no-untyped-def]
+             state):
     """Put arcs begin to end - 1 of a block, those of one row, at the end of the batch, or relax them at once where they
     are many; (arcs of the batch, end of the queue)."""
     ids, costs = arena[0], arena[1]
@@ -140,7 +140,7 @@ def _add_row(arena, batch, count, slot, begin, end, label, labels, waits, window
 
 
 @inlined
-def _lower(batch, count, labels, waits, window, queue, head, tail):  # type: ignore[no-untyped-def]
+def _lower(batch, count, labels, waits, window, queue, head, tail):
     """Lower labels by the arcs of a batch; (0, end of the queue)."""
     ends, sums = batch
     for i in range(shorter(batch, count, labels)):
@@ -149,7 +149,7 @@ def _lower(batch, count, labels, waits, window, queue, head, tail):  # type: ign
 
 
 @inlined
-def _lower_one(u, new, labels, waits, window, queue, head, tail):  # type: ignore[no-untyped-def]
+def _lower_one(u, new, labels, waits, window, queue, head, tail):
     """Lower the label of u to `new` if that is less: it waits, and is put into the queue unless it is there; the end of
     the queue."""
     active, keys, groups, _ = waits

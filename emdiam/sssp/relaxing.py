@@ -23,7 +23,7 @@ THIN, WIDEST = 32, 1 << 10
 
 @kernel
 def settle_blocks(arena, batch, slots, resident, shape, covers, heads, labels, waits, relaxed, limits, widths,
-                  state):  # type: ignore[no-untyped-def]
+                  state):
     """Relax what waits below limits[0] in the blocks `resident`, again and again, until nothing does
     (True) or state[3] more arcs were scanned (False: call again).
 
@@ -60,7 +60,7 @@ def settle_blocks(arena, batch, slots, resident, shape, covers, heads, labels, w
 
 
 @inlined
-def open_window(low, thin, limits, widths):  # type: ignore[no-untyped-def]
+def open_window(low, thin, limits, widths):
     """The open window begins at `low` from now on. thin : whether the one before had few arcs. limits, widths : as
     settle_blocks has them."""
     if limits[2]:
@@ -71,7 +71,7 @@ def open_window(low, thin, limits, widths):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _heat(begin, end, waits, window):  # type: ignore[no-untyped-def]
+def _heat(begin, end, waits, window):
     """Mark the words of vertices begin to end - 1 in which a label below `window` waits."""
     _, keys, _, hot = waits
     for word in range(begin >> 6, (end + 63) >> 6):
@@ -80,7 +80,7 @@ def _heat(begin, end, waits, window):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def end_block(begin, end, waits):  # type: ignore[no-untyped-def]
+def end_block(begin, end, waits):
     """Nothing is marked in a block, and the groups of its vertices have the smallest labels that wait in them."""
     _, keys, groups, hot = waits
     for group in range(begin >> 12, (end + 4095) >> 12):
@@ -93,7 +93,7 @@ def end_block(begin, end, waits):  # type: ignore[no-untyped-def]
 
 @inlined
 def _relax_block(arena, batch, slot, block, shape, covers, heads, labels, waits, relaxed, limits,
-                 state):  # type: ignore[no-untyped-def]
+                 state):
     """Relax the rows, and the piece of a row, that wait in a block below limits[2]; whether there was one."""
     hot = waits[3]
     before = state[0]
@@ -128,7 +128,7 @@ def _relax_block(arena, batch, slot, block, shape, covers, heads, labels, waits,
 
 @inlined
 def _relax_word(arena, batch, slot, block, position, count, word, begin, end, shape, labels, waits, limits,
-                state):  # type: ignore[no-untyped-def]
+                state):
     """Relax the rows that wait in a word among vertices begin to end - 1; (where the arcs of the last one end, arcs of
     the batch, whether there was a row)."""
     active, keys, _, hot = waits
@@ -157,7 +157,7 @@ def _relax_word(arena, batch, slot, block, position, count, word, begin, end, sh
 
 @inlined
 def _relax_row(arena, batch, slot, block, position, count, v, label, shape, labels, waits, limits,
-               state):  # type: ignore[no-untyped-def]
+               state):
     """Relax the arcs of v that are in a block with its `label`, or put them into the batch; (where they end, if arcs
     are packed: they are looked for from `position` on; arcs of the batch)."""
     if len(arena) == 1:

@@ -24,7 +24,7 @@ def new_batch() -> Batch:
 
 @inlined
 def add_stored(arena, batch, count, slot, block, v, label, shape, labels, waits, window,
-               state):  # type: ignore[no-untyped-def]
+               state):
     """Put the arcs of v that are in a block at the end of the batch, or relax those of a long row at once; returns how
     many are in the batch then."""
     heads, costs, group, row, hub = arena
@@ -48,7 +48,7 @@ def add_stored(arena, batch, count, slot, block, v, label, shape, labels, waits,
 
 
 @inlined
-def copy_row(heads, costs, slot, begin, length, label, ends, sums, count):  # type: ignore[no-untyped-def]
+def copy_row(heads, costs, slot, begin, length, label, ends, sums, count):
     """Put so many arcs of a block, from `begin` on, into a batch from `count` on. Where that is safe it is always SHORT
     of a short row, in a loop of a length that is known."""
     if length <= SHORT and begin + SHORT <= heads.shape[1]:
@@ -62,7 +62,7 @@ def copy_row(heads, costs, slot, begin, length, label, ends, sums, count):  # ty
 
 
 @inlined
-def shorter(batch, count, labels):  # type: ignore[no-untyped-def]
+def shorter(batch, count, labels):
     """Keep the arcs of a batch that shorten a path; returns how many."""
     ends, sums = batch
     kept = 0
@@ -76,7 +76,7 @@ def shorter(batch, count, labels):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def lower_all(batch, count, labels, waits, window):  # type: ignore[no-untyped-def]
+def lower_all(batch, count, labels, waits, window):
     """Lower labels by the arcs of a batch; vertices whose labels fall wait."""
     ends, sums = batch
     for i in range(shorter(batch, count, labels)):

@@ -138,7 +138,7 @@ class _Slices:
 
 
 @kernel
-def widen(narrow, wide):  # type: ignore[no-untyped-def]
+def widen(narrow, wide):
     """wide[v] (uint64) = narrow[v] (uint32), all ones for all ones; returns the largest of the others. narrow : may be
     the second half of wide."""
     largest = np.uint64(0)
@@ -151,7 +151,7 @@ def widen(narrow, wide):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_tight(first, offsets, heads, costs, distances, before):  # type: ignore[no-untyped-def]
+def add_tight(first, offsets, heads, costs, distances, before):
     """Give vertices without a predecessor that of a tight arc of a piece; returns how many.
 
     before : int64[n], -1 without a predecessor, of a source itself."""

@@ -62,7 +62,7 @@ class Waiting:
 
 
 @kernel
-def wait_all(seeds, labels, active, keys, groups):  # type: ignore[no-untyped-def]
+def wait_all(seeds, labels, active, keys, groups):
     """All `seeds` wait."""
     for v in seeds:
         word = v >> 6
@@ -72,7 +72,7 @@ def wait_all(seeds, labels, active, keys, groups):  # type: ignore[no-untyped-de
 
 
 @inlined
-def wait(v, label, waits, window):  # type: ignore[no-untyped-def]
+def wait(v, label, waits, window):
     """Vertex v waits with this label; its word is marked if that is below `window`: it is already, if one that is
     as small waits there. waits : (active, keys, groups, hot)."""
     active, keys, groups, hot = waits
@@ -86,7 +86,7 @@ def wait(v, label, waits, window):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def within(word, begin, end):  # type: ignore[no-untyped-def]
+def within(word, begin, end):
     """The bits of a word that stand for vertices begin to end - 1 (some do)."""
     mask = ONES
     if word == begin >> 6:
@@ -97,7 +97,7 @@ def within(word, begin, end):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def lowest(word, bits, labels):  # type: ignore[no-untyped-def]
+def lowest(word, bits, labels):
     """The smallest label of the vertices of `bits`."""
     low = ONES
     while bits:
@@ -108,7 +108,7 @@ def lowest(word, bits, labels):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def waiting_in(block, covers, heads, labels, active, keys, groups, relaxed):  # type: ignore[no-untyped-def]
+def waiting_in(block, covers, heads, labels, active, keys, groups, relaxed):
     """The smallest label that waits in a block; ONES if none does."""
     low = ONES
     if heads[block] >= 0:
@@ -133,7 +133,7 @@ def waiting_in(block, covers, heads, labels, active, keys, groups, relaxed):  # 
 
 
 @kernel
-def waiting_labels(covers, heads, labels, active, keys, groups, relaxed, lowest_of):  # type: ignore[no-untyped-def]
+def waiting_labels(covers, heads, labels, active, keys, groups, relaxed, lowest_of):
     """lowest_of[i] = smallest label that waits in block i (uint64[n_blocks])."""
     for block in range(len(lowest_of)):
         lowest_of[block] = waiting_in(block, covers, heads, labels, active, keys, groups, relaxed)

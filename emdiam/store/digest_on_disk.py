@@ -113,7 +113,7 @@ class _Digest:
 
 
 @kernel
-def sum_arcs_to(rows, starts, ids, own, window, first, sums):  # type: ignore[no-untyped-def]
+def sum_arcs_to(rows, starts, ids, own, window, first, sums):
     """As edge_digest.sum_arcs, of the arcs to vertices first, first + 1, ... whose hashes are `window`. own : hashes of
     the rows."""
     for i in range(len(rows)):

@@ -148,7 +148,7 @@ def _hash_strings(store: Store) -> Iterator[np.ndarray]:
 
 
 @inlined
-def _mix(x):  # type: ignore[no-untyped-def]
+def _mix(x):
     """A bijection of uint64 that spreads every bit over all (the finaliser of splitmix64)."""
     x = x + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -157,21 +157,21 @@ def _mix(x):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _hash_of(v, first_id, hashes):  # type: ignore[no-untyped-def]
+def _hash_of(v, first_id, hashes):
     if len(hashes):
         return hashes[v]
     return _mix(np.uint64(v) + first_id)
 
 
 @kernel
-def mix_all(values):  # type: ignore[no-untyped-def]
+def mix_all(values):
     """values[i] = h of the integer id values[i], in place; uint64[k]."""
     for i in range(len(values)):
         values[i] = _mix(values[i])
 
 
 @kernel
-def sum_vertices(n, first_id, hashes, sums):  # type: ignore[no-untyped-def]
+def sum_vertices(n, first_id, hashes, sums):
     """Add the two mixes of every vertex to sums (uint64[2])."""
     for v in range(n):
         h = _hash_of(v, first_id, hashes)
@@ -180,7 +180,7 @@ def sum_vertices(n, first_id, hashes, sums):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def add_arc(v, w, first, other, sums):  # type: ignore[no-untyped-def]
+def add_arc(v, w, first, other, sums):
     """Add the two mixes of the arc from v to w, whose hashes are `first` and `other`; see sum_arcs."""
     low = min(first, other)
     high = max(first, other)
@@ -197,7 +197,7 @@ def add_arc(v, w, first, other, sums):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sum_arcs(rows, starts, ids, first_id, hashes, sums):  # type: ignore[no-untyped-def]
+def sum_arcs(rows, starts, ids, first_id, hashes, sums):
     """Add the two mixes of every arc to sums: uint64[5], of arcs up (2), of arcs down (2), loops."""
     for i in range(len(rows)):
         v = rows[i]
@@ -208,7 +208,7 @@ def sum_arcs(rows, starts, ids, first_id, hashes, sums):  # type: ignore[no-unty
 
 
 @kernel
-def hash_text(text, base, ends, out, state):  # type: ignore[no-untyped-def]
+def hash_text(text, base, ends, out, state):
     """Hash strings that end at ends[i] (absolute) as far as `text`, the bytes from `base` on, goes.
 
     The state (uint64[4]: string at hand, its bytes so far, its hash so far, place in the bytes) says where to go on;

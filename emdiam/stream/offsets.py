@@ -36,7 +36,7 @@ class Offsets:
 
 
 @inlined
-def row_start(group, row, hub, v):  # type: ignore[no-untyped-def]
+def row_start(group, row, hub, v):
     """Offset of the first arc of vertex v (v = n_vertices gives the number of arcs)."""
     base = group[v >> 6]
     before, full = sum_first(row, v & ~63, v & 63)
@@ -46,7 +46,7 @@ def row_start(group, row, hub, v):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def row_span(group, row, hub, v):  # type: ignore[no-untyped-def]
+def row_span(group, row, hub, v):
     """(offset of the first arc of vertex v, offset after its last one)."""
     base = group[v >> 6]
     before, full = sum_first(row, v & ~63, v & 63)
@@ -60,7 +60,7 @@ def row_span(group, row, hub, v):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def row_length(offsets, v):  # type: ignore[no-untyped-def]
+def row_length(offsets, v):
     """Arcs of vertex v. offsets : (group, row, hub)."""
     group, row, hub = offsets
     length = np.int64(row[v])
@@ -72,7 +72,7 @@ def row_length(offsets, v):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def following_starts(group, row, hub, first, out):  # type: ignore[no-untyped-def]
+def following_starts(group, row, hub, first, out):
     """out[i] = offset of the first arc of vertex first + i, int64[k]; sums of degrees, without a search in each
     group."""
     if len(out) > 0:
@@ -84,7 +84,7 @@ def following_starts(group, row, hub, first, out):  # type: ignore[no-untyped-de
 
 
 @kernel
-def row_starts(group, row, hub, vertices, out):  # type: ignore[no-untyped-def]
+def row_starts(group, row, hub, vertices, out):
     """out[i] = offset of the first arc of vertices[i]; int64[k] each."""
     for i in range(len(vertices)):
         out[i] = row_start(group, row, hub, np.int64(vertices[i]))

@@ -114,14 +114,14 @@ class RowCheck:
 
 
 @inlined
-def _hash(v):  # type: ignore[no-untyped-def]
+def _hash(v):
     """An odd number of 64 bits."""
     x = np.uint64(v) * _ODD
     return (x ^ (x >> np.uint64(32))) | np.uint64(1)
 
 
 @kernel
-def check_rows(ids, first, starts):  # type: ignore[no-untyped-def]
+def check_rows(ids, first, starts):
     """(the first row that does not ascend or holds its vertex, or -1; sum over its arcs (v, w) of +-h(v) h(w)).
 
     ids : those of the block. starts : int64[k + 1], where rows first, first + 1, ... begin in it, and where the last

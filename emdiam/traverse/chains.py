@@ -16,7 +16,7 @@ from .core import Core
 
 
 @kernel
-def follow(walks, pending, paging, offsets, span, wanted):  # type: ignore[no-untyped-def]
+def follow(walks, pending, paging, offsets, span, wanted):
     """Walk every chain i with pending[i] on, as long as it stands in the span and as far as resident blocks allow.
 
     walks : int64[k, 4], number, vertex, vertex before (-1 at the start), length. pending : uint8[k], 0 at its end.

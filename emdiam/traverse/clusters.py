@@ -261,7 +261,7 @@ def sample_span(core: Core, key: int, threshold: int, everyone: bool, ranks: np.
 
 
 @kernel
-def sampled(span, key, threshold, everyone, isolated, ranks, out):  # type: ignore[no-untyped-def]
+def sampled(span, key, threshold, everyone, isolated, ranks, out):
     """Write the vertices of sample_span to `out`, as many as it has room for; returns how many there are."""
     count = 0
     for v in range(span[0], span[1]):
@@ -276,17 +276,17 @@ def sampled(span, key, threshold, everyone, isolated, ranks, out):  # type: igno
 
 
 @inlined
-def _group(labels, bits, v):  # type: ignore[no-untyped-def]
+def _group(labels, bits, v):
     return np.int64(np.uint64(labels[v]) & ((np.uint64(1) << np.uint64(bits)) - np.uint64(1)))
 
 
 @inlined
-def _distance(labels, bits, v):  # type: ignore[no-untyped-def]
+def _distance(labels, bits, v):
     return np.int64(np.uint64(labels[v]) >> np.uint64(bits))
 
 
 @kernel
-def tally_labels(labels, bits, radii, sizes):  # type: ignore[no-untyped-def]
+def tally_labels(labels, bits, radii, sizes):
     """Largest distance and number of vertices of every group."""
     for v in range(len(labels)):
         if labels[v] != np.iinfo(labels.dtype).max:
@@ -296,7 +296,7 @@ def tally_labels(labels, bits, radii, sizes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def farthest_in_groups(labels, bits, ranks, radii, found):  # type: ignore[no-untyped-def]
+def farthest_in_groups(labels, bits, ranks, radii, found):
     """found[g] = vertex of smallest rank with distance radii[g] in group g."""
     for v in range(len(labels)):
         if labels[v] != np.iinfo(labels.dtype).max:
@@ -308,7 +308,7 @@ def farthest_in_groups(labels, bits, ranks, radii, found):  # type: ignore[no-un
 
 
 @kernel
-def first_in_groups(labels, bits, ranks, found):  # type: ignore[no-untyped-def]
+def first_in_groups(labels, bits, ranks, found):
     """found[g] = vertex of smallest rank in group g."""
     for v in range(len(labels)):
         if labels[v] != np.iinfo(labels.dtype).max:
@@ -318,7 +318,7 @@ def first_in_groups(labels, bits, ranks, found):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def restart_labels(labels, bits, new_bits, base, parts):  # type: ignore[no-untyped-def]
+def restart_labels(labels, bits, new_bits, base, parts):
     """Every reached label becomes (base[group] + distance, parts[group]), with groups of new_bits bits; a distance is
     no longer than the largest that fits."""
     longest = (np.uint64(np.iinfo(labels.dtype).max) >> np.uint64(new_bits)) - np.uint64(1)
@@ -330,7 +330,7 @@ def restart_labels(labels, bits, new_bits, base, parts):  # type: ignore[no-unty
 
 
 @kernel
-def longest_label(labels, bits):  # type: ignore[no-untyped-def]
+def longest_label(labels, bits):
     """Largest distance of a reached vertex, 0 if there is none."""
     longest = np.int64(0)
     for v in range(len(labels)):
@@ -340,7 +340,7 @@ def longest_label(labels, bits):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def count_distances(labels, bits, counts):  # type: ignore[no-untyped-def]
+def count_distances(labels, bits, counts):
     """counts[d] = vertices at distance d, int64[longest + 2], zeros before; the last entry counts the unreached."""
     last = len(counts) - 1
     for v in range(len(labels)):
@@ -349,7 +349,7 @@ def count_distances(labels, bits, counts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def place_by_distance(labels, bits, starts, places):  # type: ignore[no-untyped-def]
+def place_by_distance(labels, bits, starts, places):
     """places[v] = the next place of its distance, of `starts` (int64[longest + 2], counted on; the last entry is of
     the unreached)."""
     last = len(starts) - 1
@@ -360,7 +360,7 @@ def place_by_distance(labels, bits, starts, places):  # type: ignore[no-untyped-
 
 
 @kernel
-def replace_labels(labels, bits, distances, places):  # type: ignore[no-untyped-def]
+def replace_labels(labels, bits, distances, places):
     """labels[v] = (distances[places[v]], group of v) where v is reached."""
     for v in range(len(labels)):
         if labels[v] != np.iinfo(labels.dtype).max:
@@ -369,7 +369,7 @@ def replace_labels(labels, bits, distances, places):  # type: ignore[no-untyped-
 
 
 @kernel
-def take_distances(labels, bits, distances):  # type: ignore[no-untyped-def]
+def take_distances(labels, bits, distances):
     """distances[v] = distance of v, uint32[n], which may be the front of the same memory."""
     for v in range(len(labels)):
         unreached = labels[v] == np.iinfo(labels.dtype).max
@@ -377,7 +377,7 @@ def take_distances(labels, bits, distances):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def mark_reached(labels, bitmap):  # type: ignore[no-untyped-def]
+def mark_reached(labels, bitmap):
     """bitmap = the reached vertices."""
     bitmap[:] = np.uint64(0)
     for v in range(len(labels)):

@@ -177,7 +177,7 @@ def label_names(labels: np.ndarray, seen: np.ndarray, first: int, stop: int) -> 
 
 
 @inlined
-def _find(parent, v):  # type: ignore[no-untyped-def]
+def _find(parent, v):
     while parent[v] != v:
         parent[v] = parent[parent[v]]
         v = np.int64(parent[v])
@@ -185,7 +185,7 @@ def _find(parent, v):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def join(parent, root, v):  # type: ignore[no-untyped-def]
+def join(parent, root, v):
     """Join the sets of `root`, which is one, and of v; the root of both, which is the smaller one."""
     other = _find(parent, v)
     if other < root:
@@ -197,12 +197,12 @@ def join(parent, root, v):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _unseen(state, word):  # type: ignore[no-untyped-def]
+def _unseen(state, word):
     return ~state[0][word]
 
 
 @inlined
-def _unite_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _unite_row(state, ids, v, begin, end, whole):
     _, parent, span, leaving, count = state
     root = _find(parent, v)
     for p in range(begin, end):
@@ -220,7 +220,7 @@ _walk_unseen = buffered_walk(_unseen, _unite_row)
 
 
 @kernel
-def unite(piece, layout, seen, parent, span, leaving, count):  # type: ignore[no-untyped-def]
+def unite(piece, layout, seen, parent, span, leaving, count):
     """Unite the ends of all arcs of unseen rows within the span; the smaller root wins. One thread at a time.
 
     span : int64[2], first vertex and end. leaving : int64[k, 2], arcs that leave it (length 0: none does); count : see
@@ -230,7 +230,7 @@ def unite(piece, layout, seen, parent, span, leaving, count):  # type: ignore[no
 
 
 @kernel
-def find_roots(parent, vertices, roots):  # type: ignore[no-untyped-def]
+def find_roots(parent, vertices, roots):
     """roots[i] = the root of vertices[i], int64[k] each."""
     for i in range(len(vertices)):
         roots[i] = _find(parent, vertices[i])
@@ -238,7 +238,7 @@ def find_roots(parent, vertices, roots):  # type: ignore[no-untyped-def]
 
 # The bitmap `seen` of the kernels below begins with the word of the first vertex of the span.
 @kernel
-def flatten(parent, seen, span, reached, roots, labels):  # type: ignore[no-untyped-def]
+def flatten(parent, seen, span, reached, roots, labels):
     """parent[v] = label of every vertex of the span: `reached` where it was seen, labels[i] where its root is roots[i]
     (int64[k] ascending), else its root."""
     first, stop = span[0], span[1]
@@ -256,7 +256,7 @@ def flatten(parent, seen, span, reached, roots, labels):  # type: ignore[no-unty
 
 
 @kernel
-def tally(labels, seen, span, sizes, away, counts):  # type: ignore[no-untyped-def]
+def tally(labels, seen, span, sizes, away, counts):
     """Count the unseen vertices of the span by label: sizes[label - first] where the label is in the span, else
     counts[i] where it is away[i] (int64[k] ascending)."""
     first, stop = span[0], span[1]
@@ -271,7 +271,7 @@ def tally(labels, seen, span, sizes, away, counts):  # type: ignore[no-untyped-d
 
 
 @kernel
-def describe(labels, roots, group, row, hub_offsets, span, last, hub, degree):  # type: ignore[no-untyped-def]
+def describe(labels, roots, group, row, hub_offsets, span, last, hub, degree):
     """last[i], hub[i], degree[i] = largest vertex, smallest vertex of the largest degree, and that degree, of the
     component roots[i] (int64[k] ascending) in the span; -1 before, and where it has none here."""
     for v in range(max(span[0], roots[0]), span[1]):
@@ -288,7 +288,7 @@ def describe(labels, roots, group, row, hub_offsets, span, last, hub, degree):  
 
 
 @kernel
-def smallest_ranks(labels, seen, span, ranks, names, best):  # type: ignore[no-untyped-def]
+def smallest_ranks(labels, seen, span, ranks, names, best):
     """best[i, 0], best[i, 1] = the smallest natural rank, and its vertex, of the component names[i] (int64[k]
     ascending, all labels of unseen vertices) in the span; -1 before, and where it has none here. ranks : of the span,
     or length 0 where they are the vertices."""

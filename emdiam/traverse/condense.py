@@ -85,7 +85,7 @@ def shifts_of(id_bits: int, weight_bits: int, owner_bits: int) -> np.ndarray:
 
 
 @inlined
-def _pack_crossing(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _pack_crossing(state, ids, v, begin, end, whole):
     labels, heads, low, shifts, wrong, packed, count = state
     distance_shift = shifts[2]
     owner_mask = (np.uint64(1) << distance_shift) - np.uint64(1)
@@ -111,7 +111,7 @@ def _pack_crossing(state, ids, v, begin, end, whole):  # type: ignore[no-untyped
 
 
 @inlined
-def _pack_chosen(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _pack_chosen(state, ids, v, begin, end, whole):
     labels, shifts, wrong, packed, count, levels, least = state
     owner_mask = (np.uint64(1) << shifts[2]) - np.uint64(1)
     mine = np.uint64(labels[v])
@@ -142,7 +142,7 @@ def _pack_chosen(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-d
 
 
 @inlined
-def _pack_renumbered(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _pack_renumbered(state, ids, v, begin, end, whole):
     places, heads, low, shifts, _, packed, count = state
     own = np.uint64(places[v]) << shifts[0]
     written = count[0]
@@ -161,7 +161,7 @@ _walk_chosen = buffered_walk(every_row, _pack_chosen)
 
 
 @kernel
-def crossing_arcs(piece, layout, labels, heads, low, shifts, wrong, packed, count):  # type: ignore[no-untyped-def]
+def crossing_arcs(piece, layout, labels, heads, low, shifts, wrong, packed, count):
     """Pack the arcs between different clusters to the vertices low, low + 1, ... whose labels are `heads`.
 
     labels : uint64[n], right in the span. wrong : int64[1], set to a vertex one end of whose arcs is in no cluster,
@@ -172,21 +172,21 @@ def crossing_arcs(piece, layout, labels, heads, low, shifts, wrong, packed, coun
 
 
 @kernel
-def renumbered_arcs(piece, layout, places, heads, low, shifts, wrong, packed, count):  # type: ignore[no-untyped-def]
+def renumbered_arcs(piece, layout, places, heads, low, shifts, wrong, packed, count):
     """Pack all arcs, renumbered by places (id[n]); as crossing_arcs."""
     state = places, heads, low, shifts, wrong, packed, count
     return _walk_renumbered(piece, layout, state, len(packed), count)
 
 
 @kernel
-def chosen_arcs(piece, layout, labels, heads, low, shifts, wrong, packed, count, levels, least):  # type: ignore[no-untyped-def]
+def chosen_arcs(piece, layout, labels, heads, low, shifts, wrong, packed, count, levels, least):
     """Pack the arcs of a choice of rows (see push_condensed); as crossing_arcs with all labels as heads."""
     state = labels, shifts, wrong, packed, count, levels, least
     return _walk_chosen(piece, layout, state, len(packed), count)
 
 
 @kernel
-def mark_chosen(labels, owner_bits, levels, least, bitmap):  # type: ignore[no-untyped-def]
+def mark_chosen(labels, owner_bits, levels, least, bitmap):
     """bitmap = the vertices of the clusters of a RowChoice."""
     bitmap[:] = np.uint64(0)
     mask = (np.uint64(1) << np.uint64(owner_bits)) - np.uint64(1)

@@ -58,7 +58,7 @@ def degeneracy(core: Core, tick: Tick | None = None) -> int:
 
 
 @kernel
-def count_neighbours(turn, grain, end, left, offsets):  # type: ignore[no-untyped-def]
+def count_neighbours(turn, grain, end, left, offsets):
     """Threads share this: left[v] = degree of v."""
     while True:
         begin = atomic_add(turn, 0, grain)
@@ -69,7 +69,7 @@ def count_neighbours(turn, grain, end, left, offsets):  # type: ignore[no-untype
 
 
 @kernel
-def fewest(turn, grain, end, left, done):  # type: ignore[no-untyped-def]
+def fewest(turn, grain, end, left, done):
     """Threads share this: the smallest number of neighbours left of a vertex that is left."""
     smallest = np.int64(np.iinfo(np.int64).max)
     while True:
@@ -82,7 +82,7 @@ def fewest(turn, grain, end, left, done):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def find_due(turn, grain, end, left, marks, k):  # type: ignore[no-untyped-def]
+def find_due(turn, grain, end, left, marks, k):
     """Threads share this: mark the vertices left that have k neighbours or fewer."""
     while True:
         begin = atomic_add(turn, 0, grain)
@@ -94,18 +94,18 @@ def find_due(turn, grain, end, left, marks, k):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _due_whole(state, word):  # type: ignore[no-untyped-def]
+def _due_whole(state, word):
     marks = state[1]
     return marks[DUE, word] & ~marks[DONE, word] & ~marks[CUT, word]
 
 
 @inlined
-def _due_or_cut(state, word):  # type: ignore[no-untyped-def]
+def _due_or_cut(state, word):
     return _due_whole(state, word) | state[1][CUT_NOW, word]
 
 
 @inlined
-def _take_away(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _take_away(state, ids, v, begin, end, whole):
     left, marks, due, done, k = state
     if whole:
         atomic_or(done, v >> 6, np.uint64(1) << np.uint64(v & 63))
@@ -121,7 +121,7 @@ _walk_again = block_walk(_due_whole, _take_away, again=True)
 
 
 @inlined
-def _is_due(state, first, last):  # type: ignore[no-untyped-def]
+def _is_due(state, first, last):
     """Whether a row from first to last, in one block alone, is due."""
     for word in range(first >> 6, (last >> 6) + 1):
         if _due_whole(state, word) & range_mask(word, first, last):
@@ -130,7 +130,7 @@ def _is_due(state, first, last):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def peel(piece, layout, left, marks, k):  # type: ignore[no-untyped-def]
+def peel(piece, layout, left, marks, k):
     """Take away what is due, and what becomes due with it in the same block; of rows that span blocks those alone that
     are in CUT_NOW. left : int32[n], neighbours left. marks : uint64[4, ceil(n/64)]. Returns arcs scanned."""
     chunks, _, turn, grain, _ = piece

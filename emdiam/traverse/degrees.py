@@ -21,7 +21,7 @@ class Degrees(Protocol):
 
 
 @kernel
-def list_degree(group, row, hub, degree, start, n_vertices, out):  # type: ignore[no-untyped-def]
+def list_degree(group, row, hub, degree, start, n_vertices, out):
     """Vertices >= start of this degree into out, as many as fit; returns (count, where to go on)."""
     count = 0
     for v in range(start, n_vertices):
@@ -34,7 +34,7 @@ def list_degree(group, row, hub, degree, start, n_vertices, out):  # type: ignor
 
 
 @kernel
-def max_degree_vertex(group, row, hub, n_vertices):  # type: ignore[no-untyped-def]
+def max_degree_vertex(group, row, hub, n_vertices):
     """Smallest vertex of the largest degree, and that degree."""
     best = np.int64(-1)
     best_degree = np.int64(-1)

@@ -20,18 +20,18 @@ from .rows import has_bit, row_walk
 
 
 @inlined
-def _in_frontier(state, word):  # type: ignore[no-untyped-def]
+def _in_frontier(state, word):
     return state[0][word]
 
 
 @inlined
-def unvisited(state, word):  # type: ignore[no-untyped-def]
+def unvisited(state, word):
     """Select unvisited rows."""
     return ~state[1][word]
 
 
 @inlined
-def _mark_neighbours(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _mark_neighbours(state, ids, v, begin, end, whole):
     visited = state[1]
     for p in range(begin, end):
         w = np.int64(ids[p])
@@ -42,7 +42,7 @@ def _mark_neighbours(state, ids, v, begin, end, whole):  # type: ignore[no-untyp
 
 
 @inlined
-def in_frontier_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def in_frontier_row(state, ids, v, begin, end, whole):
     """(arcs scanned, whether one leads into the frontier)."""
     for p in range(begin, end):
         if has_bit(state[0], np.int64(ids[p])):
@@ -51,7 +51,7 @@ def in_frontier_row(state, ids, v, begin, end, whole):  # type: ignore[no-untype
 
 
 @inlined
-def mark_hits(state, word, hits):  # type: ignore[no-untyped-def]
+def mark_hits(state, word, hits):
     """The rows with a hit are visited."""
     atomic_or(state[1], word, hits)
 
@@ -61,20 +61,20 @@ _walk_up = row_walk(unvisited, in_frontier_row, mark_hits)
 
 
 @kernel
-def top_down(piece, layout, frontier, visited):  # type: ignore[no-untyped-def]
+def top_down(piece, layout, frontier, visited):
     """Mark the neighbours of frontier rows in `visited` (atomically). Returns arcs scanned."""
     return _walk_down(piece, layout, (frontier, visited))
 
 
 @kernel
-def bottom_up(piece, layout, frontier, visited):  # type: ignore[no-untyped-def]
+def bottom_up(piece, layout, frontier, visited):
     """Mark unvisited vertices that have a frontier neighbour in `visited`. Returns arcs scanned."""
     return _walk_up(piece, layout, (frontier, visited))
 
 
 @kernel
 def commit_level(turn, grain, visited, before, frontier, dist, level, targets, group, row, hub,
-                 out):  # type: ignore[no-untyped-def]
+                 out):
     """Next frontier = visited - before; write its distances; before = visited.
 
     dist : unsigned[n] or length 0 (no distances wanted). targets : bitmap or length 0.

@@ -23,7 +23,7 @@ _LONGEST = 1 << 16  # a vertex of more arcs is not climbed on from
 
 
 @inlined
-def _arc(paging, p):  # type: ignore[no-untyped-def]
+def _arc(paging, p):
     """The head of arc p."""
     ids, slot_of, shift = paging
     block = p >> shift
@@ -31,7 +31,7 @@ def _arc(paging, p):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def climb(paging, offsets, vertices, hops, tops):  # type: ignore[no-untyped-def]
+def climb(paging, offsets, vertices, hops, tops):
     """tops[i] : where `hops` steps from vertices[i] to the neighbour of the highest degree (ties: the smallest) lead;
     nobody steps to a lower degree."""
     for i in range(len(vertices)):
@@ -54,7 +54,7 @@ def climb(paging, offsets, vertices, hops, tops):  # type: ignore[no-untyped-def
 
 
 @inlined
-def _count(paging, offsets, v, bounds, limit, covered, take):  # type: ignore[no-untyped-def]
+def _count(paging, offsets, v, bounds, limit, covered, take):
     """Open vertices in the closed neighbourhood of v that are not covered; they are from here on, if `take`."""
     none = np.int64(np.iinfo(bounds.dtype).max)
     start, end = row_span(offsets[0], offsets[1], offsets[2], v)
@@ -70,14 +70,14 @@ def _count(paging, offsets, v, bounds, limit, covered, take):  # type: ignore[no
 
 
 @kernel
-def count_open(paging, offsets, vertices, bounds, limit, covered, counts):  # type: ignore[no-untyped-def]
+def count_open(paging, offsets, vertices, bounds, limit, covered, counts):
     """counts[i] = open vertices in the closed neighbourhood of vertices[i]."""
     for i in range(len(vertices)):
         counts[i] = _count(paging, offsets, np.int64(vertices[i]), bounds, limit, covered, False)
 
 
 @kernel
-def take_best(paging, offsets, tops, counts, bounds, limit, covered, taken, most):  # type: ignore[no-untyped-def]
+def take_best(paging, offsets, tops, counts, bounds, limit, covered, taken, most):
     """Take `most` of the tops (int64[k], distinct, by falling counts), all with counts of at least a threshold, which
     falls; taken[i] = 1. Returns how many."""
     number = 0

@@ -81,7 +81,7 @@ def _by_rank(ranks: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def tell_children(parents, children, start, stop):  # type: ignore[no-untyped-def]
+def tell_children(parents, children, start, stop):
     """children[parent of v] += 1 for v in [start, stop)."""
     for v in range(start, stop):
         p = np.int64(parents[v])
@@ -90,7 +90,7 @@ def tell_children(parents, children, start, stop):  # type: ignore[no-untyped-de
 
 
 @kernel
-def fold_sizes(parents, children, sizes, start, stop):  # type: ignore[no-untyped-def]
+def fold_sizes(parents, children, sizes, start, stop):
     """From every vertex in [start, stop) whose children are all folded, add sizes upwards.
 
     children : how many are not folded; the largest value marks a vertex that is folded itself."""
@@ -105,7 +105,7 @@ def fold_sizes(parents, children, sizes, start, stop):  # type: ignore[no-untype
 
 
 @kernel
-def offsets_in_parents(parents, sizes, by_rank, passed, offsets, start, stop):  # type: ignore[no-untyped-def]
+def offsets_in_parents(parents, sizes, by_rank, passed, offsets, start, stop):
     """offsets[v] = position of v less that of its parent, for the vertices of ranks [start, stop).
 
     passed : entries below each vertex that its children of smaller rank take."""
@@ -121,7 +121,7 @@ def offsets_in_parents(parents, sizes, by_rank, passed, offsets, start, stop):  
 
 
 @kernel
-def climb_positions(parents, positions, known, start, stop):  # type: ignore[no-untyped-def]
+def climb_positions(parents, positions, known, start, stop):
     """Turn offsets into positions for the vertices in [start, stop) and all above them.
 
     known : bitmap of those that are done."""
@@ -146,7 +146,7 @@ def climb_positions(parents, positions, known, start, stop):  # type: ignore[no-
 
 
 @kernel
-def choose(parents, sizes, positions, spacing, ranks, chosen, start, stop):  # type: ignore[no-untyped-def]
+def choose(parents, sizes, positions, spacing, ranks, chosen, start, stop):
     """Set the bits, by rank, of vertices with a position that is a multiple of `spacing`, as far as the
     vertices in [start, stop) tell: v at its own, its parent after v. Trees without an edge are left out."""
     for v in range(start, stop):
@@ -159,6 +159,6 @@ def choose(parents, sizes, positions, spacing, ranks, chosen, start, stop):  # t
 
 
 @inlined
-def _set_bit(bitmap, ranks, v):  # type: ignore[no-untyped-def]
+def _set_bit(bitmap, ranks, v):
     rank = np.int64(ranks[v]) if len(ranks) else np.int64(v)
     bitmap[rank >> 6] |= np.uint64(1) << np.uint64(rank & 63)

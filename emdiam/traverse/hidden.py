@@ -157,7 +157,7 @@ def find_components(core: Core, reached: int, tick: Tick | None = None) -> Hidde
 
 
 @kernel
-def count_before(words, before):  # type: ignore[no-untyped-def]
+def count_before(words, before):
     """before[i] = set bits before word _WORDS i, int64; returns how many there are."""
     count = 0
     for word in range(len(words)):
@@ -168,7 +168,7 @@ def count_before(words, before):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _number(words, before, v):  # type: ignore[no-untyped-def]
+def _number(words, before, v):
     """Number of the hidden vertex v: how many are smaller."""
     word = v >> 6
     number = before[word // _WORDS]
@@ -178,7 +178,7 @@ def _number(words, before, v):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _vertex(words, before, number):  # type: ignore[no-untyped-def]
+def _vertex(words, before, number):
     """The hidden vertex of that number."""
     group = np.searchsorted(before, number, side="right") - 1
     word = group * _WORDS
@@ -195,7 +195,7 @@ def _vertex(words, before, number):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _find(entries, i):  # type: ignore[no-untyped-def]
+def _find(entries, i):
     while np.int64(entries[i]) != i:
         entries[i] = entries[np.int64(entries[i])]
         i = np.int64(entries[i])
@@ -203,12 +203,12 @@ def _find(entries, i):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _hidden(state, word):  # type: ignore[no-untyped-def]
+def _hidden(state, word):
     return state[0][word]
 
 
 @inlined
-def _unite_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _unite_row(state, ids, v, begin, end, whole):
     words, before, entries = state
     root = _find(entries, _number(words, before, v))
     for p in range(begin, end):
@@ -230,13 +230,13 @@ _walk_hidden = row_walk(_hidden, _unite_row)
 
 
 @kernel
-def unite_hidden(piece, layout, words, before, entries):  # type: ignore[no-untyped-def]
+def unite_hidden(piece, layout, words, before, entries):
     """Unite the ends of all arcs of hidden rows; the smaller root wins. One thread at a time. Returns arcs scanned."""
     return _walk_hidden(piece, layout, (words, before, entries))
 
 
 @kernel
-def unite_left(place, fills, words, before, entries):  # type: ignore[no-untyped-def]
+def unite_left(place, fills, words, before, entries):
     """The same with hidden rows among those that a BFS has put aside (left_rows.py). Returns their arcs."""
     arcs = 0
     ids = np.empty(place.shape[1], np.int64)
@@ -256,7 +256,7 @@ def unite_left(place, fills, words, before, entries):  # type: ignore[no-untyped
 
 
 @kernel
-def arcs_of(words, offsets):  # type: ignore[no-untyped-def]
+def arcs_of(words, offsets):
     """Arcs of the rows of these vertices."""
     arcs = 0
     for word in range(len(words)):
@@ -268,7 +268,7 @@ def arcs_of(words, offsets):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def count_members(entries, mark):  # type: ignore[no-untyped-def]
+def count_members(entries, mark):
     """Union-find becomes entries as they stay: roots, which come first in their components, count their members."""
     for i in range(len(entries)):
         root = np.int64(entries[i])
@@ -282,13 +282,13 @@ def count_members(entries, mark):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _root(entries, mark, i):  # type: ignore[no-untyped-def]
+def _root(entries, mark, i):
     entry = np.int64(entries[i])
     return i if entry >= mark else entry
 
 
 @kernel
-def numbers_of(words, before, vertices):  # type: ignore[no-untyped-def]
+def numbers_of(words, before, vertices):
     """Numbers of hidden vertices, int64[k]."""
     numbers = np.empty(len(vertices), np.int64)
     for i in range(len(vertices)):
@@ -297,7 +297,7 @@ def numbers_of(words, before, vertices):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def vertices_at(words, before, numbers):  # type: ignore[no-untyped-def]
+def vertices_at(words, before, numbers):
     """The hidden vertices of these numbers, int64[k]."""
     vertices = np.empty(len(numbers), np.int64)
     for i in range(len(numbers)):
@@ -306,7 +306,7 @@ def vertices_at(words, before, numbers):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def decode_labels(words, before, entries, mark, reached, start, labels):  # type: ignore[no-untyped-def]
+def decode_labels(words, before, entries, mark, reached, start, labels):
     """labels[i] = label of vertex start + i: the smallest vertex of its component, `reached` where it is not hidden."""
     known = np.int64(-1)
     label = np.int64(-1)
@@ -324,7 +324,7 @@ def decode_labels(words, before, entries, mark, reached, start, labels):  # type
 
 
 @kernel
-def describe_hidden(words, entries, mark, roots, offsets, last, hub, degree):  # type: ignore[no-untyped-def]
+def describe_hidden(words, entries, mark, roots, offsets, last, hub, degree):
     """last[k], hub[k], degree[k] = largest vertex, smallest vertex of the largest degree, and that degree, of the
     component with the root roots[k] (numbers, int64[k] ascending)."""
     i = 0
@@ -345,7 +345,7 @@ def describe_hidden(words, entries, mark, roots, offsets, last, hub, degree):  #
 
 
 @kernel
-def smallest_hidden(words, entries, mark, roots, ranks, best):  # type: ignore[no-untyped-def]
+def smallest_hidden(words, entries, mark, roots, ranks, best):
     """best[k, 0], best[k, 1] = the smallest natural rank, and its vertex, of the component with the root roots[k]
     (numbers, int64[k] ascending, all of them); -1 before."""
     i = 0

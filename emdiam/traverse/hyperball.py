@@ -174,14 +174,14 @@ class HyperBallRun:
 
 
 @inlined
-def _every_vertex(state, word):  # type: ignore[no-untyped-def]
+def _every_vertex(state, word):
     n = state[0].shape[1]
     left = n - (word << 6)
     return ALL if left >= 64 else ALL >> np.uint64(64 - left)
 
 
 @inlined
-def _begin(state, v, word, bit):  # type: ignore[no-untyped-def]
+def _begin(state, v, word, bit):
     registers, log2_registers, key, ranks = state
     rank = np.uint64(ranks[v]) if len(ranks) else np.uint64(v)
     number = draw(key, rank)
@@ -196,18 +196,18 @@ _walk_begin = bit_walk(_every_vertex, _begin)
 
 
 @kernel
-def begin_counters(turn, grain, end, registers, log2_registers, key, ranks):  # type: ignore[no-untyped-def]
+def begin_counters(turn, grain, end, registers, log2_registers, key, ranks):
     """Threads share this: every counter has its own vertex. registers : uint8[2, n, m], zeros."""
     _walk_begin(turn, grain, end, (registers, log2_registers, key, ranks))
 
 
 @inlined
-def _set_bits(state, word):  # type: ignore[no-untyped-def]
+def _set_bits(state, word):
     return state[0][word]
 
 
 @inlined
-def _copy(state, v, word, bit):  # type: ignore[no-untyped-def]
+def _copy(state, v, word, bit):
     _, registers, now = state
     for j in range(registers.shape[2]):
         registers[1 - now, v, j] = registers[now, v, j]
@@ -218,13 +218,13 @@ _walk_copy = bit_walk(_set_bits, _copy)
 
 
 @kernel
-def copy_counters(turn, grain, end, changed, registers, now):  # type: ignore[no-untyped-def]
+def copy_counters(turn, grain, end, changed, registers, now):
     """Threads share this: the other plane gets the counters of vertices that have changed."""
     _walk_copy(turn, grain, end, (changed, registers, now))
 
 
 @inlined
-def _touch_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _touch_row(state, ids, v, begin, end, whole):
     touched = state[1]
     for p in range(begin, end):
         w = np.int64(ids[p])
@@ -238,13 +238,13 @@ _walk_touch = row_walk(_set_bits, _touch_row)
 
 
 @kernel
-def touch_rows(piece, layout, changed, touched):  # type: ignore[no-untyped-def]
+def touch_rows(piece, layout, changed, touched):
     """Mark the neighbours of vertices that have changed. Returns arcs scanned."""
     return _walk_touch(piece, layout, (changed, touched))
 
 
 @inlined
-def _raise_to(counter, other):  # type: ignore[no-untyped-def]
+def _raise_to(counter, other):
     """counter = max(counter, other), register by register."""
     for j in range(len(counter)):
         one, two = counter[j], other[j]
@@ -252,7 +252,7 @@ def _raise_to(counter, other):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _differ(one, two):  # type: ignore[no-untyped-def]
+def _differ(one, two):
     """Whether two counters differ."""
     mixed = np.uint8(0)
     for j in range(len(one)):
@@ -261,12 +261,12 @@ def _differ(one, two):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _select_touched(state, word):  # type: ignore[no-untyped-def]
+def _select_touched(state, word):
     return state[3][word]
 
 
 @inlined
-def _grow_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _grow_row(state, ids, v, begin, end, whole):
     registers, now, changed, _, _, spanning, locks, here = state
     for j in range(0 if whole else len(here)):
         here[j] = 0
@@ -291,7 +291,7 @@ def _grow_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _mark_fresh(state, word, hits):  # type: ignore[no-untyped-def]
+def _mark_fresh(state, word, hits):
     atomic_or(state[4], word, hits)
 
 
@@ -299,7 +299,7 @@ _walk_grow = row_walk(_select_touched, _grow_row, _mark_fresh)
 
 
 @kernel
-def grow_counters(piece, layout, registers, now, changed, touched, fresh, spanning, locks, here):  # type: ignore[no-untyped-def]
+def grow_counters(piece, layout, registers, now, changed, touched, fresh, spanning, locks, here):
     """Touched vertices take over what neighbours that have changed have counted, and are marked fresh if that is new;
     not those whose rows span blocks (spanning, int64[k], each with a lock). here : uint8[m] of this thread. Returns
     arcs scanned."""
@@ -307,7 +307,7 @@ def grow_counters(piece, layout, registers, now, changed, touched, fresh, spanni
 
 
 @kernel
-def settle_counters(spanning, registers, there, fresh):  # type: ignore[no-untyped-def]
+def settle_counters(spanning, registers, there, fresh):
     """Mark the vertices whose rows span blocks fresh, if their counters are new."""
     for i in range(len(spanning)):
         v = spanning[i]
@@ -316,7 +316,7 @@ def settle_counters(spanning, registers, there, fresh):  # type: ignore[no-untyp
 
 
 @inlined
-def _add_up(counter, parts):  # type: ignore[no-untyped-def]
+def _add_up(counter, parts):
     """parts : int64[2, 1 + groups], sums of 2^(40 - M), and registers at 0; of all, then of each group."""
     groups = parts.shape[1] - 1
     size = len(counter) // groups
@@ -334,7 +334,7 @@ def _add_up(counter, parts):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _estimate(raw, zeros, total, empty, row, registers):  # type: ignore[no-untyped-def]
+def _estimate(raw, zeros, total, empty, row, registers):
     """The number that registers stand for. row : 0 for all of them, 1 without a group."""
     number = raw[row] / np.float64(total)
     # Below 5/2 of the registers at hand; numbers are of all vertices in a ball.
@@ -344,7 +344,7 @@ def _estimate(raw, zeros, total, empty, row, registers):  # type: ignore[no-unty
 
 
 @inlined
-def _growth(parts, g, raw, zeros, registers):  # type: ignore[no-untyped-def]
+def _growth(parts, g, raw, zeros, registers):
     """By how much a ball has grown, estimated without group g, or with g = 0 from all registers."""
     row = 0 if g == 0 else 1
     after_total = parts[1, 0, 0] - (parts[1, 0, g] if g else 0)
@@ -356,7 +356,7 @@ def _growth(parts, g, raw, zeros, registers):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _count_growth(state, v, word, bit):  # type: ignore[no-untyped-def]
+def _count_growth(state, v, word, bit):
     _, registers, now, zeros, raw, parts, scale, out, sums, level, offsets = state
     _add_up(registers[now, v], parts[0])
     _add_up(registers[1 - now, v], parts[1])
@@ -375,7 +375,7 @@ _walk_growth = bit_walk(_set_bits, _count_growth)
 
 
 @kernel
-def count_growth(turn, grain, end, fresh, registers, now, zeros, raw, parts, scale, out, sums, level, offsets):  # type: ignore[no-untyped-def]
+def count_growth(turn, grain, end, fresh, registers, now, zeros, raw, parts, scale, out, sums, level, offsets):
     """Threads share this: add to out (int64[1 + groups], of this thread) by how much the balls of fresh vertices have
     grown, times `scale`, and to sums (float64[3, n], or 0 long). parts : int64[2, 2, 1 + groups], of this thread.
     Returns arcs of their rows."""

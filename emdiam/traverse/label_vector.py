@@ -109,7 +109,7 @@ class LabelVector:
 
 
 @kernel
-def widen_labels(narrow, bits, wide):  # type: ignore[no-untyped-def]
+def widen_labels(narrow, bits, wide):
     """wide[v] = the label narrow[v] with a group of `bits` bits; narrow is the front of the same memory."""
     shift = np.uint64(bits)
     unreached = np.iinfo(narrow.dtype).max
@@ -123,7 +123,7 @@ def widen_labels(narrow, bits, wide):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def repack_labels(labels, bits, new_bits):  # type: ignore[no-untyped-def]
+def repack_labels(labels, bits, new_bits):
     """Give groups of `bits` bits new_bits in place."""
     shift, new_shift = np.uint64(bits), np.uint64(new_bits)
     unreached = np.iinfo(labels.dtype).max

@@ -109,7 +109,7 @@ class LabelRun:
 
 
 @kernel
-def lowest_waiting(waiting, labels, owner_bits):  # type: ignore[no-untyped-def]
+def lowest_waiting(waiting, labels, owner_bits):
     """Smallest distance of a waiting vertex, or FOREVER."""
     best = FOREVER
     for word in range(len(waiting)):
@@ -122,7 +122,7 @@ def lowest_waiting(waiting, labels, owner_bits):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def take_waiting(waiting, taken, labels, owner_bits, limit):  # type: ignore[no-untyped-def]
+def take_waiting(waiting, taken, labels, owner_bits, limit):
     """Move the waiting vertices with a distance below `limit` to `taken` (overwritten)."""
     for word in range(len(waiting)):
         bits = waiting[word]
@@ -138,12 +138,12 @@ def take_waiting(waiting, taken, labels, owner_bits, limit):  # type: ignore[no-
 
 
 @inlined
-def _taken_or_waiting(state, word):  # type: ignore[no-untyped-def]
+def _taken_or_waiting(state, word):
     return state[0][word] | state[1][word]
 
 
 @inlined
-def _offer_along_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _offer_along_row(state, ids, v, begin, end, whole):
     taken, waiting, settled, labels, bounds, slots, offers, count = state
     first, stop, owner_bits = bounds[0], bounds[1], np.uint64(bounds[3])
     bit = np.uint64(1) << np.uint64(v & 63)
@@ -166,7 +166,7 @@ def _offer_along_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyp
 
 
 @inlined
-def _list_offer(slots, offers, count, w, offer):  # type: ignore[no-untyped-def]
+def _list_offer(slots, offers, count, w, offer):
     """List an offer to another's vertex, or lower the one that stands in its slot."""
     i = w & (SLOTS - 1)
     if slots[i, 0] == np.uint64(w):
@@ -184,7 +184,7 @@ _walk_offering = buffered_walk(_taken_or_waiting, _offer_along_row, again=True)
 
 
 @kernel
-def grow_labels(piece, layout, labels, words, bounds, offers, count):  # type: ignore[no-untyped-def]
+def grow_labels(piece, layout, labels, words, bounds, offers, count):
     """Offer the labels of taken rows, and of waiting ones that lie in one block, along their arcs.
 
     words : (taken, waiting, settled), bitmaps; other ranks' vertices that are settled are offered nothing. bounds :
@@ -206,7 +206,7 @@ def grow_labels(piece, layout, labels, words, bounds, offers, count):  # type: i
 
 
 @kernel
-def take_offers(ids, offers, labels, waiting):  # type: ignore[no-untyped-def]
+def take_offers(ids, offers, labels, waiting):
     """Lower labels[ids[i]] to offers[i] (int64[k], uint64[k]) where that is smaller; what falls waits."""
     for i in range(len(ids)):
         w = ids[i]

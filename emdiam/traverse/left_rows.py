@@ -179,7 +179,7 @@ def _new_cursor() -> np.ndarray:
 
 
 @inlined
-def _put(row, at, number):  # type: ignore[no-untyped-def]
+def _put(row, at, number):
     """Write an int64 at row[at]; where it ends."""
     left = np.uint64((number << 1) ^ (number >> 63))
     while left >= np.uint64(128):
@@ -191,7 +191,7 @@ def _put(row, at, number):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _get(row, at):  # type: ignore[no-untyped-def]
+def _get(row, at):
     """(the number at row[at], where it ends)."""
     left = np.uint64(row[at])
     if left >= np.uint64(128):
@@ -208,21 +208,21 @@ def _get(row, at):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def record_at(row, at):  # type: ignore[no-untyped-def]
+def record_at(row, at):
     """(vertex, where its neighbours begin and end) of the record at row[at]."""
     v, at = _get(row, at)
     return v, at + _LENGTH, at + _LENGTH + np.int64(row[at]) + (np.int64(row[at + 1]) << 8)
 
 
 @inlined
-def neighbour_at(row, at, before):  # type: ignore[no-untyped-def]
+def neighbour_at(row, at, before):
     """(neighbour, where the next one begins). before : the neighbour before it, or the vertex."""
     apart, at = _get(row, at)
     return before + apart, at
 
 
 @inlined
-def _take_segment(place, fills, taken, own, spare, more, cursor):  # type: ignore[no-untyped-def]
+def _take_segment(place, fills, taken, own, spare, more, cursor):
     """Go on in another segment with room: one that was begun for a block in vain, one of `spare`, or else a new one;
     -1 if there is none."""
     entry = _FIRST + 2 * cursor[_BEGUN]
@@ -247,7 +247,7 @@ def _take_segment(place, fills, taken, own, spare, more, cursor):  # type: ignor
 
 
 @inlined
-def _end_block(fills, cursor, before, at):  # type: ignore[no-untyped-def]
+def _end_block(fills, cursor, before, at):
     """The block is done: its segments stay, or are there for the next block if one of its rows had no place.
 
     before, at : segment of the cursor, and where it was there, when the block began."""
@@ -263,7 +263,7 @@ def _end_block(fills, cursor, before, at):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _keep(state, ids, v, begin, end):  # type: ignore[no-untyped-def]
+def _keep(state, ids, v, begin, end):
     """Append ids[begin:end], arcs of row v, as one record or more."""
     _, _, place, fills, taken, own, spare, more, cursor = state
     while begin < end and not cursor[_FAILED]:
@@ -287,7 +287,7 @@ def _keep(state, ids, v, begin, end):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _look_or_keep(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _look_or_keep(state, ids, v, begin, end, whole):
     scanned, hit = in_frontier_row(state, ids, v, begin, end, whole)
     if not hit:
         _keep(state, ids, v, begin, end)
@@ -299,7 +299,7 @@ _walk_keeping = block_walk(unvisited, _look_or_keep, mark_hits)
 
 @kernel
 def keep_left(piece, layout, frontier, visited, place, fills, taken, own, spare, more, kept,
-              cursor):  # type: ignore[no-untyped-def]
+              cursor):
     """As dense.bottom_up, and copies the rows without a hit, all of a block or none, of which kept[block] tells.
 
     place : uint8[segments, size]; fills : int64[segments], bytes in those that no cursor is in; own : bool[segments],
@@ -321,7 +321,7 @@ def keep_left(piece, layout, frontier, visited, place, fills, taken, own, spare,
 
 
 @inlined
-def _drop_visited(row, fill, visited):  # type: ignore[no-untyped-def]
+def _drop_visited(row, fill, visited):
     """Leave the records of unvisited vertices alone; their bytes."""
     at = to = np.int64(0)
     while at < fill:
@@ -335,7 +335,7 @@ def _drop_visited(row, fill, visited):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def look_at_left(turn, place, fills, frontier, visited):  # type: ignore[no-untyped-def]
+def look_at_left(turn, place, fills, frontier, visited):
     """Threads share this: mark unvisited vertices that have a frontier neighbour in `visited`, by the records in
     `place`, and drop the records of visited ones where these are the larger part. Returns arcs scanned."""
     scanned = 0

@@ -22,7 +22,7 @@ _LEAST_SPAN = 1 << 10
 
 
 @inlined
-def _row_is_here(slot_of, start, end, shift):  # type: ignore[no-untyped-def]
+def _row_is_here(slot_of, start, end, shift):
     for block in range(start >> shift, ((end - 1) >> shift) + 1):
         if slot_of[block] < 0:
             return False
@@ -30,7 +30,7 @@ def _row_is_here(slot_of, start, end, shift):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _wait(v, start, end, label, active, keys, shift):  # type: ignore[no-untyped-def]
+def _wait(v, start, end, label, active, keys, shift):
     """Vertex v waits with `label` in every block of its row."""
     active[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
     for block in range(start >> shift, ((end - 1) >> shift) + 1):
@@ -38,12 +38,12 @@ def _wait(v, start, end, label, active, keys, shift):  # type: ignore[no-untyped
 
 
 @inlined
-def _wait_no_more(v, active):  # type: ignore[no-untyped-def]
+def _wait_no_more(v, active):
     active[v >> 6] &= ~(np.uint64(1) << np.uint64(v & 63))
 
 
 @kernel
-def waiting_keys(active, dist, shift, group, row, hub, keys):  # type: ignore[no-untyped-def]
+def waiting_keys(active, dist, shift, group, row, hub, keys):
     """keys[c] = smallest label of a waiting vertex with an arc in block c."""
     for word in range(len(active)):
         bits = active[word]
@@ -55,7 +55,7 @@ def waiting_keys(active, dist, shift, group, row, hub, keys):  # type: ignore[no
 
 
 @kernel
-def place_groups(slot_of, layout, place, placed):  # type: ignore[no-untyped-def]
+def place_groups(slot_of, layout, place, placed):
     """Bring `place` up to date. slot_of : int32[n_blocks]. placed : int32[n_blocks], the slots of which `place` tells,
     all -1 at first. place : int64[n / 64], of each group of 64 rows where its arcs begin in the arena, or -1 if they
     are not all in one resident block."""
@@ -73,7 +73,7 @@ def place_groups(slot_of, layout, place, placed):  # type: ignore[no-untyped-def
 
 
 @inlined
-def _take_seeds(slot_of, layout, place, dist, active, keys, blocks, seeds, bounds):  # type: ignore[no-untyped-def]
+def _take_seeds(slot_of, layout, place, dist, active, keys, blocks, seeds, bounds):
     """Move what waits in `blocks` below the window, and whose rows are here, to `seeds`; how many."""
     shift, first_vertex, group, row, hub = layout
     n_last = first_vertex[len(first_vertex) - 1] - 1
@@ -105,7 +105,7 @@ def _take_seeds(slot_of, layout, place, dist, active, keys, blocks, seeds, bound
 
 
 @inlined
-def _put_back_far_ones(layout, dist, active, keys, seeds, count, limit):  # type: ignore[no-untyped-def]
+def _put_back_far_ones(layout, dist, active, keys, seeds, count, limit):
     """Let the seeds wait again whose labels are `limit` or more; how many are left."""
     shift, _, group, row, hub = layout
     left = 0
@@ -122,7 +122,7 @@ def _put_back_far_ones(layout, dist, active, keys, seeds, count, limit):  # type
 
 
 @inlined
-def _by_label(dist, seeds, count, lowest, ends, order):  # type: ignore[no-untyped-def]
+def _by_label(dist, seeds, count, lowest, ends, order):
     """Put seeds[:count] into `order` by their labels; those with the label lowest + i end before ends[i] (all 0)."""
     for i in range(count):
         ends[np.int64(dist[seeds[i]]) - lowest] += 1
@@ -136,7 +136,7 @@ def _by_label(dist, seeds, count, lowest, ends, order):  # type: ignore[no-untyp
 
 
 @kernel
-def grow(paging, layout, place, dist, active, keys, blocks, queues, seeds, bounds):  # type: ignore[no-untyped-def]
+def grow(paging, layout, place, dist, active, keys, blocks, queues, seeds, bounds):
     """Expand what waits in `blocks` (int64[k], resident) below bounds[0], level by level, as far as rows are
     resident and queues (of bounds[1] entries) have room; the rest waits. Returns arcs scanned.
 
@@ -219,7 +219,7 @@ def grow(paging, layout, place, dist, active, keys, blocks, queues, seeds, bound
 
 
 @kernel
-def place_and_grow(paging, layout, places, dist, active, keys, blocks, queues, seeds, bounds):  # type: ignore[no-untyped-def]
+def place_and_grow(paging, layout, places, dist, active, keys, blocks, queues, seeds, bounds):
     """grow, with places = (place, placed) brought up to date before, in one call without the GIL."""
     place, placed = places
     place_groups(paging[1], layout, place, placed)

@@ -175,7 +175,7 @@ class Rounds:
 
 
 @kernel
-def waiting_arcs(active, group, row, hub):  # type: ignore[no-untyped-def]
+def waiting_arcs(active, group, row, hub):
     """(vertices, arcs of their rows) of a bitmap."""
     count = 0
     arcs = 0
@@ -190,7 +190,7 @@ def waiting_arcs(active, group, row, hub):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def labelled(dist, visited):  # type: ignore[no-untyped-def]
+def labelled(dist, visited):
     """Add the vertices with a label to the bitmap `visited`; (how many, largest label, smallest vertex
     that has it)."""
     none = np.int64(np.iinfo(dist.dtype).max)

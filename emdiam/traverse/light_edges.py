@@ -122,21 +122,21 @@ def stream_of(key: int) -> np.uint64:
 
 
 @kernel
-def edge_hash(stream, first, second):  # type: ignore[no-untyped-def]
+def edge_hash(stream, first, second):
     """uint64 of an edge between the ranks first < second (uint64)."""
     high = ((first >> HALF) << HALF) | (second >> HALF)
     return draw(draw(stream, high), (first << HALF) | (second & LOW))
 
 
 @kernel
-def _pair_hash(stream, ranks, u, v):  # type: ignore[no-untyped-def]
+def _pair_hash(stream, ranks, u, v):
     a = np.uint64(ranks[u]) if len(ranks) else np.uint64(u)
     b = np.uint64(ranks[v]) if len(ranks) else np.uint64(v)
     return edge_hash(stream, min(a, b), max(a, b))
 
 
 @kernel
-def _before(ranks, u, v, x, y):  # type: ignore[no-untyped-def]
+def _before(ranks, u, v, x, y):
     """Whether {u, v} comes before {x, y} where their hashes are equal."""
     a, b = np.uint64(u), np.uint64(v)
     c, d = np.uint64(x), np.uint64(y)
@@ -150,7 +150,7 @@ def _before(ranks, u, v, x, y):  # type: ignore[no-untyped-def]
 
 @kernel
 def collect(chunks, position, turn, ids, shift, first_vertex, group, row, hub, roots, ranks, limits, found,
-            state):  # type: ignore[no-untyped-def]
+            state):
     """Edges between different trees with a hash within the limits, each once, to found (id[k, 2]).
 
     A block kernel that can be resumed: called until it returns False, `found` emptied in between.
@@ -209,7 +209,7 @@ def collect(chunks, position, turn, ids, shift, first_vertex, group, row, hub, r
 
 
 @kernel
-def keep_lighter(pairs, count, ranks, limits):  # type: ignore[no-untyped-def]
+def keep_lighter(pairs, count, ranks, limits):
     """Move those of pairs[:count] with a hash of at most the limit to the front; how many they are."""
     kept = 0
     for i in range(count):
@@ -221,7 +221,7 @@ def keep_lighter(pairs, count, ranks, limits):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _bucket(pairs, i, ranks, limits, n_buckets):  # type: ignore[no-untyped-def]
+def _bucket(pairs, i, ranks, limits, n_buckets):
     """Bucket of pairs[i]: a monotone function of its hash, even over [floor, limit]."""
     weight = _pair_hash(limits[_STREAM], ranks, np.int64(pairs[i, 0]), np.int64(pairs[i, 1]))
     share = np.float64(weight - limits[_FLOOR]) / (np.float64(limits[_LIMIT] - limits[_FLOOR]) + 1.0)
@@ -229,7 +229,7 @@ def _bucket(pairs, i, ranks, limits, n_buckets):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def distribute(pairs, count, ranks, limits, starts):  # type: ignore[no-untyped-def]
+def distribute(pairs, count, ranks, limits, starts):
     """Order pairs[:count] by bucket, in place; bucket b is pairs[starts[b]:starts[b + 1]].
 
     starts : int64[buckets + 1], zero."""
@@ -254,7 +254,7 @@ def distribute(pairs, count, ranks, limits, starts):  # type: ignore[no-untyped-
 
 
 @kernel
-def join_buckets(pairs, starts, ranks, limits, roots, low, rounds, n_rounds, near):  # type: ignore[no-untyped-def]
+def join_buckets(pairs, starts, ranks, limits, roots, low, rounds, n_rounds, near):
     """Join the ends of the edges in these buckets, the lightest first; how many joined two trees.
 
     low, rounds, n_rounds : see rooted.ForestDegrees."""
@@ -292,7 +292,7 @@ def join_buckets(pairs, starts, ranks, limits, roots, low, rounds, n_rounds, nea
 
 
 @kernel
-def _settle_ties(order, weight, place, pairs, ranks):  # type: ignore[no-untyped-def]
+def _settle_ties(order, weight, place, pairs, ranks):
     """Put runs of equal hashes in the order of their ranks (insertion sort: such runs are short)."""
     for j in range(1, len(order)):
         one = order[j]

@@ -23,7 +23,7 @@ def first_messages(n: int) -> np.ndarray:
 
 
 @kernel
-def superstep(offsets, heads, history, sent, sending, last_new, step, turn):  # type: ignore[no-untyped-def]
+def superstep(offsets, heads, history, sent, sending, last_new, step, turn):
     """One superstep, vertices taken in turn by threads; whether a message is on its way then.
 
     history, sent, sending : see the file's head; `sending` is written. last_new : int64[n], the superstep in which each

@@ -34,22 +34,22 @@ FLIP, ITEM_BYTES, REMAINING = 7, 8, 9
 
 
 @inlined
-def _in_frontier(state, word):  # type: ignore[no-untyped-def]
+def _in_frontier(state, word):
     return state[1][ACTIVE, word]
 
 
 @inlined
-def _not_full(state, word):  # type: ignore[no-untyped-def]
+def _not_full(state, word):
     return ~state[1][FULL, word]
 
 
 @inlined
-def _mark_fresh(state, word, hits):  # type: ignore[no-untyped-def]
+def _mark_fresh(state, word, hits):
     atomic_or(state[2], word, hits)
 
 
 @inlined
-def _push_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _push_row(state, ids, v, begin, end, whole):
     words, _, fresh, flat, here = state
     n = words.shape[1] - 1
     w = words.shape[2]
@@ -70,7 +70,7 @@ def _push_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _pull_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _pull_row(state, ids, v, begin, end, whole):
     words, _, _, flat, here, collected = state
     n = words.shape[1] - 1
     w = words.shape[2]
@@ -118,14 +118,14 @@ _walk_pull = row_walk(_not_full, _pull_row, _mark_fresh)
 
 
 @kernel
-def push(piece, layout, words, marks, state):  # type: ignore[no-untyped-def]
+def push(piece, layout, words, marks, state):
     """Top-down: OR the words of frontier rows into the next plane of their neighbours, and mark
     those FRESH. Returns arcs scanned."""
     return _walk_push(piece, layout, (words, marks, marks[FRESH], words.reshape(-1), state[FLIP]))
 
 
 @kernel
-def pull(piece, layout, words, marks, state, collected):  # type: ignore[no-untyped-def]
+def pull(piece, layout, words, marks, state, collected):
     """Bottom-up: every vertex that some source has not seen ORs the words of its neighbours, stops
     when nothing more can come, and is finished at once. collected : unsigned[w], of this thread. Returns arcs
     scanned."""
@@ -133,7 +133,7 @@ def pull(piece, layout, words, marks, state, collected):  # type: ignore[no-unty
 
 
 @inlined
-def see(words, plane, v, alive, sinks, distance, item_bytes, wanted):  # type: ignore[no-untyped-def]
+def see(words, plane, v, alive, sinks, distance, item_bytes, wanted):
     """Vertex v is seen by the sources whose bits stand in `plane`: (whether all have seen it now, how many they are,
     counted only if wanted).
 
@@ -161,7 +161,7 @@ def see(words, plane, v, alive, sinks, distance, item_bytes, wanted):  # type: i
 
 
 @kernel
-def settle_rows(vertices, words, marks, state):  # type: ignore[no-untyped-def]
+def settle_rows(vertices, words, marks, state):
     """Finish the rows that span blocks after a pull, one thread: new = next - seen."""
     w = words.shape[2]
     there = 3 - state[FLIP]
@@ -178,12 +178,12 @@ def settle_rows(vertices, words, marks, state):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _fresh(state, word):  # type: ignore[no-untyped-def]
+def _fresh(state, word):
     return state[1][FRESH, word]
 
 
 @inlined
-def _finish(state, v, word, bit):  # type: ignore[no-untyped-def]
+def _finish(state, v, word, bit):
     words, marks, there, merge, targets, sinks, about, offsets, alive, met = state
     wanted = len(targets) > 0 and (targets[word] & bit) != 0
     for j in range(words.shape[2] if merge else 0):
@@ -200,7 +200,7 @@ _walk_fresh = bit_walk(_fresh, _finish)
 
 
 @kernel
-def end_level(turn, grain, words, marks, state, targets, sinks, merge, offsets, alive, met, out):  # type: ignore[no-untyped-def]
+def end_level(turn, grain, words, marks, state, targets, sinks, merge, offsets, alive, met, out):
     """Threads share this pass over the FRESH vertices.
 
     merge : the level was pushed, so their words still hold what was seen before. Sets FULL,
@@ -224,13 +224,13 @@ def end_level(turn, grain, words, marks, state, targets, sinks, merge, offsets, 
 
 
 @inlined
-def _in_both(state, word):  # type: ignore[no-untyped-def]
+def _in_both(state, word):
     bits = state[0][word]
     return bits & state[1][word] if len(state[1]) else bits
 
 
 @inlined
-def _clear(state, v, word, bit):  # type: ignore[no-untyped-def]
+def _clear(state, v, word, bit):
     _, _, words, plane = state
     for j in range(words.shape[2]):
         words[plane, v, j] = 0
@@ -241,14 +241,14 @@ _walk_stale = bit_walk(_in_both, _clear)
 
 
 @kernel
-def clear_rows(turn, grain, words, bitmap, within, plane):  # type: ignore[no-untyped-def]
+def clear_rows(turn, grain, words, bitmap, within, plane):
     """Threads share this: zero the words of a plane at the vertices of `bitmap` (and of `within`,
     if it has bits)."""
     _walk_stale(turn, grain, len(bitmap), (bitmap, within, words, plane))
 
 
 @kernel
-def open_arcs(turn, grain, bitmap, offsets, out):  # type: ignore[no-untyped-def]
+def open_arcs(turn, grain, bitmap, offsets, out):
     """Threads share this: add to out[0] the arcs of the rows whose bit is clear."""
     group, row, hub = offsets
     arcs = 0

@@ -23,7 +23,7 @@ DONE, MISSING, DENSE, SLICE, MET = 0, 1, 2, 3, 4
 
 
 @inlined
-def _reach(args, v, u, there, tail):  # type: ignore[no-untyped-def]
+def _reach(args, v, u, there, tail):
     words, offsets, now = args
     then = 3 - now
     hit = False
@@ -44,7 +44,7 @@ _walk_multi = queue_walk(_reach)
 
 
 @kernel
-def sparse_multi(paging, offsets, words, marks, queues, missed, state, sinks, targets):  # type: ignore[no-untyped-def]
+def sparse_multi(paging, offsets, words, marks, queues, missed, state, sinks, targets):
     """Run levels; returns why it stopped (DONE, MISSING, DENSE, SLICE, MET)."""
     near = FIRST_ROW
     while True:
@@ -66,7 +66,7 @@ def sparse_multi(paging, offsets, words, marks, queues, missed, state, sinks, ta
 
 
 @inlined
-def finish_level(here, there, words, marks, state, sinks, targets):  # type: ignore[no-untyped-def]
+def finish_level(here, there, words, marks, state, sinks, targets):
     """The next queue becomes the current one; its distances are written."""
     n = words.shape[1] - 1
     w = words.shape[2]
@@ -97,7 +97,7 @@ def finish_level(here, there, words, marks, state, sinks, targets):  # type: ign
 
 
 @kernel
-def reach(words, plane, level, sinks):  # type: ignore[no-untyped-def]
+def reach(words, plane, level, sinks):
     """Sources that row n of the plane names have reached `level`; clears that row."""
     n = words.shape[1] - 1
     size = words.itemsize * 8

@@ -23,7 +23,7 @@ _PIECE = 1 << 16
 
 
 @kernel
-def walk_down(dist, paging, offsets, ranks, span, path, state):  # type: ignore[no-untyped-def]
+def walk_down(dist, paging, offsets, ranks, span, path, state):
     """From vertex state[0], always to the neighbour of smallest rank one nearer, until distance 0.
 
     dist : of all vertices, right in the span (int64[2], first and end). ranks : rank of every vertex of the span,
@@ -86,7 +86,7 @@ def path_pieces(
 
 
 @kernel
-def find_edges(heads, low, high, ids, slot_of, shift, blocks):  # type: ignore[no-untyped-def]
+def find_edges(heads, low, high, ids, slot_of, shift, blocks):
     """Binary search for heads[i] in the row from low[i] to high[i].
 
     low, high : int64[k], narrowed; low = -1 - p once found at p. blocks : int64[k] receives the
@@ -113,7 +113,7 @@ def find_edges(heads, low, high, ids, slot_of, shift, blocks):  # type: ignore[n
 
 
 @kernel
-def row_bounds(group, row, hub, vertices, low, high):  # type: ignore[no-untyped-def]
+def row_bounds(group, row, hub, vertices, low, high):
     """low, high = first arc and end of the rows of `vertices`, int64[k] each."""
     for i in range(len(vertices)):
         low[i], high[i] = row_span(group, row, hub, np.int64(vertices[i]))
@@ -148,7 +148,7 @@ def copied_rows(pager: Pager, shift: int, starts: np.ndarray, ends: np.ndarray) 
 
 
 @kernel
-def join_rows(starts, ends, ids, slot_of, shift, out):  # type: ignore[no-untyped-def]
+def join_rows(starts, ends, ids, slot_of, shift, out):
     """The rows of these bounds, one after another, to `out`; all blocks are in the arena."""
     count = 0
     for i in range(len(starts)):
@@ -181,7 +181,7 @@ def heads_in_rows(pager: Pager, shift: int, heads: np.ndarray, low: np.ndarray, 
 
 
 @inlined
-def _count_steep(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _count_steep(state, ids, v, begin, end, whole):
     values, heads, low = state
     mine = np.int64(values[v])
     steep = 0
@@ -196,14 +196,14 @@ _walk_steep = row_walk(every_row, _count_steep)
 
 
 @kernel
-def steep_arcs(piece, layout, values, heads, low):  # type: ignore[no-untyped-def]
+def steep_arcs(piece, layout, values, heads, low):
     """Arcs to the vertices low, low + 1, ... whose values are `heads`, that differ by more than 1 in value (both
     unreached is level). values : of all vertices, right in the span."""
     return _walk_steep(piece, layout, (values, heads, low))
 
 
 @inlined
-def _count_steep_below(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _count_steep_below(state, ids, v, begin, end, whole):
     values = state[0]
     mine = np.int64(values[v])
     steep = 0
@@ -219,13 +219,13 @@ _walk_steep_below = row_walk(every_row, _count_steep_below)
 
 
 @kernel
-def steep_edges(piece, layout, values):  # type: ignore[no-untyped-def]
+def steep_edges(piece, layout, values):
     """Edges, each in the row of its larger end, that differ by more than 1 in value (both unreached is level)."""
     return _walk_steep_below(piece, layout, (values,))
 
 
 @inlined
-def _count_steps_over(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _count_steps_over(state, ids, v, begin, end, whole):
     values, unreached = state
     mine = np.int64(values[v])
     steep = 0
@@ -240,7 +240,7 @@ _walk_steps = row_walk(every_row, _count_steps_over)
 
 
 @kernel
-def steep_steps(piece, layout, values, unreached):  # type: ignore[no-untyped-def]
+def steep_steps(piece, layout, values, unreached):
     """Arcs from a vertex with a value to one whose value is larger by more than 1, or is none."""
     return _walk_steps(piece, layout, (values, unreached))
 

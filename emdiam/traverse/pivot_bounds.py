@@ -99,7 +99,7 @@ def merged(out: np.ndarray) -> Folded:
 
 
 @kernel
-def fold_pivot(turn, grain, distances, about, lower, upper, far, group, row, hub, out):  # type: ignore[no-untyped-def]
+def fold_pivot(turn, grain, distances, about, lower, upper, far, group, row, hub, out):
     """Threads share this pass. about : int64[4] = source, its eccentricity, limit, largest.
 
     out : int64[threads, 8], one row each (turn[1] numbers them): highest upper bound << 40 |

@@ -16,7 +16,7 @@ BINS = 1 << 10
 
 
 @kernel
-def count_level(state, first, level, vertices):  # type: ignore[no-untyped-def]
+def count_level(state, first, level, vertices):
     """Add the vertices of a level. state : int64[first + 1 + BINS], the logarithm of the levels in
     a bin at `first`, the bins behind it."""
     while (level >> state[first]) >= BINS:
@@ -28,7 +28,7 @@ def count_level(state, first, level, vertices):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def count_labels(labels, unreached, longest, state, first):  # type: ignore[no-untyped-def]
+def count_labels(labels, unreached, longest, state, first):
     """The profile of finished distances (unsigned[n]) up to `longest`, in place of what was there."""
     state[first : first + 1 + BINS] = 0
     while (longest >> state[first]) >= BINS:

@@ -217,7 +217,7 @@ def fitted(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
 
 
 @kernel
-def first_labelled(values, wanted, labels, label, start, stop):  # type: ignore[no-untyped-def]
+def first_labelled(values, wanted, labels, label, start, stop):
     """Smallest i in [start, stop) with values[i] in wanted and labels[i] == label, or -1.
 
     labels of length 0: every vertex counts."""
@@ -230,7 +230,7 @@ def first_labelled(values, wanted, labels, label, start, stop):  # type: ignore[
 
 
 @kernel
-def recode(values, old, new, bitmap):  # type: ignore[no-untyped-def]
+def recode(values, old, new, bitmap):
     """values[i] = new where values[i] in old (and bit i of bitmap, if it has bits); the count."""
     changed = 0
     for i in range(len(values)):

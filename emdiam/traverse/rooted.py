@@ -80,7 +80,7 @@ def _climb(*arguments: Any) -> None:
 
 
 @inlined
-def count_neighbour(low, rounds, n_rounds, v):  # type: ignore[no-untyped-def]
+def count_neighbour(low, rounds, n_rounds, v):
     """The degree of v is one larger; see ForestDegrees."""
     if low[v] == ROUND - 1:
         low[v] = 0
@@ -91,14 +91,14 @@ def count_neighbour(low, rounds, n_rounds, v):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _place_of(vertices, v):  # type: ignore[no-untyped-def]
+def _place_of(vertices, v):
     """Where v is in `vertices` (ascending); -1 where it is not."""
     i = np.searchsorted(vertices, v)
     return i if i < len(vertices) and vertices[i] == v else -1
 
 
 @kernel
-def peel(roots, low, hubs, rounds, near, start, stop):  # type: ignore[no-untyped-def]
+def peel(roots, low, hubs, rounds, near, start, stop):
     """From every leaf in [start, stop), take leaves away upwards; near[v] of one taken is its parent.
 
     low : degrees modulo ROUND. hubs, rounds : vertices of larger degrees, ascending, and what is left of how often
@@ -122,7 +122,7 @@ def peel(roots, low, hubs, rounds, near, start, stop):  # type: ignore[no-untype
 
 
 @kernel
-def own_parents(roots, near):  # type: ignore[no-untyped-def]
+def own_parents(roots, near):
     """near[v] = v for the roots."""
     for v in range(len(near)):
         if np.int64(roots[v]) == v:
@@ -130,7 +130,7 @@ def own_parents(roots, near):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def climb_heights(parents, heights, done, fell, tally, start, stop):  # type: ignore[no-untyped-def]
+def climb_heights(parents, heights, done, fell, tally, start, stop):
     """Heights in the tree of the vertices in [start, stop) and of all above them; False if one does
     not fit. See fall_heights; tally : int64[2], what it returns, of those done so far."""
     for bottom in range(start, stop):
@@ -155,7 +155,7 @@ def climb_heights(parents, heights, done, fell, tally, start, stop):  # type: ig
 
 
 @inlined
-def _put_height(heights, done, fell, tally, v, height):  # type: ignore[no-untyped-def]
+def _put_height(heights, done, fell, tally, v, height):
     done[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
     if height < np.int64(heights[v]):
         fell[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
@@ -165,7 +165,7 @@ def _put_height(heights, done, fell, tally, v, height):  # type: ignore[no-untyp
 
 
 @kernel
-def number_roots(parents, isolated, labels, most):  # type: ignore[no-untyped-def]
+def number_roots(parents, isolated, labels, most):
     """labels[root] = 0, 1, ... for the roots of trees with an edge, by number; all other labels are
     the largest of the dtype. Returns how many there are, or the first number that is not below `most`."""
     count = 0
@@ -180,7 +180,7 @@ def number_roots(parents, isolated, labels, most):  # type: ignore[no-untyped-de
 
 
 @kernel
-def isolated_in_tree(parents, isolated):  # type: ignore[no-untyped-def]
+def isolated_in_tree(parents, isolated):
     """A vertex that hangs from another one although either has no edge; -1 if there is none."""
     for v in range(len(parents)):
         p = np.int64(parents[v])
@@ -190,7 +190,7 @@ def isolated_in_tree(parents, isolated):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def climb_labels(parents, labels, start, stop):  # type: ignore[no-untyped-def]
+def climb_labels(parents, labels, start, stop):
     """Labels of the vertices in [start, stop), and of all above them, from those of the roots."""
     unknown = np.int64(np.iinfo(labels.dtype).max)
     for bottom in range(start, stop):
@@ -205,7 +205,7 @@ def climb_labels(parents, labels, start, stop):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def hang_from(parents, vertices):  # type: ignore[no-untyped-def]
+def hang_from(parents, vertices):
     """Make each of `vertices` the root of its tree: the way from it to the root is turned round."""
     for i in range(len(vertices)):
         below = np.int64(vertices[i])

@@ -29,7 +29,7 @@ ALL, NONE = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0)
 
 
 @inlined
-def range_mask(word, first, last):  # type: ignore[no-untyped-def]
+def range_mask(word, first, last):
     """Bits of `word` (index) that stand for vertices first..last."""
     mask = ALL
     if word == first >> 6:
@@ -40,37 +40,37 @@ def range_mask(word, first, last):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def has_bit(bitmap, v):  # type: ignore[no-untyped-def]
+def has_bit(bitmap, v):
     """Whether bit v is set."""
     return (bitmap[v >> 6] >> np.uint64(v & 63)) & np.uint64(1) != 0
 
 
 @inlined
-def every_row(state, word):  # type: ignore[no-untyped-def]
+def every_row(state, word):
     """Select all rows."""
     return ALL
 
 
 @inlined
-def _no_hits(state, word, hits):  # type: ignore[no-untyped-def]
+def _no_hits(state, word, hits):
     """Settle nothing."""
 
 
 @inlined
-def lowest_bit(bits):  # type: ignore[no-untyped-def]
+def lowest_bit(bits):
     """The lowest bit that is set, alone."""
     return bits & (~bits + np.uint64(1))
 
 
 @inlined
-def _bits_above(bit):  # type: ignore[no-untyped-def]
+def _bits_above(bit):
     """All bits above this one."""
     return ~(bit | (bit - np.uint64(1)))
 
 
 # What does not depend on the visitors is compiled once, for all walks.
 @inlined
-def _block_bounds(piece, k, layout):  # type: ignore[no-untyped-def]
+def _block_bounds(piece, k, layout):
     """Of block k of the piece: its first arc and end, where arc 0 would lie in `ids`, its first and last vertex."""
     chunks, position, _, _, _ = piece
     shift, first_vertex, _, _, _ = layout
@@ -80,7 +80,7 @@ def _block_bounds(piece, k, layout):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _row_in_block(layout, low, high, base, v):  # type: ignore[no-untyped-def]
+def _row_in_block(layout, low, high, base, v):
     """(begin, end, whole) of row v in `ids`, clipped to the block."""
     _, _, group, row, hub = layout
     start, end = row_span(group, row, hub, v)
@@ -89,19 +89,19 @@ def _row_in_block(layout, low, high, base, v):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _index(bits):  # type: ignore[no-untyped-def]
+def _index(bits):
     """Index of the lowest bit that is set; 63 if none is."""
     return count_trailing_zeros(bits | (np.uint64(1) << np.uint64(63)))
 
 
 @inlined
-def _highest_bit(bits):  # type: ignore[no-untyped-def]
+def _highest_bit(bits):
     """The highest bit that is set, alone; 0 if none is."""
     return np.uint64(1) << np.uint64(63 - count_leading_zeros(bits)) if bits else NONE
 
 
 @inlined
-def _highest_index(bits):  # type: ignore[no-untyped-def]
+def _highest_index(bits):
     """Index of the highest bit that is set; 0 if none is."""
     return 63 - count_leading_zeros(bits | np.uint64(1))
 
@@ -116,7 +116,7 @@ def block_walk(
     pick, index = (_highest_bit, _highest_index) if back else (lowest_bit, _index)
 
     @inlined
-    def walk(piece, k, layout, state):  # type: ignore[no-untyped-def]
+    def walk(piece, k, layout, state):
         low, high, base, first, last = _block_bounds(piece, k, layout)
         total = 0
         n_words = (last >> 6) + 1 - (first >> 6)
@@ -161,7 +161,7 @@ def row_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits, back: 
     one_block = block_walk(select, visit, settle, back=back)
 
     @inlined
-    def walk(piece, layout, state):  # type: ignore[no-untyped-def]
+    def walk(piece, layout, state):
         chunks, _, turn, grain, _ = piece
         total = 0
         while True:
@@ -184,7 +184,7 @@ def buffered_walk(select: Visitor, visit: Visitor, again: bool = False) -> Visit
     one_block = block_walk(select, visit, again=again)
 
     @inlined
-    def walk(piece, layout, state, room, count):  # type: ignore[no-untyped-def]
+    def walk(piece, layout, state, room, count):
         total = 0
         while room < 0 or count[0] + (1 << layout[0]) <= room:
             k = atomic_add(piece[2], 0, 1)
@@ -204,7 +204,7 @@ def bit_walk(select: Visitor, visit: Visitor) -> Visitor:
     They share `turn`, int64[1], which begins at the first word, and take `grain` words at a time. select : as above.
     visit(state, v, word, bit): what is done at vertex v, whose bit of the word is `bit`; returns an amount."""
     @inlined
-    def walk(turn, grain, stop_word, state):  # type: ignore[no-untyped-def]
+    def walk(turn, grain, stop_word, state):
         count = total = 0
         while True:
             begin = atomic_add(turn, 0, grain)
@@ -222,7 +222,7 @@ def bit_walk(select: Visitor, visit: Visitor) -> Visitor:
 
 
 @kernel
-def mark_blocks(blocks, span, layout, bitmap, invert, needed):  # type: ignore[no-untyped-def]
+def mark_blocks(blocks, span, layout, bitmap, invert, needed):
     """needed[i] = 1 if blocks[i] has an arc of a set bit's row (of a clear one's if invert) in span[0]..span[1]-1.
 
     needed : uint8[k]. Vertices without arcs count as having one where they lie."""

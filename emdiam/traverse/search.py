@@ -6,7 +6,7 @@ from ..jit import inlined
 
 
 @inlined
-def lower_bound(values, value, low, high):  # type: ignore[no-untyped-def]
+def lower_bound(values, value, low, high):
     """The first place of low..high-1 whose value is not below this one, else `high`. values : ascending there."""
     while low < high:
         middle = (low + high) >> 1

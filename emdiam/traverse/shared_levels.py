@@ -59,7 +59,7 @@ _LEAST_PART, _PARTS = 32, 8
 
 
 @inlined
-def _hand_over(buffer, count, there, shared):  # type: ignore[no-untyped-def]
+def _hand_over(buffer, count, there, shared):
     """Append buffer[:count] to the next queue."""
     at = np.int64(atomic_count(shared, _NEXT, np.uint64(count)))
     for i in range(count):
@@ -67,7 +67,7 @@ def _hand_over(buffer, count, there, shared):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _expand(graph, found, here, there, missed, level, part, buffer, shared):  # type: ignore[no-untyped-def]
+def _expand(graph, found, here, there, missed, level, part, buffer, shared):
     """Visit the neighbours of here[part[0]:part[1]], vertices of the level before `level`."""
     (ids, slot_of, shift), offsets = graph
     visited, dist = found
@@ -106,7 +106,7 @@ def _expand(graph, found, here, there, missed, level, part, buffer, shared):  # 
 
 
 @inlined
-def _help(graph, found, queues, missed, buffer, shared, state, n_threads):  # type: ignore[no-untyped-def]
+def _help(graph, found, queues, missed, buffer, shared, state, n_threads):
     """Take one part of the open level and do it; False if none is left."""
     ticket = shared[_TICKET]
     left = np.int64(ticket & np.uint64(0xFFFFFFFF))
@@ -122,7 +122,7 @@ def _help(graph, found, queues, missed, buffer, shared, state, n_threads):  # ty
 
 
 @inlined
-def _close(queues, shared, state, scanned):  # type: ignore[no-untyped-def]
+def _close(queues, shared, state, scanned):
     """The next level from what all threads have done; why this was the last one, or -1."""
     tail, missed = np.int64(shared[_NEXT]), np.int64(shared[_MISSED])
     state[ARCS] += np.int64(shared[_ARCS]) - scanned
@@ -146,7 +146,7 @@ def _close(queues, shared, state, scanned):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def shared_levels(graph, found, queues, missed, buffers, shared, state, limits):  # type: ignore[no-untyped-def]
+def shared_levels(graph, found, queues, missed, buffers, shared, state, limits):
     """Run BFS levels on every thread that calls it with the same `shared`; all but one return -1, that one why it
     stopped (DONE, DENSE, LIMIT, SLICE, THIN: between two levels; MISSING: before the end of one), with the arcs of the
     next queue in state[NEXT_ARCS].

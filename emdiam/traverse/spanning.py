@@ -132,14 +132,14 @@ def _giant(roots: np.ndarray) -> np.uint64:
 
 
 @kernel
-def flatten_roots(roots):  # type: ignore[no-untyped-def]
+def flatten_roots(roots):
     """roots[v] = the root of v itself."""
     for v in range(len(roots)):
         roots[v] = _find(roots, v)
 
 
 @kernel
-def outside_tree(roots, giant, isolated, bitmap):  # type: ignore[no-untyped-def]
+def outside_tree(roots, giant, isolated, bitmap):
     """bitmap = the vertices with an edge whose root is not `giant`."""
     for word in range(len(bitmap)):
         bits = np.uint64(0)

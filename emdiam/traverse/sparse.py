@@ -47,7 +47,7 @@ FIRST_ROW = np.int64(0), np.int64(0)  # vertex, and where its row begins
 
 # What does not depend on the visitor is compiled once, for all walks over queues.
 @inlined
-def _next_row(here, head, missed, resumed, pending, offsets, near):  # type: ignore[no-untyped-def]
+def _next_row(here, head, missed, resumed, pending, offsets, near):
     """(vertex, arc to begin with, end) of the row that comes next: one put aside, or the next of the queue.
 
     near : (vertex, where its row begins). On a path whose ids ascend it is the next one as a rule, as the processor
@@ -64,7 +64,7 @@ def _next_row(here, head, missed, resumed, pending, offsets, near):  # type: ign
 
 
 @inlined
-def in_arena(slot_of, shift, p, end):  # type: ignore[no-untyped-def]
+def in_arena(slot_of, shift, p, end):
     """(place of arc p in the arena, end of what is of its row in its block); the place is -1 where the block is not
     there."""
     block = p >> shift
@@ -76,7 +76,7 @@ def in_arena(slot_of, shift, p, end):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def put_row_aside(missed, count, v, p):  # type: ignore[no-untyped-def]
+def put_row_aside(missed, count, v, p):
     """Put the row of v aside, from arc p on, as entry `count`; how many there are then."""
     missed_v, missed_p = missed
     missed_v[count] = v
@@ -85,7 +85,7 @@ def put_row_aside(missed, count, v, p):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _keep(missed, count, resumed, pending):  # type: ignore[no-untyped-def]
+def _keep(missed, count, resumed, pending):
     """Put aside again what was not resumed; how many rows there are then."""
     missed_v, missed_p = missed
     for i in range(resumed, pending):
@@ -94,7 +94,7 @@ def _keep(missed, count, resumed, pending):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _bring_up_to_date(state, arcs, next_arcs, head, tail, put_aside):  # type: ignore[no-untyped-def]
+def _bring_up_to_date(state, arcs, next_arcs, head, tail, put_aside):
     state[ARCS] += arcs
     state[NEXT_ARCS] += next_arcs
     state[HEAD] = head
@@ -103,7 +103,7 @@ def _bring_up_to_date(state, arcs, next_arcs, head, tail, put_aside):  # type: i
 
 
 @inlined
-def ask_ahead(paging, offsets, later, p, end):  # type: ignore[no-untyped-def]
+def ask_ahead(paging, offsets, later, p, end):
     """Have the first arcs of the row that follows, [p, end), and the offsets of that of the vertex `later`, brought
     into the caches."""
     ids, slot_of, shift = paging
@@ -126,7 +126,7 @@ def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
     as entry `tail`, and returns where entries go on and the arcs of what it added, if they count.
     """
     @inlined
-    def walk(paging, offsets, queues, missed, state, args, near):  # type: ignore[no-untyped-def]
+    def walk(paging, offsets, queues, missed, state, args, near):
         ids, slot_of, shift = paging
         capacity = queues.shape[1]
         here, there = queues[state[CURRENT]], queues[1 - state[CURRENT]]
@@ -170,7 +170,7 @@ def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @inlined
-def _reach(args, v, w, there, tail):  # type: ignore[no-untyped-def]
+def _reach(args, v, w, there, tail):
     visited, dist, targets, offsets, level, state = args
     bit = np.uint64(1) << np.uint64(w & 63)
     if not visited[w >> 6] & bit:
@@ -188,7 +188,7 @@ _walk_bfs = queue_walk(_reach)
 
 
 @kernel(allocates=False)
-def sparse_bfs(paging, offsets, visited, dist, targets, queues, missed, state, limits):  # type: ignore[no-untyped-def]
+def sparse_bfs(paging, offsets, visited, dist, targets, queues, missed, state, limits):
     """Run BFS levels; returns why it stopped (DONE, MISSING, DENSE, LIMIT, SLICE, MET).
 
     paging, offsets : of Core. dist : unsigned[n] or length 0; targets : bitmap or length 0. queues : id[2, capacity];
@@ -233,7 +233,7 @@ def sparse_bfs(paging, offsets, visited, dist, targets, queues, missed, state, l
 
 
 @inlined
-def _lower(args, v, w, there, tail):  # type: ignore[no-untyped-def]
+def _lower(args, v, w, there, tail):
     bound, value = args
     if np.int64(bound[w]) > value:
         bound[w] = value
@@ -246,7 +246,7 @@ _walk_spread = queue_walk(_lower)
 
 
 @kernel(allocates=False)
-def sparse_spread(paging, offsets, bound, queues, missed, state, limits):  # type: ignore[no-untyped-def]
+def sparse_spread(paging, offsets, bound, queues, missed, state, limits):
     """Spread bounds: a neighbour of a vertex with bound k gets min(its bound, k + 1).
 
     As sparse_bfs, with `bound` (unsigned[n]) in place of a visited set and state[LEVEL] the

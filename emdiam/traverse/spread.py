@@ -194,7 +194,7 @@ class SpreadRun:
 
 
 @kernel
-def bounded_bits(bound, value, bitmap):  # type: ignore[no-untyped-def]
+def bounded_bits(bound, value, bitmap):
     """Bit v of bitmap = bound[v] <= value; bits beyond the last vertex are set."""
     n = len(bound)
     for word in range(len(bitmap)):
@@ -207,7 +207,7 @@ def bounded_bits(bound, value, bitmap):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def lower_new(visited, before, frontier, bound, value):  # type: ignore[no-untyped-def]
+def lower_new(visited, before, frontier, bound, value):
     """frontier = visited - before; bound = value there. Returns how many vertices."""
     count = 0
     for word in range(len(visited)):
@@ -222,7 +222,7 @@ def lower_new(visited, before, frontier, bound, value):  # type: ignore[no-untyp
 
 
 @kernel
-def equal_bits(bound, value, bitmap):  # type: ignore[no-untyped-def]
+def equal_bits(bound, value, bitmap):
     """Bit v of bitmap = bound[v] == value; returns how many are set."""
     n = len(bound)
     count = 0

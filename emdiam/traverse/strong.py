@@ -178,7 +178,7 @@ def _by_sweeps(core: Core, tick: Tick | None) -> tuple[np.ndarray, int]:
 
 
 @kernel(allocates=False)
-def tarjan(paging, offsets, order, low, numbers, stack, calls, places, state, most_arcs):  # type: ignore[no-untyped-def]
+def tarjan(paging, offsets, order, low, numbers, stack, calls, places, state, most_arcs):
     """Go on with a depth-first search over all vertices, for about so many arcs; -1 when it is done, else -2.
 
     order : id[n], from 1 on, 0 where a vertex was not met. low, stack, calls : id[n], places : int64[n], of the search.
@@ -234,7 +234,7 @@ def tarjan(paging, offsets, order, low, numbers, stack, calls, places, state, mo
 
 
 @inlined
-def _enter(v, offsets, order, low, stack, calls, places, state):  # type: ignore[no-untyped-def]
+def _enter(v, offsets, order, low, stack, calls, places, state):
     state[_VISITED] += 1
     order[v] = state[_VISITED]
     low[v] = state[_VISITED]
@@ -246,12 +246,12 @@ def _enter(v, offsets, order, low, stack, calls, places, state):  # type: ignore
 
 
 @inlined
-def _active(state, word):  # type: ignore[no-untyped-def]
+def _active(state, word):
     return state[0][word]
 
 
 @inlined
-def _peel(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _peel(state, ids, v, begin, end, whole):
     active, roots = state
     for p in range(begin, end):
         w = np.int64(ids[p])
@@ -268,7 +268,7 @@ _walk_peel = row_walk(_active, _peel)
 
 
 @kernel
-def peel(piece, layout, active, roots):  # type: ignore[no-untyped-def]
+def peel(piece, layout, active, roots):
     """Take active vertices without an active end in their row out, one after another; how many.
 
     Of a circle none is the first: the next one in it is active then. So threads may take out at the same time."""
@@ -276,7 +276,7 @@ def peel(piece, layout, active, roots):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _raise_colour(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _raise_colour(state, ids, v, begin, end, whole):
     active, colours = state
     mine = colours[v]
     largest = mine
@@ -294,7 +294,7 @@ _walk_colours = row_walk(_active, _raise_colour)
 
 
 @kernel
-def raise_colours(piece, layout, active, colours):  # type: ignore[no-untyped-def]
+def raise_colours(piece, layout, active, colours):
     """Every active vertex takes the largest colour of itself and the active ends of its row; how many were raised.
 
     Threads may both write a colour of a row in two blocks; that one is lost then is seen by the next sweep, and only
@@ -303,12 +303,12 @@ def raise_colours(piece, layout, active, colours):  # type: ignore[no-untyped-de
 
 
 @inlined
-def _waits(state, word):  # type: ignore[no-untyped-def]
+def _waits(state, word):
     return state[0][word] & ~state[1][word]
 
 
 @inlined
-def _reaches(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _reaches(state, ids, v, begin, end, whole):
     _, reached, colours = state
     for p in range(begin, end):
         w = np.int64(ids[p])
@@ -318,7 +318,7 @@ def _reaches(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _mark(state, word, hits):  # type: ignore[no-untyped-def]
+def _mark(state, word, hits):
     atomic_or(state[1], word, hits)
 
 
@@ -326,13 +326,13 @@ _walk_back = row_walk(_waits, _reaches, _mark)
 
 
 @kernel
-def reach_back(piece, layout, active, reached, colours):  # type: ignore[no-untyped-def]
+def reach_back(piece, layout, active, reached, colours):
     """Mark in `reached` the active vertices with an end of their row there that has their colour; how many."""
     return _walk_back(piece, layout, (active, reached, colours))
 
 
 @inlined
-def _raise_height(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _raise_height(state, ids, v, begin, end, whole):
     roots, heights = state
     mine = np.int64(roots[v])
     highest = before = heights[mine]
@@ -350,19 +350,19 @@ _walk_heights, _walk_heights_back = row_walk(every_row, _raise_height), row_walk
 
 
 @kernel
-def raise_heights(piece, layout, roots, heights):  # type: ignore[no-untyped-def]
+def raise_heights(piece, layout, roots, heights):
     """Raise the height of a component above those that its rows lead to; how often that was. As raise_colours."""
     return _walk_heights(piece, layout, (roots, heights))
 
 
 @kernel
-def raise_heights_back(piece, layout, roots, heights):  # type: ignore[no-untyped-def]
+def raise_heights_back(piece, layout, roots, heights):
     """As raise_heights, from the last row to the first."""
     return _walk_heights_back(piece, layout, (roots, heights))
 
 
 @inlined
-def _unite(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _unite(state, ids, v, begin, end, whole):
     entries = state[0]
     root = _find(entries, v)
     for p in range(begin, end):
@@ -374,13 +374,13 @@ _walk_ends = row_walk(every_row, _unite)
 
 
 @kernel
-def unite_ends(piece, layout, entries):  # type: ignore[no-untyped-def]
+def unite_ends(piece, layout, entries):
     """Unite the ends of all arcs; the smaller root wins. One thread at a time. Returns arcs scanned."""
     return _walk_ends(piece, layout, (entries,))
 
 
 @kernel
-def point_at_roots(entries):  # type: ignore[no-untyped-def]
+def point_at_roots(entries):
     """Make every entry that of its root; how many roots there are."""
     count = 0
     for v in range(len(entries)):
@@ -390,7 +390,7 @@ def point_at_roots(entries):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _count_inner(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _count_inner(state, ids, v, begin, end, whole):
     numbers, counts = state
     count = np.uint32(0)
     for p in range(begin, end):
@@ -403,6 +403,6 @@ _walk_inner = row_walk(every_row, _count_inner)
 
 
 @kernel
-def count_inner(piece, layout, numbers, counts):  # type: ignore[no-untyped-def]
+def count_inner(piece, layout, numbers, counts):
     """Count the arcs of every row whose ends have the same number. Returns arcs scanned."""
     return _walk_inner(piece, layout, (numbers, counts))

@@ -122,7 +122,7 @@ def tally_runs(core: Core, sources: np.ndarray, most: int, table: DistanceTable,
 
 
 @inlined
-def _count_vertex(words, plane, v, level, unit, sums, single):  # type: ignore[no-untyped-def]
+def _count_vertex(words, plane, v, level, unit, sums, single):
     """New bits of a vertex, which are added to its sums."""
     size = words.itemsize * 8
     pairs = 0
@@ -140,12 +140,12 @@ def _count_vertex(words, plane, v, level, unit, sums, single):  # type: ignore[n
 
 
 @inlined
-def _marked(state, word):  # type: ignore[no-untyped-def]
+def _marked(state, word):
     return state[0][word]
 
 
 @inlined
-def _count_bit(state, v, word, bit):  # type: ignore[no-untyped-def]
+def _count_bit(state, v, word, bit):
     _, words, plane, level, unit, sums, single = state
     return _count_vertex(words, plane, v, level, unit, sums, single)
 
@@ -154,7 +154,7 @@ _walk_marked = bit_walk(_marked, _count_bit)
 
 
 @kernel
-def count_marked(turn, grain, end, bitmap, words, plane, level, unit, sums, single):  # type: ignore[no-untyped-def]
+def count_marked(turn, grain, end, bitmap, words, plane, level, unit, sums, single):
     """Threads share this: bits in a plane of words at the vertices of a bitmap, all of which are new at `level`.
 
     unit : inverse of the level, for sums (uint64[3, n], or 0 long). single : int64[k] of this thread, pairs of each
@@ -163,7 +163,7 @@ def count_marked(turn, grain, end, bitmap, words, plane, level, unit, sums, sing
 
 
 @kernel
-def count_queued(queue, words, plane, level, unit, sums, single):  # type: ignore[no-untyped-def]
+def count_queued(queue, words, plane, level, unit, sums, single):
     """The same for the vertices of a queue, id[k], on one thread."""
     pairs = 0
     for i in range(len(queue)):

@@ -75,7 +75,7 @@ def choose_parents(
 
 
 @inlined
-def _hang(best, v, first, head, rank):  # type: ignore[no-untyped-def]
+def _hang(best, v, first, head, rank):
     """Let v hang from the head if that is of smaller rank than what it hangs from."""
     parents, ranks = best
     i = v - first
@@ -86,7 +86,7 @@ def _hang(best, v, first, head, rank):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _hang_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _hang_row(state, ids, v, begin, end, whole):
     dist, heads, best, span, cut, count = state
     low, near, ranks = heads
     mine = np.int64(dist[v])
@@ -118,7 +118,7 @@ _walk_hanging = buffered_walk(every_row, _hang_row)
 
 
 @kernel
-def nearest_heads(piece, layout, dist, heads, best, span, cut, count):  # type: ignore[no-untyped-def]
+def nearest_heads(piece, layout, dist, heads, best, span, cut, count):
     """Hang the vertices whose rows are whole; of rows that are cut, list (vertex, head, rank). See choose_parents.
 
     cut : int64[k, 3]; count : see buffered_walk."""
@@ -126,14 +126,14 @@ def nearest_heads(piece, layout, dist, heads, best, span, cut, count):  # type: 
 
 
 @kernel
-def hang_rows(cut, best, first):  # type: ignore[no-untyped-def]
+def hang_rows(cut, best, first):
     """Hang the vertices of rows that are cut, (vertex, head, rank), int64[k, 3]."""
     for i in range(len(cut)):
         _hang(best, cut[i, 0], first, cut[i, 1], cut[i, 2])
 
 
 @kernel
-def count_children(parents, dist, children, first, start, stop):  # type: ignore[no-untyped-def]
+def count_children(parents, dist, children, first, start, stop):
     """children[p - first] += 1 for the parents p, of first, first + 1, ..., of the vertices start..stop-1 beside them.
 
     parents, dist, children : of first, first + 1, .... A parent out of the span is not counted. Returns -1, or a
@@ -150,7 +150,7 @@ def count_children(parents, dist, children, first, start, stop):  # type: ignore
 
 
 @njit
-def _fold(v, parents, children, heights, first, out, count):  # type: ignore[no-untyped-def]
+def _fold(v, parents, children, heights, first, out, count):
     """From v (less first), fold upwards as far as all children are folded; (branches listed so far, longest path)."""
     longest = np.int64(0)
     while np.int64(children[v]) == 0 and np.int64(parents[v]) != v + first:
@@ -169,7 +169,7 @@ def _fold(v, parents, children, heights, first, out, count):  # type: ignore[no-
 
 
 @kernel
-def fold_leaves(parents, children, heights, first, start, stop, out):  # type: ignore[no-untyped-def]
+def fold_leaves(parents, children, heights, first, start, stop, out):
     """Fold upwards from every vertex of start..stop-1 whose children are all folded; it becomes its own parent.
 
     parents, children, heights : of first, first + 1, .... out : int64[k, 2] receives (parent, reach) of the branches
@@ -183,7 +183,7 @@ def fold_leaves(parents, children, heights, first, start, stop, out):  # type: i
 
 
 @kernel
-def fold_branches(branches, parents, children, heights, first, out):  # type: ignore[no-untyped-def]
+def fold_branches(branches, parents, children, heights, first, out):
     """Fold branches (parent, reach), int64[k, 2], into their parents, and on upwards; as fold_leaves."""
     count = 0
     longest = np.int64(0)

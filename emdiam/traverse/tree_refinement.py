@@ -170,12 +170,12 @@ class Trees:
 
 
 @inlined
-def _fell(state, word):  # type: ignore[no-untyped-def]
+def _fell(state, word):
     return state[1][word]
 
 
 @inlined
-def _choose_along_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _choose_along_row(state, ids, v, begin, end, whole):
     heights, _, ranks, parents, least = state
     offer = np.uint32(heights[v] + np.uint32(1))
     for p in range(begin, end):
@@ -187,7 +187,7 @@ def _choose_along_row(state, ids, v, begin, end, whole):  # type: ignore[no-unty
 
 
 @inlined
-def _take_parent(parents, heights, ranks, w, v):  # type: ignore[no-untyped-def]
+def _take_parent(parents, heights, ranks, w, v):
     """Hang w from v if that is lower than what it hangs from, or as low and of smaller rank. v is lower
     than the parent that w had before the scan, so that one is no tie."""
     above = parents[w]
@@ -202,7 +202,7 @@ def _take_parent(parents, heights, ranks, w, v):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _rank(ranks, v):  # type: ignore[no-untyped-def]
+def _rank(ranks, v):
     return np.int64(ranks[v]) if len(ranks) else v
 
 
@@ -210,7 +210,7 @@ _walk_fallen = row_walk(_fell, _choose_along_row)
 
 
 @kernel
-def choose_parents(piece, layout, heights, fell, ranks, parents):  # type: ignore[no-untyped-def]
+def choose_parents(piece, layout, heights, fell, ranks, parents):
     """Let the rows v in `fell` be chosen as parents along their arcs. Returns arcs scanned, and the least
     heights[v] + 1 of those by which a vertex falls, or UNKNOWN."""
     least = np.full(1, UNKNOWN, np.uint32)
@@ -219,14 +219,14 @@ def choose_parents(piece, layout, heights, fell, ranks, parents):  # type: ignor
 
 
 @kernel
-def truncate(heights, limit):  # type: ignore[no-untyped-def]
+def truncate(heights, limit):
     """heights = min(heights, limit)."""
     for v in range(len(heights)):
         heights[v] = min(np.int64(heights[v]), np.int64(limit))
 
 
 @kernel
-def find_hubs(labels, ranks, group, row, hub, degrees, hubs, sizes):  # type: ignore[no-untyped-def]
+def find_hubs(labels, ranks, group, row, hub, degrees, hubs, sizes):
     """sizes[t] = vertices of tree t; hubs[t] = the one of the highest degree, ties to the smallest rank.
 
     degrees : id[n_trees], zero; theirs in the end."""
@@ -242,7 +242,7 @@ def find_hubs(labels, ranks, group, row, hub, degrees, hubs, sizes):  # type: ig
 
 
 @kernel
-def find_largest(parents, labels, ranks, sizes):  # type: ignore[no-untyped-def]
+def find_largest(parents, labels, ranks, sizes):
     """The tree with most vertices, ties to the smallest rank of a root; -1 if there is none."""
     best = np.int64(-1)
     best_root = np.int64(-1)
@@ -260,7 +260,7 @@ def find_largest(parents, labels, ranks, sizes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def tallest_two(labels, heights, first, second):  # type: ignore[no-untyped-def]
+def tallest_two(labels, heights, first, second):
     """first[t] >= second[t] = the two largest heights in tree t, of two vertices; zero before."""
     for v in range(len(labels)):
         if labels[v] != np.iinfo(labels.dtype).max:
@@ -273,7 +273,7 @@ def tallest_two(labels, heights, first, second):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sum_up(first, second, sizes, known, largest):  # type: ignore[no-untyped-def]
+def sum_up(first, second, sizes, known, largest):
     """The fields of TreeBounds, int64[6]."""
     found = np.zeros(6, np.int64)
     found[5] = -1
@@ -292,7 +292,7 @@ def sum_up(first, second, sizes, known, largest):  # type: ignore[no-untyped-def
 
 
 @kernel
-def first_so_high(labels, ranks, tree, heights, height):  # type: ignore[no-untyped-def]
+def first_so_high(labels, ranks, tree, heights, height):
     """The vertex of smallest rank with labels[v] == tree and heights[v] >= height, or -1."""
     best = np.int64(-1)
     for v in range(len(labels)):

@@ -109,14 +109,14 @@ def _oriented(core: Core, counts: np.ndarray, span: tuple[int, int], tick: Tick 
 
 
 @inlined
-def _leads(offsets, v, degree, w):  # type: ignore[no-untyped-def]
+def _leads(offsets, v, degree, w):
     """Whether w is a head of v, which has this degree."""
     other = row_length(offsets, w)
     return other > degree or (other == degree and w > v)
 
 
 @inlined
-def _count_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _count_row(state, ids, v, begin, end, whole):
     counts, offsets = state
     degree = row_length(offsets, v)
     found = np.int64(0)
@@ -134,13 +134,13 @@ _walk_count = row_walk(every_row, _count_row)
 
 
 @kernel
-def count_heads(piece, layout, counts, offsets):  # type: ignore[no-untyped-def]
+def count_heads(piece, layout, counts, offsets):
     """counts[v] = heads of v; int64[n], zeros. Returns arcs scanned."""
     return _walk_count(piece, layout, (counts, offsets))
 
 
 @inlined
-def _fill_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _fill_row(state, ids, v, begin, end, whole):
     span, starts, heads, spanning, filled, offsets = state
     if v < span[0] or v >= span[1] or begin == end:
         return 0, False
@@ -163,14 +163,14 @@ _walk_fill = row_walk(every_row, _fill_row)
 
 
 @kernel
-def fill_heads(piece, layout, span, starts, heads, spanning, filled, offsets):  # type: ignore[no-untyped-def]
+def fill_heads(piece, layout, span, starts, heads, spanning, filled, offsets):
     """Write the heads of the vertices of a span; those of rows that span blocks (spanning, int64[k]; filled : zeros) in
     any order. Returns arcs scanned."""
     return _walk_fill(piece, layout, (span, starts, heads, spanning, filled, offsets))
 
 
 @kernel
-def meet(turn, grain, rows, held, triangles):  # type: ignore[no-untyped-def]
+def meet(turn, grain, rows, held, triangles):
     """Threads share this: count the triangles u, v, w of vertices u of `rows` and v of `held` at all three."""
     first, starts, heads = rows
     low, begins, others = held

@@ -18,7 +18,7 @@ WORD_BITS = 64
 
 
 @inlined
-def _grow(paging, offsets, seen, queue, head, tail):  # type: ignore[no-untyped-def]
+def _grow(paging, offsets, seen, queue, head, tail):
     """Look at the rows of queue[head:tail]; (the new tail, arcs of the rows of what is new)."""
     ids, slot_of, shift = paging
     end, arcs = tail, 0
@@ -41,7 +41,7 @@ def _grow(paging, offsets, seen, queue, head, tail):  # type: ignore[no-untyped-
 
 
 @kernel
-def fill_balls(turn, paging, offsets, sources, words, seen, queue, radii, over):  # type: ignore[no-untyped-def]
+def fill_balls(turn, paging, offsets, sources, words, seen, queue, radii, over):
     """Threads share the sources, 64 at a time, by `turn`, int64[1]. All blocks are in memory.
 
     sources : int64[k]. words : uint64[n, w], zeros, get bit b where the ball of source b is. seen : uint64[ceil(n /

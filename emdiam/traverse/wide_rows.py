@@ -152,12 +152,12 @@ def _take_row(typingctx: Any, arrays: Any, vectors: Any, planes: Any, row: Any, 
 
 
 @inlined
-def _not_full(state, word):  # type: ignore[no-untyped-def]
+def _not_full(state, word):
     return ~state[1][word]
 
 
 @inlined
-def _pull_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def _pull_row(state, ids, v, begin, end, whole):
     words, _, mask, changed, about = state
     here, past = about
     n, w = words.shape[1:]
@@ -178,7 +178,7 @@ def _pull_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _mark_full(state, word, hits):  # type: ignore[no-untyped-def]
+def _mark_full(state, word, hits):
     atomic_or(state[1], word, hits)
 
 
@@ -186,7 +186,7 @@ _walk_rows = row_walk(_not_full, _pull_row, _mark_full)
 
 
 @kernel
-def pull_wide(piece, layout, words, full, mask, total, here, past, changed):  # type: ignore[no-untyped-def]
+def pull_wide(piece, layout, words, full, mask, total, here, past, changed):
     """Every row that is not full ORs the rows of its neighbours, of plane `here`, into the other plane.
 
     mask : uint64[w], all sources. total : uint64[w], the sources get a bit there that have reached something. past :
@@ -199,7 +199,7 @@ def pull_wide(piece, layout, words, full, mask, total, here, past, changed):  # 
 
 
 @kernel
-def settle_wide(vertices, words, full, mask, total, here):  # type: ignore[no-untyped-def]
+def settle_wide(vertices, words, full, mask, total, here):
     """Finish the rows that span blocks after a pull, one thread."""
     for i in range(len(vertices)):
         v = np.int64(vertices[i])

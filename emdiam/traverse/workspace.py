@@ -73,7 +73,7 @@ def pairs_to_meet(targets: np.ndarray, sources: np.ndarray) -> int:
 
 
 @kernel
-def set_bits(bitmap, vertices, count):  # type: ignore[no-untyped-def]
+def set_bits(bitmap, vertices, count):
     """Set the bits of vertices[:count]."""
     for i in range(count):
         v = np.int64(vertices[i])
@@ -81,7 +81,7 @@ def set_bits(bitmap, vertices, count):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def clear_bits(bitmap, vertices, count):  # type: ignore[no-untyped-def]
+def clear_bits(bitmap, vertices, count):
     """Clear the bits of vertices[:count]."""
     for i in range(count):
         v = np.int64(vertices[i])
@@ -89,7 +89,7 @@ def clear_bits(bitmap, vertices, count):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def list_bits(bitmap, vertices):  # type: ignore[no-untyped-def]
+def list_bits(bitmap, vertices):
     """Write the set bits' vertices, ascending, to `vertices` (long enough); returns how many."""
     count = 0
     for word in range(len(bitmap)):

@@ -76,7 +76,7 @@ class Labelling:
 
 
 @inlined
-def _root(parent, v):  # type: ignore[no-untyped-def]
+def _root(parent, v):
     """The root of v, halving the way to it. Parents are never larger than their children."""
     while True:
         up = np.int64(parent[v])
@@ -88,7 +88,7 @@ def _root(parent, v):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def unite(rows, starts, ids, parent):  # type: ignore[no-untyped-def]
+def unite(rows, starts, ids, parent):
     """Unite row rows[i] with ids[starts[i]:starts[i+1]], the smaller root on top."""
     for i in range(len(rows)):
         root = _root(parent, np.int64(rows[i]))
@@ -105,7 +105,7 @@ def unite(rows, starts, ids, parent):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def flatten(parent, sizes):  # type: ignore[no-untyped-def]
+def flatten(parent, sizes):
     """Point every vertex to its root and count each root's vertices; returns how many roots."""
     roots = 0
     for v in range(len(parent)):
@@ -118,7 +118,7 @@ def flatten(parent, sizes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def number_by_root(parent, roots, numbers, out):  # type: ignore[no-untyped-def]
+def number_by_root(parent, roots, numbers, out):
     """out[v] = numbers[i] where parent[v] is roots[i], else 0. roots : int64[k] ascending."""
     root = np.int64(-1)
     number = np.int64(0)

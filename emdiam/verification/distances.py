@@ -68,7 +68,7 @@ class _Extremes(GroupScan):
 
 
 @kernel
-def check_neighbours(rows, starts, ids, head, tail, labels, member, begin, cut, fault):  # type: ignore[no-untyped-def]
+def check_neighbours(rows, starts, ids, head, tail, labels, member, begin, cut, fault):
     """Whether the labels of every row of a run are right beside those of its neighbours; fault = (vertex, column) if
     not. Of a row that is cut, cut[0] or, if it is the last and not the first, cut[1] gets the smallest and largest
     labels of the neighbours that are here."""
@@ -99,7 +99,7 @@ def check_neighbours(rows, starts, ids, head, tail, labels, member, begin, cut, 
 
 
 @kernel
-def row_is_right(labels, member, begin, v, smallest, largest, fault):  # type: ignore[no-untyped-def]
+def row_is_right(labels, member, begin, v, smallest, largest, fault):
     """Whether the labels of v are right beside those of its neighbours; fault = (v, column) if not."""
     c = np.int64(member[v])
     if c >= len(begin) - 1:
@@ -114,7 +114,7 @@ def row_is_right(labels, member, begin, v, smallest, largest, fault):  # type: i
 
 
 @kernel
-def narrow_bounds(labels, member, begin, reach, lower, upper):  # type: ignore[no-untyped-def]
+def narrow_bounds(labels, member, begin, reach, lower, upper):
     """max(d, ecc - d) <= eccentricity <= d + ecc for every column; upper stays where the sum is larger."""
     for v in range(len(member)):
         c = np.int64(member[v])

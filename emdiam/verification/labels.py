@@ -150,7 +150,7 @@ def label_dtype(largest: int) -> np.dtype[Any]:
 
 
 @kernel
-def check_ends(labels, member, begin, vertices, reach, fault):  # type: ignore[no-untyped-def]
+def check_ends(labels, member, begin, vertices, reach, fault):
     """Every vertex of a column's component has a label, and that of `vertices` alone is 0. reach[j]
     becomes the largest. False, and fault = (vertex, column), if not."""
     none = np.iinfo(labels.dtype).max
@@ -169,7 +169,7 @@ def check_ends(labels, member, begin, vertices, reach, fault):  # type: ignore[n
 
 
 @kernel
-def check_rows(rows, starts, ids, head, tail, labels, member, begin, level, fault, masks):  # type: ignore[no-untyped-def]
+def check_rows(rows, starts, ids, head, tail, labels, member, begin, level, fault, masks):
     """Every row of a run has a parent in every column of its component, and no steep arc in the level
     one; fault = (vertex, column) if not. Columns for which the part of a cut row has no parent
     are the bits of masks: [0] of the first row, [1] of the last if it is another."""
@@ -213,7 +213,7 @@ def check_rows(rows, starts, ids, head, tail, labels, member, begin, level, faul
 
 
 @kernel
-def settle_balls(labels, member, begin, settles, reach, limits, settled):  # type: ignore[no-untyped-def]
+def settle_balls(labels, member, begin, settles, reach, limits, settled):
     """settled[v] = 1 where labels[v, j] + reach[j] <= limits[component] for a settling column j."""
     for v in range(len(member)):
         c = np.int64(member[v])

@@ -79,7 +79,7 @@ def _look(
 
 
 @kernel
-def find_far(points, lower, vertices, far, column, parts, most, pair):  # type: ignore[no-untyped-def]
+def find_far(points, lower, vertices, far, column, parts, most, pair):
     """pair = (v, w) with v of `vertices` and w of `far`, which lie from the farthest from the source of `column` on, if
     no source proves them near, or if they are more than `most` apart. Raises `lower` to distances between parts.
     Returns how many pairs were looked at."""
@@ -123,14 +123,14 @@ def find_far(points, lower, vertices, far, column, parts, most, pair):  # type: 
 
 
 @inlined
-def _set_below(row, limit, below):  # type: ignore[no-untyped-def]
+def _set_below(row, limit, below):
     """What is below it in any place is within the limit of the vertex of this row."""
     for j in range(len(row)):
         below[j] = max(0, limit - np.int64(row[j]) + 1)
 
 
 @inlined
-def _shortest_way(first, second):  # type: ignore[no-untyped-def]
+def _shortest_way(first, second):
     """The length of the shortest way over a source."""
     least = np.int64(first[0]) + np.int64(second[0])
     for j in range(1, len(first)):

@@ -87,7 +87,7 @@ def check_room(size: int, room: int, what: str = "the pairs need") -> None:
 
 
 @kernel
-def cut_products(points, limit, order, waiting, state, slice_rows):  # type: ignore[no-untyped-def]
+def cut_products(points, limit, order, waiting, state, slice_rows):
     """Cut products, the newest first, until none waits, a pair is not certified, `waiting` has no place
     for two more, or so many rows were looked at. waiting : int64[*, 4], first row and end of either
     set in `order`; state : see prove_pairs."""
@@ -134,7 +134,7 @@ def cut_products(points, limit, order, waiting, state, slice_rows):  # type: ign
 
 
 @inlined
-def put(waiting, state, a, a_end, b, b_end):  # type: ignore[no-untyped-def]
+def put(waiting, state, a, a_end, b, b_end):
     """One more product waits."""
     waiting[state[0], 0] = a
     waiting[state[0], 1] = a_end
@@ -144,7 +144,7 @@ def put(waiting, state, a, a_end, b, b_end):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def sample(order, begin, end, rows):  # type: ignore[no-untyped-def]
+def sample(order, begin, end, rows):
     """Rows of order[begin:end] at equal steps, all different; returns how many."""
     count = min(len(rows), end - begin)
     for j in range(count):
@@ -153,7 +153,7 @@ def sample(order, begin, end, rows):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def choose_ball(points, limit, rows):  # type: ignore[no-untyped-def]
+def choose_ball(points, limit, rows):
     """The column in which the most of `rows` are at most half the limit; -1 if none is in any."""
     best = 0
     column = -1
@@ -168,7 +168,7 @@ def choose_ball(points, limit, rows):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def choose_cut(points, limit, first, second, values):  # type: ignore[no-untyped-def]
+def choose_cut(points, limit, first, second, values):
     """The column and value that certify the most pairs of `first` with `second`; (-1, 0) if none certifies one."""
     best = 0
     column = -1
@@ -189,7 +189,7 @@ def choose_cut(points, limit, first, second, values):  # type: ignore[no-untyped
 
 
 @inlined
-def sort_values(points, i, rows, values):  # type: ignore[no-untyped-def]
+def sort_values(points, i, rows, values):
     """values[:len(rows)] = column i of the rows, ascending."""
     for j in range(len(rows)):
         value = np.int64(points[rows[j], i])
@@ -201,7 +201,7 @@ def sort_values(points, i, rows, values):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def part(points, order, begin, end, i, threshold):  # type: ignore[no-untyped-def]
+def part(points, order, begin, end, i, threshold):
     """Put the rows of order[begin:end] with at most the threshold in column i first; returns where the others begin."""
     for at in range(begin, end):
         row = order[at]
@@ -213,7 +213,7 @@ def part(points, order, begin, end, i, threshold):  # type: ignore[no-untyped-de
 
 
 @kernel
-def compare(points, limit, order, a, a_end, b, b_end, state):  # type: ignore[no-untyped-def]
+def compare(points, limit, order, a, a_end, b, b_end, state):
     """Look at each pair of a product by itself; False, with its rows in `state`, if one is not certified."""
     hint = 0
     for p in range(a, a_end):

@@ -105,7 +105,7 @@ class _Arcs:
 
 
 @kernel
-def farthest_of_all(begin, heads, values):  # type: ignore[no-untyped-def]
+def farthest_of_all(begin, heads, values):
     """values[v] = the distance to the vertex farthest from v, by a queue from every vertex."""
     n = len(values)
     queue = np.empty(n, np.int64)

@@ -114,7 +114,7 @@ class _Proof(WeightedProof):
 
 
 @kernel
-def fold(distances, none, root, reach, upper):  # type: ignore[no-untyped-def]
+def fold(distances, none, root, reach, upper):
     """upper[v] lowered to d(v) + the reach of its component."""
     for v in range(len(distances)):
         if distances[v] != none:

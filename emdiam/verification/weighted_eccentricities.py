@@ -74,7 +74,7 @@ class _Proof(WeightedProof):
 
 
 @kernel
-def narrow(distances, none, root, reach, lower, upper):  # type: ignore[no-untyped-def]
+def narrow(distances, none, root, reach, lower, upper):
     """Bounds of every vertex that a source reaches, at d: from max(d, reach - d) to d + reach, by the reach of its
     component."""
     for v in range(len(distances)):

@@ -156,7 +156,7 @@ def _planned(store: Store, budget: Budget) -> ArcsPlan:
 
 
 @kernel
-def fill_reach(distances, none, root, reach):  # type: ignore[no-untyped-def]
+def fill_reach(distances, none, root, reach):
     """reach[r] = the largest distance in the component of root r; int64[n], zeros."""
     for v in range(len(distances)):
         if distances[v] != none:
@@ -178,7 +178,7 @@ def are_distances(arcs: Arcs, distances: np.ndarray, sources: np.ndarray, count:
 
 
 @kernel
-def fit_piece(first, offsets, heads, costs, distances, none, fits, parent):  # type: ignore[no-untyped-def]
+def fit_piece(first, offsets, heads, costs, distances, none, fits, parent):
     """False if an arc leads to a vertex in less than its distance. fits[u] = True where an arc from a vertex at a
     smaller distance fits; vertices that an arc of no length joins become one set of `parent`, in which one that fits is
     enough."""

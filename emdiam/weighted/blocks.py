@@ -40,7 +40,7 @@ class PackedBlocks:
 
 
 @kernel
-def mean_weight(arcs, weight_bits):  # type: ignore[no-untyped-def]
+def mean_weight(arcs, weight_bits):
     """Mean weight of packed arcs (some), rounded up."""
     total = np.int64(0)
     for arc in arcs:

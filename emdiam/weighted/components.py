@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel
+from ..sssp.labels import Tick
 from ..traverse.components import _find, join
-from .labels import Tick
 from .packed import WeightedArcs, each_block, head_of, tail_of, weight_of
 
 
@@ -25,7 +25,7 @@ def largest_weights(arcs: WeightedArcs, parts: np.ndarray, n_parts: int) -> np.n
 
 
 @kernel
-def raise_largest(block, id_bits, weight_bits, parts, largest):  # type: ignore[no-untyped-def]
+def raise_largest(block, id_bits, weight_bits, parts, largest):
     """largest[part] = max(largest[part], weight) over the arcs of `block`."""
     for arc in block:
         part = parts[tail_of(arc, id_bits, weight_bits)]
@@ -44,7 +44,7 @@ def components(arcs: WeightedArcs, tick: Tick | None = None) -> np.ndarray:
 
 
 @kernel
-def unite_ends(block, id_bits, weight_bits, parent):  # type: ignore[no-untyped-def]
+def unite_ends(block, id_bits, weight_bits, parent):
     """Join the ends of every edge; the smaller root stays one. Of both directions one is looked at."""
     for arc in block:
         a = tail_of(arc, id_bits, weight_bits)
@@ -54,7 +54,7 @@ def unite_ends(block, id_bits, weight_bits, parent):  # type: ignore[no-untyped-
 
 
 @kernel
-def point_to_roots(parent):  # type: ignore[no-untyped-def]
+def point_to_roots(parent):
     """parent[v] = root of v. A parent is smaller than its child, so one ascending pass does."""
     for v in range(len(parent)):
         parent[v] = parent[parent[v]]

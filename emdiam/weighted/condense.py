@@ -19,8 +19,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from ..jit import kernel
+from ..sssp.labels import Tick
 from .collect import ArcCollector
-from .labels import NO_OWNER, Tick
+from .labels import NO_OWNER
 from .packed import Packing, RamArcs, WeightedArcs, each_block, head_of, pack_arc, tail_of, weight_of
 
 
@@ -44,7 +45,7 @@ def renumber(arcs: RamArcs, positions: np.ndarray, threads: int = 1) -> RamArcs:
 @kernel
 def move_rows(
     keys, offsets, id_bits, weight_bits, positions, starts, moved, first, stop
-):  # type: ignore[no-untyped-def]
+):
     """Write the rows [first, stop), renumbered and sorted, each to moved[starts[positions[v]] :]."""
     for v in range(first, stop):
         at = starts[positions[v]]
@@ -96,7 +97,7 @@ def condense(
 
 
 @kernel
-def between_clusters(block, bits, owner, distance, packed):  # type: ignore[no-untyped-def]
+def between_clusters(block, bits, owner, distance, packed):
     """Pack the arcs of `block` that leave a cluster into `packed`; returns how many.
 
     bits : int64[4], of an id and a weight, before and after."""

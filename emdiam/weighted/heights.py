@@ -38,9 +38,10 @@ import numpy as np
 from ..errors import BudgetError
 from ..jit import kernel
 from ..methods.exact.boxes import build_boxes, open_points, worst_pair
+from ..sssp.labels import Tick, unreached
 from ..units import format_size
 from .components import components
-from .labels import PathOptions, Tick, unreached
+from .labels import PathOptions
 from .packed import WeightedArcs
 from .sssp import ShortestPaths
 
@@ -129,7 +130,7 @@ NEVER = np.int64(1) << 62
 
 
 @kernel
-def farthest_of(dist, none, heights, component, sources, reach, far, value):  # type: ignore[no-untyped-def]
+def farthest_of(dist, none, heights, component, sources, reach, far, value):
     """For each component c with a source: reach[c] = max of d + h over its vertices, value[c] the same
     without the source itself, and far[c] the smallest vertex that has it (-1 if there is no other)."""
     for c in range(len(sources)):
@@ -147,7 +148,7 @@ def farthest_of(dist, none, heights, component, sources, reach, far, value):  # 
 
 
 @kernel
-def fold_column(dist, none, heights, component, sources, reach, upper, lower):  # type: ignore[no-untyped-def]
+def fold_column(dist, none, heights, component, sources, reach, upper, lower):
     """Lower upper[v] to h(v) + d(v) + reach, 0 for a source (its farthest vertex is known); raise
     lower[v], at least the largest d + h from v, to the two differences, NEVER for a source."""
     for v in range(len(dist)):
@@ -162,7 +163,7 @@ def fold_column(dist, none, heights, component, sources, reach, upper, lower):  
 
 
 @kernel
-def count_open(upper, limit, component, n_open):  # type: ignore[no-untyped-def]
+def count_open(upper, limit, component, n_open):
     """n_open[c] = vertices of component c with upper > limit."""
     n_open[:] = 0
     for v in range(len(upper)):
@@ -171,7 +172,7 @@ def count_open(upper, limit, component, n_open):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def most_central(lower, component, centre):  # type: ignore[no-untyped-def]
+def most_central(lower, component, centre):
     """centre[c] = smallest vertex of component c with the smallest `lower` below NEVER, or -1."""
     centre[:] = -1
     for v in range(len(lower)):
@@ -181,7 +182,7 @@ def most_central(lower, component, centre):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def halfway(one, other, none, heights, component, ends, lower, middle):  # type: ignore[no-untyped-def]
+def halfway(one, other, none, heights, component, ends, lower, middle):
     """middle[c] = vertex, no source yet, on a shortest path between ends[c, 0] and ends[c, 1] that has
     both ends, heights included, as equally far as can be; ties by `lower`, then smallest; or -1.
 

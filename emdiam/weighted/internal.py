@@ -69,7 +69,7 @@ def spread_of(largest_weight: int, shift: int) -> int:
 
 
 @kernel
-def enqueue_seeds(seeds, links, heads, full):  # type: ignore[no-untyped-def]
+def enqueue_seeds(seeds, links, heads, full):
     """Put every seed (once) into bucket 0."""
     for seed in seeds:
         if links[seed, 0] == IDLE:
@@ -77,7 +77,7 @@ def enqueue_seeds(seeds, links, heads, full):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _link(v, bucket, links, heads, full):  # type: ignore[no-untyped-def]
+def _link(v, bucket, links, heads, full):
     """Vertex v (uint32) becomes the first of a bucket. full : a bit a bucket; its last word: a bit a word."""
     first = heads[bucket]
     links[v, 0] = NIL
@@ -91,7 +91,7 @@ def _link(v, bucket, links, heads, full):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _unlink(v, bucket, links, heads, full):  # type: ignore[no-untyped-def]
+def _unlink(v, bucket, links, heads, full):
     """Vertex v (uint32) leaves its bucket."""
     before = links[v, 0]
     after = links[v, 1]
@@ -109,7 +109,7 @@ def _unlink(v, bucket, links, heads, full):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _next_full(full, bucket):  # type: ignore[no-untyped-def]
+def _next_full(full, bucket):
     """The first full bucket from `bucket` on, round the circle; -1 if all are empty."""
     summary = full[len(full) - 1]
     if summary == 0:
@@ -128,7 +128,7 @@ def _next_full(full, bucket):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def drain(offsets, arcs, bits, labels, limit, links, heads, full, state, most):  # type: ignore[no-untyped-def]
+def drain(offsets, arcs, bits, labels, limit, links, heads, full, state, most):
     """Scan rows in order of buckets until `most` arcs were scanned (True) or nothing waits (False).
 
     bits : int64[4], of an id, a weight, an owner, and the logarithm of a bucket's width. limit :

@@ -58,7 +58,7 @@ def reaches_on(arcs: WeightedArcs, labels: np.ndarray) -> bool:
 
 
 @kernel
-def leads_out(block, id_bits, weight_bits, labels, none):  # type: ignore[no-untyped-def]
+def leads_out(block, id_bits, weight_bits, labels, none):
     """True if an arc of `block` goes from a label that is not `none` to one that is."""
     for arc in block:
         if labels[tail_of(arc, id_bits, weight_bits)] != none and labels[head_of(arc, id_bits, weight_bits)] == none:

@@ -190,7 +190,7 @@ def each_block(arcs: WeightedArcs) -> Iterator[Keys]:
 
 
 @kernel
-def pack_edges(tails, heads, weights, limits, id_bits, weight_bits, keys):  # type: ignore[no-untyped-def]
+def pack_edges(tails, heads, weights, limits, id_bits, weight_bits, keys):
     """Write both directions of every edge that is no loop; returns how many words, or -1 - i if edge i
     is outside `limits` (int64[2]: vertices, largest weight)."""
     count = 0
@@ -208,31 +208,31 @@ def pack_edges(tails, heads, weights, limits, id_bits, weight_bits, keys):  # ty
 
 
 @inlined
-def pack_arc(a, b, w, id_bits, weight_bits):  # type: ignore[no-untyped-def]
+def pack_arc(a, b, w, id_bits, weight_bits):
     """The word of arc (a, b, w); all int64."""
     return np.uint64((((a << id_bits) | b) << weight_bits) | w)
 
 
 @inlined
-def tail_of(arc, id_bits, weight_bits):  # type: ignore[no-untyped-def]
+def tail_of(arc, id_bits, weight_bits):
     """Vertex that the arc leaves, int64."""
     return (np.int64(arc) >> (id_bits + weight_bits)) & ((np.int64(1) << id_bits) - 1)
 
 
 @inlined
-def head_of(arc, id_bits, weight_bits):  # type: ignore[no-untyped-def]
+def head_of(arc, id_bits, weight_bits):
     """Vertex that the arc enters, int64."""
     return (np.int64(arc) >> weight_bits) & ((np.int64(1) << id_bits) - 1)
 
 
 @inlined
-def weight_of(arc, weight_bits):  # type: ignore[no-untyped-def]
+def weight_of(arc, weight_bits):
     """Weight of the arc, int64."""
     return np.int64(arc) & ((np.int64(1) << weight_bits) - 1)
 
 
 @kernel
-def keep_lightest(keys, weight_bits):  # type: ignore[no-untyped-def]
+def keep_lightest(keys, weight_bits):
     """Move the lightest of parallel arcs in sorted `keys` to the front; returns how many are left."""
     shift = np.uint64(weight_bits)
     count = 0
@@ -244,7 +244,7 @@ def keep_lightest(keys, weight_bits):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def row_offsets(keys, shift, offsets):  # type: ignore[no-untyped-def]
+def row_offsets(keys, shift, offsets):
     """offsets[v] = first arc of a vertex >= v; int64[n_vertices + 1]."""
     v = 0
     for i in range(len(keys)):

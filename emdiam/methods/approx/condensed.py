@@ -154,7 +154,7 @@ def sample(ranks: np.ndarray, key: int, share: int) -> np.ndarray:
 
 
 @kernel
-def hashes_below(ranks, key, threshold):  # type: ignore[no-untyped-def]
+def hashes_below(ranks, key, threshold):
     """bool[K], whether the hash of each rank lies below the threshold."""
     chosen = np.zeros(len(ranks), np.bool_)
     for i in range(len(ranks)):

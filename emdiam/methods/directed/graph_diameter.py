@@ -97,7 +97,7 @@ class GraphDiameter(DirectedMethod):
 
 
 @kernel(allocates=False)
-def next_source(vertices, ends, heads, bounds, numbers, least, about):  # type: ignore[no-untyped-def]
+def next_source(vertices, ends, heads, bounds, numbers, least, about):
     """The place of the first vertex from about[0] on whose bound, also by its heads, is above about[1]; their number
     without one. Bounds by heads replace others. heads[ends[i] : ends[i + 1]] are those of vertices[i]. least : of every
     component, about[2], the number of all vertices, before and after."""
@@ -121,7 +121,7 @@ def next_source(vertices, ends, heads, bounds, numbers, least, about):  # type: 
 
 
 @kernel(allocates=False)
-def lower_by(bounds, distances, unreached, eccentricity):  # type: ignore[no-untyped-def]
+def lower_by(bounds, distances, unreached, eccentricity):
     """bounds[v] = min(bounds[v], distances[v] + eccentricity) where there is a distance."""
     for v in range(len(bounds)):
         d = np.int64(distances[v])

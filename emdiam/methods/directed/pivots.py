@@ -134,7 +134,7 @@ class Pivots(GraphDiameter):
 
 
 @kernel(allocates=False)
-def fold(upper, lower, distances, numbers, about):  # type: ignore[no-untyped-def]
+def fold(upper, lower, distances, numbers, about):
     """Bounds on the eccentricities of one side, uint32[n] each, by distances to a vertex of component about[1] whose
     eccentricity is at most about[2]. about[0] : unreached."""
     for v in range(len(upper)):
@@ -148,7 +148,7 @@ def fold(upper, lower, distances, numbers, about):  # type: ignore[no-untyped-de
 
 
 @kernel(allocates=False)
-def all_near(table, mine, same, about):  # type: ignore[no-untyped-def]
+def all_near(table, mine, same, about):
     """Whether every other vertex is within about[1], by way of a pivot, or is not reached at all. table : distances
     between the pivots and the others, [pivots, others]; mine : int64[pivots]; same : bool[pivots], those that reach
     what this vertex reaches. about[0] : unreached."""

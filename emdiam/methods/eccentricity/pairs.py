@@ -182,7 +182,7 @@ class OpenPairs:
 
 
 @kernel
-def list_open(  # type: ignore[no-untyped-def]
+def list_open(
     near, far, lower, width, near_distances, far_distances, places, far_places, parts, out,
 ):
     """Lists pairs in out, int64[capacity, 3] = (number of the near one, place of the far one, smallest sum); the count
@@ -231,7 +231,7 @@ def list_open(  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _all_beyond(first, second, limit, top):  # type: ignore[no-untyped-def]
+def _all_beyond(first, second, limit, top):
     """Whether the sums in all lanes are beyond the limit."""
     i = 0
     while i < len(first) and not (limit - (first[i] + second[i])) & top:
@@ -240,7 +240,7 @@ def _all_beyond(first, second, limit, top):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _largest_lanes(rows, width, largest):  # type: ignore[no-untyped-def]
+def _largest_lanes(rows, width, largest):
     """In every lane of `largest` the largest value that any of the rows has there."""
     lane = ~np.uint64(0) >> np.uint64(64 - width)
     for i in range(len(largest)):
@@ -253,7 +253,7 @@ def _largest_lanes(rows, width, largest):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _least_sum(first, second, width):  # type: ignore[no-untyped-def]
+def _least_sum(first, second, width):
     """The smallest of the sums in all lanes, of `width` bits, of two rows."""
     lane = ~np.uint64(0) >> np.uint64(64 - width)
     least = lane
@@ -265,7 +265,7 @@ def _least_sum(first, second, width):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def cover_pairs(first, second, n_vertices, chosen):  # type: ignore[no-untyped-def]
+def cover_pairs(first, second, n_vertices, chosen):
     """Fill `chosen` with vertices in the most pairs that have no chosen end; how many there are."""
     counts = np.zeros(n_vertices, np.int64)
     begin = np.zeros(n_vertices + 1, np.int64)

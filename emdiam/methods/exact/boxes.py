@@ -127,7 +127,7 @@ def disjoint_pairs(boxes: Boxes, threshold: int, order: np.ndarray, n_pairs: int
 
 
 @kernel
-def match_open(points, begin, end, child, maxima, threshold, order, pairs, used, at, count, work_limit, stack, state):  # type: ignore[no-untyped-def]
+def match_open(points, begin, end, child, maxima, threshold, order, pairs, used, at, count, work_limit, stack, state):
     """Greedy matching in the graph of open pairs, from order[at] on, with `count` pairs (of rows) so far
     and the rows in them `used` (uint8[m]); returns both as they are then. stack, state : see _partner."""
     state[1] = 0
@@ -146,7 +146,7 @@ def match_open(points, begin, end, child, maxima, threshold, order, pairs, used,
 
 
 @kernel
-def split_boxes(points, order, begin, end, child, extent, state, most_points):  # type: ignore[no-untyped-def]
+def split_boxes(points, order, begin, end, child, extent, state, most_points):
     """Arrange `order` so that every box is a range of it. A box is cut in the middle of its widest dimension, which
     never leaves a side empty, as long as there is room for two more. state : int64[2], boxes that are done with and
     boxes that there are; box 0 has all points. extent : int64[2, k], to work in. True if it stopped after
@@ -199,7 +199,7 @@ def split_boxes(points, order, begin, end, child, extent, state, most_points):  
 
 
 @kernel
-def box_maxima(points, begin, end, child, maxima):  # type: ignore[no-untyped-def]
+def box_maxima(points, begin, end, child, maxima):
     """maxima[node, i] = largest value of the box's points in dimension i."""
     k = points.shape[1]
     for node in range(len(begin) - 1, -1, -1):
@@ -213,7 +213,7 @@ def box_maxima(points, begin, end, child, maxima):  # type: ignore[no-untyped-de
 
 
 @inlined
-def _bound(a, b, threshold, hint):  # type: ignore[no-untyped-def]
+def _bound(a, b, threshold, hint):
     """min_i a[i] + b[i], or any value <= threshold as soon as one is found; hint[0] is the dimension
     that certified last and is looked at first."""
     best = np.int64(a[hint[0]]) + np.int64(b[hint[0]])
@@ -230,7 +230,7 @@ def _bound(a, b, threshold, hint):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def find_worst(points, begin, end, child, maxima, limits, stack, hint, out):  # type: ignore[no-untyped-def]
+def find_worst(points, begin, end, child, maxima, limits, stack, hint, out):
     """Branch and bound; see worst_pair. limits : int64[3] = looks in all, a bound that is enough, looks before it
     pauses. hint : int64[1], the dimension to look at first. out : int64[5] = bound, row, row, looked at, pairs of boxes
     on the stack (-1: not begun). Returns LIMITED, FINISHED (to the end, or to what is enough) or PAUSED."""
@@ -293,7 +293,7 @@ def find_worst(points, begin, end, child, maxima, limits, stack, hint, out):  # 
 
 
 @inlined
-def _put(stack, depth, base, a, b, maxima, threshold, hint):  # type: ignore[no-untyped-def]
+def _put(stack, depth, base, a, b, maxima, threshold, hint):
     """Push (a, b) if it is open, keeping what was pushed since `base` in order of bounds."""
     value = _bound(maxima[a], maxima[b], threshold, hint)
     if value <= threshold:
@@ -311,7 +311,7 @@ def _put(stack, depth, base, a, b, maxima, threshold, hint):  # type: ignore[no-
 
 
 @kernel
-def mark_open(points, begin, end, child, maxima, threshold, flags, nobody, r, work_limit, stack, state):  # type: ignore[no-untyped-def]
+def mark_open(points, begin, end, child, maxima, threshold, flags, nobody, r, work_limit, stack, state):
     """flags[r] = 1 if row r has a partner s != r with U(r, s) > threshold; both ends are marked. Returns
     the row to go on with. nobody : uint8[0]. stack, state : see _partner."""
     state[1] = 0
@@ -327,7 +327,7 @@ def mark_open(points, begin, end, child, maxima, threshold, flags, nobody, r, wo
 
 
 @inlined
-def _partner(points, begin, end, child, maxima, threshold, r, used, stack, state):  # type: ignore[no-untyped-def]
+def _partner(points, begin, end, child, maxima, threshold, r, used, stack, state):
     """A row s != r with U(r, s) > threshold that is not `used` (uint8[m] or length 0), or -1. state :
     int64[2], the dimension to look at first, and looks so far."""
     stack[0] = 0

@@ -143,7 +143,7 @@ class _Table:
 
 
 @inlined
-def _slot(distances, v, q, keys, counts):  # type: ignore[no-untyped-def]
+def _slot(distances, v, q, keys, counts):
     """Slot of the box of column v, taken or free; keys are distances[i] >> q[i]."""
     k = len(distances)
     mask = len(counts) - 1
@@ -165,7 +165,7 @@ def _slot(distances, v, q, keys, counts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def fill_boxes(upper, distances, limit, q, keys, maxima, counts, taken):  # type: ignore[no-untyped-def]
+def fill_boxes(upper, distances, limit, q, keys, maxima, counts, taken):
     """Add the columns v with limit < upper[v] < unreached; returns how many new boxes. taken : boxes
     so far; it stops when more than half of the table is."""
     none = np.int64(np.iinfo(upper.dtype).max)
@@ -188,7 +188,7 @@ def fill_boxes(upper, distances, limit, q, keys, maxima, counts, taken):  # type
 
 
 @kernel
-def flag_members(upper, distances, limit, q, keys, counts, is_open, flags):  # type: ignore[no-untyped-def]
+def flag_members(upper, distances, limit, q, keys, counts, is_open, flags):
     """flags[v] = 1 for unsettled columns v whose box is open."""
     none = np.int64(np.iinfo(upper.dtype).max)
     for v in range(len(upper)):
@@ -339,7 +339,7 @@ class Candidates:
 
 
 @kernel
-def near_all(points, maxima, limit, safe):  # type: ignore[no-untyped-def]
+def near_all(points, maxima, limit, safe):
     """safe[r] = 1 if points[r, i] + maxima[i] <= limit for some i, of int64[k] maxima of columns; returns how many."""
     count = 0
     for r in range(len(points)):
@@ -352,7 +352,7 @@ def near_all(points, maxima, limit, safe):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def count_outside(points, k, limit, outside):  # type: ignore[no-untyped-def]
+def count_outside(points, k, limit, outside):
     """outside[i] = points at more than limit / 2 from pivot i."""
     for r in range(len(points)):
         for i in range(k):

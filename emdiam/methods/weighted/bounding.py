@@ -34,7 +34,7 @@ class WeightedBounding(WeightedSearch):
 
 
 @kernel
-def choose_open(upper, lower, limit, component, central, chosen):  # type: ignore[no-untyped-def]
+def choose_open(upper, lower, limit, component, central, chosen):
     """chosen[c] = of the vertices of component c with upper > limit, the one with the smallest lower bound (`central`),
     or with the largest upper one; ties by the other, then the smallest; -1 stays where there is none."""
     for v in range(len(upper)):

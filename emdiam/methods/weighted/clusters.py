@@ -151,7 +151,7 @@ def _narrowed(values: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def count_between(first, offsets, heads, cluster):  # type: ignore[no-untyped-def]
+def count_between(first, offsets, heads, cluster):
     """Edges between two clusters, each counted once."""
     count = 0
     for i in range(len(offsets) - 1):
@@ -161,7 +161,7 @@ def count_between(first, offsets, heads, cluster):  # type: ignore[no-untyped-de
 
 
 @kernel
-def list_between(first, offsets, heads, costs, cluster, lengths, ends, weights, at):  # type: ignore[no-untyped-def]
+def list_between(first, offsets, heads, costs, cluster, lengths, ends, weights, at):
     """Their clusters in ends, int64[2, k], and the lengths from master to master along them in weights, [k], from `at`
     on; where they end."""
     for i in range(len(offsets) - 1):

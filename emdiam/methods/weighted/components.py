@@ -44,7 +44,7 @@ def components_of(arcs: Arcs) -> Components:
 
 
 @kernel
-def unite_rows(first, offsets, heads, parent):  # type: ignore[no-untyped-def]
+def unite_rows(first, offsets, heads, parent):
     """Join the ends of every arc; the smaller root stays one."""
     for i in range(len(offsets) - 1):
         root = _find(parent, first + i)

@@ -94,7 +94,7 @@ class WeightedEccentricities(WeightedSearch):
 
 
 @kernel
-def least_open(lower, upper, component, chosen, least):  # type: ignore[no-untyped-def]
+def least_open(lower, upper, component, chosen, least):
     """chosen[c] = of the vertices of component c with lower < upper the one with the smallest lower bound; ties by the
     upper one, then the smallest; -1 if there is none. least[c] = the smallest upper bound of all vertices of c."""
     chosen[:] = -1

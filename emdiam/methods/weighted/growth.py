@@ -84,7 +84,7 @@ def _half(reach: np.ndarray, joined: int, delta: float) -> float:
 
 
 @kernel
-def join(before, reach, limit, none, owner, lengths):  # type: ignore[no-untyped-def]
+def join(before, reach, limit, none, owner, lengths):
     """Give every vertex within `limit` the owner of the root of its tree, and the length to it.
 
     before : int64[n], the vertex before each, -1 of roots, which have owners; those of the trees are lost."""

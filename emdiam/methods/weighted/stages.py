@@ -20,8 +20,8 @@ from ...sssp.arcs import Arcs, ArcsInRam, ArcsOnDisk
 from ...sssp.loading import load_rows
 from ...sssp.paths import SearchOptions
 from ...sssp.plan import plan_arcs
-from ...stream.plan import BASE_JITTER, base_bytes, most_parts, program_bytes, too_small
-from ...units import format_size, peak_rss_bytes
+from ...stream.plan import base_bytes, most_parts, program_bytes, too_small
+from ...units import BASE_JITTER, format_size, peak_rss_bytes
 from ..exact.method import stopping
 from ..exact.result import Result, Traversals, Witness
 from ..exact.witness import LONGEST_KEPT_PATH

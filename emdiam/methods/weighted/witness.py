@@ -54,7 +54,7 @@ def _length(arcs: Arcs, path: list[int]) -> int | float:
 
 
 @kernel
-def first_shorter(first, offsets, heads, costs, distances, none):  # type: ignore[no-untyped-def]
+def first_shorter(first, offsets, heads, costs, distances, none):
     """The first vertex with an arc to one whose distance is larger than by its weight, -1 if there is none; an arc
     from a vertex that is reached to one that is not is such an arc."""
     for i in range(len(offsets) - 1):
@@ -68,7 +68,7 @@ def first_shorter(first, offsets, heads, costs, distances, none):  # type: ignor
 
 
 @kernel
-def weigh_path(first, offsets, heads, costs, after, weights):  # type: ignore[no-untyped-def]
+def weigh_path(first, offsets, heads, costs, after, weights):
     """weights[v] = that of the arc from v to after[v], where that is 0 or more; how many there are in this piece."""
     found = 0
     for i in range(len(offsets) - 1):
