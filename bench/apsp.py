@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from emdiam.apsp.arcs import RowArcs, lengths_of
-from emdiam.apsp.disk_tiles import disk_layout
-from emdiam.apsp.matrix import MatrixWriter
-from emdiam.apsp.methods import METHODS, ROWS
-from emdiam.apsp.min_plus import ROWS as BLOCK_ROWS
-from emdiam.apsp.min_plus import block_columns, relax_block
-from emdiam.apsp.solve import Work, in_ram, on_disk
 from emdiam.jit import kernel
-from emdiam.sssp.rows import WeightedRows
+from emdiam.paths.pairs.arcs import RowArcs, lengths_of
+from emdiam.paths.pairs.disk_tiles import disk_layout
+from emdiam.paths.pairs.matrix import MatrixWriter
+from emdiam.paths.pairs.methods import METHODS, ROWS
+from emdiam.paths.pairs.min_plus import ROWS as BLOCK_ROWS
+from emdiam.paths.pairs.min_plus import block_columns, relax_block
+from emdiam.paths.pairs.solve import Work, in_ram, on_disk
+from emdiam.paths.rows import WeightedRows
 from emdiam.stream.threads import Threads
 
 from .rounds import Lap, measure_paired

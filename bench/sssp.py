@@ -26,10 +26,10 @@ import numpy as np
 
 import emdiam
 from emdiam.cli.process import settle_malloc
+from emdiam.paths.methods import shortest_paths
+from emdiam.paths.paths import SearchOptions
+from emdiam.paths.rows import WeightedRows
 from emdiam.runs.task import execute, task_of
-from emdiam.sssp.methods import shortest_paths
-from emdiam.sssp.paths import SearchOptions
-from emdiam.sssp.rows import WeightedRows
 from emdiam.store.store import open_store
 
 from .graphs import Graph, graphs_of

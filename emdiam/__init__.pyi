@@ -2,7 +2,6 @@
 # ruff: noqa: I001
 
 from collections.abc import Sequence
-from emdiam.apsp.result import AllPairs
 from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.compiling import WarmupReport
 from emdiam.conversion.writing import ConvertReport
@@ -21,10 +20,11 @@ from emdiam.generators.make import GenerateReport
 from emdiam.methods.approx.result import Approximation
 from emdiam.methods.eccentricity.result import EccentricityResult
 from emdiam.methods.exact.result import Result
+from emdiam.paths.pairs.result import AllPairs
+from emdiam.paths.result import ShortestPaths
 from emdiam.progress import Event as Event
 from emdiam.progress import Listener
 from emdiam.runs.plan import Planned
-from emdiam.sssp.result import ShortestPaths
 from emdiam.store.store import Store
 from emdiam.verification.report import VerifyReport
 from pathlib import Path
@@ -71,10 +71,10 @@ def all_pairs(
 
     By name: weighted, directed : whether a graph that is no store counts with its weights, negative ones too, and with
     its directions, which it must have then. weight : the name of the weights, as of `exact`. method : "auto" (searches,
-    or Floyd-Warshall by tiles on dense graphs), or one of emdiam.apsp.methods.METHODS. out : a Zarr group for the
-    matrix, beside which the ids of the vertices are, in those of the store (a graph in memory: its numbers); without it
-    the matrix is in memory, as `distances` of the result, with `ids`. force : replace `out`. memory, threads,
-    time_limit, scratch, progress as for `exact`.
+    or Floyd-Warshall by tiles on dense graphs), or one of emdiam.paths.pairs.methods.METHODS. out : a Zarr group for
+    the matrix, beside which the ids of the vertices are, in those of the store (a graph in memory: its numbers);
+    without it the matrix is in memory, as `distances` of the result, with `ids`. force : replace `out`. memory,
+    threads, time_limit, scratch, progress as for `exact`.
 
     Raises InputError (BudgetError where memory, disk or time cannot do; a negative cycle is shown; where a distance may
     not fit 64 bits), StoppedEarly on Ctrl-C and at the end of the time: nothing is kept then. Raises TypeError for an
@@ -360,7 +360,7 @@ def shortest_paths(
     graph : of any kind that `diameter` takes. By name: weighted, directed : whether a graph that is no store counts
     with its weights, negative ones too, and with its directions, which it must have then. weight : their name, as of
     `exact`. method : a key of
-    emdiam.sssp.methods.METHODS, or "auto" (default), or of emdiam.gpu.paths.registry.SEARCHES on a GPU. device : "cpu"
+    emdiam.paths.methods.METHODS, or "auto" (default), or of emdiam.gpu.paths.registry.SEARCHES on a GPU. device : "cpu"
     (default), "gpu", "gpu:N" or "auto". target : an id; the result has distance and path. delta : width of a bucket,
     for the methods that have them. out : a Parquet or CSV file for distances and predecessors. keep : whether the
     result has `distances` and `predecessors` of all vertices; default True. memory, threads, progress as for

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .apsp.result import AllPairs
 from .caller import Kept, as_store, check_weights, files_of, is_store, named, source_of
 from .checkpoint.options import chosen_checkpoint
 from .compiling import WarmupReport, compile_kernels
@@ -28,11 +27,12 @@ from .gpu.setting import CPU
 from .methods.approx.result import Approximation
 from .methods.eccentricity.result import EccentricityResult
 from .methods.exact.result import Result
+from .paths.pairs.result import AllPairs
+from .paths.result import ShortestPaths
 from .runs.options import CHECKPOINT, check_keywords, keywords_of, parsed
 from .runs.plan import Planned, plan_all, plan_one
 from .runs.registry import ALL, METHODS, entry_of
 from .runs.task import execute, task_of
-from .sssp.result import ShortestPaths
 from .store.layout import NATURAL
 from .store.store import Store, open_store
 from .terms import explicit
@@ -310,10 +310,10 @@ def all_pairs(graph: Any, **options: Any) -> AllPairs:
 
     By name: weighted, directed : whether a graph that is no store counts with its weights, negative ones too, and with
     its directions, which it must have then. weight : the name of the weights, as of `exact`. method : "auto" (searches,
-    or Floyd-Warshall by tiles on dense graphs), or one of emdiam.apsp.methods.METHODS. out : a Zarr group for the
-    matrix, beside which the ids of the vertices are, in those of the store (a graph in memory: its numbers); without it
-    the matrix is in memory, as `distances` of the result, with `ids`. force : replace `out`. memory, threads,
-    time_limit, scratch, progress as for `exact`.
+    or Floyd-Warshall by tiles on dense graphs), or one of emdiam.paths.pairs.methods.METHODS. out : a Zarr group for
+    the matrix, beside which the ids of the vertices are, in those of the store (a graph in memory: its numbers);
+    without it the matrix is in memory, as `distances` of the result, with `ids`. force : replace `out`. memory,
+    threads, time_limit, scratch, progress as for `exact`.
 
     Raises InputError (BudgetError where memory, disk or time cannot do; a negative cycle is shown; where a distance may
     not fit 64 bits), StoppedEarly on Ctrl-C and at the end of the time: nothing is kept then. Raises TypeError for an
@@ -350,7 +350,7 @@ def shortest_paths(graph: Any, source: Any, **options: Any) -> ShortestPaths:
     graph : of any kind that `diameter` takes. By name: weighted, directed : whether a graph that is no store counts
     with its weights, negative ones too, and with its directions, which it must have then. weight : their name, as of
     `exact`. method : a key of
-    emdiam.sssp.methods.METHODS, or "auto" (default), or of emdiam.gpu.paths.registry.SEARCHES on a GPU. device : "cpu"
+    emdiam.paths.methods.METHODS, or "auto" (default), or of emdiam.gpu.paths.registry.SEARCHES on a GPU. device : "cpu"
     (default), "gpu", "gpu:N" or "auto". target : an id; the result has distance and path. delta : width of a bucket,
     for the methods that have them. out : a Parquet or CSV file for distances and predecessors. keep : whether the
     result has `distances` and `predecessors` of all vertices; default True. memory, threads, progress as for

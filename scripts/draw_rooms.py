@@ -2,7 +2,7 @@
 """draw_rooms.py [FILE]: the rooms of the package and what each imports, drawn from the imports, as docs/rooms.svg.
 
 Rooms and imports are those of tests/test_imports.py. A room stands above all that it imports. An arrow that other
-arrows imply is left out, and so are imports that only run where the user names what they bring.
+arrows imply is left out.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.test_imports import ON_DEMAND, imports, room, trees  # noqa: E402 - from the root
+from tests.test_imports import imports, room, trees  # noqa: E402 - from the root
 
 # What is drawn in place of a name; the functions of the package use nearly all rooms, so that their arrows say nothing.
 NAMES = {"top": "errors, units, ..."}
@@ -38,7 +38,7 @@ text {{ text-anchor: middle; font-family: Helvetica, Arial, sans-serif; font-siz
 @cache
 def uses() -> dict[str, frozenset[str]]:
     """For every room the other rooms that it imports."""
-    pairs = {(room(one.module), room(one.target)) for one in imports()} - ON_DEMAND
+    pairs = {(room(one.module), room(one.target)) for one in imports()}
     rooms = {room(module) for module in trees()} - {FRONT}
     return {one: frozenset(other for here, other in pairs if here == one != other and other != FRONT) for one in rooms}
 

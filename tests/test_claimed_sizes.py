@@ -25,11 +25,11 @@ import pytest
 import zarr
 
 import emdiam
-from emdiam.apsp.matrix import ATTRIBUTE, MatrixRecord, open_matrix
 from emdiam.batch.jobfile import _MOST_BYTES
 from emdiam.cli.main import group
 from emdiam.conversion.convert import ConvertOptions, convert
 from emdiam.errors import EmdiamError, InputError, StoreError
+from emdiam.paths.pairs.matrix import ATTRIBUTE, MatrixRecord, open_matrix
 from tests.helpers import prover
 from tests.helpers.damage import edit_json, edit_record
 from tests.helpers.stores import CHUNK, odd_graphs, write_store

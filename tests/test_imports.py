@@ -17,7 +17,8 @@ import emdiam
 
 PACKAGE = Path(emdiam.__file__).parent
 
-# Rooms from below to above: a module imports from its own room and from those before it, so that there is no circle.
+# Rooms, each a whole folder, from below to above: a module imports from its own room and from those before it, so that
+# there is no circle.
 ROOMS: tuple[str, ...] = (
     "top",  # errors, units, progress, hashing, the compiler of kernels: what everyone imports
     "checkpoint",  # the folder of a run that goes on: whose it is, records that last
@@ -28,21 +29,12 @@ ROOMS: tuple[str, ...] = (
     "generators",  # graphs that are made
     "stream",  # blocks of arcs within a memory plan
     "traverse",  # kernels over arcs, and what drives them
-    "sssp",  # paths along weights from one source
-    "apsp",  # distances between all pairs
+    "paths",  # paths along weights: from one source, between all pairs, on condensed graphs
     "engine",  # what methods may ask of a graph, answered on the CPU
     "external",  # the same with vertex state on disk
     "gpu",  # the same on a device
-    "gpu/variants",  # traversals of papers as published; loaded only where one is named
-    "gpu/paths",  # shortest paths along weights on a device
     "dask",  # the same over workers
-    "methods",  # what a method is
-    "methods/exact",  # exact diameters
-    "methods/eccentricity",  # all eccentricities
-    "methods/directed",  # exact methods along arcs
-    "weighted",  # small graphs with weights, in RAM
-    "methods/approx",  # bounds and estimates
-    "methods/weighted",  # diameters and eccentricities along weights
+    "methods",  # diameters, eccentricities, bounds and estimates
     "journal",  # what the verbs of an engine gave, so that a run goes on
     "order",  # orders of the vertices, and a store put into one
     "distribution",  # how distances are distributed
@@ -57,8 +49,6 @@ ROOMS: tuple[str, ...] = (
 )
 # Modules at the top of the package that are not what everyone imports.
 PLACED = {**dict.fromkeys(("__init__", "api", "caller", "compiling", "terms"), "front"), "__main__": "cli"}
-# By design, and inside functions only: a variant is loaded where the user has named it.
-ON_DEMAND = {("gpu", "gpu/variants"), ("gpu", "gpu/paths")}
 # What is not in order yet: (module, module that it imports). To be emptied, never to be longer.
 NOT_YET: set[tuple[str, str]] = set()
 # Files that may touch what another library keeps to itself; each says why in its head.
@@ -127,12 +117,9 @@ def imports() -> tuple[Import, ...]:
 
 
 def room(module: str) -> str:
-    """The room of a module."""
-    parts = module.split(".")
-    joined = "/".join(parts[:2])
-    if joined in ROOMS:
-        return joined
-    return parts[0] if parts[0] in ROOMS else PLACED.get(parts[0], "top")
+    """The room of a module: the folder at the top of the package."""
+    folder = module.split(".")[0]
+    return folder if folder in ROOMS else PLACED.get(folder, "top")
 
 
 def test_every_room_is_in_the_list() -> None:
@@ -143,8 +130,7 @@ def test_every_room_is_in_the_list() -> None:
 
 def test_no_arrow_points_upwards() -> None:
     """Nor is there a circle, since rooms stand in one line. What is in order now leaves the list."""
-    upwards = [one for one in imports() if ROOMS.index(room(one.module)) < ROOMS.index(room(one.target))
-               and not (one.inner and (room(one.module), room(one.target)) in ON_DEMAND)]
+    upwards = [one for one in imports() if ROOMS.index(room(one.module)) < ROOMS.index(room(one.target))]
     wrong = [f"{one.module}:{one.line} imports {one.target}" for one in upwards
              if (one.module, one.target) not in NOT_YET]
     assert wrong == []
@@ -152,8 +138,9 @@ def test_no_arrow_points_upwards() -> None:
 
 
 def test_variants_load_only_where_one_is_named() -> None:
-    assert [f"{one.module}:{one.line}" for one in imports()
-            if room(one.target) == "gpu/variants" != room(one.module) and not one.inner] == []
+    """By design, and inside functions only: a variant is loaded where the user has named it."""
+    assert [f"{one.module}:{one.line}" for one in imports() if one.target.startswith("gpu.variants.")
+            and not one.module.startswith("gpu.variants.") and not one.inner] == []
 
 
 def test_dask_is_imported_in_its_room_only() -> None:

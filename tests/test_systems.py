@@ -10,14 +10,14 @@ from pathlib import Path
 import click
 import pytest
 
-from emdiam.apsp.methods import METHODS as PAIRS
 from emdiam.cli.main import group
 from emdiam.cli.outcome import run
 from emdiam.gpu.mappings import MAPPINGS
 from emdiam.gpu.paths.registry import SEARCHES
 from emdiam.gpu.variants.registry import VARIANTS
+from emdiam.paths.methods import METHODS as PATHS
+from emdiam.paths.pairs.methods import METHODS as PAIRS
 from emdiam.runs.registry import APPROXIMATIONS, EXACT
-from emdiam.sssp.methods import METHODS as PATHS
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs" / "algorithms" / "README.md"

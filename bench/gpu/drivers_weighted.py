@@ -33,7 +33,7 @@ def _rows(subject: Subject, dtype: Any) -> Any:
 
 def _with_weights(offsets: np.ndarray, heads: np.ndarray, id_dtype: Any, dtype: Any) -> Any:
     need_engine()
-    from emdiam.sssp.rows import WeightedRows
+    from emdiam.paths.rows import WeightedRows
 
     return WeightedRows(offsets, heads.astype(id_dtype), weights_of(heads.size, dtype))
 
@@ -57,7 +57,7 @@ def searches(subject: Subject, mapping: str) -> Iterator[bool]:
     for dtype in DTYPES:
         rows = _rows(subject, dtype)
         from emdiam.gpu.paths.registry import SEARCHES, device_paths
-        from emdiam.sssp.paths import SearchOptions
+        from emdiam.paths.paths import SearchOptions
 
         source = subject.sources[0]
         want = twins.lengths(rows.offsets, subject.rows[1], rows.weights, source)

@@ -85,7 +85,7 @@ def _search(setting: Setting, lazy: Lazy[Weighted], method: str) -> dict[str, An
     weighted, limit = lazy.get(), min(setting.sizes.cell_seconds, max(setting.left(), 0.1))
     from emdiam.gpu.paths.registry import SEARCHES
     from emdiam.gpu.paths.weighted_graph import paired
-    from emdiam.sssp.paths import SearchOptions
+    from emdiam.paths.paths import SearchOptions
 
     known = SEARCHES[method]
     graph = paired(setting.device, weighted.graph) if known.pairs else weighted.graph
@@ -109,7 +109,7 @@ def _search(setting: Setting, lazy: Lazy[Weighted], method: str) -> dict[str, An
 def _random_rows(setting: Setting) -> tuple[Any, np.ndarray]:
     """A random graph with weights, and its distances from vertex 0 by the plain twin."""
     need_engine()
-    from emdiam.sssp.rows import WeightedRows
+    from emdiam.paths.rows import WeightedRows
 
     from .twins import lengths
 

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from emdiam.apsp.methods import METHODS as PAIRS
-from emdiam.apsp.methods import TILES
 from emdiam.methods.weighted.approximation import METHODS as WEIGHTED_APPROXIMATIONS
 from emdiam.methods.weighted.run import METHODS as WEIGHTED_EXACT
+from emdiam.paths.methods import AUTO
+from emdiam.paths.methods import METHODS as PATHS
+from emdiam.paths.pairs.methods import METHODS as PAIRS
+from emdiam.paths.pairs.methods import TILES
 from emdiam.runs.arcs import DIRECTED
 from emdiam.runs.options import ORDERS
 from emdiam.runs.registry import APPROXIMATIONS, EXACT
-from emdiam.sssp.methods import AUTO
-from emdiam.sssp.methods import METHODS as PATHS
 from emdiam.stream.plan import BASE_JITTER
 
 from .graphs import DIAMETERS, DISTANCES, Files, Shape

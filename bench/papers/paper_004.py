@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 import emdiam
-from emdiam.apsp.methods import METHODS as PAIRS
 from emdiam.gpu.variants.registry import VARIANTS
-from emdiam.sssp.methods import METHODS, shortest_paths
-from emdiam.sssp.paths import SearchOptions
-from emdiam.sssp.rows import WeightedRows
+from emdiam.paths.methods import METHODS, shortest_paths
+from emdiam.paths.pairs.methods import METHODS as PAIRS
+from emdiam.paths.paths import SearchOptions
+from emdiam.paths.rows import WeightedRows
 from emdiam.store.store import open_store
 from emdiam.traverse.core import DIRECTIONS
 

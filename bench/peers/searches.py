@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from emdiam.sssp.methods import shortest_paths
-from emdiam.sssp.paths import SearchOptions
-from emdiam.sssp.rows import WeightedRows
+from emdiam.paths.methods import shortest_paths
+from emdiam.paths.paths import SearchOptions
+from emdiam.paths.rows import WeightedRows
 
 from ..commands import run_command
 from ..papers.paper_004 import by_scipy, own_bfs, repeated

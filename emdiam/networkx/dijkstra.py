@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..sssp.heap import heap_of
+from ..paths.heap import heap_of
 from ..units import available_cores
 from .weights import ArcWeights, WeightedSearches
 
@@ -78,9 +78,9 @@ class ArraySearches(WeightedSearches):
     def _diameter(self) -> int | None:
         from ..methods.weighted.pivots import WeightedPivots
         from ..methods.weighted.units import units_of
-        from ..sssp.arcs import ArcsInRam
-        from ..sssp.paths import SearchOptions
-        from ..sssp.rows import WeightedRows
+        from ..paths.arcs import ArcsInRam
+        from ..paths.paths import SearchOptions
+        from ..paths.rows import WeightedRows
 
         indptr, indices, costs = self._rows[:3]
         tails = np.repeat(np.arange(self.order), np.diff(indptr))

@@ -23,6 +23,7 @@ from ..engine.needs import Needs, label_bytes, phases_of
 from ..methods.approx.cluster_order import local_positions
 from ..methods.approx.condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES, Room
 from ..methods.approx.rank_order import stream_key
+from ..paths.condensed.packed import Packing
 from ..sorting.scratch import Scratch
 from ..store.store import Store
 from ..stream.blocks import table_bytes
@@ -32,7 +33,6 @@ from ..traverse.condense import RowChoice, push_condensed
 from ..traverse.label_vector import NARROW, WIDE
 from ..traverse.workspace import workspace_bytes
 from ..units import scratch_folder
-from ..weighted.packed import Packing
 from .placing import pass_bytes, place_by_key
 from .sampled import sampled_graph
 

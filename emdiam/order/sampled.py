@@ -23,10 +23,10 @@ import numpy as np
 from ..hashing import draw
 from ..jit import inlined, kernel
 from ..methods.approx.condensed import CondensedGraph, Room, collecting, numbered
+from ..paths.condensed.collect import ArcCollector
+from ..paths.condensed.components import components
+from ..paths.condensed.packed import Keys, Packing, WeightedArcs, each_block, head_of, tail_of
 from ..traverse.condense import RowChoice
-from ..weighted.collect import ArcCollector
-from ..weighted.components import components
-from ..weighted.packed import Keys, Packing, WeightedArcs, each_block, head_of, tail_of
 
 N_LEVELS = 64
 _PIECE = 1 << 12

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._version import __version__
-from ..apsp.arcs import StoreArcs, lengths_of
-from ..apsp.lengths import Lengths
-from ..apsp.matrix import FORMAT_VERSION, MatrixRecord, MatrixWriter
-from ..apsp.methods import AUTO, METHODS
-from ..apsp.plan import DISK, MEMORY, Budget, Pairs, PairsPlan, plan_pairs, with_room
-from ..apsp.potentials import potentials
-from ..apsp.result import AllPairs
-from ..apsp.solve import Found, Solver, Work, by_rows, chunk_of, in_ram, on_disk, write_rows
 from ..decimals import Number, number
 from ..errors import InputError, MoreMemoryError, StoppedEarly, no_such
 from ..gpu.setting import CPU, select_device
+from ..paths.bellman_ford import NegativeCycle
+from ..paths.pairs.arcs import StoreArcs, lengths_of
+from ..paths.pairs.lengths import Lengths
+from ..paths.pairs.matrix import FORMAT_VERSION, MatrixRecord, MatrixWriter
+from ..paths.pairs.methods import AUTO, METHODS
+from ..paths.pairs.plan import DISK, MEMORY, Budget, Pairs, PairsPlan, plan_pairs, with_room
+from ..paths.pairs.potentials import potentials
+from ..paths.pairs.result import AllPairs
+from ..paths.pairs.solve import Found, Solver, Work, by_rows, chunk_of, in_ram, on_disk, write_rows
 from ..progress import Meter
-from ..sssp.bellman_ford import NegativeCycle
 from ..store.place import check_target
 from ..stream.plan import base_bytes
 from ..stream.threads import Threads

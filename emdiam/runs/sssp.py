@@ -11,17 +11,17 @@ import numpy as np
 from ..decimals import Number, number
 from ..errors import InputError
 from ..gpu.setting import CPU, select_device
+from ..paths.bellman_ford import NegativeCycle
+from ..paths.loading import load_rows
+from ..paths.methods import StoredLengths, check_lengths, shortest_paths
+from ..paths.naming import vertex_of
+from ..paths.paths import Paths, SearchOptions
+from ..paths.plan import PathPlan, plan_paths
+from ..paths.result import ShortestPaths
+from ..paths.rows import WeightedRows, lengths_shown
+from ..paths.streamed import StreamedSearch
+from ..paths.table import write_paths
 from ..progress import Meter, timed
-from ..sssp.bellman_ford import NegativeCycle
-from ..sssp.loading import load_rows
-from ..sssp.methods import StoredLengths, check_lengths, shortest_paths
-from ..sssp.naming import vertex_of
-from ..sssp.paths import Paths, SearchOptions
-from ..sssp.plan import PathPlan, plan_paths
-from ..sssp.result import ShortestPaths
-from ..sssp.rows import WeightedRows, lengths_shown
-from ..sssp.streamed import StreamedSearch
-from ..sssp.table import write_paths
 from .options import DEVICE_SEARCHES
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 An arc (u, w) whose ends lie in clusters A and B joins A and B with the weight d(u) + 1 + d(w), d
 being the distance to the cluster's master: the length of a walk from master to master. Both
 directions of an edge are met, so that the condensed arcs come out in both directions too. They are
-sorted out of core (weighted/collect.py) in the very order in which shortest paths read them later.
+sorted out of core (paths/condensed/collect.py) in the very order in which shortest paths read them later.
 Bytes: 8 an arc in flight; the collector's budget. Source: Ajwani, Beckmann, Meyer, Veith (2012),
 section 2 (parametrized approximation).
 """

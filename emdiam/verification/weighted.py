@@ -11,8 +11,8 @@ import numpy as np
 
 from ..jit import kernel
 from ..methods.weighted.certificate import WeightedCertificate
+from ..paths.rows import unreached
 from ..progress import Event, silent, timed
-from ..sssp.rows import unreached
 from ..store.store import Store
 from .pairs import check_room, prove_pairs
 from .plan import Budget

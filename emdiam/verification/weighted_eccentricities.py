@@ -10,8 +10,8 @@ import numpy as np
 from ..jit import kernel
 from ..methods.weighted.eccentricity_certificate import WeightedEccentricityCertificate
 from ..methods.weighted.units import stated
+from ..paths.rows import unreached
 from ..progress import timed
-from ..sssp.rows import unreached
 from ..store.store import Store
 from .eccentricities import EccentricityReport
 from .plan import Budget

@@ -20,15 +20,15 @@ from ..methods.sealed import Id
 from ..methods.weighted.certificate import WeightedCertificate
 from ..methods.weighted.eccentricity_certificate import WeightedEccentricityCertificate
 from ..methods.weighted.units import SumsTooLongError, Units, round_down, units_of
+from ..paths.arcs import Arcs, ArcsInRam, ArcsOnDisk
+from ..paths.condensed.components import point_to_roots
+from ..paths.loading import load_rows
+from ..paths.paths import SearchOptions
+from ..paths.plan import ArcsPlan, plan_arcs
+from ..paths.rows import unreached
 from ..progress import Event, Meter, silent, timed
-from ..sssp.arcs import Arcs, ArcsInRam, ArcsOnDisk
-from ..sssp.loading import load_rows
-from ..sssp.paths import SearchOptions
-from ..sssp.plan import ArcsPlan, plan_arcs
-from ..sssp.rows import unreached
 from ..store.store import Store
 from ..traverse.components import _find, join
-from ..weighted.components import point_to_roots
 from .labels import REPORT
 from .parts import find_vertices, read_graph
 from .plan import Budget

@@ -10,7 +10,7 @@ import pytest
 from bench import apsp
 from bench.cache import Cache
 from bench.setting import QUICK_EFFORT, Setting
-from emdiam.apsp.disk_tiles import disk_layout
+from emdiam.paths.pairs.disk_tiles import disk_layout
 
 
 def test_apsp_section(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,15 +27,15 @@ from bench.memory.graphs import SHAPES, SMALL, component_edges
 from bench.memory.least import faults, markdown, subjects
 from bench.memory.process import Ended, call
 from bench.memory.table import ENDED, FAILED, NONE, REFUSED, STOPPED, Table
-from emdiam.apsp.methods import METHODS as PAIRS
 from emdiam.cli.main import COMMANDS
 from emdiam.methods.weighted.approximation import METHODS as WEIGHTED_APPROXIMATIONS
 from emdiam.methods.weighted.run import METHODS as WEIGHTED_EXACT
+from emdiam.paths.methods import AUTO
+from emdiam.paths.methods import METHODS as PATHS
+from emdiam.paths.pairs.methods import METHODS as PAIRS
 from emdiam.runs.arcs import DIRECTED
 from emdiam.runs.options import ORDERS
 from emdiam.runs.registry import APPROXIMATIONS, EXACT
-from emdiam.sssp.methods import AUTO
-from emdiam.sssp.methods import METHODS as PATHS
 from tests.conftest import ROOT
 from tests.helpers import naive
 

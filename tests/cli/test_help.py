@@ -123,9 +123,9 @@ def loaded(name: str) -> click.Command:
 
 
 def test_the_choices_written_out_are_those_of_the_library():
-    from emdiam.apsp.methods import AUTO, METHODS
+    from emdiam.paths.methods import METHODS as SEARCHES
+    from emdiam.paths.pairs.methods import AUTO, METHODS
     from emdiam.report import FORMATS
-    from emdiam.sssp.methods import METHODS as SEARCHES
     from emdiam.store.layout import CODECS
     from emdiam.traverse.core import DIRECTIONS
 

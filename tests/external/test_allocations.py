@@ -22,7 +22,7 @@ SIZES = Sizes(1 << 13, 1 << 12, 1 << 7, 1 << 9)
 SMALL = 1 << 9
 MAKERS = ("empty", "zeros", "ones", "full", "arange", "concatenate", "empty_like", "zeros_like", "fromiter")
 # The cache of blocks, and condensed graphs and their sort, have sizes of their own in the plan.
-PLANNED = ("/stream/pager.py", "/sorting/", "/weighted/")
+PLANNED = ("/stream/pager.py", "/sorting/", "/condensed/", "/methods/weighted/")
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from emdiam.sssp.rows import WeightedRows, unreached
+from emdiam.paths.rows import WeightedRows, unreached
 from tests.helpers.stores import odd_graphs
 
 Arc = tuple[int, int, float]

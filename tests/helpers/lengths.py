@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from emdiam.sssp.arcs import Arcs, ArcsInRam, ArcsOnDisk
-from emdiam.sssp.paths import SearchOptions
-from emdiam.sssp.rows import WeightedRows
+from emdiam.paths.arcs import Arcs, ArcsInRam, ArcsOnDisk
+from emdiam.paths.paths import SearchOptions
+from emdiam.paths.rows import WeightedRows
 from emdiam.store.store import open_store
 from tests.helpers.weighted_stores import make_weighted_store
 

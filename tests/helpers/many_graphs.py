@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse as sparse
 from scipy.sparse import csgraph
 
-from emdiam.sssp.rows import WeightedRows
+from emdiam.paths.rows import WeightedRows
 from tests.helpers.device_paths import arcs_of
 from tests.helpers.stores import odd_graphs
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from emdiam.apsp.arcs import RowArcs, lengths_of
-from emdiam.apsp.lengths import Lengths
-from emdiam.apsp.matrix import MatrixWriter
-from emdiam.apsp.methods import METHODS, ROWS, TILES
-from emdiam.apsp.solve import Found, Work, by_rows, in_ram, on_disk, write_rows
-from emdiam.sssp.rows import WeightedRows
+from emdiam.paths.pairs.arcs import RowArcs, lengths_of
+from emdiam.paths.pairs.lengths import Lengths
+from emdiam.paths.pairs.matrix import MatrixWriter
+from emdiam.paths.pairs.methods import METHODS, ROWS, TILES
+from emdiam.paths.pairs.solve import Found, Work, by_rows, in_ram, on_disk, write_rows
+from emdiam.paths.rows import WeightedRows
 from emdiam.stream.threads import Threads
 from tests.helpers.path_twins import Graph, bellman_ford
 

@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 from hypothesis import strategies as st
 
-from emdiam.sssp.rows import WeightedRows
+from emdiam.paths.rows import WeightedRows
 from tests.helpers.weighted_naive import SHAPES
 
 Edge = tuple[int, int, float]

@@ -16,8 +16,8 @@ from emdiam.methods.weighted.search import WeightedSearch
 from emdiam.methods.weighted.sweep import WeightedSweep
 from emdiam.methods.weighted.units import units_of
 from emdiam.methods.weighted.witness import checked_path
-from emdiam.sssp.arcs import Arcs
-from emdiam.sssp.rows import WeightedRows
+from emdiam.paths.arcs import Arcs
+from emdiam.paths.rows import WeightedRows
 from tests.helpers.lengths import all_pairs
 
 # Methods of exact diameters, with what they may hold; parts of eccentricities; approximations, with iterations.

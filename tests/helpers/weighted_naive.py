@@ -12,9 +12,9 @@ import networkx as nx
 import numpy as np
 from hypothesis import strategies as st
 
+from emdiam.paths.condensed.disk_arcs import DiskArcs, DiskArcsWriter
+from emdiam.paths.condensed.packed import Packing, RamArcs
 from emdiam.sorting.scratch import Scratch
-from emdiam.weighted.disk_arcs import DiskArcs, DiskArcsWriter
-from emdiam.weighted.packed import Packing, RamArcs
 
 Edge = tuple[int, int, int]
 Graph = tuple[int, list[Edge]]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from emdiam.sssp.rows import WeightedRows
+from emdiam.paths.rows import WeightedRows
 from emdiam.store.layout import StoreRecord, id_dtype
 from emdiam.store.store import Store
 from emdiam.store.weights import WeightForm

@@ -16,12 +16,12 @@ from emdiam.engine.interface import max_degree_vertex
 from emdiam.methods.approx import cluster_order as local
 from emdiam.order import cluster, sampled
 from emdiam.order.reorder import reorder
+from emdiam.paths.condensed.collect import ArcCollector
+from emdiam.paths.condensed.packed import Packing
 from emdiam.sorting.scratch import Scratch
 from emdiam.store.store import open_store
 from emdiam.stream.plan import MIN_BLOCKS
 from emdiam.traverse import condense
-from emdiam.weighted.collect import ArcCollector
-from emdiam.weighted.packed import Packing
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store
 

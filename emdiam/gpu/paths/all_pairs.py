@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError, no_such
-from ...sssp.paths import SearchOptions, Tick
-from ...sssp.rows import WeightedRows
+from ...paths.paths import SearchOptions, Tick
+from ...paths.rows import WeightedRows
 from ..device import Device
 from ..setting import Selection
 from .floyd_warshall import TILE, blocked_floyd_warshall, floyd_warshall, single_kernel_floyd_warshall
@@ -192,7 +192,8 @@ _ON_MATRIX: Mapping[str, Callable[[Device, Matrix, Tick | None, int], tuple[Matr
 
 
 class MatrixSolver:
-    """A Solver (apsp/solve.py) on the device that was selected. name : of it. methods : the first is the usual one."""
+    """A Solver (paths/pairs/solve.py) on the device that was selected. name : of it. methods : the first is the usual
+    one."""
 
     methods = tuple(_ON_MATRIX)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...sssp.paths import Paths, SearchOptions
+from ...paths.paths import Paths, SearchOptions
 from ..device import Device, DeviceArray
 from ..frontier import MOST_THREADS
 from ..kernel_file import KernelFile, zeros

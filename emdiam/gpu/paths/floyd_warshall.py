@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import InputError
-from ...sssp.paths import Tick
+from ...paths.paths import Tick
 from ..device import Device
 from ..kernel_file import KernelFile, zeros
 from .entries import TILES

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...sssp.paths import Paths, SearchOptions
+from ...paths.paths import Paths, SearchOptions
 from ..device import Device
 from ..kernel_file import KernelFile, zeros
 from .layouts import Relaxation, find_layout

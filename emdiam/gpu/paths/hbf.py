@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...sssp.paths import Paths, SearchOptions, Tick
-from ...sssp.rows import unreached
+from ...paths.paths import Paths, SearchOptions, Tick
+from ...paths.rows import unreached
 from ..device import Device, DeviceArray
 from ..frontier import MOST_THREADS
 from ..kernel_file import KernelFile, zeros

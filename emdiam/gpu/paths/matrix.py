@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...sssp.rows import unreached
+from ...paths.rows import unreached
 from ..device import Device, DeviceArray
 from ..kernel_file import KernelFile
 from ..source import Define

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...sssp.paths import Tick
+from ...paths.paths import Tick
 from ..device import Device, DeviceArray
 from ..kernel_file import KernelFile, zeros
 from ..source import Define

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ...sssp.paths import Tick
+from ...paths.paths import Tick
 from ..device import Device, DeviceArray
 from ..frontier import MOST_THREADS
 from ..kernel_file import KernelFile, zeros

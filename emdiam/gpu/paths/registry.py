@@ -8,9 +8,9 @@ from functools import partial
 from types import MappingProxyType
 
 from ...errors import InputError, no_such
-from ...sssp.methods import METHODS, shortest_paths
-from ...sssp.paths import Paths, SearchOptions
-from ...sssp.rows import WeightedRows
+from ...paths.methods import METHODS, shortest_paths
+from ...paths.paths import Paths, SearchOptions
+from ...paths.rows import WeightedRows
 from ..device import Device
 from ..setting import DEVICE_FAULTS, Selection
 from .delta_stepping import N_BUCKETS, delta_stepping

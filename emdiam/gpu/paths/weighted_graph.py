@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import DeviceRoomError, InputError
-from ...sssp.rows import WeightedRows, unreached
+from ...paths.rows import WeightedRows, unreached
 from ...units import format_size
 from ..device import Device, DeviceArray
 from ..graph import DeviceGraph, offsets_dtype

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...sssp.paths import Paths, SearchOptions, Tick
+from ...paths.paths import Paths, SearchOptions, Tick
 from ..device import Device, DeviceArray
 from ..frontier import MOST_THREADS
 from .entries import USUAL

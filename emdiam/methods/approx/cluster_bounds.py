@@ -19,9 +19,9 @@ import numpy as np
 
 from ...engine.interface import Engine, Labels
 from ...errors import MoreMemoryError
+from ...paths.condensed.components import largest_weights
+from ...paths.condensed.packed import Packing
 from ...traverse.columns import Column
-from ...weighted.components import largest_weights
-from ...weighted.packed import Packing
 from ..exact.result import Witness
 from .condensed import CondensedGraph, Room, collecting
 from .method import check_lower

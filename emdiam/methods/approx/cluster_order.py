@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...weighted.condense import condense, renumber
-from ...weighted.packed import Packing, RamArcs, WeightedArcs
+from ...paths.condensed.condense import condense, renumber
+from ...paths.condensed.packed import Packing, RamArcs, WeightedArcs
 from .cluster_bounds import swept
 from .condensed import CondensedGraph, Room, collecting, condense_again
 from .rank_order import stream_key

@@ -14,9 +14,9 @@ from ...errors import MoreMemoryError
 from ...sorting.scratch import Scratch
 from ...stream.counters import Counters
 from ...units import format_size, scratch_folder
-from ...weighted.heights import HeightLimits, height_diameter, least_bytes
 from ..exact.method import Best, ExactMethod
 from ..exact.result import Witness
+from ..weighted.heights import HeightLimits, height_diameter, least_bytes
 from . import cluster_order as local
 from .cluster_bounds import Lower, Sweeps, double_sweep, lower_bounds
 from .condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES, CondensedGraph, Room, condense_again, condensed_graph

@@ -10,7 +10,7 @@ Proved beside it. r_C is the radius of cluster C, d' the distance in the condens
 the length of a walk between masters in the graph.
 - Upper: vertices x, y of different clusters A, B are at most r_A + d'(A, B) + r_B apart, those of
   one cluster 2 r_A. So D is at most max(2 max r_C, the diameter of the condensed graph with
-  heights r_C, or any upper bound on that); see weighted/heights.py.
+  heights r_C, or any upper bound on that); see methods/weighted/heights.py.
 - Lower: the eccentricity of the master at the far end of the double sweep, a real distance. Where
   the graph is in RAM that is one BFS. Where it is streamed, the distances d'(s, C) + d(v) are upper
   bounds to start a label growth from (Labels.restart), which ends with exact distances after few
@@ -33,9 +33,9 @@ from ...errors import InputError
 from ...store.store import Store
 from ...stream.plan import Pool, most_parts
 from ...traverse.label_vector import NARROW, WIDE
-from ...weighted.heights import least_bytes
 from ..definition import Method
 from ..exact.method import solver
+from ..weighted.heights import least_bytes
 from .cluster_run import PIVOT_BYTES, ClusterRun
 from .condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES
 from .cost_model import CLUSTERS, condensed_pool

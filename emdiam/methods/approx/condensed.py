@@ -18,14 +18,14 @@ import numpy as np
 from ...engine.interface import Engine, Labels
 from ...hashing import draw
 from ...jit import kernel
+from ...paths.condensed.collect import ArcCollector
+from ...paths.condensed.components import components
+from ...paths.condensed.condense import condense, condensed_packing
+from ...paths.condensed.labels import PathOptions
+from ...paths.condensed.packed import Packing, WeightedArcs
+from ...paths.condensed.sssp import ShortestPaths
+from ...paths.labels import PathCounters
 from ...sorting.scratch import Scratch
-from ...sssp.labels import PathCounters
-from ...weighted.collect import ArcCollector
-from ...weighted.components import components
-from ...weighted.condense import condense, condensed_packing
-from ...weighted.labels import PathOptions
-from ...weighted.packed import Packing, WeightedArcs
-from ...weighted.sssp import ShortestPaths
 
 # What sorting and holding the arcs of a condensed graph takes at least.
 LEAST_SORT_BYTES, LEAST_ARC_BYTES = 40 << 20, 16 << 20

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...engine.interface import Engine
 from ...errors import BudgetError
-from ...sssp.rows import WeightedRows
+from ...paths.rows import WeightedRows
 from ...store.store import Store
 
 # Vertices that are looked up at a time, and their arcs, if they are not one row.

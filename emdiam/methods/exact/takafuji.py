@@ -1,8 +1,8 @@
 """Takafuji: the distances of every component as a matrix, by blocked Floyd-Warshall in a single kernel.
 
-Definition: the matrix of arcs becomes that of distances (apsp/single_kernel.py), whose largest entry is the diameter.
-For directed graphs as published; here for what `exact` answers. n^3 sums and 4 n^2 bytes, so that only small graphs are
-taken. Passes: one BFS, the rows, and the check of the witness.
+Definition: the matrix of arcs becomes that of distances (paths/pairs/single_kernel.py), whose largest entry is the
+diameter. For directed graphs as published; here for what `exact` answers. n^3 sums and 4 n^2 bytes, so that only small
+graphs are taken. Passes: one BFS, the rows, and the check of the witness.
 Source: Takafuji, Nakano and Ito, Efficient GPU Implementations to Compute the Diameter of a Graph, CANDAR 2019.
 """
 
@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...apsp.arcs import RowArcs, lengths_of
-from ...apsp.product import Product
-from ...apsp.single_kernel import single_kernel
-from ...apsp.tiles import RamTiles, matrix_in_ram, ram_bytes
 from ...engine.needs import DeviceState, distance_bytes, traversal_phases
+from ...paths.pairs.arcs import RowArcs, lengths_of
+from ...paths.pairs.product import Product
+from ...paths.pairs.single_kernel import single_kernel
+from ...paths.pairs.tiles import RamTiles, matrix_in_ram, ram_bytes
 from ...store.store import Store
 from ...stream.plan import Phase
 from ...stream.threads import Threads

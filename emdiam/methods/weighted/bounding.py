@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...jit import kernel
-from ...weighted.heights import NEVER
+from .heights import NEVER
 from .search import WeightedSearch
 
 

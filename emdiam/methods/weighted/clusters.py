@@ -23,9 +23,9 @@ import numpy as np
 
 from ...errors import BudgetError
 from ...jit import kernel
-from ...sssp.arcs import Arcs, ArcsInRam
-from ...sssp.paths import SearchOptions
-from ...sssp.rows import WeightedRows
+from ...paths.arcs import Arcs, ArcsInRam
+from ...paths.paths import SearchOptions
+from ...paths.rows import WeightedRows
 from ...units import format_size
 from .growth import Clusters, grow
 from .pivots import WeightedPivots

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...jit import kernel
-from ...sssp.arcs import Arcs
+from ...paths.arcs import Arcs
+from ...paths.condensed.components import point_to_roots
 from ...traverse.components import _find, join
-from ...weighted.components import point_to_roots
 
 
 @dataclass(frozen=True)

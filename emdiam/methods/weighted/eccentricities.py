@@ -16,8 +16,8 @@ from typing import ClassVar
 import numpy as np
 
 from ...jit import kernel
-from ...sssp.arcs import Arcs
-from ...weighted.heights import NEVER
+from ...paths.arcs import Arcs
+from .heights import NEVER
 from .search import WeightedSearch
 from .units import Units
 

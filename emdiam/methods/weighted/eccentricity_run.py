@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import EmdiamError, InputError
+from ...paths.rows import unreached
 from ...progress import timed
-from ...sssp.rows import unreached
-from ...weighted.heights import NEVER
 from ..eccentricity.output import in_pieces, write_table
 from ..exact.witness import REPORT
 from .eccentricities import ALL, CENTER, RADIUS
 from .eccentricities import WeightedEccentricities as Search
 from .eccentricity_certificate import write_certificate
 from .eccentricity_result import WeightedEccentricities, histogram, interval_of_radius, of_largest
+from .heights import NEVER
 from .stages import Stages, solved
 
 if TYPE_CHECKING:

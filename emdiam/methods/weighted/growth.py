@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...jit import kernel
-from ...sssp.arcs import Arcs
-from ...sssp.rows import unreached
+from ...paths.arcs import Arcs
+from ...paths.rows import unreached
 from .components import Components
 
 STATE_BYTES = 64

@@ -14,9 +14,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...sssp.rows import unreached
-from ...weighted.heights import HeightCandidates, halfway, most_central
+from ...paths.rows import unreached
 from .bounding import WeightedBounding
+from .heights import HeightCandidates, halfway, most_central
 
 SWEEPS = 3
 

@@ -15,10 +15,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...sssp.arcs import Arcs
-from ...sssp.rows import unreached
-from ...weighted.heights import NEVER, count_open, farthest_of, fold_column
+from ...paths.arcs import Arcs
+from ...paths.rows import unreached
 from .components import Components, components_of
+from .heights import NEVER, count_open, farthest_of, fold_column
 from .units import Units
 
 STATE_BYTES = 28

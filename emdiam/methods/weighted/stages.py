@@ -1,6 +1,6 @@
 """What all runs on weighted graphs share: the memory plan, the arcs, events, and what they tell.
 
-Bytes: the rows, or an arena of blocks; a vertex: what a search holds (sssp/plan.py), 28 for bounds, and what the run
+Bytes: the rows, or an arena of blocks; a vertex: what a search holds (paths/plan.py), 28 for bounds, and what the run
 holds beside.
 """
 
@@ -15,11 +15,11 @@ import numpy as np
 
 from ...engine.attempts import attempted
 from ...errors import MoreMemoryError
+from ...paths.arcs import Arcs, ArcsInRam, ArcsOnDisk
+from ...paths.loading import load_rows
+from ...paths.paths import SearchOptions
+from ...paths.plan import plan_arcs
 from ...progress import Event, Meter, silent, timed
-from ...sssp.arcs import Arcs, ArcsInRam, ArcsOnDisk
-from ...sssp.loading import load_rows
-from ...sssp.paths import SearchOptions
-from ...sssp.plan import plan_arcs
 from ...stream.plan import base_bytes, most_parts, program_bytes, too_small
 from ...units import BASE_JITTER, format_size, peak_rss_bytes
 from ..exact.method import stopping

@@ -15,9 +15,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...sssp.rows import unreached
-from ...weighted.heights import halfway
+from ...paths.rows import unreached
 from .bounding import choose_open
+from .heights import halfway
 from .pivots import widened
 from .search import WeightedSearch
 

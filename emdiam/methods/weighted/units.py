@@ -22,8 +22,8 @@ import numpy as np
 
 from ...decimals import in_units, number, numbers
 from ...errors import InputError
-from ...sssp.arcs import Arcs
-from ...sssp.rows import unreached
+from ...paths.arcs import Arcs
+from ...paths.rows import unreached
 from .components import components_of
 
 _PIECE = 1 << 20

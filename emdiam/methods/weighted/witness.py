@@ -11,8 +11,8 @@ import numpy as np
 
 from ...errors import EmdiamError
 from ...jit import kernel
-from ...sssp.arcs import Arcs
-from ...sssp.rows import unreached
+from ...paths.arcs import Arcs
+from ...paths.rows import unreached
 from ..exact.witness import REPORT
 from .search import Longest
 from .units import Units

@@ -16,7 +16,7 @@ from emdiam.gpu.paths.floyd_warshall import blocked_floyd_warshall, floyd_warsha
 from emdiam.gpu.paths.matrix import adjacency_matrix, cell_dtype, distances_of, host_cells
 from emdiam.gpu.paths.min_plus import MinPlus, Operand, largest_block, repeated_squaring, streamed_bytes
 from emdiam.gpu.paths.weighted_graph import WeightFacts, upload_rows
-from emdiam.sssp.rows import WeightedRows
+from emdiam.paths.rows import WeightedRows
 from tests.helpers.device_paths import all_distances, drawn_rows, odd_rows, random_arcs, rows_of_arcs
 from tests.simt.devices import open_device
 

@@ -10,7 +10,7 @@ from emdiam.gpu.paths.matrix import PITCH, adjacency_matrix, no_path
 from emdiam.gpu.paths.weighted_graph import PairedGraph, upload_rows
 from emdiam.gpu.variants.bfs_directions import bfs_bottom_up
 from emdiam.gpu.variants.bfs_topology import bfs_spmv
-from emdiam.sssp.rows import WeightedRows
+from emdiam.paths.rows import WeightedRows
 from tests.helpers import naive
 from tests.helpers.device_paths import arcs_of, random_arcs, rows_of_arcs
 from tests.simt.devices import open_device, plain_distances

@@ -13,8 +13,8 @@ import pytest
 from emdiam.errors import InputError
 from emdiam.gpu.paths.all_pairs import ALL_PAIRS, device_all_pairs
 from emdiam.gpu.paths.registry import SEARCHES, device_paths
-from emdiam.sssp.paths import SearchOptions
-from emdiam.sssp.rows import unreached
+from emdiam.paths.paths import SearchOptions
+from emdiam.paths.rows import unreached
 from tests.helpers.many_graphs import EVERY_KIND, Drawn, by_scipy, campaign, drawn
 from tests.simt.devices import open_device
 

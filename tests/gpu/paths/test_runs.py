@@ -17,8 +17,8 @@ from emdiam.errors import InputError
 from emdiam.gpu.paths.all_pairs import ALL_PAIRS, MatrixSolver, solver_on
 from emdiam.gpu.paths.registry import SEARCHES, searcher_on
 from emdiam.gpu.setting import Selection
+from emdiam.paths.methods import METHODS
 from emdiam.runs.options import DEVICE_SEARCHES
-from emdiam.sssp.methods import METHODS
 from tests.helpers.device_paths import all_distances, dijkstra, rows_of_arcs
 from tests.simt.devices import open_device
 

@@ -24,8 +24,8 @@ from emdiam.gpu.paths.near_far import near_far
 from emdiam.gpu.paths.registry import SEARCHES, device_paths
 from emdiam.gpu.paths.weighted_graph import float_words, upload_rows, words_as_floats
 from emdiam.gpu.paths.workfront_sweep import workfront_sweep
-from emdiam.sssp.paths import Paths, SearchOptions
-from emdiam.sssp.rows import WeightedRows
+from emdiam.paths.paths import Paths, SearchOptions
+from emdiam.paths.rows import WeightedRows
 from tests.gpu.test_mapping import SMALL
 from tests.helpers.device_paths import arcs_of, bellman_ford, dijkstra, drawn_rows, odd_rows, random_arcs, rows_of_arcs
 from tests.simt.devices import open_device

@@ -17,8 +17,8 @@ from emdiam.methods.directed.apsp import Apsp, Eccentricities, EccentricitiesIn
 from emdiam.methods.directed.graph_diameter import GraphDiameter
 from emdiam.methods.directed.method import DirectedMethod, DirectedOptions, phases, run_directed
 from emdiam.methods.directed.pivots import Pivots
+from emdiam.paths.rows import WeightedRows
 from emdiam.runs.arcs import opened
-from emdiam.sssp.rows import WeightedRows
 from emdiam.store.store import open_store
 from tests.helpers.directed_answers import check_distances, check_eccentricities, check_longest
 from tests.helpers.directed_twins import random_arcs

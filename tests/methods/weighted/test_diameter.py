@@ -22,11 +22,11 @@ from emdiam.methods.sealed import sealed
 from emdiam.methods.weighted import stages
 from emdiam.methods.weighted.run import METHODS
 from emdiam.methods.weighted.units import units_of
+from emdiam.paths.arcs import ArcsInRam
+from emdiam.paths.paths import SearchOptions
+from emdiam.paths.plan import ArcsPlan
+from emdiam.paths.rows import WeightedRows
 from emdiam.runs.task import execute, task_of
-from emdiam.sssp.arcs import ArcsInRam
-from emdiam.sssp.paths import SearchOptions
-from emdiam.sssp.plan import ArcsPlan
-from emdiam.sssp.rows import WeightedRows
 from emdiam.verification import weighted_sources
 from emdiam.verification.weighted_sources import are_distances
 from tests.conftest import ROOT

@@ -25,9 +25,9 @@ from emdiam.methods.sealed import sealed
 from emdiam.methods.weighted.eccentricity_result import MOST_RANGES, histogram
 from emdiam.methods.weighted.stages import Stages
 from emdiam.methods.weighted.units import Units
+from emdiam.paths.plan import ArcsPlan
+from emdiam.paths.rows import WeightedRows
 from emdiam.progress import Listener, TimeOver
-from emdiam.sssp.plan import ArcsPlan
-from emdiam.sssp.rows import WeightedRows
 from emdiam.verification import weighted_sources
 from tests.conftest import ROOT
 from tests.helpers.lengths import ODD, Edges, all_pairs, in_ram, on_disk, random_edges, two_parts

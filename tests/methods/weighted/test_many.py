@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from emdiam.sssp.arcs import ArcsInRam, ArcsOnDisk
-from emdiam.sssp.paths import SearchOptions
+from emdiam.paths.arcs import ArcsInRam, ArcsOnDisk
+from emdiam.paths.paths import SearchOptions
 from emdiam.store.store import open_store
 from tests.helpers.many_graphs import EVERY_KIND, WEIGHTS, by_scipy, campaign, drawn
 from tests.helpers.weighted_answers import (

@@ -1,0 +1,164 @@
+"""From arcs in any order to a weighted graph: sorted out of core, the lightest of parallel arcs kept.
+
+The external sort of conversions does the work (sorting/sort.py, sorting/sort.py): since the weight is
+in the lowest bits, sorted words have the lightest arc of a pair first, and what follows it is
+dropped, in each piece by the thread that merged it and between pieces where they are joined.
+Passes: one write and one read of the runs, more only where there are very many. Source: the sort
+of the condensed graph in Ajwani, Beckmann, Meyer, Veith (2012), section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import closing
+from threading import Lock
+from typing import cast
+
+import numpy as np
+
+from ...errors import BudgetError
+from ...sorting.plan import SortPlan
+from ...sorting.scratch import Scratch
+from ...sorting.sort import KeySorter, RunSet, SortContext, SortStats, fewer_runs, merged
+from ...units import format_size
+from .disk_arcs import DiskArcs, DiskArcsWriter
+from .packed import BLOCK_ARCS, Keys, Packing, RamArcs, WeightedArcs, keep_lightest
+
+# What a thread holds while it writes or reads a run: encoded blocks of 1 MiB twice, 4 MiB read at once.
+_THREAD_BYTES = 8 << 20
+_LEAST_WORK_BYTES = 8 << 20
+# Of a key range in flight: the key, and its copy on the way out.
+_RANGE_BYTES = 16
+_USUAL_FAN_IN = 128
+Chosen = Callable[[Keys], int]
+
+
+class ArcCollector:
+    """Takes packed arcs from any number of threads and makes a weighted graph of them.
+
+    Parameters
+    ----------
+    packing : of the arcs; both directions of an edge must come (duplicates and heavier parallel arcs
+        may).
+    memory_bytes : most bytes that this takes, until the graph is made; see `finish`. Raises
+        BudgetError if that is too little.
+    scratch : where runs go, and the graph if it goes to disk.
+    threads : that sort and merge.
+    block_arcs : of the graph, see WeightedArcs.
+    """
+
+    def __init__(
+        self, packing: Packing, memory_bytes: int, scratch: Scratch, threads: int = 2, *, block_arcs: int = BLOCK_ARCS
+    ) -> None:
+        self.packing, self._scratch, self._block_arcs = packing, scratch, block_arcs
+        plan = plan_collector(memory_bytes - 8 * block_arcs, threads)
+        self._context = SortContext(plan, scratch, threads)
+        self._sorter = KeySorter(self._context)
+        self._lock = Lock()
+        self._chosen: Chosen | None = None
+        self.n_pushed = 0
+
+    @property
+    def stats(self) -> SortStats:
+        """Runs and merge passes so far."""
+        return self._context.stats
+
+    def push(self, keys: Keys) -> None:
+        """Take packed arcs, uint64[k] of any k, in any order; they are copied. Raises BudgetError
+        where the disk is full."""
+        with self._lock:
+            self._sorter.add(keys)
+            self.n_pushed += len(keys)
+
+    def finish(self, most_ram_bytes: int, chosen: Chosen | None = None) -> WeightedArcs:
+        """The graph: in RAM if its arcs take at most `most_ram_bytes` (beside memory_bytes), on disk
+        otherwise. chosen : moves the arcs that are to stay to the front of sorted ones; returns how many. The
+        collector takes no more arcs. Raises BudgetError where the disk is full."""
+        self._chosen = chosen
+        try:
+            runs = fewer_runs(self._sorter.finish(), self._context)
+        except BaseException:
+            self.abort()
+            raise
+        try:
+            if 8 * runs.n_keys <= most_ram_bytes:
+                return RamArcs(self._gather(runs), self.packing, self._block_arcs)
+            arcs = self._write(runs)
+        finally:
+            runs.close()
+        if arcs.nbytes > most_ram_bytes:
+            return arcs
+        with arcs:
+            return arcs.load()
+
+    def abort(self) -> None:
+        """Stop and drop everything; to be called when `finish` will not be."""
+        self._sorter.abort()
+
+    def _gather(self, runs: RunSet) -> Keys:
+        """All arcs in one array. Pages of it that stay unused are never touched."""
+        keys = np.empty(runs.n_keys, np.uint64)
+        used = 0
+        with closing(self._pieces(runs)) as pieces:
+            for piece in pieces:
+                keys[used : used + len(piece)] = piece
+                used += len(piece)
+        keys.resize(used, refcheck=False)
+        return keys
+
+    def _write(self, runs: RunSet) -> DiskArcs:
+        """All arcs on disk."""
+        file = self._scratch.file()
+        writer = DiskArcsWriter(file, self.packing, self._block_arcs)
+        try:
+            with closing(self._pieces(runs)) as pieces:
+                for piece in pieces:
+                    writer.add(piece)
+            return writer.close()
+        except BaseException:
+            file.close()
+            raise
+
+    def _pieces(self, runs: RunSet) -> Generator[Keys, None, None]:
+        """The arcs in order, the lightest of each pair."""
+        bits = self.packing.weight_bits
+        last = None
+
+        def lightest(keys: Keys) -> Keys:
+            if self._chosen is not None:
+                keys = keys[: self._chosen(keys)]
+            return keys[: keep_lightest(keys, bits)].copy()
+
+        ranges = cast("Generator[Keys, None, None]", merged(runs, self._context, lightest))
+        with closing(ranges) as pieces:
+            for piece in pieces:
+                if not len(piece):
+                    continue
+                # The lighter arc of a pair that a border of pieces parts came before.
+                fresh = piece[1:] if int(piece[0]) >> bits == last else piece
+                last = int(piece[-1]) >> bits
+                yield fresh
+
+
+def plan_collector(memory_bytes: int, threads: int) -> SortPlan:
+    """Buffer sizes for a budget of `memory_bytes`. Raises BudgetError with the least that would do.
+
+    Collecting: sort buffers, one half. Merging: key ranges in flight, a quarter beside runs in RAM,
+    three quarters once the sort buffers are gone. A sixteenth: indexes of the runs.
+    """
+    fixed = (threads + 1) * _THREAD_BYTES
+    work = memory_bytes - fixed
+    if work < _LEAST_WORK_BYTES:
+        raise BudgetError(
+            f"{format_size(max(0, memory_bytes))} of memory cannot sort the condensed graph",
+            remedy=f"leave at least {format_size(fixed + _LEAST_WORK_BYTES)} for it",
+        )
+    n_buffers, n_ranges = threads + 2, threads + 1
+    run_keys = work // 2 // (8 * n_buffers)
+    alone = work * 3 // 4 // (n_ranges * _RANGE_BYTES)
+    block_keys = 1 << min(13, max(10, (alone // _USUAL_FAN_IN // 3).bit_length() - 1))
+    return SortPlan(
+        memory_bytes=memory_bytes, planned_bytes=memory_bytes, run_keys=run_keys,
+        least_run_keys=min(run_keys, 1 << 21), n_buffers=n_buffers, block_keys=block_keys, n_ranges=n_ranges,
+        merge_keys=work // 4 // (n_ranges * _RANGE_BYTES), merge_keys_alone=alone, index_bytes=work // 16,
+    )

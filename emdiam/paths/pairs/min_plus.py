@@ -1,0 +1,258 @@
+"""The min-plus product of matrices: C[i, j] = min(C[i, j], A[i, k] + B[k, j] over all k), in registers.
+
+A block of ROWS rows and VECTORS vectors of C stays in registers while k runs: each step takes VECTORS vectors of B and
+ROWS numbers of A, so that vector additions and minima are what the time goes into, not loads. For that A and B are
+copied into panels first: ROWS rows of A, or a block's columns of B, one k after another. The code is emitted as vectors
+of LLVM, since its own vectoriser keeps no block of C over the loop.
+Matrices are C-contiguous, their numbers of rows and columns multiples of EDGE. No sum may overflow (lengths.py).
+Source: Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication (2008), for the panels.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from ...jit import inlined, kernel
+from ...traverse.atomics import atomic_add
+
+# Bytes of a vector register, and how many of them a row of the block has: with 512 bits there are 32 registers.
+_WIDE = bool(llvm.get_host_cpu_features().get("avx512f"))
+VECTOR_BYTES = 64 if _WIDE else 32
+VECTORS = 4 if _WIDE else 2
+ROWS = 4
+# Every block size divides it: 4 rows, and 16 to 64 columns of 4 bytes, 8 to 32 of 8 bytes.
+EDGE = 64
+_INDEX, _FLAG = ir.IntType(64), ir.IntType(1)
+
+
+def _pointer(context: Any, builder: Any, arrays: Any, places: Any, kinds: Any, i: int) -> Any:
+    """Where arrays[i] is, from its item places[i] on."""
+    array = context.make_array(kinds[i])(context, builder, builder.extract_value(arrays, i))
+    return builder.gep(array.data, [builder.extract_value(places, i)])
+
+
+class _Vectors:
+    """Emits code on vectors. kind : LLVM's type of a number."""
+
+    def __init__(self, builder: Any, kind: Any) -> None:
+        self._b, self._kind = builder, kind
+        self._size = 8 if kind in (ir.IntType(64), ir.DoubleType()) else 4
+        self._lanes = VECTOR_BYTES // self._size
+        self._vector = ir.VectorType(kind, self._lanes)
+
+    def _at(self, base: Any, index: Any) -> Any:
+        """Pointer to the vector that begins at base[index]."""
+        b = self._b
+        return b.bitcast(b.gep(base, [index]), self._vector.as_pointer())
+
+    def _splat(self, number: Any) -> Any:
+        """A vector of this number."""
+        b, nothing = self._b, ir.Constant(self._vector, ir.Undefined)
+        first = b.insert_element(nothing, number, ir.IntType(32)(0))
+        return b.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(ir.IntType(32), self._lanes), None))
+
+    def _shorter(self, left: Any, right: Any, best: Any) -> Any:
+        """min(best, left + right)."""
+        b = self._b
+        if isinstance(self._kind, ir.IntType):
+            total = b.add(left, right)
+            return b.select(b.icmp_signed("<", total, best), total, best)
+        total = b.fadd(left, right)
+        return b.select(b.fcmp_ordered("<", total, best), total, best)
+
+    def emit_row(self, row: Any, other: Any, through: Any, items: Any) -> None:
+        """row[j] = min(row[j], through + other[j]) for j < items, a multiple of the lanes."""
+        b, number = self._b, self._splat(through)
+        with cgutils.for_range_slice(b, _INDEX(0), items, _INDEX(self._lanes)) as (j, _):
+            place = self._at(row, j)
+            right = b.load(self._at(other, j), align=self._size)
+            b.store(self._shorter(number, right, b.load(place, align=self._size)), place, align=self._size)
+
+
+class _Block(_Vectors):
+    """Emits the code of one block of C. data : pointers to C, to A's panel, to B's. stride : of C."""
+
+    def __init__(self, builder: Any, kind: Any, data: tuple[Any, ...], stride: Any) -> None:
+        super().__init__(builder, kind)
+        self._data, self._stride = data, stride
+
+    def _entry(self, row: int, vector: int) -> Any:
+        b = self._b
+        return self._at(self._data[0], b.add(b.mul(self._stride, _INDEX(row)), _INDEX(vector * self._lanes)))
+
+    def _some_differ(self, new: Any, old: Any) -> Any:
+        """Whether two vectors differ, a bit."""
+        b = self._b
+        integers = isinstance(self._kind, ir.IntType)
+        differ = b.icmp_unsigned("!=", new, old) if integers else b.fcmp_unordered("!=", new, old)
+        bits = ir.IntType(self._lanes)
+        return b.icmp_unsigned("!=", b.bitcast(differ, bits), bits(0))
+
+    def emit(self, depth: Any) -> Any:
+        """The block, for k from 0 to depth - 1; gives whether an entry fell."""
+        b, (_, a, panel) = self._b, self._data
+        slots = {(row, v): cgutils.alloca_once(b, self._vector) for row in range(ROWS) for v in range(VECTORS)}
+        for place, slot in slots.items():
+            b.store(b.load(self._entry(*place), align=self._size), slot)
+        with cgutils.for_range(b, depth) as loop:
+            start = b.mul(loop.index, _INDEX(VECTORS * self._lanes))
+            columns = [b.load(self._at(panel, b.add(start, _INDEX(v * self._lanes))), align=self._size)
+                       for v in range(VECTORS)]
+            for row in range(ROWS):
+                number = self._splat(b.load(b.gep(a, [b.add(b.mul(loop.index, _INDEX(ROWS)), _INDEX(row))])))
+                for v in range(VECTORS):
+                    slot = slots[row, v]
+                    b.store(self._shorter(number, columns[v], b.load(slot)), slot)
+        fell = _FLAG(0)
+        for place, slot in slots.items():
+            new, entry = b.load(slot), self._entry(*place)
+            fell = b.or_(fell, self._some_differ(new, b.load(entry, align=self._size)))
+            b.store(new, entry, align=self._size)
+        return fell
+
+
+@intrinsic
+def relax_block(typingctx: Any, arrays: Any, places: Any, stride: Any, depth: Any) -> Any:
+    """C[i, j] = min(C[i, j], A[k, i] + B[k, j] for all k < depth), of ROWS rows i and VECTORS vectors of columns j;
+    gives whether an entry fell.
+
+    arrays : (C, A, B), one-dimensional and of one dtype. places : (c, a, b), where the block and the panels begin in
+    them. stride : items from a row of C to the next. A's panel has ROWS items for each k, B's a block's columns."""
+    signature = types.boolean(arrays, types.UniTuple(types.intp, 3), types.intp, types.intp)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kind = context.get_value_type(sig.args[0][0].dtype)
+        data = tuple(_pointer(context, builder, args[0], args[1], sig.args[0], i) for i in range(3))
+        return _Block(builder, kind, data, args[2]).emit(args[3])
+
+    return signature, codegen
+
+
+@intrinsic
+def shorten_row(typingctx: Any, arrays: Any, places: Any, through: Any, items: Any) -> Any:
+    """C[j] = min(C[j], through + B[j]) for j < items, a multiple of EDGE. arrays : (C, B), one-dimensional, of the
+    dtype of `through`. places : where they begin."""
+    signature = types.void(arrays, types.UniTuple(types.intp, 2), arrays[0].dtype, types.intp)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        row, other = (_pointer(context, builder, args[0], args[1], sig.args[0], i) for i in range(2))
+        _Vectors(builder, args[2].type).emit_row(row, other, args[2], args[3])
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@inlined
+def block_columns(item):
+    """Columns of a block, of items of so many bytes."""
+    return VECTORS * VECTOR_BYTES // item
+
+
+@kernel
+def pack_band_of_rows(matrix, band, edge, begin, end, panels):
+    """A band of `edge` rows of the left factor, columns begin to end - 1, into panels of ROWS rows.
+
+    panels : one-dimensional, for all rows; row i, column k goes to (i // ROWS * depth + k - begin) * ROWS + i % ROWS,
+    with depth = end - begin."""
+    for i in range(band * edge, min((band + 1) * edge, matrix.shape[0])):
+        place = i // ROWS * (end - begin) * ROWS + i % ROWS
+        for k in range(begin, end):
+            panels[place + (k - begin) * ROWS] = matrix[i, k]
+
+
+@kernel
+def pack_band_of_columns(matrix, band, edge, begin, end, panels):
+    """A band of `edge` columns of the right factor, rows begin to end - 1, into panels of a block's columns."""
+    width = block_columns(matrix.itemsize)
+    for j in range(band * edge, min((band + 1) * edge, matrix.shape[1]), width):
+        place = j * (end - begin)
+        for k in range(begin, end):
+            for c in range(width):
+                panels[place + c] = matrix[k, j + c]
+            place += width
+
+
+@kernel
+def pack_rows(matrix, bands, edge, begin, end, panels, turn):
+    """Bands (int64[b]) of rows, each by the thread that takes it. turn : int64[1], 0: counts those that were taken."""
+    taken = atomic_add(turn, 0, 1)
+    while taken < len(bands):
+        pack_band_of_rows(matrix, bands[taken], edge, begin, end, panels)
+        taken = atomic_add(turn, 0, 1)
+
+
+@kernel
+def pack_columns(matrix, bands, edge, begin, end, panels, turn):
+    """Bands of columns, in the same way."""
+    taken = atomic_add(turn, 0, 1)
+    while taken < len(bands):
+        pack_band_of_columns(matrix, bands[taken], edge, begin, end, panels)
+        taken = atomic_add(turn, 0, 1)
+
+
+@kernel
+def relax_tiles(matrix, tiles, edge, rows, columns, depth, turn):
+    """Relax tiles of `matrix` by the product of panels, each tile by the thread that takes it; whether an entry fell.
+
+    tiles : int64[m, 2], (row, column) of tiles of `edge` rows and columns, those at the end may be smaller. rows,
+    columns : panels of the left and the right factor, by rows and columns of `matrix`. turn : int64[1], 0: counts the
+    tiles that were taken."""
+    fell, taken = False, atomic_add(turn, 0, 1)
+    while taken < len(tiles):
+        fell |= relax_tile(matrix, tiles[taken, 0], tiles[taken, 1], edge, rows, columns, depth)
+        taken = atomic_add(turn, 0, 1)
+    return fell
+
+
+@kernel
+def relax_tile(matrix, row, column, edge, rows, columns, depth):
+    """The tile (row, column) of `edge` rows and columns."""
+    top, left = row * edge, column * edge
+    flat = matrix.reshape(-1)
+    height, stride = matrix.shape
+    width = block_columns(matrix.itemsize)
+    fell = False
+    for j in range(left, min(left + edge, stride), width):
+        for i in range(top, min(top + edge, height), ROWS):
+            fell |= relax_block((flat, rows, columns), (i * stride + j, i * depth, j * depth), stride, depth)
+    return fell
+
+
+@kernel
+def relax_lazily(matrix, left, right, height, width, span, infinity, turn):
+    """The same on the whole matrix, from the factors themselves, without the sums of what is infinite in the left one.
+
+    height, width : of the parts that threads take, width a multiple of EDGE. span : (begin, end) of k. infinity : what
+    stands for no path, of the dtype."""
+    fell = False
+    rows, stride = matrix.shape
+    flat, other, before = matrix.reshape(-1), right.reshape(-1), np.empty(width, matrix.dtype)
+    parts = (stride + width - 1) // width
+    while True:
+        taken = atomic_add(turn, 0, 1)
+        top, first = taken // parts * height, taken % parts * width
+        if top >= rows:
+            return fell
+        items = min(width, stride - first)
+        for i in range(top, min(top + height, rows)):
+            before[:items] = matrix[i, first : first + items]
+            for k in range(span[0], span[1]):
+                if left[i, k] < infinity:
+                    shorten_row((flat, other), (i * stride + first, k * stride + first), left[i, k], items)
+            fell |= np.any(before[:items] != matrix[i, first : first + items])
+
+
+@kernel
+def close_tile(matrix, first, last, begin, end):
+    """Floyd-Warshall on the tile of rows and columns first to last - 1, in place, for k from begin to end - 1."""
+    flat, stride = matrix.reshape(-1), matrix.shape[1]
+    for k in range(begin, end):
+        for i in range(first, last):
+            places = i * stride + first, k * stride + first
+            shorten_row((flat, flat), places, matrix[i, k], last - first)

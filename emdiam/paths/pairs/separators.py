@@ -1,0 +1,182 @@
+"""All pairs by separators: within parts, between the boundaries of parts, then both put together.
+
+The vertices are cut into parts (partition.py); a vertex with an arc from or to another part is on the boundary of its
+own. 1. Distances within each part P, by paths inside it: D_P. 2. The boundary graph, whose arcs are those between
+parts and the distances D_P between boundary vertices of one part; its distances B are those of the whole graph. 3.
+From s in P to t in Q the shortest path leaves P and enters Q at boundary vertices, or stays within P = Q: the least
+of D_P(s, a) + B(a, b) + D_Q(b, t), and of D_P(s, t); two min-plus products. Steps 1 and 2 are Floyd-Warshall by blocks.
+With boundaries of b vertices in all and parts of p: n p^2 + b^3 + n b^2 / parts + n^2 b / parts. On planar-like
+graphs b is about sqrt(n parts); else b is near n, and blocked Floyd-Warshall is the better one. Memory: n p + b^2
+entries.
+Source: Djidjev, Thulasidasan, Chapuis, Andonov and Lavenier, Efficient Multi-GPU Computation of All-Pairs Shortest
+Paths (2014), whose parts are made by METIS.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import MoreMemoryError
+from ...jit import kernel
+from ...stream.threads import Threads
+from ...units import format_size
+from ..rows import WeightedRows
+from .blocked import blocked
+from .lengths import Lengths
+from .partition import parts_of
+from .product import Product, all_tiles, padded, tile_edge
+from .tiles import RamTiles, Tick
+
+_LEAST_PART = 32
+
+
+def part_size(n_vertices: int) -> int:
+    """Vertices of a part: n^(2/3), so that on planar-like graphs both kinds of distances take about as long."""
+    return max(_LEAST_PART, round(n_vertices ** (2 / 3)))
+
+
+@dataclass
+class _Part:
+    """vertices, boundary : int64[p], int64[b], ascending. within : dtype[padded p, padded p], distances inside it.
+    places : int64[b], of the boundary among the vertices. first : number of its first boundary vertex among all."""
+
+    vertices: np.ndarray
+    boundary: np.ndarray
+    within: np.ndarray
+    places: np.ndarray
+    first: int = 0
+
+
+class Separators:
+    """Distances by parts; rows of the matrix are made from them. room_bytes : of memory for what is kept. Raises
+    MoreMemoryError where that does not do."""
+
+    def __init__(self, rows: WeightedRows, lengths: Lengths, threads: Threads, tick: Tick, room_bytes: int,
+                 size: int | None = None) -> None:
+        self._lengths, self._threads, self._tick, self._rows = lengths, threads, tick, rows
+        self._part_of = parts_of(rows, part_size(rows.n_vertices) if size is None else size, room_bytes)
+        on_boundary = np.zeros(rows.n_vertices, np.bool_)
+        mark_boundary(rows.offsets, rows.heads, self._part_of, on_boundary)
+        self.n_boundary = int(on_boundary.sum())
+        self._check_room(room_bytes)
+        self._number = np.full(rows.n_vertices, -1, np.int64)
+        self._parts = self._closed_parts(on_boundary)
+        self._across = self._closed_boundary()
+
+    def _check_room(self, room_bytes: int) -> None:
+        """Raise MoreMemoryError where there is no room for the distances."""
+        item = self._lengths.dtype.itemsize
+        sizes = np.bincount(self._part_of) if len(self._part_of) else np.zeros(1, np.int64)
+        held = sum(padded(size) ** 2 for size in sizes.tolist()) + padded(self.n_boundary) ** 2
+        widest = max(padded(self.n_boundary), padded(int(sizes.max())))
+        need = held * item + Product.panel_bytes(widest, item)
+        if need > room_bytes:
+            raise MoreMemoryError(
+                f"separators need {format_size(need)} for {len(sizes):,} parts with {self.n_boundary:,} vertices"
+                f" between them, and {format_size(room_bytes)} are left", need - room_bytes)
+
+    def _closed(self, matrix: np.ndarray) -> np.ndarray:
+        """Distances from a padded matrix of arcs, in place."""
+        product = Product(self._threads, matrix.dtype, len(matrix))
+        blocked(RamTiles(matrix, self._lengths, product, self._tick))
+        return matrix
+
+    def _closed_parts(self, on_boundary: np.ndarray) -> list[_Part]:
+        """Step 1: the parts, with the distances within."""
+        order = np.argsort(self._part_of, kind="stable")
+        cuts = np.flatnonzero(np.diff(self._part_of[order])) + 1
+        parts, first = [], 0
+        local = np.zeros(len(order), np.int64)
+        for vertices in np.split(order, cuts) if len(order) else []:
+            local[vertices] = np.arange(len(vertices))
+            places = np.flatnonzero(on_boundary[vertices])
+            within = self._closed(self._arcs_within(vertices, local))
+            parts.append(_Part(vertices, vertices[places], within, places, first))
+            self._number[vertices[places]] = np.arange(first, first + len(places))
+            first += len(places)
+        return parts
+
+    def _arcs_within(self, vertices: np.ndarray, local: np.ndarray) -> np.ndarray:
+        """The padded matrix of the arcs inside a part. local : the number of each of its vertices."""
+        matrix = np.full((padded(len(vertices)),) * 2, self._lengths.infinity, self._lengths.dtype)
+        rows = self._rows
+        put_within(matrix, vertices, local, rows.offsets, rows.heads, rows.costs, self._part_of)
+        return matrix
+
+    def _closed_boundary(self) -> np.ndarray:
+        """Step 2: distances between all boundary vertices, in the numbers of `_number`."""
+        across = np.full((padded(self.n_boundary),) * 2, self._lengths.infinity, self._lengths.dtype)
+        for part in self._parts:
+            span = slice(part.first, part.first + len(part.places))
+            across[span, span] = part.within[np.ix_(part.places, part.places)]
+        rows = self._rows
+        put_between(across, rows.offsets, rows.heads, rows.costs, self._part_of, self._number)
+        return self._closed(across)
+
+    def fill(self, first: int, strip: np.ndarray) -> None:
+        """strip[i] = distances from vertex first + i, dtype[k, n]: step 3."""
+        strip.fill(self._lengths.infinity)
+        owners = self._part_of[first : first + len(strip)]
+        for one in np.unique(owners).tolist():
+            here = np.flatnonzero(owners == one)
+            self._fill_part(self._parts[one], strip, here, first + here)
+            self._tick()
+
+    def _fill_part(self, part: _Part, strip: np.ndarray, here: np.ndarray, sources: np.ndarray) -> None:
+        """Rows `here` of the strip, whose vertices `sources` lie in this part."""
+        rows = np.searchsorted(part.vertices, sources)
+        out = self._times(part.within[np.ix_(rows, part.places)],
+                          self._across[part.first : part.first + len(part.places), : self.n_boundary])
+        for other in self._parts:
+            span = slice(other.first, other.first + len(other.places))
+            size = len(other.vertices)
+            found = self._times(out[:, span], other.within[other.places, :size])
+            if other is part:
+                found = np.minimum(found, part.within[rows, :size])
+            strip[np.ix_(here, other.vertices)] = found
+
+    def _times(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """The min-plus product of two matrices, infinite where there is no path."""
+        out, one, other = (np.full((padded(a), padded(b)), self._lengths.infinity, self._lengths.dtype)
+                           for a, b in ((len(left), right.shape[1]), left.shape, right.shape))
+        one[: len(left), : left.shape[1]], other[: len(right), : right.shape[1]] = left, right
+        if left.size and right.size:
+            product = Product(self._threads, out.dtype, max(*out.shape, *one.shape))
+            edge = tile_edge(max(out.shape))
+            product.relax(out, one, other, all_tiles(out.shape, edge), edge, (0, one.shape[1]))
+        return out[: len(left), : right.shape[1]]
+
+
+@kernel
+def mark_boundary(offsets, heads, part_of, on_boundary):
+    """on_boundary[v] = True for both ends of every arc between two parts."""
+    for v in range(len(offsets) - 1):
+        for p in range(offsets[v], offsets[v + 1]):
+            w = np.int64(heads[p])
+            if part_of[v] != part_of[w]:
+                on_boundary[v] = on_boundary[w] = True
+
+
+@kernel
+def put_within(matrix, vertices, local, offsets, heads, costs, part_of):
+    """matrix[i, local[w]] = weight of the arc from vertices[i] to w, if both are of one part; 0 on the diagonal."""
+    for i in range(len(vertices)):
+        v = vertices[i]
+        for p in range(offsets[v], offsets[v + 1]):
+            w = np.int64(heads[p])
+            if part_of[v] == part_of[w] and costs[p] < matrix[i, local[w]]:
+                matrix[i, local[w]] = costs[p]
+        matrix[i, i] = 0
+
+
+@kernel
+def put_between(across, offsets, heads, costs, part_of, number):
+    """across[number[v], number[w]] = weight of the arc (v, w), if it is between two parts and less than what is
+    there."""
+    for v in range(len(offsets) - 1):
+        for p in range(offsets[v], offsets[v + 1]):
+            w = np.int64(heads[p])
+            if part_of[v] != part_of[w] and costs[p] < across[number[v], number[w]]:
+                across[number[v], number[w]] = costs[p]

@@ -1,0 +1,123 @@
+"""All pairs from arcs, by a method, in one of three ways: a matrix in memory, tiles on disk, rows as they are found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ...decimals import numbers
+from ...stream.threads import Threads
+from .arcs import Arcs
+from .disk_tiles import DiskTiles
+from .lengths import Lengths
+from .matrix import CHUNK, MatrixWriter
+from .methods import PairsMethod
+from .product import Product, padded
+from .tiles import RamTiles, Tick, matrix_in_ram
+
+# Rows of a part that is looked at, so that what numpy makes of it stays small.
+_ROWS_AT_ONCE = 64
+
+
+@dataclass
+class Found:
+    """What the distances are like. largest : of pairs with a path, in the numbers that they are worked on in.
+    unreachable : ordered pairs without one."""
+
+    largest: int | float = 0
+    unreachable: int = 0
+
+    def conclude(self, part: np.ndarray, place: tuple[int, int], lengths: Lengths) -> None:
+        """Put what is given out into a part of the matrix that begins at `place`, and take note of it."""
+        for top in range(0, len(part), _ROWS_AT_ONCE):
+            rows = part[top : top + _ROWS_AT_ONCE]
+            first = place[0] + top - place[1]
+            at = np.arange(max(0, -first), min(len(rows), rows.shape[1] - first))
+            rows[at, at + first] = 0  # sums of floats round a cycle may be a little less
+            far = rows > lengths.bound
+            self.unreachable += int(np.count_nonzero(far))
+            self.largest = max(self.largest, rows.max(initial=0, where=~far).item())
+            if lengths.decimals:
+                rows[far], given = 0, rows.view(lengths.given)
+                given[...] = numbers(rows, lengths.decimals)
+                given[far] = lengths.unreachable
+            else:
+                rows[far] = lengths.unreachable
+
+
+class Solver(Protocol):
+    """What solves a matrix in memory, as a device does. name : of it, for results. methods : that it has."""
+
+    name: str
+    methods: tuple[str, ...]
+
+    def solve(self, matrix: np.ndarray, method: str, tick: Tick) -> None:
+        """Put distances in the place of weights, dtype[p, p] as RamTiles has it."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What all ways share. arcs, lengths : of the graph. tick : called between pieces of the work. solver : what solves
+    a matrix in memory in the place of the processors."""
+
+    method: PairsMethod
+    arcs: Arcs
+    lengths: Lengths
+    threads: Threads
+    tick: Tick
+    solver: Solver | None = None
+
+
+def in_ram(work: Work) -> tuple[np.ndarray, Found]:
+    """The matrix, dtype[n, n], and what it is like, by a method of kind MATRIX or TILES."""
+    n, found = work.arcs.n_vertices, Found()
+    matrix = matrix_in_ram(work.arcs, work.lengths)
+    if work.solver is None:
+        product = Product(work.threads, matrix.dtype, len(matrix))
+        work.method.work(RamTiles(matrix, work.lengths, product, work.tick))
+    else:
+        work.solver.solve(matrix, work.method.name, work.tick)
+    found.conclude(matrix[:n, :n], (0, 0), work.lengths)
+    return matrix[:n, :n].view(work.lengths.given), found
+
+
+def on_disk(work: Work, writer: MatrixWriter) -> tuple[Found, DiskTiles]:
+    """The matrix in the array of `writer`, whose chunks are the tiles, by a method of kind TILES."""
+    product = Product(work.threads, work.lengths.dtype, padded(writer.chunk[0]))
+    tiles, found = DiskTiles(writer, work.lengths, product, work.tick), Found()
+    tiles.fill(work.arcs)
+    work.method.work(tiles)
+    tiles.change(lambda part, place: found.conclude(part, place, work.lengths))
+    return found, tiles
+
+
+def by_rows(work: Work, height: int, room_bytes: int, put: Callable[[int, np.ndarray], None]) -> Found:
+    """The rows of the matrix, `height` at a time, each handed to put(first row, dtype[k, n]), by a method of kind ROWS.
+    room_bytes : of memory for what it keeps beside them. Raises MoreMemoryError where that does not do."""
+    n, found = work.arcs.n_vertices, Found()
+    searches = work.method.work(work.arcs.rows(), work.lengths, work.threads, work.tick, room_bytes)
+    strip = np.empty((min(height, n), n), work.lengths.dtype)
+    for first in range(0, n, height):
+        rows = strip[: min(height, n - first)]
+        searches.fill(first, rows)
+        found.conclude(rows, (first, 0), work.lengths)
+        put(first, rows.view(work.lengths.given))
+    return found
+
+
+def write_rows(writer: MatrixWriter, first: int, rows: np.ndarray) -> None:
+    """Put rows from `first` on into the array of `writer`, a chunk at a time."""
+    height, width = writer.chunk
+    for top in range(0, len(rows), height):
+        part = rows[top : top + height]
+        for left in range(0, part.shape[1], width):
+            columns = left, min(left + width, part.shape[1])
+            writer.write((first + top, first + top + len(part)), columns, part[:, slice(*columns)])
+
+
+def chunk_of(n_vertices: int, height: int = CHUNK) -> tuple[int, int]:
+    """Rows and columns of the chunks of a matrix whose rows come `height` at a time."""
+    return min(height, n_vertices), min(CHUNK, n_vertices)
