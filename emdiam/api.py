@@ -50,7 +50,7 @@ def _chosen(function: str, given: dict[str, Any], *names: str) -> list[Any]:
     return [given.pop(name, known[name].python_default) for name in names]
 
 
-def open(path: str | Path, *, directed: bool | None = None) -> Store:  # noqa: A001 - read as emdiam.open
+def open(path: str | Path, *, directed: bool | None = None) -> Store:  # read as emdiam.open
     """Open the store at `path`: a folder, or an address (https, s3, or another that fsspec knows).
 
     directed : whether its edges are to have directions; None: either way. Raises StoreError for a store that is

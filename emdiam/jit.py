@@ -43,7 +43,7 @@ _BLAS = "scipy.linalg.cython_blas"
 if _BLAS not in sys.modules:
     sys.modules[_BLAS] = None  # type: ignore[assignment]
     try:
-        import numba.np.arraymath  # noqa: F401
+        import numba.np.arraymath
     finally:
         del sys.modules[_BLAS]
 # numba makes a pass manager for every function that it compiles, and llvmlite (0.45 to 0.50) never frees one: its
@@ -177,7 +177,7 @@ class _SaveLock(event.Listener):
 
 def _lock(folder: Path) -> IO[bytes]:
     """An open file that keeps the lock of a folder until it is closed."""
-    file = open(folder / "lock", "ab")  # noqa: SIM115 - closed once the kernel is saved
+    file = open(folder / "lock", "ab")  # closed once the kernel is saved
     fcntl.flock(file, fcntl.LOCK_EX)
     return file
 

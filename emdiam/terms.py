@@ -122,8 +122,8 @@ def _keyword(match: re.Match[str], function: str, known: Collection[str] | None)
         written = _RENAMED[name]
         name = written.partition("=")[0]
     else:
-        is_flag = name in _FLAGS or name == "weights" and value is None and (
-            rest == " alone" or before.endswith("with "))
+        is_flag = name in _FLAGS or (name == "weights" and value is None and (
+            rest == " alone" or before.endswith("with ")))
         written = f"{name}=" + ("True" if is_flag else _written(value, bool(match["metavar"])))
     home = _home(name, known)
     return match[0] if home is None else written + (f" of emdiam.{home}" if home else "") + rest

@@ -31,7 +31,7 @@ STDERR = pytest.StashKey[TextIO]()
 def pytest_configure(config: pytest.Config) -> None:
     """Ctrl-C is heard by the tests' processes. A shell without job control starts its background processes with SIGINT
     ignored; children would inherit that, and those that tests interrupt would run on."""
-    config.stash[STDERR] = open(os.dup(2), "w")  # noqa: SIM115 - while standard error is not captured
+    config.stash[STDERR] = open(os.dup(2), "w")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

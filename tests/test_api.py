@@ -6,6 +6,7 @@ import ast
 import gzip
 import importlib
 import inspect
+import itertools
 import typing
 from typing import Any
 
@@ -188,7 +189,7 @@ def check(result: Any, graph: nx.Graph) -> None:
     path = result.witness.path
     assert len(path) == expected + 1
     assert (path[0], path[-1]) == (result.witness.source, result.witness.target)
-    assert all(graph.has_edge(u, v) for u, v in zip(path, path[1:], strict=False))
+    assert all(graph.has_edge(u, v) for u, v in itertools.pairwise(path))
     assert nx.shortest_path_length(graph, path[0], path[-1]) == expected
 
 

@@ -208,7 +208,7 @@ def test_the_changelog_begins_with_this_version():
     import emdiam
 
     headings = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert [name for name in headings if name != "Unreleased"][0] == emdiam.__version__
+    assert next(name for name in headings if name != "Unreleased") == emdiam.__version__
 
 
 def test_a_wrong_example_would_be_noticed(tmp_path: Path):

@@ -68,7 +68,7 @@ def untyped(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef
                 arguments = node.args
                 named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
                 named += [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
-                if node.returns is None and node.name != "__init__" or any(
+                if (node.returns is None and node.name != "__init__") or any(
                         one.annotation is None and one.arg not in ("self", "cls") for one in named):
                     yield node
 

@@ -3,6 +3,7 @@ and boxes of candidates."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -44,7 +45,7 @@ def rows(subject: Subject, mapping: str) -> Iterator[bool]:
     yield np.array_equal(device.to_host(column), np.where(degrees == 0, 5, distances))
     path = np.concatenate(list(path_pieces(device, graph, device.array(distances), far, 5)))
     yield distances[path].tolist() == list(range(int(distances[far]), -1, -1))
-    yield all(b in neighbours[offsets[a] : offsets[a + 1]] for a, b in zip(path, path[1:], strict=False))
+    yield all(b in neighbours[offsets[a] : offsets[a + 1]] for a, b in itertools.pairwise(path))
 
 
 def components(subject: Subject, mapping: str) -> Iterator[bool]:

@@ -7,6 +7,7 @@ counts; of a run that the limit stopped there is what it had counted by then.
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from collections.abc import Callable, Iterable
@@ -362,7 +363,7 @@ def _ranking(numbers: dict[str, float]) -> str:
     """Names in order of their numbers, with = between equal ones."""
     order = sorted(numbers, key=lambda name: numbers[name])
     text = order[0]
-    for before, name in zip(order, order[1:], strict=False):
+    for before, name in itertools.pairwise(order):
         text += (" = " if numbers[before] == numbers[name] else " < ") + name
     return text
 

@@ -200,7 +200,7 @@ def expand(value: Any, variables: Mapping[str, str], missing: set[str]) -> Any:
     have neither a value nor a default are added to `missing`."""
     def replaced(match: re.Match[str]) -> str:
         name, default = match[1], match[2]
-        if variables.get(name) or default is None and name in variables:
+        if variables.get(name) or (default is None and name in variables):
             return variables[name]
         if default is not None:  # as in a shell, an empty value is none where there is a default
             return default

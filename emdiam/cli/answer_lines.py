@@ -52,7 +52,7 @@ def task_lines(result: dict[str, Any]) -> list[str]:
     name, kind = result.get("weight"), result.get("weights")
     rounded = result.get("details", {}).get("rounded_weights")
     lines = [f"weights: {rounded:,} of the input were rounded to the nearest float64"] if rounded else []
-    return lines + [f"distances: sums of {name or 'weights'}" + (f" ({kind})" if kind and not name else "")]
+    return [*lines, f"distances: sums of {name or 'weights'}" + (f" ({kind})" if kind and not name else "")]
 
 
 def proved_text(lower: Number, upper: Number, reason: str = "") -> str:

@@ -168,7 +168,7 @@ def run(group: click.Group, arguments: list[str]) -> int:
     except click.exceptions.NoArgsIsHelpError as error:
         complain(error.format_message())
         return USER_FAULT
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last resort: one line instead of a traceback
+    except (Exception, KeyboardInterrupt) as error:  # the last resort: one line instead of a traceback
         if os.environ.get("EMDIAM_DEBUG") == "1":
             import traceback
 

@@ -69,7 +69,7 @@ def fill_closed_streams() -> None:
         except OSError:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it gets the smallest free number
     if sys.stderr is None:
-        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115 - for as long as the process runs
+        sys.stderr = open(2, "w", closefd=False)  # for as long as the process runs
 
 
 def allow_many_files() -> None:

@@ -13,6 +13,7 @@ bitmap (frontier_codec.py), and the values behind them as they are: 1 to 5 bytes
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -108,7 +109,7 @@ class OwnerExchange(AllToAll):
         if len(ids) == 0:
             return {}, slice(0, 0)
         cuts, ranges = np.searchsorted(ids, self.ranges).tolist(), self.ranges.tolist()
-        places = [slice(*pair) for pair in zip(cuts, cuts[1:], strict=False)]
+        places = [slice(*pair) for pair in itertools.pairwise(cuts)]
         return {rank: (places[rank], encode_ids(ids[places[rank]], ranges[rank], ranges[rank + 1]))
                 for rank in self.others if cuts[rank] < cuts[rank + 1]}, places[self.rank]
 

@@ -7,6 +7,7 @@ I/O: what is in the file is written once, and read once for each time that it is
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -60,7 +61,7 @@ class Frontier:
         """Vertices (int64[k] ascending) of any ranges, above those that are here."""
         numbers = vertices >> self.ranges.shift
         cuts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(vertices)]
-        for start, stop in zip(cuts, cuts[1:], strict=False):
+        for start, stop in itertools.pairwise(cuts):
             if start < stop:
                 self.append(int(numbers[start]), vertices[start:stop].copy(), masks[start:stop].copy())
 

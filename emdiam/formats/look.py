@@ -368,7 +368,7 @@ def _reader(base: Reading, fields: Fields, wishes: Wishes) -> str:
         return CSV
     if base.rewrite or wishes.format == EDGE_LIST:
         return EDGE_LIST if base.columns == (0, 1) else COLUMNS
-    if fields.quoted and base.separator or base.separator in (";", "|"):
+    if (fields.quoted and base.separator) or base.separator in (";", "|"):
         return CSV
     one_mark = base.separator in (",", "\t")
     if one_mark and (base.header == NAMES or base.columns != (0, 1)):

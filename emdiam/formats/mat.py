@@ -43,7 +43,7 @@ class MatSource(FileSource):
         self._check_parts()
         try:
             variables = loadmat(path, struct_as_record=True)
-        except Exception as error:  # noqa: BLE001 - scipy raises whatever the bytes lead to
+        except Exception as error:  # scipy raises whatever the bytes lead to
             raise self.error(f"this cannot be read as a MATLAB file ({error})", remedy="fetch it again") from error
         self._matrix = MatrixSource(self._chosen(variables), self.weights)
         return replace(self._matrix.info(), format=self.format, size_bytes=self.input.size_bytes)

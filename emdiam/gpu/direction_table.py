@@ -20,7 +20,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from math import isfinite, sqrt
 from pathlib import Path
 from typing import Any
@@ -157,7 +157,7 @@ def usual_table() -> DirectionTable:
 
 def _bounds(values: Sequence[int]) -> list[float | None]:
     """Upper bound of what each of some ascending values stands for: the geometric mean with the next."""
-    return [sqrt(low * high) for low, high in zip(values, values[1:], strict=False)] + [None]
+    return [sqrt(low * high) for low, high in pairwise(values)] + [None]
 
 
 def _steps(seconds: Seconds, rows: int) -> tuple[tuple[float | None, str], ...]:

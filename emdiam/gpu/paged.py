@@ -10,6 +10,7 @@ on the host a frontier, which reads one small array for it.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -164,7 +165,7 @@ class PagedLauncher(FrontierLauncher):
         cuts = (0, n_blocks, n_blocks + n_pages, n_blocks + 2 * n_pages)
         self._run("page_activity", self.graph.n_vertices, words, self.graph.n_vertices, self.graph.offsets,
                   np.uint32(self._pages.block_shift), np.uint32(self._pages.page_shift),
-                  *(self._activity[a:b] for a, b in zip(cuts, cuts[1:], strict=False)))
+                  *(self._activity[a:b] for a, b in itertools.pairwise(cuts)))
         asked = self.device.to_host(self._activity).astype(np.int64)
         return asked[: cuts[1]], asked[cuts[1] : cuts[2]], asked[cuts[2] :]
 

@@ -101,7 +101,7 @@ def _given(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[
 
 
 # -- eccentricities -------------------------------------------------------------------------------
-def eccentricity(G: BackendGraph, v: Any = None, sp: None = None, weight: str | None = None) -> Any:  # noqa: N803
+def eccentricity(G: BackendGraph, v: Any = None, sp: None = None, weight: str | None = None) -> Any:
     """networkx.eccentricity: of the node v, or a dict of those of many, in the order of `v` or of the graph."""
     if not len(G):  # networkx 3.7 raises for a graph without nodes, before that it returns an empty dict
         return nx.eccentricity(_empty(G), v, None, weight, backend="networkx")
@@ -123,7 +123,7 @@ def eccentricity(G: BackendGraph, v: Any = None, sp: None = None, weight: str | 
     return e[v] if v in G else e
 
 
-def diameter(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> Any:  # noqa: N803
+def diameter(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> Any:
     """networkx.diameter."""
     if e is not None or not len(G):
         return nx.diameter(_empty(G), e, usebounds, weight, backend="networkx")
@@ -133,7 +133,7 @@ def diameter(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: st
     return largest
 
 
-def radius(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> Any:  # noqa: N803
+def radius(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> Any:
     """networkx.radius."""
     if e is not None or not len(G):
         return nx.radius(_empty(G), e, usebounds, weight, backend="networkx")
@@ -143,7 +143,7 @@ def radius(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: str 
     return G.radius()
 
 
-def center(G: BackendGraph, e: Any = None, usebounds: bool = False,  # noqa: N803
+def center(G: BackendGraph, e: Any = None, usebounds: bool = False,
            weight: str | None = None) -> list[Any]:
     """networkx.center: the nodes whose eccentricity is the radius, in the order of the graph."""
     if e is not None or not len(G):
@@ -154,7 +154,7 @@ def center(G: BackendGraph, e: Any = None, usebounds: bool = False,  # noqa: N80
     return G.center()
 
 
-def periphery(G: BackendGraph, e: Any = None, usebounds: bool = False,  # noqa: N803
+def periphery(G: BackendGraph, e: Any = None, usebounds: bool = False,
               weight: str | None = None) -> list[Any]:
     """networkx.periphery: the nodes whose eccentricity is the diameter, in the order of the graph."""
     if e is not None or not len(G):
@@ -165,7 +165,7 @@ def periphery(G: BackendGraph, e: Any = None, usebounds: bool = False,  # noqa: 
     return G.periphery()
 
 
-def harmonic_diameter(G: BackendGraph, sp: None = None, *, weight: str | None = None) -> float:  # noqa: N803
+def harmonic_diameter(G: BackendGraph, sp: None = None, *, weight: str | None = None) -> float:
     """networkx.harmonic_diameter."""
     n = len(G)
     total = G.sum_of_inverses() if weight is None else G.along(weight).sum_of_inverses()
@@ -174,7 +174,7 @@ def harmonic_diameter(G: BackendGraph, sp: None = None, *, weight: str | None = 
     return math.inf if n > 1 else math.nan
 
 
-def approximate_diameter(G: BackendGraph, seed: Any = None) -> int:  # noqa: N803
+def approximate_diameter(G: BackendGraph, seed: Any = None) -> int:
     """networkx.approximation.diameter: the eccentricity of a node that is farthest from a random one. seed : the
     generator that networkx has made of it."""
     n = len(G)
@@ -229,7 +229,7 @@ def _infinite(graph: BackendGraph, usebounds: object = False) -> str:
 
 
 # -- distances ------------------------------------------------------------------------------------
-def single_source_shortest_path_length(G: BackendGraph, source: Any,  # noqa: N803
+def single_source_shortest_path_length(G: BackendGraph, source: Any,
                                        cutoff: float | None = None) -> dict[Any, int]:
     """networkx.single_source_shortest_path_length: in the order in which the search meets the nodes."""
     if source not in G:
@@ -237,7 +237,7 @@ def single_source_shortest_path_length(G: BackendGraph, source: Any,  # noqa: N8
     return _lengths(G, source, cutoff)
 
 
-def single_target_shortest_path_length(G: BackendGraph, target: Any,  # noqa: N803
+def single_target_shortest_path_length(G: BackendGraph, target: Any,
                                        cutoff: float | None = None) -> dict[Any, int]:
     """networkx.single_target_shortest_path_length: in the order in which the search meets the nodes."""
     if target not in G:
@@ -245,14 +245,14 @@ def single_target_shortest_path_length(G: BackendGraph, target: Any,  # noqa: N8
     return _lengths(G, target, cutoff, "in")
 
 
-def all_pairs_shortest_path_length(G: BackendGraph,  # noqa: N803
+def all_pairs_shortest_path_length(G: BackendGraph,
                                    cutoff: float | None = None) -> Iterator[tuple[Any, dict[Any, int]]]:
     """networkx.all_pairs_shortest_path_length: a node and its dict of lengths at a time."""
     for node in G:
         yield node, _lengths(G, node, cutoff)
 
 
-def single_source_dijkstra_path_length(G: BackendGraph, source: Any, cutoff: float | None = None,  # noqa: N803
+def single_source_dijkstra_path_length(G: BackendGraph, source: Any, cutoff: float | None = None,
                                        weight: str | None = "weight") -> dict[Any, Any]:
     """networkx.single_source_dijkstra_path_length: by increasing distance, as the search settles the nodes."""
     for node in {source}:  # with the error of networkx for what cannot be hashed
@@ -261,14 +261,14 @@ def single_source_dijkstra_path_length(G: BackendGraph, source: Any, cutoff: flo
     return _weighted_lengths(G, source, cutoff, weight)
 
 
-def all_pairs_dijkstra_path_length(G: BackendGraph, cutoff: float | None = None,  # noqa: N803
+def all_pairs_dijkstra_path_length(G: BackendGraph, cutoff: float | None = None,
                                    weight: str | None = "weight") -> Iterator[tuple[Any, dict[Any, Any]]]:
     """networkx.all_pairs_dijkstra_path_length: a node and its dict of distances at a time."""
     for node in G:
         yield node, _weighted_lengths(G, node, cutoff, weight)
 
 
-def bfs_layers(G: BackendGraph, sources: Any) -> Iterator[list[Any]]:  # noqa: N803
+def bfs_layers(G: BackendGraph, sources: Any) -> Iterator[list[Any]]:
     """networkx.bfs_layers: lists of nodes, by the distance to the nearest source. Layers are yielded after the whole
     search."""
     first = list({sources} if sources in G else set(sources))
@@ -285,7 +285,7 @@ def bfs_layers(G: BackendGraph, sources: Any) -> Iterator[list[Any]]:  # noqa: N
         begin = end
 
 
-def descendants_at_distance(G: BackendGraph, source: Any, distance: Any) -> set[Any]:  # noqa: N803
+def descendants_at_distance(G: BackendGraph, source: Any, distance: Any) -> set[Any]:
     """networkx.descendants_at_distance."""
     if source not in G:
         raise nx.NetworkXError(f"The node {source} is not in the graph.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -107,7 +108,7 @@ class StoredGraph(BackendGraph):
         texts, ends = store.array("vertex_id_bytes"), store.array("vertex_id_offsets")
         text = filled(np.empty(texts.length, np.uint8), store.values("vertex_id_bytes")).tobytes()
         offsets = filled(np.empty(ends.length, np.int64), store.values("vertex_id_offsets")).tolist()
-        return np.fromiter((text[begin:end].decode() for begin, end in zip(offsets, offsets[1:], strict=False)),
+        return np.fromiter((text[begin:end].decode() for begin, end in itertools.pairwise(offsets)),
                            object, n)
 
     def names(self, positions: np.ndarray) -> list[Any]:

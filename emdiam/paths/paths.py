@@ -7,6 +7,7 @@ weights along it add up to the distance, for floats too. Work: m, once, where a 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -99,7 +100,7 @@ class Paths:
 def length_of(rows: WeightedRows, path: list[int]) -> int | float:
     """The weights along `path`, vertices, added up from its begin. Raises KeyError for an edge that there is not."""
     total: int | float = rows.distance_dtype.type(0).item()
-    for v, u in zip(path, path[1:], strict=False):
+    for v, u in itertools.pairwise(path):
         begin, end = rows.offsets[v : v + 2].tolist()
         place = begin + int(np.searchsorted(rows.heads[begin:end], u))
         if place == end or rows.heads[place] != u:

@@ -60,8 +60,8 @@ def tiles(run: Run) -> list[tuple[str, str]]:
         "sssp": [largest, (texts.count(number("reached")), "vertices reached")],
         "apsp": [largest, (texts.count(number("unreachable_pairs")), "pairs without a path")],
         "verify": [(texts.verdict(run), "certificate")],
-        **dict.fromkeys(_STORES, [(texts.count(number("record", "n_vertices")), "vertices"),
-                                  (texts.count(number("record", "n_edges")), "edges")]),
+        **{command: [(texts.count(number("record", "n_vertices")), "vertices"),
+                     (texts.count(number("record", "n_edges")), "edges")] for command in _STORES},
     }
     bounded = [(texts.bounds(run), "proved"), (texts.value(number("estimate")), "paper's estimate")]
     return [tile for tile in of_kind.get(run.family, bounded) if tile[0] != NONE]

@@ -40,6 +40,6 @@ def outcome(kind: str, result: Mapping[str, Any]) -> tuple[str, str | None]:
         return ANSWERED, None
     details = result.get("details")
     answered = (result.get("exact") is True or result.get("estimate") is not None
-                or isinstance(details, dict) and details.get("enough") is not None)
+                or (isinstance(details, dict) and details.get("enough") is not None))
     what = "all that was asked for" if kind == "ecc" else "the diameter"
     return (ANSWERED, None) if answered else (STOPPED, f"stopped before {what} was proved")

@@ -13,6 +13,7 @@ against a scan); Chiba, Nishizeki 1985 (the bound).
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,7 +57,7 @@ def count_triangles(core: Core, room: int, tick: Tick | None = None) -> np.ndarr
     arcs = core.sweep(core.blocks, count_heads, counts, core.offsets, tick=tick)
     core.counters.add(passes=1, edges_scanned=arcs)
     bounds = _ranges(np.cumsum(counts), room // item, item)
-    spans = list(zip(bounds[:-1], bounds[1:], strict=True))
+    spans = list(itertools.pairwise(bounds))
     for span in spans:
         held = _oriented(core, counts, span, tick)
         for other in spans:

@@ -259,6 +259,6 @@ class _Proof:
             "histogram": histogram(counts)[0]}
         for name, value in proved.items():
             said = getattr(claims, name)
-            if said != value or name == "histogram" and list(said) != list(value):  # type: ignore[call-overload]
+            if said != value or (name == "histogram" and list(said) != list(value)):  # type: ignore[call-overload]
                 raise Refused(f"{name} is {value}, not {said}" if name != "histogram" else
                               "its histogram is not that of the graph")

@@ -11,6 +11,7 @@ parent of its row is found, and always for a level one.
 
 from __future__ import annotations
 
+import itertools
 import threading
 from dataclasses import dataclass
 from typing import Any
@@ -53,7 +54,7 @@ class LabelGroup:
 
     def __init__(self, columns: list[LabelColumn], labels: np.ndarray, member: np.ndarray) -> None:
         if len(columns) > MOST_COLUMNS or any(
-                a.component > b.component for a, b in zip(columns, columns[1:], strict=False)):
+                a.component > b.component for a, b in itertools.pairwise(columns)):
             raise ValueError(f"at most {MOST_COLUMNS} columns, sorted by component")
         self.columns, self.labels, self.member = columns, labels, member
         self._vertices = np.array([column.vertex for column in columns], np.int64)

@@ -102,7 +102,7 @@ def test_another_command_goes_on_too(server: Files, tmp_path: Path) -> None:
     assert (tmp_path / "g.txt").read_bytes() == DATA and server.asked[0] is not None
 
 
-@pytest.mark.parametrize("ranges", (True, False))
+@pytest.mark.parametrize("ranges", [True, False])
 def test_a_file_that_has_changed_meanwhile_is_taken_anew(server: Files, tmp_path: Path, ranges: bool) -> None:
     server.cut, server.ranges = [3000], ranges
 

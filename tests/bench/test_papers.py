@@ -109,7 +109,7 @@ class Tags(HTMLParser):
         assert all(name != "src" for name, _ in attrs)
 
 
-@pytest.mark.parametrize("drawn", (True, False))
+@pytest.mark.parametrize("drawn", [True, False])
 def test_html_is_one_file_with_drawings_and_escapes(drawn: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not drawn:
         monkeypatch.setattr("bench.papers.html.importlib.util.find_spec", lambda name: None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import resource
@@ -144,7 +145,7 @@ def test_every_exact_method_tells_bounds_that_close_in(grid: Path, method: str):
     events = [event for event in events_of(grid, method) if event.kind == "traversal"]
     bounds = [(event.facts["lower"], event.facts["upper"]) for event in events if "lower" in event.facts]
     assert len(bounds) >= 3
-    assert all(one[0] <= two[0] <= 68 <= two[1] <= one[1] for one, two in zip(bounds, bounds[1:], strict=False))
+    assert all(one[0] <= two[0] <= 68 <= two[1] <= one[1] for one, two in itertools.pairwise(bounds))
     assert bounds[0][0] > 0, "the bounds are those after the traversal"
 
 

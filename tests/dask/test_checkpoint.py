@@ -72,9 +72,8 @@ def test_a_run_goes_on_wherever(run: str, tmp_path: Path) -> None:
     ways = [(2, 0), (0, 2), (2, 3)]
     for i, (first, then) in enumerate(ways):
         folder = tmp_path / f"kept-{i}"
-        with engine_of(path, first) as engine, kept(engine, folder, 4 + i) as over:
-            with pytest.raises(Planted):
-                answer(over, run)
+        with engine_of(path, first) as engine, kept(engine, folder, 4 + i) as over, pytest.raises(Planted):
+            answer(over, run)
         with engine_of(path, then) as engine, kept(engine, folder) as over:
             assert answer(over, run) == want
             assert over.journal.n_before == 4 + i

@@ -19,9 +19,9 @@ from emdiam.store.store import open_store
 from tests.methods.approx.test_data import DIAMETERS, INDEX
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
-import dask  # noqa: E402 - needs Dask
+import dask
 
-from tests.helpers.workers import MEMORY, client, engine_on_workers, tls_settings  # noqa: E402 - needs Dask
+from tests.helpers.workers import MEMORY, client, engine_on_workers, tls_settings
 
 pytestmark = [pytest.mark.slow,
               pytest.mark.skipif(not DIAMETERS, reason="the folder of real graphs (../shared/data) is absent")]

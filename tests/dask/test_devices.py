@@ -27,8 +27,8 @@ from tests.simt.devices import open_device
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
-from emdiam.dask import device_frontier  # noqa: E402 - needs Dask
-from tests.helpers.workers import SOURCES, apart, engine_on_workers  # noqa: E402
+from emdiam.dask import device_frontier
+from tests.helpers.workers import SOURCES, apart, engine_on_workers
 
 ODD = odd_graphs()
 # The others take up to half a minute each, on devices that are a CPU.

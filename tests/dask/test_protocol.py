@@ -17,7 +17,7 @@ from tests.helpers.stores import graphs, odd_graphs, write_store
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
-from tests.helpers.workers import SOURCES, apart, engine_on_workers  # noqa: E402 - needs Dask
+from tests.helpers.workers import SOURCES, apart, engine_on_workers
 
 ODD = odd_graphs()
 SETTINGS = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -23,8 +23,8 @@ from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
-from emdiam.dask.masks import Masks  # noqa: E402 - with Dask only
-from tests.helpers.workers import APART, apart, engine_on_workers  # noqa: E402 - needs Dask
+from emdiam.dask.masks import Masks
+from tests.helpers.workers import APART, apart, engine_on_workers
 
 ODD = odd_graphs()
 SETTINGS = settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

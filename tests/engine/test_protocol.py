@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from pathlib import Path
 
@@ -149,7 +150,7 @@ def check_rows(engine: Engine, graph: naive.Graph, source: int) -> None:
     assert run.distances is not None
     path = np.concatenate(list(engine.path_pieces(run.distances, run.farthest)))
     assert len(path) == run.levels + 1 and path[0] == run.farthest and path[-1] == source
-    assert all(b in graph[a] for a, b in zip(path, path[1:], strict=False))
+    assert all(b in graph[a] for a, b in itertools.pairwise(path))
     if len(path) > 1:
         assert engine.all_edges_exist(path[:-1], path[1:])
     assert not engine.all_edges_exist(np.array([source]), np.array([source]))
@@ -271,7 +272,7 @@ def test_distances_widen_and_never_wrap(tmp_path: Path) -> None:
         assert run.eccentricity == n - 1
         assert run.distances.dtype == np.uint32
         assert run.distances.gather(np.arange(n)).tolist() == list(range(n))
-    with engine_on(write_store(tmp_path / "h.zarr", path[:399] + [[398]]), "streamed-dense") as engine:
+    with engine_on(write_store(tmp_path / "h.zarr", [*path[:399], [398]]), "streamed-dense") as engine:
         run = engine.bfs(0)
         assert run.eccentricity == 399 and run.distances.dtype == np.uint16
         assert run.distances.gather(np.arange(400)).tolist() == list(range(400))

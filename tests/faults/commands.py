@@ -5,6 +5,7 @@ They run in the process at hand, a thousand times as fast as processes of their 
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import shutil
@@ -188,7 +189,7 @@ class Commands:
         if (place / PATH).exists():
             path = [int(line) for line in (place / PATH).read_text().splitlines()]
             _, most, _ = naive.diameters(self._graph)
-            if len(path) != most + 1 or any(w not in self._graph[v] for v, w in zip(path, path[1:], strict=False)):
+            if len(path) != most + 1 or any(w not in self._graph[v] for v, w in itertools.pairwise(path)):
                 return Outcome(WRONG, f"the path is {path}")
         return Outcome(RIGHT)
 

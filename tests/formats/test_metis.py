@@ -36,7 +36,7 @@ def test_agrees_with_the_twin(tmp_path, graph, flags, end, last, comment, batch_
     n, edges = graph
     rows = symmetric_rows(n, edges)
     digits = (flags.split() or ["0"])[0].zfill(3)
-    n_weights = int(digits[1]) * int((flags.split() + ["1", "1"])[1] if " " in flags else 1)
+    n_weights = int(digits[1]) * int([*flags.split(), "1", "1"][1] if " " in flags else 1)
     lead = ["9"] * (int(digits[0]) + n_weights)
     lines = ["% note"] * comment + [f"{n} {sum(map(len, rows)) // 2} {flags}"]
     for row in rows:

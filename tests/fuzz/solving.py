@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import shutil
 from collections.abc import Callable
@@ -54,7 +55,7 @@ class Truth:
             return False
         source, target = place[witness.source], place[witness.target]
         path = [place.get(name, -1) for name in witness.path or ()]
-        steps = all(v >= 0 and w in self.graph[v] for v, w in zip(path, path[1:], strict=False))
+        steps = all(v >= 0 and w in self.graph[v] for v, w in itertools.pairwise(path))
         return steps and naive.distances(self.graph, source)[target] == witness.length and (
             not path or (path[0], path[-1], len(path)) == (source, target, witness.length + 1))
 

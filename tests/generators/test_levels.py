@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 
 import numpy as np
@@ -38,7 +39,7 @@ def twin(n, x, m, seed, layout):
     request = Request("levels", n, seed, {"layout": layout})
     key, free, found = request.key("links"), [], []
     lists = level_lists(n, x)
-    for before, level in zip(lists, lists[1:], strict=False):
+    for before, level in itertools.pairwise(lists):
         for v in level:
             number = np.uint64(draw(key, np.uint64(v)))
             link = before[int(below(number, np.uint64(len(before))))]
@@ -103,7 +104,7 @@ def test_levels_are_those_of_a_bfs_and_edges_are_distinct(order):
 def test_all_pairs_can_be_asked_for(n):
     for x in range(min(n, 2), n + 1):
         lists = level_lists(n, x)
-        everything = {(u, v) for before, level in zip(lists, lists[1:], strict=False)
+        everything = {(u, v) for before, level in itertools.pairwise(lists)
                       for u in before for v in level}
         assert level_shape(n, x).n_pairs == len(everything) - (n - 1)
         source = level_graph(n, levels=x, edges=len(everything), layout="natural")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -29,10 +31,10 @@ def twin(k1, k2, k3):
     for _ in range(k3):
         chain = list(range(free, free + k1))
         leaves = range(free + k1, free + k1 + k2)
-        edges |= set(zip(chain, chain[1:], strict=False)) | {(chain[-1], leaf) for leaf in leaves}
+        edges |= set(itertools.pairwise(chain)) | {(chain[-1], leaf) for leaf in leaves}
         spine.append(chain[0])
         free += k1 + k2
-    return edges | set(zip(spine, spine[1:], strict=False))
+    return edges | set(itertools.pairwise(spine))
 
 
 @pytest.mark.parametrize("fans", SMALL_FANS, ids=str)

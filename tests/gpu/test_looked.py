@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -132,4 +133,4 @@ def test_an_engine_counts_them(tmp_path: Path, setting: dict[str, Any]) -> None:
                     lambda: engine.grow_clusters(np.array([0, 9]))):
             run()
             marks.append(counted())
-        assert all(a < b for a, b in zip(marks, marks[1:], strict=False)), marks
+        assert all(a < b for a, b in itertools.pairwise(marks)), marks

@@ -31,7 +31,7 @@ class Conduct:
     authorization: str | None = None
     query: str | None = None
     tags: bool = True
-    gate: Callable[[], bool] = lambda: True  # noqa: E731
+    gate: Callable[[], bool] = lambda: True
     seen: list[str] = field(default_factory=list)
     sent: int = 0
 

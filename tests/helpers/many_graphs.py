@@ -3,6 +3,7 @@ shape; their distances by scipy, networkx and igraph; and the mark of a test of 
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ class Drawn:
 def campaign(parts: int) -> pytest.MarkDecorator:
     """The mark of a test that has the parameter `numbers`: MANY graphs in so many parts."""
     ends = [MANY * part // parts for part in range(parts + 1)]
-    ranges = [range(first, stop) for first, stop in zip(ends, ends[1:], strict=False)]
+    ranges = [range(first, stop) for first, stop in itertools.pairwise(ends)]
     return pytest.mark.parametrize("numbers", ranges, ids=[f"{one.start}-{one.stop}" for one in ranges])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from fractions import Fraction
 
@@ -42,7 +43,7 @@ def check(number: int) -> None:
     assert float(found.diameter) == pytest.approx(theirs, rel=1e-12)
     path = found.witness.path if found.witness is not None else None
     assert path is not None
-    along = [Fraction(repr(graph[v][u]["km"])) for v, u in zip(path, path[1:], strict=False)]
+    along = [Fraction(repr(graph[v][u]["km"])) for v, u in itertools.pairwise(path)]
     assert sum(along) == Fraction(repr(found.diameter))
 
 

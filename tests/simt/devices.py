@@ -18,7 +18,7 @@ from tests.helpers import naive
 from tests.simt import runner
 
 SEEDS = (0, 1, 2, 3)
-DEVICES = tuple(f"shim-{seed}" for seed in SEEDS) + ("gpu",)
+DEVICES = (*(f"shim-{seed}" for seed in SEEDS), "gpu")
 
 
 @cache

@@ -96,7 +96,7 @@ def test_sort_and_merge(scratch: Scratch, values: list[int], on_disk: bool, n_bu
     runs = fewer_runs(runs, context)
     assert LEAST_BLOCKS * sum(run.block_keys for run in runs.runs) <= 12 or len(runs.runs) < 2
     pieces = [piece.tolist() for piece in merged(runs, context, np.copy)]
-    assert all(pieces) and sum(pieces, []) == sorted(set(values))
+    assert all(pieces) and [value for piece in pieces for value in piece] == sorted(set(values))
     runs.close()
 
 

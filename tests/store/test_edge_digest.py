@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -181,7 +182,7 @@ def test_every_arc_passes_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     assert arcs == [(v, w) for v, row in enumerate(graph) for w in row]
     cut.sort()
     assert not cut[0][1] and not cut[-1][2]
-    for before, after in zip(cut, cut[1:], strict=False):
+    for before, after in itertools.pairwise(cut):
         assert before[2] == after[1] == (before[4] == after[3])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import tracemalloc
 from pathlib import Path
@@ -163,7 +164,7 @@ def whole(graph: naive.Graph) -> str | None:
     for v, row in enumerate(graph):
         if any(not 0 <= w < len(graph) for w in row):
             return "is no vertex"
-        if v in row or any(a >= b for a, b in zip(row, row[1:], strict=False)):
+        if v in row or any(a >= b for a, b in itertools.pairwise(row)):
             return "do not ascend, or hold itself"
     if any(v not in graph[w] for v, row in enumerate(graph) for w in row):
         return "one direction only"

@@ -27,9 +27,8 @@ def test_too_small_a_budget_is_refused_with_the_numbers(store_path: Path) -> Non
     with open_store(store_path) as store:
         with pytest.raises(BudgetError, match=r"too small: the least is .* give at least --memory \d+MiB"):
             plan_run(store, make_task("pivots", memory_bytes=1 << 20))
-        with pytest.raises(BudgetError, match="too small"):
-            with open_engine(store, memory_bytes=1 << 20):
-                pass
+        with pytest.raises(BudgetError, match="too small"), open_engine(store, memory_bytes=1 << 20):
+            pass
 
 
 def test_the_stated_minimum_is_accepted(store_path: Path) -> None:

@@ -36,7 +36,7 @@ def filled(added: Any, rows: int = 10, by_values: bool = False) -> DistanceTable
 @given(added=ADDED, cut=st.integers(0, 30))
 def test_tables_are_what_was_added(added: Any, cut: int) -> None:
     largest = max((distance for _, distance, _ in added), default=0)
-    width = next(w for w in (1, 10, 100, 1000) if largest <= MOST or largest // w < MOST and w > 1)
+    width = next(w for w in (1, 10, 100, 1000) if largest <= MOST or (largest // w < MOST and w > 1))
     joined = next(j for j in (1, 2, 4, 8) if -(-10 // j) * (min(largest, MOST) + 1) <= 3 * (MOST + 1))
     want = np.zeros((largest // width + 1, -(-10 // joined)), np.int64)
     for row, distance, pairs in added:

@@ -207,10 +207,10 @@ def test_pairs(graph: naive.Graph, data: st.DataObject) -> None:
     longest, found = int(raised[~is_source].max(initial=0)), lower.copy()
     pair, _ = unproved_pair(Labelled(points, found, parts, ~is_source, is_source), longest, 2, lambda: None)
     assert (pair is None) == (not bad[~is_source].any())
-    assert pair is None and (found == raised)[~is_source].all() or pair is not None and bad[pair]
+    assert (pair is None and (found == raised)[~is_source].all()) or (pair is not None and bad[pair])
     if longest > int(lower[~is_source].max(initial=0)):
         pair, _ = unproved_pair(Labelled(points, lower, parts, ~is_source, is_source), longest - 1, 2, lambda: None)
-        assert pair is not None and (bad[pair] or across[pair] and away[pair] >= longest)
+        assert pair is not None and (bad[pair] or (across[pair] and away[pair] >= longest))
 
 
 @SETTINGS

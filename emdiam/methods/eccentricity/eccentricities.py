@@ -271,7 +271,7 @@ class AllEccentricities(ExactMethod):
     def _enough(self, lower: int) -> bool:
         """Whether open vertices, of which none has a smaller lower bound, do not matter for what is asked for."""
         what = self.options.what
-        return what == RADIUS and lower >= self.radius or what == CENTER and lower > self.radius
+        return (what == RADIUS and lower >= self.radius) or (what == CENTER and lower > self.radius)
 
     def _most(self) -> int:
         """Sources of a batch, at most."""

@@ -321,7 +321,7 @@ class _ComponentRun:
     def _refine_one(self, first: int, second: int) -> Folded:
         if int(self.bounds.upper.gather([first, second]).argmax()):
             first, second = second, first
-        run, folded = self._traverse(first)
+        run, _ = self._traverse(first)
         assert run.distances is not None
         apart = int(run.distances.gather([second])[0])
         return self._traverse(path_middle(self.engine, run.distances, second, apart))[1]

@@ -11,6 +11,7 @@ opens. Chunks that are all unreachable are written too, so that one that is miss
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -171,7 +172,7 @@ def _ids_of(group: Any) -> list[int] | list[str]:
     if "vertex_id" in group:
         return np.asarray(group["vertex_id"][...]).tolist()
     ends, text = np.asarray(group["vertex_id_offsets"][...]).tolist(), bytes(group["vertex_id_bytes"][...])
-    return [text[begin:end].decode() for begin, end in zip(ends, ends[1:], strict=False)]
+    return [text[begin:end].decode() for begin, end in itertools.pairwise(ends)]
 
 
 def open_matrix(path: str | Path) -> DistanceMatrix:

@@ -50,7 +50,7 @@ def test_every_method(dtype: type, method: str, name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", (*FEW_DEVICES, "shim-6"))
+@pytest.mark.parametrize("name", [*FEW_DEVICES, "shim-6"])
 @pytest.mark.parametrize("method", ALL_PAIRS)
 def test_the_full_product(method: str, name: str) -> None:
     device = open_device(name)

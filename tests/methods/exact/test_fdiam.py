@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from pathlib import Path
 from typing import Any
@@ -128,9 +129,8 @@ def test_two_sweeps_that_miss_the_diameter(tmp_path: Path, ends: list[tuple[int,
 
 
 def test_no_vertices(tmp_path: Path) -> None:
-    with engine_on(write_store(tmp_path / "g.zarr", [])) as engine:
-        with pytest.raises(InputError, match="no vertices"):
-            fdiam(engine)
+    with engine_on(write_store(tmp_path / "g.zarr", [])) as engine, pytest.raises(InputError, match="no vertices"):
+        fdiam(engine)
 
 
 def test_unknown_start(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_path_file_and_long_paths(tmp_path: Path) -> None:
     assert result.witness is not None and result.witness.path is None
     ids = [int(line) for line in file.read_text().split()]
     assert ids[0] == result.witness.source and ids[-1] == result.witness.target
-    assert sorted(ids) == list(range(n)) and all(abs(a - b) == 1 for a, b in zip(ids, ids[1:], strict=False))
+    assert sorted(ids) == list(range(n)) and all(abs(a - b) == 1 for a, b in itertools.pairwise(ids))
 
 
 def test_ctrl_c_gives_the_interval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -181,9 +181,8 @@ def test_coarse_candidates_keep_every_open_vertex(data: st.DataObject) -> None:
 
 
 def test_no_vertices(tmp_path: Path) -> None:
-    with engine_on(write_store(tmp_path / "g.zarr", [])) as engine:
-        with pytest.raises(InputError, match="no vertices"):
-            pivots(engine)
+    with engine_on(write_store(tmp_path / "g.zarr", [])) as engine, pytest.raises(InputError, match="no vertices"):
+        pivots(engine)
 
 
 def naive_bound(a: list[int], b: list[int]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from collections.abc import Callable
@@ -117,7 +118,7 @@ def test_a_run_and_its_certificate(store: tuple[Path, int, Edges], tmp_path: Pat
     assert (result.diameter, result.diameter_max_component, result.diameter_largest_component) == (None, *want)
     assert result.n_components == 3 and result.peak_rss_bytes and result.certificate == str(file)
     path = result.witness.path
-    lengths = [edges.get((a, b), edges.get((b, a))) for a, b in zip(path, path[1:], strict=False)]
+    lengths = [edges.get((a, b), edges.get((b, a))) for a, b in itertools.pairwise(path)]
     assert sum(lengths) == result.witness.length == want[0]
     assert [int(line) for line in walk.read_text().split()] == path
     report = emdiam.verify(file, place)
@@ -206,7 +207,7 @@ def test_another_graph_and_other_weights(store: tuple[Path, int, Edges], tmp_pat
     file = tmp_path / "c.json"
     emdiam.exact(place, weighted=True, certificate=file)
     heavier = {pair: weight + (number == 0) for number, (pair, weight) in enumerate(edges.items())}
-    for others in (heavier, {pair: 1 for pair in edges}):
+    for others in (heavier, dict.fromkeys(edges, 1)):
         other = make_weighted_store(tmp_path / f"{len(list(tmp_path.iterdir()))}.zarr",
                                     others, n_vertices=n, dtype="uint16")  # type: ignore[arg-type]
         report = emdiam.verify(file, other)

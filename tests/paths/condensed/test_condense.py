@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,7 +60,7 @@ def test_components(scratch: Scratch, graph: naive.Graph, block_arcs: int) -> No
 def test_components_of_long_paths(order: str) -> None:
     n = 3000
     ids = {"up": np.arange(n), "down": np.arange(n)[::-1], "random": np.random.default_rng(1).permutation(n)}[order]
-    edges = [(int(a), int(b), 1) for a, b in zip(ids, ids[1:], strict=False)]
+    edges = [(int(a), int(b), 1) for a, b in itertools.pairwise(ids)]
     assert not components(naive.in_ram((n, edges), 64)).any()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
@@ -65,7 +66,7 @@ def test_arcs_come_back_from_ram_and_disk(scratch: Scratch, graph: naive.Graph, 
             check_blocks(arcs, block_arcs)
     assert (ram.in_ram, disk.in_ram, loaded.in_ram) == (True, False, True)
     offsets = ram.offsets.tolist()
-    assert [b - a for a, b in zip(offsets, offsets[1:], strict=False)] == [
+    assert [b - a for a, b in itertools.pairwise(offsets)] == [
         sum(a == v for a, _, _ in want) for v in range(graph[0])]
 
 
