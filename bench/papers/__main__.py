@@ -18,7 +18,7 @@ from ..cache import Cache
 from ..programs import Programs
 from .html import html
 from .kept import Kept
-from .markdown import markdown
+from .markdown import DRAWINGS, markdown
 from .page import Page
 from .setting import FULL, SMALL, TINY, Setting
 
@@ -38,6 +38,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--kept", action="store_true", help="measure nothing: a page of the cells that --resume has")
     made.add_argument("--out", type=Path, metavar="DIR", default=_BENCH.parent / "docs" / "reproduction",
                       help="folder of the pages (default: docs/reproduction)")
+    made.add_argument("--html", type=Path, metavar="DIR", default=_BENCH.parent / DRAWINGS,
+                      help=f"folder of the page with the figures drawn (default: {DRAWINGS})")
     made.add_argument("--graph", action="append", default=[], metavar="NAME",
                       help="only this graph, by its name in the paper (again for more)")
     made.add_argument("--seconds", type=float, metavar="S", help="limit of a run (default: by the paper and the scale)")
@@ -75,7 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     size = "" if given.vertices is None else f" --vertices {given.vertices}"
     command = f"python -m bench.papers {given.paper} --scale {given.scale}{size}"
-    for file in write(with_facts(page, command, given.threads, kept), given.out):
+    made = with_facts(page, command, given.threads, kept)
+    for file in write(made, f"python -m bench.papers {given.paper}", given.out, given.html):
         print(file)
     return 0
 
@@ -107,12 +110,12 @@ def with_facts(page: Page, command: str, threads: int, kept: Kept) -> Page:
     return Page(page.name, page.title, page.intro, [*facts, *page.facts], page.sections)
 
 
-def write(page: Page, folder: Path) -> list[Path]:
-    """NAME.md and NAME-figures.html in the folder, made if absent."""
-    folder.mkdir(parents=True, exist_ok=True)
-    drawings = f"{page.name}-figures.html"
-    files = [(folder / f"{page.name}.md", markdown(page, drawings)), (folder / drawings, html(page))]
+def write(page: Page, command: str, folder: Path, drawings: Path) -> list[Path]:
+    """NAME.md, which names the command, in the folder, and NAME-figures.html in the other; both are made if absent."""
+    files = [(folder / f"{page.name}.md", markdown(page, command)),
+             (drawings / f"{page.name}-figures.html", html(page))]
     for file, text in files:
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     return [file for file, _ in files]
 

@@ -1,14 +1,19 @@
-"""A page as Markdown. A figure is the table of its points: the drawing is in the HTML page."""
+"""A page as Markdown. A figure is the table of its points: the drawing is in the page of HTML, which is not kept."""
 
 from __future__ import annotations
 
 from .numbers import DASH, short
 from .page import Figure, Page, Table
 
+# Where pages of HTML go, from the root of the checkout; git ignores it.
+DRAWINGS = "build/reproduction"
 
-def markdown(page: Page, drawings: str) -> str:
-    """The text. drawings : link to the page with the figures drawn."""
-    lines = [f"# {page.title}", "", *_paragraphs(page.intro), f"With the figures drawn: [{drawings}]({drawings}).", "",
+
+def markdown(page: Page, command: str) -> str:
+    """The text. command : that makes it, and the page with the figures drawn."""
+    drawn = (f"A figure is the table of its points here; `{command}` draws it in"
+             f" `{DRAWINGS}/{page.name}-figures.html`.")
+    lines = [f"# {page.title}", "", *_paragraphs(page.intro), drawn, "",
              "## This run", "", *_table(["what", "value"], [[_cell(a), _cell(b)] for a, b in page.facts])]
     for section in page.sections:
         lines += [f"## {section.title}", "", *_paragraphs(section.text)]

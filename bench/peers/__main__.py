@@ -24,6 +24,7 @@ from ..graphs import QUICK, REAL, Graph, known
 from ..papers.__main__ import with_facts, write
 from ..papers.kept import Kept
 from ..papers.lazy import Lazy, Made
+from ..papers.markdown import DRAWINGS
 from ..papers.paper_004 import weights_of
 from ..papers.setting import SMALL, Setting
 from ..programs import Programs
@@ -53,6 +54,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--data", type=Path, metavar="DIR", default=_BENCH.parents[1] / "shared" / "data")
     made.add_argument("--out", type=Path, metavar="DIR", default=_BENCH.parent / "docs" / "reproduction",
                       help="folder of the pages (default: docs/reproduction)")
+    made.add_argument("--html", type=Path, metavar="DIR", default=_BENCH.parent / DRAWINGS,
+                      help=f"folder of the page with the figures drawn (default: {DRAWINGS})")
     made.add_argument("--json", type=Path, metavar="FILE", help="where all figures go, too")
     return made
 
@@ -78,7 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given.json.parent.mkdir(parents=True, exist_ok=True)
         given.json.write_text(json.dumps({"run": run, "sessions": kept.sessions, "rows": rows}, indent=1) + "\n")
     command = "python -m bench.peers" + (" --quick" if given.quick else "")
-    for file in write(with_facts(page(setting, rows, len(graphs)), command, given.threads, kept), given.out):
+    made = with_facts(page(setting, rows, len(graphs)), command, given.threads, kept)
+    for file in write(made, "python -m bench.peers", given.out, given.html):
         print(file)
     wrong = [f"{row['graph']}: {row['wrong']}" for row in rows if row["wrong"]]
     for line in wrong:

@@ -88,8 +88,8 @@ def page() -> Page:
 
 
 def test_markdown_has_all_and_escapes_bars() -> None:
-    text = markdown(page(), "x-figures.html")
-    assert text.startswith("# A <title>\n") and "[x-figures.html](x-figures.html)" in text
+    text = markdown(page(), "python -m x")
+    assert text.startswith("# A <title>\n") and "`python -m x` draws it in `build/reproduction/x-figures.html`" in text
     assert "| <b>\\| | 1 | - |" in text and "| a | 1 | 2 |\n| b | - | 0.5 |" in text
     assert "Nothing was measured." in text and "more & less" in text
     tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
@@ -250,13 +250,13 @@ def test_programs_are_run_where_they_are_built(tmp_path: Path) -> None:
 def test_a_tiny_run_of_each_paper(paper: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],
                                   monkeypatch: pytest.MonkeyPatch) -> None:
     words = [paper, "--scale", "tiny", "--threads", "2", "--resume", str(tmp_path / "cells"), "--out",
-             str(tmp_path / "out"),
+             str(tmp_path / "out"), "--html", str(tmp_path / "drawn"),
              "--cache", str(tmp_path / "cache"), "--programs", str(tmp_path), "--recorded", str(tmp_path),
              *(("--graph", "levels-sqrt") if paper == "003" else ())]
     assert main(words) == 0
     text = (tmp_path / "out" / f"{paper}.md").read_text()
     assert text.count("\n## ") >= 6 and "paper" in text and "machine" in text
-    assert (tmp_path / "out" / f"{paper}-figures.html").read_text().startswith("<!DOCTYPE html>")
+    assert (tmp_path / "drawn" / f"{paper}-figures.html").read_text().startswith("<!DOCTYPE html>")
     told = capsys.readouterr()
     n_cells = told.err.count(" s\n")
     assert n_cells >= 3 and told.out.count("\n") == 2

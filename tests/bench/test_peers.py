@@ -43,7 +43,7 @@ def test_the_verdict_names_what_is_faster(tmp_path: Path) -> None:
 
 def test_the_page_has_every_tool_and_what_is_absent(tmp_path: Path) -> None:
     made = page(setting(tmp_path), [row(0.10, networkit=0.2)], 24)
-    text = markdown(made, "peers-figures.html")
+    text = markdown(made, "python -m bench.peers")
     assert "| g | 10 | 18 | 9 | 0.100 | 5 | > 20 s | - | > 20 s | - | 0.200 | > 20 s | 2.00 |" in text
     assert "networkit / emdiam, seconds to solve: geometric mean 2.00 over 1 graph." in text
     assert "webgraph" in text and "lagraph" in text and "<svg" in html(made)
@@ -70,13 +70,14 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def words(folder: Path, *more: str) -> list[str]:
     return ["--quick", "--graph", GRID, "--resume", str(folder / "cells"), "--cache", str(folder / "cache"), "--out",
-            str(folder / "out"), "--programs", str(folder), "--json", str(folder / "rows.json"), *more]
+            str(folder / "out"), "--html", str(folder / "drawn"), "--programs", str(folder),
+            "--json", str(folder / "rows.json"), *more]
 
 
 def test_the_command_writes_a_page_and_goes_on(tmp_path: Path, quickly: None, monkeypatch: pytest.MonkeyPatch) -> None:
     assert command.main(words(tmp_path)) == 0
     text = (tmp_path / "out" / "peers.md").read_text()
-    assert f"| {GRID} | 2,000 | 7,820 | 88 |" in text and (tmp_path / "out" / "peers-figures.html").exists()
+    assert f"| {GRID} | 2,000 | 7,820 | 88 |" in text and (tmp_path / "drawn" / "peers-figures.html").exists()
     ((only,),) = [json.loads((tmp_path / "rows.json").read_text())["rows"]]
     assert only["wrong"] == "" and only["weighted"]["emdiam"]["sum"] == only["weighted"]["scipy"]["sum"]
     assert only["weighted"]["GAP"]["failure"] == only["bfs"]["GAP"]["failure"] == "not built here"
