@@ -26,6 +26,8 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 # Seconds after which a test is ended as hanging. Nothing is expected to come near them.
 QUICK_SECONDS, SLOW_SECONDS = 300, 4 * 3600
 STDERR = pytest.StashKey[TextIO]()
+# All tests of this session, those too that -m leaves out.
+COLLECTED = pytest.StashKey[list[pytest.Item]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -53,10 +55,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The marker thin(k, sampled=...): the cases that tests/helpers/selection.py does not choose are slow."""
     for item in unselected(items):
         item.add_marker(pytest.mark.slow)
+    if items:
+        items[0].config.stash[COLLECTED] = list(items)
 
 
 def pytest_collection_finish() -> None:
     """Modules and tests stay until the end. Runs collect garbage, and would look through all of them each time."""
+    _keep_what_there_is()
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """So do kernels that the tests of a file have compiled, some hundred thousand objects."""
+    if nextitem is None or nextitem.path != item.path:
+        _keep_what_there_is()
+
+
+def _keep_what_there_is() -> None:
+    """Garbage goes; no later collection looks at what stays."""
     gc.collect()
     gc.freeze()
 

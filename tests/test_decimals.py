@@ -26,7 +26,7 @@ def twin(value: float) -> tuple[int, int] | None:
     return places, int(digits.scaleb(places))
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 @given(value=FLOATS, more=st.integers(0, MOST_PLACES))
 @example(value=0.1, more=0)
 @example(value=1e-9, more=0)
@@ -49,7 +49,7 @@ def test_decimals_are_those_that_python_prints(value: float, more: int) -> None:
     assert most_places(array, places) == places and out[0] == want[1] * 10 ** (places - want[0])
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(st.lists(DIGITS, min_size=1, max_size=20))
 def test_places_of_many_are_the_most_of_one(values: list[float]) -> None:
     found = [twin(value) for value in values]
@@ -57,7 +57,7 @@ def test_places_of_many_are_the_most_of_one(values: list[float]) -> None:
     assert most_places(np.array(values), 0) == want
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False) | st.builds(
     lambda whole, places: float(np.float32(whole / 10**places)), st.integers(0, 10**7), st.integers(0, 9)))
 @example(float(np.float32(0.1)))
@@ -100,7 +100,7 @@ def test_digits_on_which_both_ends_agree(ends: tuple[float, float], text: str) -
     assert agreed(*ends) == text
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(st.lists(st.one_of(st.decimals(allow_nan=False, allow_infinity=False).map(str),
                           st.from_regex(r"\A[+-]?([0-9]{1,25}(\.[0-9]{0,25})?|\.[0-9]{1,25})([eE][+-]?[0-9]{1,3})?\Z",
                                         alphabet="0123456789.eE+-")), max_size=9))

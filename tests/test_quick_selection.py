@@ -16,7 +16,7 @@ from emdiam.gpu.mappings import MAPPINGS
 from emdiam.gpu.paging_model import WAYS
 from emdiam.gpu.variants.registry import VARIANTS
 from emdiam.runs import registry
-from tests.conftest import ROOT
+from tests.conftest import COLLECTED, ROOT
 from tests.engine import test_methods as test_engine_methods
 from tests.helpers.selection import Function, parameters, select
 from tests.helpers.stores import ENGINES, EXTERNAL
@@ -57,9 +57,13 @@ class Collected:
 
 
 @pytest.fixture(scope="module")
-def collected() -> Collected:
-    """All tests of the repository, as pytest itself selects them."""
+def collected(pytestconfig: pytest.Config) -> Collected:
+    """All tests of the repository, as pytest itself selects them: in this session, or for this if it has not all."""
     found = Collected()
+    items = pytestconfig.stash[COLLECTED]
+    if {item.path for item in items} >= {*(ROOT / "tests").rglob("test_*.py")}:
+        found.pytest_collection_modifyitems(items)
+        return found
     without = [f"-pno:{plugin}" for plugin in ("terminal", "faulthandler", "xdist", "cacheprovider")]
     code = pytest.main(["--collect-only", "--override-ini=addopts=", *without, f"--rootdir={ROOT}",
                         str(ROOT / "tests")], plugins=[found])

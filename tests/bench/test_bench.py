@@ -227,7 +227,8 @@ def test_convert_section(cache: Cache):
     assert not (cache.folder / "converted.zarr").exists()
 
 
-@pytest.mark.parametrize("library", ["networkit", "igraph", "scipy"])
+@pytest.mark.parametrize("library", [
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("networkit", "igraph")), "scipy"])
 def test_peers_run_a_bfs(cache: Cache, library: str):
     if not installed(library):
         pytest.skip(f"{library} is not installed")

@@ -118,7 +118,7 @@ def test_what_would_take_much_too_long_is_not_begun(monkeypatch: pytest.MonkeyPa
                     "n_calls": 1}
 
 
-@pytest.mark.parametrize("library", ["networkit", "igraph"])
+@pytest.mark.parametrize("library", [pytest.param("networkit", marks=pytest.mark.slow), "igraph"])
 def test_peers_find_all_eccentricities(cache: Cache, tmp_path: Path, library: str):
     if not installed(library):
         pytest.skip(f"{library} is not installed")

@@ -175,7 +175,8 @@ def test_components_too_small_to_matter_are_left_out():
     assert largest_over([], diameter, lambda part: part) == 0
 
 
-@pytest.mark.parametrize("library", ["networkit", "igraph", "networkx"])
+@pytest.mark.parametrize("library", [
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("networkit", "igraph")), "networkx"])
 def test_peers_find_the_largest_distance_over_all_components(cache: Cache, tmp_path: Path, library: str):
     if not installed(library):
         pytest.skip(f"{library} is not installed")

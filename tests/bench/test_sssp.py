@@ -12,7 +12,7 @@ from bench.cache import Cache
 from bench.setting import QUICK_EFFORT, Setting
 
 
-@pytest.mark.parametrize("peers", [False, True])
+@pytest.mark.parametrize("peers", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_the_section_measures_shortest_paths(tmp_path: Path, peers: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GAPBS_SSSP", raising=False)
     setting = Setting(Cache(tmp_path, tmp_path), 1, True, ("quick-grid-40x50",), peers, effort=QUICK_EFFORT)

@@ -23,7 +23,7 @@ def pairs_of(ids: st.SearchStrategy[Any], most: int = 60) -> st.SearchStrategy[l
     return st.lists(st.tuples(ids, ids), min_size=1, max_size=most)
 
 
-many = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+many = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @many

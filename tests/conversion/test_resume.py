@@ -268,7 +268,7 @@ def kill_at_random_moments(folder: Path, kind: str, times: int) -> None:
         assert [path.name for path in folder.iterdir()] == ["g.zarr"]
 
 
-@pytest.mark.parametrize("kind", ["compact", "wide"])
+@pytest.mark.parametrize("kind", ["compact", pytest.param("wide", marks=pytest.mark.slow)])
 def test_kill_at_a_few_random_moments(tmp_path: Path, kind: str) -> None:
     kill_at_random_moments(tmp_path, kind, 2)
 

@@ -31,8 +31,8 @@ from emdiam.dask import device_frontier
 from tests.helpers.workers import SOURCES, apart, engine_on_workers
 
 ODD = odd_graphs()
-# The others take up to half a minute each, on devices that are a CPU.
-SMALL = [name for name, graph in ODD.items() if len(graph) <= 130]
+# The others take seconds up to half a minute each, on devices that are a CPU.
+SMALL = [name for name, graph in ODD.items() if len(graph) <= 42]
 SETTINGS = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 DENSE: dict[str, dict[str, int]] = {"down": {}, "up": {"dense_arcs": 0}}
 Asked = list[tuple[str, int]]

@@ -22,7 +22,7 @@ from tests.helpers.stores import graphs, odd_graphs, write_store
 from tests.helpers.tasks import distances, distances_directed
 
 ODD = odd_graphs()
-SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 SMALL: dict[str, Any] = {"memory": 4 << 30, "threads": 2}
 
 

@@ -27,7 +27,7 @@ from tests.helpers.tasks import distances
 
 ODD = odd_graphs()
 KINDS = ("in-ram", "in-ram-one-thread", "streamed")
-SETTINGS = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 SMALL: dict[str, Any] = {"memory": 4 << 30, "threads": 2}
 
 

@@ -133,6 +133,7 @@ def larger(kind: str, n: int) -> list[tuple[int, int]]:
     return [(order[v], order[v + 1]) for v in range(n - 1)] + [(order[n // 2], order[n // 3])]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("core", [{}, DENSE], ids=["sparse", "dense"])
 @pytest.mark.parametrize("kind", ["random", "local", "path"])
 def test_streamed(tmp_path: Path, kind: str, core: dict[str, Any]) -> None:

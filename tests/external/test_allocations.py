@@ -67,8 +67,8 @@ def largest_made(monkeypatch: pytest.MonkeyPatch, work: Callable[[], Any]) -> tu
     return largest[0]
 
 
-@pytest.mark.parametrize("method", ["pivots", "clusters", *(pytest.param(name, marks=pytest.mark.slow)
-                                                           for name in ("sweep", "spanning"))])
+@pytest.mark.parametrize("method", ["pivots", *(pytest.param(name, marks=pytest.mark.slow)
+                                               for name in ("clusters", "sweep", "spanning"))])
 def test_no_array_of_an_entry_a_vertex(store: Path, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     options = method_options(method, {"masters": 20} if method == "clusters" else {})
     solve = METHODS[method].definition().solve

@@ -105,7 +105,7 @@ def test_odd_graphs(tmp_path: Path, name: str, room: int) -> None:
         check(engine, verbs, ODD[name], 3)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graph=graphs(most=200), room=st.integers(1, 300), seed=st.integers(0, 999))
 def test_random_graphs(tmp_path: Path, graph: naive.Graph, room: int, seed: int) -> None:
     store = write_store(tmp_path / "g.zarr", graph)

@@ -53,7 +53,7 @@ def test_odd_graphs(tmp_path: Path, name: str, room: int) -> None:
         check_forest(engine, verbs, 7)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graph=graphs(most=200), room=st.integers(1, 300), key=st.integers(0, 2**64 - 1))
 def test_random_graphs(tmp_path: Path, graph: naive.Graph, room: int, key: int) -> None:
     store = write_store(tmp_path / "g.zarr", graph)

@@ -32,7 +32,7 @@ def test_odd_graphs(tmp_path: Path, name: str) -> None:
         assert diameter(verbs, ODD[name], source) == twin(ODD[name], source)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graph=graphs(most=200), room=st.integers(1, 300), seed=st.integers(0, 999))
 def test_random_graphs(tmp_path: Path, graph: naive.Graph, room: int, seed: int) -> None:
     with verbs_on(write_store(tmp_path / "g.zarr", graph), 64, room) as verbs:

@@ -14,7 +14,7 @@ from tests.helpers.formats_naive import NaiveFault, fault_of, naive_edge_list, r
 PLAIN = {"fmt": "edgelist", "header": "none"}  # what no look at the first lines is to find out
 
 relaxed = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=75, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 ids = st.one_of(st.integers(0, 30), st.integers(0, 2**63 - 1)).map(lambda i: b"%d" % i)

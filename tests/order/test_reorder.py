@@ -40,7 +40,7 @@ from tests.helpers.stores import CHUNK, ENGINES, engine_on, graphs, odd_graphs, 
 pytestmark = pytest.mark.thin(4)
 
 SETTINGS = settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 OPTIONS = ConvertOptions(memory_bytes=2 << 30, chunk_ids=CHUNK, force=True)
 ODD = odd_graphs()

@@ -52,21 +52,21 @@ def check(graph: Graph, dtype: type, method: str, source: int) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(graphs(), st.data())
 def test_whole_weights(method: str, graph: Graph, data: st.DataObject) -> None:
     check(graph, np.uint32, method, data.draw(st.integers(0, graph[0] - 1)))
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(graphs(FLOATS), st.data())
 def test_floats(method: str, graph: Graph, data: st.DataObject) -> None:
     check(graph, np.float64, method, data.draw(st.integers(0, graph[0] - 1)))
 
 
 @pytest.mark.parametrize("method", ["delta-stepping", "sorted-buckets", "near-far"])
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=15)
 @given(graphs(), st.sampled_from([0.01, 1.0, 7.5, 1e6, float("inf")]), st.integers(1, 2))
 def test_any_delta(method: str, graph: Graph, delta: float, threads: int) -> None:
     """Far beyond the circle of buckets, one distance a bucket, and one bucket."""

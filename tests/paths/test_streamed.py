@@ -46,13 +46,13 @@ def check(graph: Graph, dtype: str, arena_bytes: int) -> int:
         return search._machine.counters.blocks_read
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(graphs(WHOLE))
 def test_whole_weights(graph: Graph) -> None:
     check(graph, "uint32", 1 << 20)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=15)
 @given(graphs(FLOATS))
 def test_floats(graph: Graph) -> None:
     check(graph, "float64", 1 << 20)

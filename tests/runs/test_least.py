@@ -57,8 +57,7 @@ def checked(ended: Ended, memory: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", [
-    "pivots", "cluster", *(pytest.param(name, marks=pytest.mark.slow) for name in COMMANDS
-                           if name not in ("pivots", "cluster"))])
+    "pivots", *(pytest.param(name, marks=pytest.mark.slow) for name in COMMANDS if name != "pivots")])
 def test_what_the_first_refusal_names(stores: dict[str, Path], name: str) -> None:
     refused = run(stores, name, 1 << 20)
     least = named_bytes(refused.said)

@@ -56,6 +56,7 @@ def test_it_is_on_disk_where_there_is_none(store: Path, monkeypatch: pytest.Monk
         execute(store, run(vertex_state="ram"))
 
 
+@pytest.mark.slow  # runs/test_least.py has one that ends on disk
 def test_a_run_that_finds_out_late_begins_again(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As where distances take more bytes than was planned, and blocks have none left to give."""
     def widen(self: Reserve, item: int) -> None:

@@ -65,7 +65,7 @@ def test_clusters_of_odd_graphs(tmp_path: Path, name: str, engine_name: str):
         check(engine, graph, with_edge)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(graph=graphs(most=60), data=st.data(), engine_name=st.sampled_from(sorted(ENGINES)), chunk=st.just(64))
 def test_clusters_of_random_graphs(tmp_path_factory: Any, graph: naive.Graph, data: st.DataObject, engine_name: str,
                                    chunk: int):

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.thin(16)
 
 GRAPHS = odd_graphs()
 LEAST = 16 * 8  # bytes of the smallest buffer
-EXAMPLES = settings(max_examples=60, deadline=None)
+EXAMPLES = settings(max_examples=30, deadline=None)
 
 
 def with_an_edge(graph: naive.Graph) -> list[list[int]]:

@@ -20,7 +20,7 @@ from tests.helpers.stores import graphs, odd_graphs, write_store
 pytestmark = pytest.mark.thin(4, sampled=("dtype",))
 
 SETTINGS = settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 

@@ -16,7 +16,7 @@ from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store
 
 ODD = odd_graphs()
 SETTINGS = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 
@@ -48,7 +48,7 @@ def test_pivots_on_random_graphs(tmp_path: Path, graph: naive.Graph) -> None:
 
 
 @pytest.mark.slow
-@settings(SETTINGS, max_examples=600)
+@settings(SETTINGS, max_examples=300)
 @given(graph=graphs(most=60))
 def test_pivots_on_many_random_graphs(tmp_path: Path, graph: naive.Graph) -> None:
     check(proved_again(tmp_path, graph), graph)

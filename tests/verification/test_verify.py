@@ -33,7 +33,7 @@ pytestmark = pytest.mark.thin(4)
 
 ODD = odd_graphs()
 SETTINGS = settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 MEMORY = 2 << 30
 # name -> (columns a group, batched); None: what the plan says
@@ -176,7 +176,7 @@ def test_the_least_bound_that_pivots_prove(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.slow
-@settings(SETTINGS, max_examples=1500)
+@settings(SETTINGS, max_examples=750)
 @given(case=st.one_of(attempts(), boundaries()))
 def test_many_verdicts(tmp_path: Path, case: tuple) -> None:
     graph, proof, claims = case

@@ -83,7 +83,7 @@ def check_random(folder: Path, graph: naive.Graph, options: ClusterOptions) -> N
     assert figures(run(path, options, "streamed-windows")) == figures(result)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(graph=graphs(most=60), options=st.sampled_from(OPTIONS), seed=st.integers(0, 99))
 def test_bounds_of_random_graphs(tmp_path_factory: Any, graph: naive.Graph, options: ClusterOptions, seed: int):
     check_random(tmp_path_factory.mktemp("g"), graph, replace(options, seed=seed))

@@ -86,7 +86,7 @@ def test_odd_graphs(tmp_path: Path, name: str, engine_name: str, iterations: int
         check(spanning(engine, SpanningOptions(seed=4, iterations=iterations)), GRAPHS[name], 4, iterations)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(graph=graphs(most=60), seed=st.integers(0, 99), iterations=st.sampled_from([0, 1, 3, None]),
        engine_name=st.sampled_from(sorted(ENGINES)))
 def test_random_graphs(tmp_path_factory: Any, graph: naive.Graph, seed: int, iterations: int | None,
@@ -95,7 +95,7 @@ def test_random_graphs(tmp_path_factory: Any, graph: naive.Graph, seed: int, ite
         check(spanning(engine, SpanningOptions(seed=seed, iterations=iterations)), graph, seed, iterations)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(graph=graphs(most=60), seed=st.integers(0, 99), shuffle=st.randoms())
 def test_the_order_of_the_store_changes_nothing(tmp_path_factory: Any, graph: naive.Graph, seed: int,
                                                 shuffle: random.Random) -> None:

@@ -69,7 +69,7 @@ def test_streamed(tmp_path: Path) -> None:
         check_all(tmp_path, n, arcs, 2, arena=8 * 64 * 4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data(), n=st.integers(1, 9))
 def test_any_digraph(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, n: int) -> None:
     ends = st.integers(0, n - 1)

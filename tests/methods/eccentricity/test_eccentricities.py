@@ -24,7 +24,7 @@ from tests.helpers.stores import ENGINES, EXTERNAL, engine_on, graphs, odd_graph
 pytestmark = pytest.mark.thin(8)
 
 ODD = odd_graphs()
-SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def truth(graph: naive.Graph) -> list[int]:

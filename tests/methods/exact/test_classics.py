@@ -30,8 +30,9 @@ from tests.methods.exact.test_fdiam import check
 
 pytestmark = pytest.mark.thin(16)
 
-# A path of 60 vertices: every BFS of a longer one takes too long where all levels are dense.
-ODD = {**odd_graphs(), "path": naive.graph_of(60, [(v, v + 1) for v in range(59)])}
+# Of 60 levels: every BFS of a longer path takes too long where all levels are dense.
+ODD = {**odd_graphs(), "path": naive.graph_of(60, [(v, v + 1) for v in range(59)]),
+       "long-caterpillar": naive.graph_of(120, [*((v, v + 1) for v in range(59)), *((v, v + 60) for v in range(60))])}
 BATCH = st.integers(1, 11)
 OPTIONS = st.one_of(
     st.builds(FdiamOptions),
@@ -94,7 +95,7 @@ def test_other_engines(tmp_path: Path, kind: str) -> None:
                 check(METHODS[method].definition().solve(engine, None), ODD[name])
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=125, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graph=graphs(), options=OPTIONS)
 def test_random_graphs(graph: naive.Graph, options: Any) -> None:
     with engines() as engine:
@@ -102,7 +103,7 @@ def test_random_graphs(graph: naive.Graph, options: Any) -> None:
     (check_interval if isinstance(options, SweepKOptions) else check)(result, graph)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graph=graphs(most=120), options=OPTIONS)
 def test_random_graphs_streamed(tmp_path: Path, graph: naive.Graph, options: Any) -> None:
     with engine_on(write_store(tmp_path / "g.zarr", graph), "streamed") as engine:

@@ -53,7 +53,7 @@ def test_odd_graphs(tmp_path: Path, kind: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["in-ram", "in-ram-dense", "streamed"])
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graph=graphs(), options=OPTIONS)
 def test_random_graphs(tmp_path: Path, kind: str, graph: naive.Graph, options: FdiamOptions) -> None:
     with engine_on(write_store(tmp_path / "g.zarr", graph), kind) as engine:

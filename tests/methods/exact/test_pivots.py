@@ -74,7 +74,7 @@ POOLS = st.sampled_from([None, None, 0, 300, 3_000, 30_000])
 
 
 @pytest.mark.parametrize("kind", ["in-ram", "in-ram-dense", "streamed"])
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graph=graphs(), steering=STEERING, pool=POOLS)
 def test_random_graphs(
     tmp_path: Path, kind: str, graph: naive.Graph, steering: tuple[str, int, int], pool: int | None
@@ -189,7 +189,7 @@ def naive_bound(a: list[int], b: list[int]) -> int:
     return min(x + y for x, y in zip(a, b, strict=True))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_boxes_equal_all_pairs(data: st.DataObject) -> None:
     """The worst pair, and which points are open, by looking at all pairs."""

@@ -60,7 +60,7 @@ DECIMALS = st.sampled_from([0.1, 0.2, 0.3, 1e-9, 231.361, 144.061, 0.5, 3.0, 1e6
                             1e15 + 0.1, 0.0])
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=12)
 @given(seed=st.integers(0, 1 << 30), few=st.lists(DECIMALS, min_size=1, max_size=4))
 @example(seed=3, few=[1e-9, 1e8])
 @example(seed=4, few=[1e15 + 0.1])
@@ -97,7 +97,7 @@ def test_decimals_are_exact(seed: int, few: list[float]) -> None:
             assert pairs.distances[0, u] == paths.distances[u] == np.inf
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=12)
 @given(seed=st.integers(0, 1 << 30))
 def test_narrow_floats_count_by_their_own_decimals(seed: int) -> None:
     generator = random.Random(seed)
@@ -107,7 +107,7 @@ def test_narrow_floats_count_by_their_own_decimals(seed: int) -> None:
     assert fraction(found.diameter) == sum(map(fraction, edges.values())) and found.exact
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=15)
 @given(seed=st.integers(0, 1 << 30), spread=st.sampled_from([1.0, 1e9, 1e-300, 1e300]))
 @example(seed=1, spread=5e-324)
 def test_floats_with_random_bits_give_an_interval_that_is_proved(seed: int, spread: float) -> None:
@@ -209,7 +209,7 @@ def test_denormal_weights() -> None:
     assert (bounds.lower_bounds <= [1, 1, 1]).all() and (bounds.upper_bounds < 1 + 1e-14).all()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(seed=st.integers(0, 1 << 30), scale=st.sampled_from([1.0, 1e-300, 1 / 32]))
 def test_eccentricities_of_random_floats_are_intervals(seed: int, scale: float) -> None:
     generator = random.Random(seed)

@@ -18,7 +18,7 @@ from emdiam.paths.condensed.labels import PathOptions
 from emdiam.sorting.scratch import Scratch
 from tests.helpers import weighted_naive as naive
 
-many = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+many = settings(max_examples=75, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 TALL = (1 << 32) - 1
 
 

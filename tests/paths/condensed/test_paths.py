@@ -23,7 +23,7 @@ from emdiam.paths.labels import PathCounters
 from emdiam.sorting.scratch import Scratch
 from tests.helpers import weighted_naive as naive
 
-many = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+many = settings(max_examples=75, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 NONE32, NONE64 = (1 << 32) - 1, (1 << 64) - 1
 
 

@@ -248,6 +248,7 @@ def test_command(tmp_path: Path, emdiam: Run) -> None:
     assert again.returncode == 2 and "exists" in again.stderr
 
 
+@pytest.mark.slow
 def test_separators_name_a_budget_that_does(tmp_path: Path) -> None:
     """Nobody knows before they are found how large they are."""
     store, out = tmp_path / "g.zarr", tmp_path / "m.zarr"
