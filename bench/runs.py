@@ -15,7 +15,7 @@ from numba.core import event as numba_event
 
 from emdiam.errors import StoppedEarly
 from emdiam.methods.definition import Limits
-from emdiam.methods.exact.result import Result
+from emdiam.methods.result import Result
 from emdiam.progress import Event, TimeOver
 from emdiam.runs.registry import METHODS
 

@@ -19,7 +19,7 @@ from emdiam.formats.weights import WeightChoice
 from emdiam.generators.make import GenerateReport
 from emdiam.methods.approx.result import Approximation
 from emdiam.methods.eccentricity.result import EccentricityResult
-from emdiam.methods.exact.result import Result
+from emdiam.methods.result import Result
 from emdiam.paths.pairs.result import AllPairs
 from emdiam.paths.result import ShortestPaths
 from emdiam.progress import Event as Event

@@ -26,7 +26,7 @@ from .generators.make import GenerateReport
 from .gpu.setting import CPU
 from .methods.approx.result import Approximation
 from .methods.eccentricity.result import EccentricityResult
-from .methods.exact.result import Result
+from .methods.result import Result
 from .paths.pairs.result import AllPairs
 from .paths.result import ShortestPaths
 from .runs.options import CHECKPOINT, check_keywords, keywords_of, parsed

@@ -15,7 +15,7 @@ from .._version import __version__
 # Commands that answer with bounds or with what was counted so far: stopped, they leave with exit code 3. And the class
 # of their answers, by the option that chooses another one; "" without.
 ANSWERING: dict[str, dict[str, str]] = {
-    "exact": {"": "methods.exact.result:Result", "weighted": "methods.weighted.result:WeightedResult",
+    "exact": {"": "methods.result:Result", "weighted": "methods.weighted.result:WeightedResult",
               "directed": "methods.directed.result:DirectedResult"},
     "approx": {"": "methods.approx.result:Approximation",
                "weighted": "methods.weighted.approximation:WeightedApproximation"},
@@ -70,7 +70,7 @@ def unanswered(command: str, given: Mapping[str, Any], sentence: str, seconds: f
 
 def _of_kind(kind: type[Any], given: Mapping[str, Any], seconds: float) -> dict[str, Any]:
     """An answer of this class with nothing found."""
-    from ..methods.exact.result import Result, Traversals
+    from ..methods.result import Result, Traversals
     from ..units import peak_rss_bytes
 
     store = str(given["store"])

@@ -13,7 +13,7 @@ from ..checkpoint.folder import REORDERED, Folder, identity_digest
 from ..checkpoint.options import CheckpointOptions
 from ..engine.cpu import LocalEngine
 from ..errors import BudgetError, StoppedEarly
-from ..methods.exact.result import Result
+from ..methods.result import Result
 from ..progress import Event, Listener
 from ..store.store import Store
 from ..units import format_size, scratch_folder

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..engine.interface import Engine
     from ..engine.needs import DeviceState, Needs
     from ..store.store import Store
     from ..stream.plan import Phase, Pool
-    from .exact.result import Result
     from .forecast import CostModel
+    from .run import MethodRun
 
 
 # Wall seconds that a probe may take (runs/probe.py), unless told otherwise.
@@ -55,19 +54,27 @@ class MethodOptions:
 
 @dataclass(frozen=True)
 class Method:
-    """options : the class of its options. solve : (engine, options) -> Result. phases : (store, options) -> vertex
+    """options : the class of its options. run : that of a run of it. phases : (store, options) -> vertex
     state by phase. cost_model : (store, options) -> what it has been measured to hold and to read.
     device : what it holds on a GPU. pool : what it could make use of beside vertex state (None: nothing).
     tables : (store, options) -> what it holds beside columns, where those are elsewhere: bytes at least, and what it
     could make use of beyond that."""
 
     options: type[MethodOptions]
-    solve: Callable[[Engine, Any], Result]
+    run: type[MethodRun]
     phases: Callable[[Store, Any], tuple[Phase, ...]]
     cost_model: Callable[[Store, Any], CostModel]
     device: DeviceState
     pool: Callable[[Store], Pool] | None = None
     tables: Callable[[Store, Any], tuple[int, int]] = lambda store, options: (0, 0)
+
+    @property
+    def solve(self) -> Callable[..., Any]:
+        """solve(engine, options=None) -> the Result of a run by numbers of edges; see exact.method.solved."""
+        from .exact.method import solved
+        from .metric import HopMetric
+
+        return lambda engine, options=None: solved(self.run(HopMetric(engine), options or self.options()))
 
     def needs(self, name: str, store: Store, options: MethodOptions) -> Needs:
         """What the method needs of memory on `store` with these options."""

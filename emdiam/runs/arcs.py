@@ -41,8 +41,10 @@ def solve(session: Session) -> DirectedResult:
     time."""
     from ..methods.directed.apsp import Apsp, Eccentricities, EccentricitiesIn
     from ..methods.directed.graph_diameter import GraphDiameter
-    from ..methods.directed.method import phases, run_directed
+    from ..methods.directed.method import phases
+    from ..methods.directed.metric import ArcMetric
     from ..methods.directed.pivots import KEPT, Pivots
+    from ..methods.exact.method import solved
 
     task, options = session.task, session.task.options
     if task.command == "ecc":
@@ -51,9 +53,9 @@ def solve(session: Session) -> DirectedResult:
         kind = {one.name: one for one in (Pivots, GraphDiameter, Apsp)}[task.method]
     columns, arrays = (2, 2) if task.command == "ecc" else (2 + 2 * KEPT if kind is Pivots else 2, 8)
     with opened(session, phases(session.store, columns, arrays), kind.name in _IN_BATCHES) as engine:
-        method = kind(engine, session.in_time(options))
+        method = kind(ArcMetric(engine), session.in_time(options))
         try:
-            return _told(session, method, run_directed(method))
+            return _told(session, method, solved(method))
         except StoppedEarly as stop:
             if stop.result is not None:
                 stop.result = _told(session, method, cast("DirectedResult", stop.result))
@@ -99,8 +101,9 @@ def component_counts(store: Store | str | Path, given: Mapping[str, Any],
 def _told(session: Session, method: DirectedMethod, result: DirectedResult) -> DirectedResult:
     """The result of a method, also of one that was stopped, with all figures of it; of eccentricities with those of all
     vertices, and their file."""
-    session.complete(result, method.engine)
-    load = method.engine.load_seconds
+    engine = method.metric.engine
+    session.complete(result, engine)
+    load = engine.load_seconds
     result.seconds = {**result.seconds, "load": load, "total": result.seconds["total"] + load}
     if session.task.command != "ecc":
         return result

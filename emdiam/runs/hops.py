@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import BudgetError, MoreMemoryError, StoppedEarly, without_frames
 from ..gpu.setting import DEVICE_FAULTS, Selection
 from ..methods.definition import Limits, MethodOptions
-from ..methods.exact.result import Result, Traversals
+from ..methods.result import Result, Traversals
 from ..progress import TimeOver, until
 from ..store.store import Store
 from ..units import current_rss_bytes, peak_rss_bytes
@@ -137,6 +137,8 @@ def _solve(
     """The result on the selected device, and on no other; the engine is open no longer than that. known : of the
     graph; None: what its record says."""
     from ..jit import compile_seconds, kernel_seconds
+    from ..methods.exact.method import solved
+    from ..methods.metric import HopMetric
     from .opening import open_for
 
     listener, compiled = until(session.deadline, placed.listener), compile_seconds()
@@ -145,7 +147,7 @@ def _solve(
             engine: Any = opened
             loaded = kernel_seconds()
             _tell_unmet_limit(placed.store, run, engine, session.deadline)
-            method, options = entry_of(run.method).definition().solve, session.in_time(run.options, placed.known)
+            kind, options = entry_of(run.method).definition().run, session.in_time(run.options, placed.known)
 
             def spent() -> tuple[float, float, float]:
                 return compile_seconds() - compiled, kernel_seconds() - loaded, placed.seconds
@@ -158,8 +160,8 @@ def _solve(
 
             try:
                 # Where workers are lost, the method begins again.
-                result = (method(attach(), options) if run.cluster is None
-                          else engine.repeated(lambda: method(attach(), options)))
+                result = (solved(kind(HopMetric(attach()), options)) if run.cluster is None
+                          else engine.repeated(lambda: solved(kind(HopMetric(attach()), options))))
             except StoppedEarly as stop:
                 if isinstance(stop.result, Result):
                     _complete(session, stop.result, run, engine, spent(), selected)

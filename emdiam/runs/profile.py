@@ -20,7 +20,7 @@ from ..distribution.result import Profile
 from ..engine.cpu import LocalEngine, open_cpu_engine
 from ..engine.needs import Needs, traversal_phases
 from ..errors import MoreMemoryError, StoppedEarly
-from ..methods.exact.result import Result
+from ..methods.result import Result
 from ..progress import Listener, timed
 from ..store.store import Store, open_store
 from ..stream.plan import Pool, with_budget

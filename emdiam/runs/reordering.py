@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ..checkpoint.options import CheckpointOptions
 from ..errors import BudgetError, InputError, StateLost, StoppedEarly
 from ..malloc import return_freed_memory
-from ..methods.exact.result import Result
+from ..methods.result import Result
 from ..progress import Event, Listener, TimeOver, silent, until
 from ..store.store import Store, open_store
 from .hops import nothing_yet

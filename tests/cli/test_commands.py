@@ -110,7 +110,7 @@ def test_exact_says_the_diameter_first(call, store: str):
 
 
 def test_exact_json_is_the_contract(call, store: str):
-    from emdiam.methods.exact.result import Result
+    from emdiam.methods.result import Result
 
     result = parsed(call("exact", store, "--json", "--quiet", "--memory", "2GiB", "--threads", "1"))
     names = [field.name for field in fields(Result) if field.name != "proof"]

@@ -12,7 +12,7 @@ from emdiam.conversion.convert import ConvertOptions, convert
 from emdiam.dask.setting import OnCluster
 from emdiam.engine.interface import max_degree_vertex
 from emdiam.engine.reporter import Reporter
-from emdiam.methods.exact.result import Result
+from emdiam.methods.result import Result
 from emdiam.runs.opening import open_engine
 from emdiam.runs.task import execute, make_task
 from emdiam.store.store import open_store

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from emdiam.methods.exact.certificate import read_certificate
-from emdiam.methods.exact.result import ComponentProof, Proof
+from emdiam.methods.result import ComponentProof, Proof
 from emdiam.store.edge_digest import edge_digest
 from emdiam.store.store import open_store
 from emdiam.verification.run import verify

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from emdiam.methods.exact.certificate import Claims, write_certificate
-from emdiam.methods.exact.result import ComponentProof, Proof
+from emdiam.methods.result import ComponentProof, Proof
 from emdiam.store.store import open_store
 from tests.helpers import naive
 
@@ -18,7 +18,7 @@ def all_distances(graph: naive.Graph) -> list[list[int]]:
 
 
 def proves(rows: list[list[int]], members: list[int], part: ComponentProof) -> bool:
-    """Whether the statement of emdiam.methods.exact.result holds for this component."""
+    """Whether the statement of emdiam.methods.result holds for this component."""
     if part.size != len(members) or part.vertex not in members:
         return False
     if not {*part.pivots, *part.sources, *(part.witness or ())} <= set(members):

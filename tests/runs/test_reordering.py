@@ -19,7 +19,7 @@ from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.cli.plan import _one, plan_text
 from emdiam.errors import BudgetError, InputError, MoreMemoryError, StoppedEarly
 from emdiam.methods.exact.method import ExactMethod
-from emdiam.methods.exact.result import Result
+from emdiam.methods.result import Result
 from emdiam.order import reorder as order_room
 from emdiam.order.temporary import temporary_store
 from emdiam.progress import Event, TimeOver

@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 
 from emdiam.errors import StoreError
 from emdiam.methods.exact.fdiam import fdiam
-from emdiam.methods.exact.result import Result
+from emdiam.methods.result import Result
 from emdiam.runs.opening import open_engine
 from emdiam.store.check import check_store
 from emdiam.store.info import store_info

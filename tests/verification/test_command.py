@@ -12,7 +12,7 @@ import pytest
 
 from emdiam.engine.interface import max_degree_vertex
 from emdiam.methods.exact.certificate import Claims, read_certificate, write_certificate
-from emdiam.methods.exact.result import ComponentProof, Proof
+from emdiam.methods.result import ComponentProof, Proof
 from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
 from emdiam.verification.report import VerifyReport

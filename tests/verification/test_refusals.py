@@ -14,7 +14,7 @@ import pytest
 from emdiam.engine.cpu import CpuEngine
 from emdiam.errors import EmdiamError
 from emdiam.methods.exact.certificate import Claims
-from emdiam.methods.exact.result import ComponentProof, Proof
+from emdiam.methods.result import ComponentProof, Proof
 from emdiam.store.edge_digest import edge_digest
 from emdiam.store.store import open_store
 from emdiam.verification.labels import FEW_COLUMNS

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from emdiam.errors import BudgetError, InputError, StoreError
 from emdiam.methods.exact.certificate import Claims
-from emdiam.methods.exact.result import ComponentProof, Proof
+from emdiam.methods.result import ComponentProof, Proof
 from emdiam.progress import Event
 from emdiam.store import arc_runs
 from emdiam.store.store import open_store

@@ -22,7 +22,7 @@ from ...errors import MoreMemoryError
 from ...paths.condensed.components import largest_weights
 from ...paths.condensed.packed import Packing
 from ...traverse.columns import Column
-from ..exact.result import Witness
+from ..result import Witness
 from .condensed import CondensedGraph, Room, collecting
 from .method import check_lower
 

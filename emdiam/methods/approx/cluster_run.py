@@ -14,15 +14,17 @@ from ...errors import MoreMemoryError
 from ...sorting.scratch import Scratch
 from ...stream.counters import Counters
 from ...units import format_size, scratch_folder
-from ..exact.method import Best, ExactMethod
-from ..exact.result import Witness
+from ..exact.method import ExactMethod
+from ..metric import HopMetric
+from ..result import Witness
+from ..run import Best
 from ..weighted.heights import HeightLimits, height_diameter, least_bytes
 from . import cluster_order as local
 from .cluster_bounds import Lower, Sweeps, double_sweep, lower_bounds
 from .condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES, CondensedGraph, Room, condense_again, condensed_graph
 from .masters import GROWTH, MOST_ROUNDS, most_by_itself, resolve_masters
 from .rank_order import stream_key
-from .result import Approximation, Condensed, extended
+from .result import Approximation, Condensed
 
 if TYPE_CHECKING:
     from .clusters import ClusterOptions
@@ -63,7 +65,7 @@ class MasterChoice:
         self.expected = self._least = max(1, min(most, math.isqrt(run.room.arcs_bytes // _ENTRY_BYTES)))
         self._most, self._shrunk = most, False
         self._steps = [f"{self.expected:,} masters: the square root of the room for arcs, so that they fit"]
-        run.details["auto"] = self._steps
+        run.figures["auto"] = self._steps
 
     def grow(self) -> Labels:
         """The clusters; with "auto", around more masters while there are too many rounds."""
@@ -113,8 +115,11 @@ class ClusterRun(ExactMethod):
     name = "clusters"
     options: ClusterOptions
 
-    def __init__(self, engine: Engine, options: ClusterOptions) -> None:
-        super().__init__(engine, options)
+    result_type = Approximation
+
+    def __init__(self, metric: HopMetric, options: ClusterOptions) -> None:
+        super().__init__(metric, options)
+        engine = self.engine
         self.upper_bound = max(0, engine.facts.n_vertices - 1) if engine.facts.n_arcs else 0
         self.largest = 0, self.upper_bound
         self.lower: Lower | None = None
@@ -123,7 +128,7 @@ class ClusterRun(ExactMethod):
         self.labels: Labels | None = None
         self.graph: CondensedGraph | None = None
         self.facts: dict[str, Any] = {}
-        self.details: dict[str, Any] = {}
+        self.figures: dict[str, Any] = {}
         self.scratch = Scratch(Path(scratch_folder(options.scratch)), Path())
         self.room = room_in(engine, self.scratch)
         self._scratch_counted = 0
@@ -218,8 +223,8 @@ class ClusterRun(ExactMethod):
     def _estimate(self, graph: CondensedGraph, sweeps: Sweeps, largest: int) -> None:
         estimates = sweeps.estimates()
         self.facts.update(max_master_distance=int(graph.radii.max()), max_master_gap=int(sweeps.gaps.max()))
-        self.details["estimate_largest_component"] = int(estimates[largest])
-        self.details["span"] = int(sweeps.spans.max())
+        self.figures["estimate_largest_component"] = int(estimates[largest])
+        self.figures["span"] = int(sweeps.spans.max())
         self.estimated = int(estimates.max())
 
     def _prove_upper(self, graph: CondensedGraph, sweeps: Sweeps, largest: int) -> None:
@@ -234,8 +239,8 @@ class ClusterRun(ExactMethod):
                                     limits, self.room.paths())
         self.upper_bound = min(self.upper_bound, max(2 * int(sweeps.widest.max()), proof.upper))
         self.largest = 0, min(self.upper_bound, self.largest[1])
-        self.details["condensed_diameter"] = [proof.lower, proof.upper]
-        self.details["condensed_traversals"] = proof.traversals + 2
+        self.figures["condensed_diameter"] = [proof.lower, proof.upper]
+        self.figures["condensed_traversals"] = proof.traversals + 2
 
     def _prove_lower(self, graph: CondensedGraph, sweeps: Sweeps, largest: int) -> None:
         """A real distance in every component that matters."""
@@ -271,15 +276,19 @@ class ClusterRun(ExactMethod):
         self._scratch_counted = read
 
     def _details(self) -> dict[str, Any]:
-        return {**self.details, "scratch_bytes_written": self.scratch.bytes_written,
+        return {**self.figures, "scratch_bytes_written": self.scratch.bytes_written,
                 "path_searches": vars(self.room.spent)}
 
-    def result(self, before: Counters, begin: float) -> Approximation:
+    def details(self, used: Counters) -> dict[str, Any]:
+        return {**super().details(used), "passes": used.passes}
+
+    def _fields(self) -> dict[str, Any]:
+        return {"estimate": self.estimated, "known_diameter": self.options.known_diameter, "seed": self.options.seed,
+                **self.facts}
+
+    def result(self) -> Any:
         self._count_scratch()
-        exact = super().result(before, begin)
-        exact.details["passes"] = (self.engine.reporter.stats() - before).passes
-        return extended(exact, estimate=self.estimated, known_diameter=self.options.known_diameter,
-                        seed=self.options.seed, **self.facts)
+        return super().result()
 
     def conclude(self, result: Approximation) -> None:
         result.rate()

@@ -34,7 +34,6 @@ from ...store.store import Store
 from ...stream.plan import Pool, most_parts
 from ...traverse.label_vector import NARROW, WIDE
 from ..definition import Method
-from ..exact.method import solver
 from ..weighted.heights import least_bytes
 from .cluster_run import PIVOT_BYTES, ClusterRun
 from .condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES
@@ -141,6 +140,6 @@ def _expected(options: ClusterOptions, n: int) -> int:
     return min(n, int(count * (3 if options.euler else 1) * 1.1) + 64)
 
 
-clusters = solver(ClusterRun, ClusterOptions)
-METHOD = Method(ClusterOptions, clusters, phases_with(cluster_bytes, _reserved_bytes, _parts_bytes),
+METHOD = Method(ClusterOptions, ClusterRun, phases_with(cluster_bytes, _reserved_bytes, _parts_bytes),
                 lambda store, options: CLUSTERS, DeviceState(4), _pool, tables_bytes)
+clusters = METHOD.solve

@@ -28,7 +28,6 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.interface import Engine
 from ...engine.needs import DeviceState
 from ...store.store import Store
 from ...stream.plan import Pool
@@ -37,7 +36,8 @@ from ...traverse.components import Component
 from ...traverse.multi import MOST_BITS, WORD_BITS, batch_bytes
 from ..definition import Method
 from ..exact.cost_model import bfs_cost
-from ..exact.method import Eccentricity, path_middle, solver
+from ..exact.method import Eccentricity, path_middle
+from ..metric import HopMetric
 from .method import phases_with
 from .rank_order import first_by_rank, members
 from .sweep import DoubleSweeps, SweepOptions, sweep_bytes, sweep_more, tree_pool
@@ -60,8 +60,8 @@ class Fringe(DoubleSweeps):
 
     name = "fringe"
 
-    def __init__(self, engine: Engine, options: FringeOptions) -> None:
-        super().__init__(engine, options)
+    def __init__(self, metric: HopMetric, options: FringeOptions) -> None:
+        super().__init__(metric, options)
         self._known: dict[int, int] = {}  # eccentricities in the component at hand
         self._fringes: list[list[int]] = []
         self._centres: set[int] = set()
@@ -161,7 +161,7 @@ def _pool(store: Store) -> Pool:
     return replace(tree, wanted=max(tree.wanted, batch_bytes(store.n_vertices, MOST_BITS)))
 
 
-fringe = solver(Fringe, FringeOptions)
 METHOD = Method(
-    FringeOptions, fringe, phases_with(fringe_bytes, sweep_more), lambda store, options: bfs_cost(4, 60),
+    FringeOptions, Fringe, phases_with(fringe_bytes, sweep_more), lambda store, options: bfs_cost(4, 60),
     DeviceState(3, batches=True), _pool)
+fringe = METHOD.solve

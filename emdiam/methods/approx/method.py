@@ -20,17 +20,18 @@ from ...engine.needs import label_bytes, phases_of
 from ...errors import EmdiamError, InputError
 from ...store.store import Store
 from ...stream.blocks import table_bytes
-from ...stream.counters import Counters
 from ...stream.plan import Phase
 from ...traverse.columns import Column
 from ...traverse.components import Component
 from ...traverse.ram_column import RamColumn
 from ...traverse.workspace import workspace_bytes
 from ..definition import MethodOptions
-from ..exact.method import UNKNOWN, Best, Eccentricity, ExactMethod
-from ..exact.result import Witness
+from ..exact.method import Eccentricity, ExactMethod
+from ..metric import HopMetric
+from ..result import Witness
+from ..run import UNKNOWN, Best
 from .rank_order import first_by_rank, hub_of, members
-from .result import Approximation, extended
+from .result import Approximation
 
 
 @dataclass(frozen=True)
@@ -81,15 +82,17 @@ def tree_bytes(store: Store, column: int) -> int:
 
 
 class SweepingMethod(ExactMethod):
-    """An approximation made of BFS; exact.method.solver makes the Approximation.
+    """An approximation made of BFS; exact.method.solved makes the Approximation.
 
     A subclass solves one component, by eccentricity() and eccentricities() alone, and may set
     `estimate` and `seed`. It need not close the interval: it raises Enough when it is done. All
     choices go by natural rank: hubs, farthest vertices, trees.
     """
 
-    def __init__(self, engine: Engine, options: ApproxOptions) -> None:
-        super().__init__(engine, options)
+    result_type = Approximation
+
+    def __init__(self, metric: HopMetric, options: ApproxOptions) -> None:
+        super().__init__(metric, options)
         self.seed: int | None = None
         self.trees = self.trees_left_out = 0
         self.labels: Column | None = None  # distances from best.source
@@ -160,9 +163,8 @@ class SweepingMethod(ExactMethod):
         left_out = {"trees_left_out": self.trees_left_out} if self.trees_left_out else {}
         return {"trees": self.trees, **left_out}
 
-    def result(self, before: Counters, begin: float) -> Approximation:
-        return extended(super().result(before, begin), estimate=self.estimate(), seed=self.seed,
-                        known_diameter=self.options.known_diameter)
+    def _fields(self) -> dict[str, Any]:
+        return {"estimate": self.estimate(), "seed": self.seed, "known_diameter": self.options.known_diameter}
 
     def check(self) -> Witness | None:
         if self.labels is None and self._labels_source == self.best.source != UNKNOWN:

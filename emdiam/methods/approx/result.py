@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
-from ..exact.result import Result
+from ..result import Result
 
 
 @dataclass

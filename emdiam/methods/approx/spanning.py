@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...engine.interface import Engine, TreeRefinement, Trees
+from ...engine.interface import TreeRefinement, Trees
 from ...engine.needs import DeviceState
 from ...errors import InputError
 from ...store.store import Store
@@ -34,7 +34,8 @@ from ...traverse.spanning import buffer_sizes
 from ...traverse.spanning import spanning_bytes as forest_bytes
 from ...traverse.tree_refinement import TreeBounds, trees_bytes
 from ..definition import Method
-from ..exact.method import Best, solver
+from ..metric import HopMetric
+from ..run import Best
 from .cost_model import SPANNING
 from .method import ApproxOptions, SweepingMethod, phases_with
 from .rank_order import stream_key
@@ -60,15 +61,16 @@ class SpanningRun(SweepingMethod):
 
     name = "spanning"
 
-    def __init__(self, engine: Engine, options: SpanningOptions) -> None:
-        super().__init__(engine, options)
+    def __init__(self, metric: HopMetric, options: SpanningOptions) -> None:
+        super().__init__(metric, options)
+        facts = metric.engine.facts
         self.seed: int | None = options.seed
         self.iterations = options.iterations
         self.heights: list[int] = []
         self.scans, self.converged, self.n_trees = 0, False, 0
         self._trees: Trees | None = None
-        most = max(0, engine.facts.n_vertices - engine.facts.n_isolated - 1)
-        least = min(1, engine.facts.n_arcs)
+        most = max(0, facts.n_vertices - facts.n_isolated - 1)
+        least = min(1, facts.n_arcs)
         self.best = Best(least)
         self.bounds = TreeBounds(0, least, most, least, most, -1)
 
@@ -183,6 +185,6 @@ def spanning_bytes_of_tour(n_vertices: int, id_bytes: int) -> int:
     return max(forest_bytes(n_vertices, id_bytes), euler_bytes(n_vertices, id_bytes))
 
 
-spanning = solver(SpanningRun, SpanningOptions)
-METHOD = Method(SpanningOptions, spanning, phases_with(spanning_bytes, reserved_bytes, reserved_bytes),
+METHOD = Method(SpanningOptions, SpanningRun, phases_with(spanning_bytes, reserved_bytes, reserved_bytes),
                 lambda store, options: SPANNING, DeviceState(3), _pool)
+spanning = METHOD.solve

@@ -17,7 +17,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...engine.interface import Engine
 from ...engine.needs import DeviceState, widening_bytes
 from ...errors import InputError
 from ...store.store import Store
@@ -25,7 +24,8 @@ from ...stream.plan import Pool
 from ...traverse.components import Component
 from ...traverse.workspace import column_bytes
 from ..definition import Method
-from ..exact.method import Eccentricity, Enough, solver
+from ..exact.method import Eccentricity, Enough
+from ..metric import HopMetric
 from .cost_model import SWEEP
 from .method import ApproxOptions, SweepingMethod, labels_of_components, phases_with, tree_bytes
 from .rank_order import drawn, first_by_rank, members, stream_key
@@ -52,8 +52,8 @@ class DoubleSweeps(SweepingMethod):
 
     keeps_distances = True
 
-    def __init__(self, engine: Engine, options: SweepOptions) -> None:
-        super().__init__(engine, options)
+    def __init__(self, metric: HopMetric, options: SweepOptions) -> None:
+        super().__init__(metric, options)
         self.iterations, self.seed = options.iterations, options.seed
         self.iteration, self.floor = 0, 0
         self._iterations_here = 0
@@ -142,6 +142,6 @@ def tree_pool(store: Store) -> Pool:
     return Pool(tree_bytes(store, column_bytes(store.n_vertices)), smallest=tree_bytes(store, 1))
 
 
-sweep = solver(Sweep, SweepOptions)
-METHOD = Method(SweepOptions, sweep, phases_with(sweep_bytes, sweep_more), lambda store, options: SWEEP, DeviceState(3),
+METHOD = Method(SweepOptions, Sweep, phases_with(sweep_bytes, sweep_more), lambda store, options: SWEEP, DeviceState(3),
                 tree_pool)
+sweep = METHOD.solve

@@ -18,7 +18,7 @@ from ...errors import InputError
 from ...histogram import histogram
 from ..eccentricity.result import EccentricityResult, VertexSet
 from ..eccentricity.summary import MOST_IDS
-from ..exact.method import Best
+from ..run import Best
 from .method import DirectedMethod, DirectedOptions
 from .result import DirectedResult
 
@@ -65,14 +65,14 @@ class Apsp(DirectedMethod):
             sources = np.arange(first, min(first + _PIECE, self.n))
             self.check_time()
             self.tick("multi-source")
-            found = self.engine.eccentricities(sources, back=self.back)
+            found = self.metric.eccentricities(sources, back=self.back)
             self._took(first, found)
             self.stages.multi_source += 1
             self.stages.multi_source_sources += len(sources)
             at = int(found.argmax())
             if int(found[at]) > self.best.length:
                 self.best = Best(int(found[at]), int(sources[at]), -1)
-        self.upper, vertex = self.best.length, self.best.source
+        self.bound, vertex = self.best.length, self.best.source
         far = self.traverse(vertex, back=self.back, distances=False, counts=False).farthest
         self.best = Best(self.best.length, *((far, vertex) if self.back else (vertex, far)))
 
@@ -89,7 +89,7 @@ class Eccentricities(Apsp):
         """See DirectedMethod; without arcs all eccentricities are 0."""
         self.values = np.full(self.n, -1, np.int32)
         super().solve()
-        if not self.engine.store.n_arcs:
+        if not self.metric.n_edges:
             self.values[:] = 0
 
     def _took(self, first: int, eccentricities: np.ndarray) -> None:
@@ -103,7 +103,7 @@ class Eccentricities(Apsp):
                                 "unresolved": self.n - len(known), "direction": "in" if self.back else "out",
                                 "sources": len(known)}
         if keep:
-            more["ids"] = list(self.engine.store.user_ids(np.arange(self.n)))
+            more["ids"] = list(self.metric.engine.store.user_ids(np.arange(self.n)))
             more["lower_bounds"] = np.maximum(self.values, 0).astype(np.uint32)
             more["upper_bounds"] = np.where(self.values < 0, self.n - 1, self.values).astype(np.uint32)
         if result.exact:
@@ -124,7 +124,7 @@ class Eccentricities(Apsp):
 
     def _vertices(self, value: int) -> VertexSet:
         ids = np.flatnonzero(self.values == value)
-        return VertexSet(len(ids), list(self.engine.store.user_ids(ids[:MOST_IDS])))
+        return VertexSet(len(ids), list(self.metric.engine.store.user_ids(ids[:MOST_IDS])))
 
 
 class EccentricitiesIn(Eccentricities):

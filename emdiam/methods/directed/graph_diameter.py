@@ -33,7 +33,7 @@ class GraphDiameter(DirectedMethod):
 
     def _solve(self) -> None:
         self.sweep()
-        self.main_loop(np.full(self.n, self.n, np.uint32), self._order())
+        self.main_loop(self.no_bounds(self.n), self._order())
 
     def _details(self) -> dict[str, Any]:
         return {"published_count": self.sources} if self.n_strong is not None else {}
@@ -43,31 +43,27 @@ class GraphDiameter(DirectedMethod):
 
     def _order(self) -> np.ndarray:
         """All vertices in the order in which they are looked at."""
-        products = np.multiply(self.engine.inner_degrees(self.numbers),
-                               self.engine.inner_degrees(self.numbers, back=True), dtype=np.int64)
-        return np.lexsort((-products, self.numbers)).astype(self.numbers.dtype)
+        return np.lexsort((-self.metric.inner_degrees(self.numbers), self.numbers)).astype(self.numbers.dtype)
 
     def main_loop(self, bounds: np.ndarray, order: np.ndarray) -> None:
-        """Look at the vertices of `order`. bounds : B, uint32[n], of ecc_in where the graph is turned."""
-        least = np.full(self.sizes.size, self.n, np.uint32)
+        """Look at the vertices of `order`. bounds : B of all vertices, of ecc_in where the graph is turned."""
+        least = self.no_bounds(self.sizes.size)
         for first in range(0, len(order), _MOST_ARCS):
             part = order[first : first + _MOST_ARCS]
             part = part[bounds[part] > self.best.length]
-            for some in chunks(part, lambda ids: self.engine.degrees(ids, back=self.turned), _MOST_ARCS):
+            for some in chunks(part, lambda ids: self.metric.degrees(ids, back=self.turned), _MOST_ARCS):
                 self._look_at(some.astype(np.int64), bounds, least)
                 self._tell(bounds, order[first:])
                 if self.satisfied():
                     return
-        self.upper = self.best.length
+        self.bound = self.best.length
 
     def _look_at(self, vertices: np.ndarray, bounds: np.ndarray, least: np.ndarray) -> None:
         """Look at a few vertices, in order."""
-        rows = self.engine.rows(vertices, back=self.turned)
-        ends = np.cumsum([0, *map(len, rows)])
-        heads, at = np.concatenate(rows), 0
+        arcs, at = self.metric.heads(vertices, back=self.turned), 0
         while True:
-            about = np.array([at, self.best.length, self.n], np.int64)
-            at = int(next_source(vertices, ends, heads, bounds, self.numbers, least, about))
+            about = np.array([at, self.best.length, self.above], np.int64)
+            at = int(next_source(vertices, *arcs, bounds, self.numbers, least, about))
             if at == len(vertices):
                 return
             if not self._closed(int(vertices[at]), bounds):
@@ -93,27 +89,27 @@ class GraphDiameter(DirectedMethod):
         """The upper bound, from those that were not looked at and L."""
         step = 1 << 20
         most = max(int(bounds[rest[first : first + step]].max()) for first in range(0, len(rest), step))
-        self.upper = min(self.upper, max(self.best.length, most))
+        self.bound = min(self.bound, max(self.best.length, most))
 
 
 @kernel(allocates=False)
-def next_source(vertices, ends, heads, bounds, numbers, least, about):
+def next_source(vertices, ends, heads, lengths, bounds, numbers, least, about):
     """The place of the first vertex from about[0] on whose bound, also by its heads, is above about[1]; their number
     without one. Bounds by heads replace others. heads[ends[i] : ends[i + 1]] are those of vertices[i]. least : of every
-    component, about[2], the number of all vertices, before and after."""
-    limit, n = about[1], about[2]
+    component, about[2], more than any bound, before and after."""
+    limit, none = about[1], about[2]
     for i in range(about[0], len(vertices)):
         v = vertices[i]
         if np.int64(bounds[v]) <= limit:
             continue
         for p in range(ends[i], ends[i + 1]):
             w = heads[p]
-            least[numbers[w]] = min(np.int64(least[numbers[w]]), np.int64(bounds[w]) + 1)
+            least[numbers[w]] = min(np.int64(least[numbers[w]]), np.int64(bounds[w]) + np.int64(lengths[p]))
         bound = np.int64(0)
         for p in range(ends[i], ends[i + 1]):
             bound = max(bound, np.int64(least[numbers[heads[p]]]))
         for p in range(ends[i], ends[i + 1]):
-            least[numbers[heads[p]]] = n
+            least[numbers[heads[p]]] = none
         if bound > limit:
             return i
         bounds[v] = bound

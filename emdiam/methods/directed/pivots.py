@@ -37,14 +37,14 @@ _MOST_TABLE = 1 << 22
 
 
 class Pivots(GraphDiameter):
-    """One run of pivots. upper : of ecc_out and ecc_in, uint32[2, n]; lower : the same. kept : pivots, each with its
+    """One run of pivots. bounds : of ecc_out and ecc_in, [2, n]; lower : the same. kept : pivots, each with its
     distances from it and to it."""
 
     name = "pivots"
 
     def _solve(self) -> None:
-        self.bounds: np.ndarray = np.full((2, self.n), self.n, np.uint32)
-        self.lower: np.ndarray = np.zeros((2, self.n), np.uint32)
+        self.bounds = self.no_bounds((2, self.n))
+        self.lower = np.zeros_like(self.bounds)
         self.kept: list[tuple[int, tuple[np.ndarray, np.ndarray]]] = []
         self.rounds = self.by_pairs = 0
         order = self._order()
@@ -55,12 +55,12 @@ class Pivots(GraphDiameter):
             if open_pairs > _WORTH * before:
                 break
         if not open_pairs:
-            self.upper = self.best.length
+            self.bound = self.best.length
         elif not self.satisfied():
             self._finish(order)
 
     def _details(self) -> dict[str, Any]:
-        rounds = {} if self.n_strong is None or not self.engine.store.n_arcs else {
+        rounds = {} if self.n_strong is None or not self.metric.n_edges else {
             "rounds": self.rounds, "sources": self.sources, "closed_by_pairs": self.by_pairs}
         return rounds
 
@@ -81,7 +81,7 @@ class Pivots(GraphDiameter):
             if len(self._open(side)):
                 self._extreme(side)
         counts = [len(self._open(side)) for side in (0, 1)]
-        self.upper = min(self.upper, max(self.best.length, min(int(side.max()) for side in self.bounds)))
+        self.bound = min(self.bound, max(self.best.length, min(int(side.max()) for side in self.bounds)))
         return counts[0] * counts[1]
 
     def _fold(self, vertex: int, distances: np.ndarray, side: int, eccentricity: int) -> None:
@@ -135,7 +135,7 @@ class Pivots(GraphDiameter):
 
 @kernel(allocates=False)
 def fold(upper, lower, distances, numbers, about):
-    """Bounds on the eccentricities of one side, uint32[n] each, by distances to a vertex of component about[1] whose
+    """Bounds on the eccentricities of one side, [n] each, by distances to a vertex of component about[1] whose
     eccentricity is at most about[2]. about[0] : unreached."""
     for v in range(len(upper)):
         d = np.int64(distances[v])

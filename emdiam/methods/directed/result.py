@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ...shown import infinite
-from ..exact.result import Result
+from ..result import Result
 
 
 @dataclass(repr=False)

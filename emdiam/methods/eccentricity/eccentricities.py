@@ -26,25 +26,24 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.interface import Engine
 from ...engine.needs import MOST_ON_DISK, DeviceState, batch_state_bytes, distance_bytes, traversal_phases
 from ...errors import EmdiamError, InputError
 from ...histogram import histogram
 from ...store.store import Store
-from ...stream.counters import Counters
 from ...stream.plan import Phase, Pool
 from ...traverse.columns import PIECE, Column
 from ...traverse.components import Component
 from ..definition import Method, MethodOptions
 from ..exact.cost_model import bfs_cost
-from ..exact.method import UNKNOWN, Eccentricity, ExactMethod, solver
-from ..exact.result import Result
-from ..exact.witness import REPORT
+from ..exact.method import NOWHERE, Eccentricity, ExactMethod
+from ..metric import HopMetric
+from ..run import UNKNOWN
+from ..witness import REPORT
 from .bounds import Bounds
 from .by_pairs import MOST_PAIRS, PAIR_BYTES, ByPairs
 from .certificate import MOST_ANEW
 from .output import write_table
-from .result import EccentricityResult, of_result
+from .result import EccentricityResult
 from .summary import Summary, count_eccentricities
 
 ALL, RADIUS, CENTER = "all", "radius", "center"
@@ -86,12 +85,13 @@ class AllEccentricities(ExactMethod):
 
     name = "eccentricities"
     keeps_distances = True
+    result_type = EccentricityResult
     options: EccentricityOptions
 
-    def __init__(self, engine: Engine, options: EccentricityOptions) -> None:
-        super().__init__(engine, options)
+    def __init__(self, metric: HopMetric, options: EccentricityOptions) -> None:
+        super().__init__(metric, options)
         self.bounds: Bounds | None = None
-        self.summary = Summary(engine.store)
+        self.summary = Summary(self.engine.store)
         self.radius = self.upper_here  # of the component at hand: the smallest eccentricity so far
         self.centre = 0
         self.radius_largest: int | None = None  # once it is proved
@@ -121,7 +121,7 @@ class AllEccentricities(ExactMethod):
         first = self.eccentricity(start, distances=True)
         with self.stages.timed("components"):
             self.tick("components")
-            self.components = engine.components(start)
+            self.components = self.metric.components(start)
         self.know_components()
         of_start = Component(start, 0, engine.facts.n_vertices - 1, first.n_reached, start)
         rival = self._larger_rival(start, first.n_reached)
@@ -238,7 +238,7 @@ class AllEccentricities(ExactMethod):
                 self.radius = int(self.bounds.lower.gather([self.centre])[0])
         if self.reported:
             self._largest = self.lower_here, self.upper_here
-        self.component = None
+        self.component = NOWHERE
 
     def _note_longest(self, component: Component) -> None:
         """The largest eccentricity, which may be that of no source."""
@@ -309,7 +309,7 @@ class AllEccentricities(ExactMethod):
 
     def take_leaves(self, vertices: np.ndarray) -> None:
         """Those of the open vertices that are leaves are settled at the end."""
-        assert self.bounds is not None and self.component is not None
+        assert self.bounds is not None
         if self.component.size > 2:
             leaves = vertices[self.engine.degrees(vertices) == 1]
             self._leaves.append(leaves)
@@ -322,7 +322,7 @@ class AllEccentricities(ExactMethod):
 
     def traverse(self, sources: np.ndarray, keep: Callable[[int, Column, int], None] | None = None) -> None:
         """Traverse them, all of the component at hand. keep : takes the distances from each, and its eccentricity."""
-        assert self.bounds is not None and self.component is not None
+        assert self.bounds is not None
         most = self._most()
         for begin in range(0, len(sources), most):
             some = sources[begin : begin + most]
@@ -345,7 +345,7 @@ class AllEccentricities(ExactMethod):
         self, sources: list[int], columns: list[Column], eccentricities: list[int], farthest: list[int] | None = None
     ) -> None:
         """Take traversals into account; farthest : a vertex farthest from each source."""
-        assert self.bounds is not None and self.component is not None
+        assert self.bounds is not None
         span = self.component.first, self.component.last + 1
         with self.stages.timed("bounds"):
             loose = self.bounds.lower.gather(sources) < eccentricities
@@ -421,7 +421,7 @@ class AllEccentricities(ExactMethod):
         """A vertex of the largest component, with the smallest eccentricity once that is known."""
         return self.summary.centre if self.summary.centre >= 0 else self._centre_largest
 
-    def stopped(self, before: Counters, begin: float) -> Result:
+    def stopped(self) -> EccentricityResult:
         """The bounds so far, which are written to the file, too."""
         if self.bounds is not None:
             for leaves in self._leaves:
@@ -429,29 +429,28 @@ class AllEccentricities(ExactMethod):
             self._leaves = []
             if self.written is None:
                 self._finish()
-        return super().stopped(before, begin)
-
-    def result(self, before: Counters, begin: float) -> EccentricityResult:
-        """See ExactMethod."""
-        result = of_result(super().result(before, begin))
-        result.radius, result.sources, result.out = self.radius_largest, self.n_sources, self.written
-        result.center, result.periphery = self.summary.center, self.summary.periphery
-        result.unresolved = self.engine.facts.n_vertices
-        if self.bounds is not None:
-            counts, result.unresolved = count_eccentricities(self.bounds)
-            if self.options.what == ALL:
-                result.histogram, result.histogram_width = histogram(counts)
-            result.eccentricity_proof = None if result.unresolved else self.bounds.proof()
-            result.traversed = self.bounds.traversed
-            result.of_largest = self._central_vertex()
-            if self.options.keep:
-                result.lower_bounds, result.upper_bounds = self.bounds.vectors()
-                result.ids = list(self.engine.store.user_ids(np.arange(self.engine.facts.n_vertices)))
+        result: EccentricityResult = super().stopped()
         return result
 
+    def _fields(self) -> dict[str, Any]:
+        fields = {"radius": self.radius_largest, "sources": self.n_sources, "out": self.written,
+                  "center": self.summary.center, "periphery": self.summary.periphery,
+                  "unresolved": self.engine.facts.n_vertices}
+        if self.bounds is None:
+            return fields
+        counts, unresolved = count_eccentricities(self.bounds)
+        numbers, width = histogram(counts) if self.options.what == ALL else ({}, None)
+        kept: dict[str, Any] = {}
+        if self.options.keep:
+            lower, upper = self.bounds.vectors()
+            kept = {"lower_bounds": lower, "upper_bounds": upper,
+                    "ids": list(self.engine.store.user_ids(np.arange(self.engine.facts.n_vertices)))}
+        return {**fields, "unresolved": unresolved, "histogram": numbers, "histogram_width": width,
+                "eccentricity_proof": None if unresolved else self.bounds.proof(),
+                "traversed": self.bounds.traversed, "of_largest": self._central_vertex(), **kept}
+
     def conclude(self, result: EccentricityResult) -> None:
-        """Complete the result at the end."""
-        result.not_written = self.not_written
+        """See MethodRun."""
         result.exact = self.radius_largest is not None and (self.options.what != ALL or result.unresolved == 0)
         if self.options.what == ALL and result.exact:
             result.diameter_max_component = self.best.length
@@ -476,6 +475,6 @@ def _pool(store: Store) -> Pool:
                 + 4 * _PAIR_COLUMNS * n + min(4 * MOST_PAIRS * PAIR_BYTES, 4 * _PAIR_COLUMNS * n))
 
 
-eccentricities = solver(AllEccentricities, EccentricityOptions)
-METHOD = Method(EccentricityOptions, eccentricities, _phases, lambda store, options: bfs_cost(3, 300),
+METHOD = Method(EccentricityOptions, AllEccentricities, _phases, lambda store, options: bfs_cost(3, 300),
                 DeviceState(4, batches=True), _pool)
+eccentricities = METHOD.solve

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...shown import Shown
-from ..exact.result import Result
+from ..result import Result
 
 # Vectors of a result, which JSON leaves out.
 _OF_VERTICES = ("ids", "lower_bounds", "upper_bounds", "eccentricity_proof", "traversed", "of_largest")

@@ -15,7 +15,7 @@ from ...traverse.columns import Column
 from ...traverse.components import Component
 from ..definition import Method
 from .cost_model import apsp_cost
-from .method import BatchOptions, Eccentricity, ExactMethod, solver
+from .method import BatchOptions, Eccentricity, ExactMethod
 
 
 class ApspOptions(BatchOptions):
@@ -48,9 +48,9 @@ class Apsp(ExactMethod):
             yield rest
 
 
-apsp = solver(Apsp, ApspOptions)
 METHOD = Method(
-    ApspOptions, apsp,
+    ApspOptions, Apsp,
     lambda store, options: traversal_phases(
         store, lambda column: distance_bytes(store, column) + batch_state_bytes(store, options.batch)),
     lambda store, options: apsp_cost(-(-store.n_vertices // max(1, options.batch))), DeviceState(1, batches=True))
+apsp = METHOD.solve

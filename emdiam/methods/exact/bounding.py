@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.interface import Engine
 from ...engine.needs import DeviceState, batch_state_bytes, distance_bytes, traversal_phases
 from ...errors import InputError
 from ...store.store import Store
@@ -27,8 +26,9 @@ from ...stream.plan import Phase
 from ...traverse.columns import FOLD_BYTES, Column
 from ...traverse.components import Component
 from ..definition import Method, MethodOptions
+from ..metric import HopMetric
 from .cost_model import bfs_cost
-from .method import Eccentricity, ExactMethod, check_batch, solver
+from .method import Eccentricity, ExactMethod, check_batch
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,12 @@ class Bounding(ExactMethod):
     keeps_distances = True
     options: BoundingOptions
 
-    def __init__(self, engine: Engine, options: BoundingOptions) -> None:
-        super().__init__(engine, options)
+    def __init__(self, metric: HopMetric, options: BoundingOptions) -> None:
+        super().__init__(metric, options)
         self.lower: Column | None = None
         self.upper_bounds: Column | None = None  # open at candidates only
         self.iterations = 0
-        self.n_candidates = engine.facts.n_vertices
+        self.n_candidates = metric.n_vertices
 
     def _prepare(self, largest: int) -> None:
         self.lower, self.upper_bounds = self.engine.new_column(largest, 0), self.engine.new_column(largest)
@@ -145,6 +145,6 @@ def _phases(store: Store, options: BoundingOptions) -> tuple[Phase, ...]:
     return traversal_phases(store, state)
 
 
-bounding = solver(Bounding, BoundingOptions)
-METHOD = Method(BoundingOptions, bounding, _phases, lambda store, options: bfs_cost(3, 110),
+METHOD = Method(BoundingOptions, Bounding, _phases, lambda store, options: bfs_cost(3, 110),
                 DeviceState(4, batches=True))
+bounding = METHOD.solve

@@ -17,6 +17,7 @@ import numpy as np
 from ...store.digest_on_disk import digest_on_disk
 from ...store.edge_digest import edge_digest, hash_bytes
 from ...store.store import Store
+from ..result import Proof, Result
 from ..sealed import (
     Id,
     count,
@@ -32,7 +33,6 @@ from ..sealed import (
     vertex_id,
     write_sealed,
 )
-from .result import Proof, Result
 
 FORMAT = "emdiam certificate"
 VERSION = 1

@@ -43,9 +43,11 @@ from ...errors import InputError
 from ...store.store import Store
 from ...traverse.components import Component
 from ..definition import Method, MethodOptions
+from ..metric import HopMetric
+from ..result import Traversals
+from ..run import StageCounts
 from .cost_model import FDIAM
-from .method import Eccentricity, ExactMethod, Stages, solver
-from .result import Traversals
+from .method import Eccentricity, ExactMethod
 
 # Chains are taken in pieces of max(TIPS_PER_PIECE, n / TIPS_SHARE) tips: at most sixty-four spreads.
 TIPS_PER_PIECE = 4096
@@ -133,7 +135,7 @@ class State:
 
 
 @dataclass
-class FdiamStages(Stages):
+class FdiamCounts(StageCounts):
     """Counts and wall seconds of the stages (the paper's Table 4 and Figure 8)."""
 
     winnows: int = 0
@@ -188,17 +190,15 @@ class Fdiam(ExactMethod):
     """One run of F-Diam on an engine."""
 
     name = "fdiam"
-    stages: FdiamStages
+    stages: FdiamCounts
+    stage_counts = FdiamCounts
     options: FdiamOptions
 
-    def __init__(self, engine: Engine, options: FdiamOptions) -> None:
-        super().__init__(engine, options)
+    def __init__(self, metric: HopMetric, options: FdiamOptions) -> None:
+        super().__init__(metric, options)
         self.state: State | None = None
         self.chains_done = False
         self.random = np.random.default_rng(options.seed)
-
-    def _new_stages(self) -> FdiamStages:
-        return FdiamStages()
 
     def _start(self) -> int:
         if self.options.start == "max-degree":
@@ -292,9 +292,9 @@ class Fdiam(ExactMethod):
                 self.stages.partial += 1
 
 
-fdiam = solver(Fdiam, FdiamOptions)
 METHOD = Method(
-    FdiamOptions, fdiam,
+    FdiamOptions, Fdiam,
     lambda store, options: traversal_phases(
         store, lambda column: solve_bytes(store, column), keeps_distances=False, keeps_labels=True),
     lambda store, options: FDIAM, DeviceState(2, spreads=True))
+fdiam = METHOD.solve

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.interface import Engine
 from ...engine.needs import DeviceState, distance_bytes, traversal_phases
 from ...errors import InputError
 from ...store.store import Store
@@ -30,8 +29,9 @@ from ...stream.plan import Phase
 from ...traverse.columns import Column
 from ...traverse.components import Component
 from ..definition import Method, MethodOptions
+from ..metric import HopMetric
 from .cost_model import bfs_cost
-from .method import Eccentricity, ExactMethod, solver
+from .method import Eccentricity, ExactMethod
 
 # Vertices ranked by degree in one pass; the next pass comes when they are used up.
 _RANKED = 4096
@@ -56,8 +56,8 @@ class GraphDiameter(ExactMethod):
     name = "graph-diameter"
     keeps_distances = True
 
-    def __init__(self, engine: Engine, options: GraphDiameterOptions) -> None:
-        super().__init__(engine, options)
+    def __init__(self, metric: HopMetric, options: GraphDiameterOptions) -> None:
+        super().__init__(metric, options)
         self.random = np.random.default_rng(options.seed)
         self.swept = 0  # BFS of double sweeps
         self.bounds: Column | None = None  # open where B > L, in the component at hand
@@ -133,5 +133,5 @@ def _phases(store: Store, options: GraphDiameterOptions) -> tuple[Phase, ...]:
     return traversal_phases(store, lambda column: store.n_vertices * column + distance_bytes(store, column))
 
 
-graph_diameter = solver(GraphDiameter, GraphDiameterOptions)
-METHOD = Method(GraphDiameterOptions, graph_diameter, _phases, lambda store, options: bfs_cost(4, 140), DeviceState(3))
+METHOD = Method(GraphDiameterOptions, GraphDiameter, _phases, lambda store, options: bfs_cost(4, 140), DeviceState(3))
+graph_diameter = METHOD.solve

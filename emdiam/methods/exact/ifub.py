@@ -26,7 +26,7 @@ from ...traverse.columns import Column
 from ...traverse.components import Component
 from ..definition import Method
 from .cost_model import bfs_cost
-from .method import BatchOptions, Eccentricity, ExactMethod, path_middle, solver
+from .method import BatchOptions, Eccentricity, ExactMethod, path_middle
 
 
 class IfubOptions(BatchOptions):
@@ -84,9 +84,9 @@ class Ifub(ExactMethod):
                 return
 
 
-ifub = solver(Ifub, IfubOptions)
 METHOD = Method(
-    IfubOptions, ifub,
+    IfubOptions, Ifub,
     lambda store, options: traversal_phases(
         store, lambda column: distance_bytes(store, column) + batch_state_bytes(store, options.batch)),
     lambda store, options: bfs_cost(4, 480), DeviceState(2, batches=True))
+ifub = METHOD.solve

@@ -23,7 +23,7 @@ from ...stream.plan import Phase
 from ...traverse.components import Component
 from ..definition import Method
 from .cost_model import bfs_cost
-from .method import BatchOptions, Eccentricity, ExactMethod, solver
+from .method import BatchOptions, Eccentricity, ExactMethod
 
 
 class KorfOptions(BatchOptions):
@@ -58,5 +58,5 @@ def _phases(store: Store, options: KorfOptions) -> tuple[Phase, ...]:
     return traversal_phases(store, lambda column: distance_bytes(store, column) + beside)
 
 
-korf = solver(Korf, KorfOptions)
-METHOD = Method(KorfOptions, korf, _phases, lambda store, options: bfs_cost(4, 110), DeviceState(2, batches=True))
+METHOD = Method(KorfOptions, Korf, _phases, lambda store, options: bfs_cost(4, 110), DeviceState(2, batches=True))
+korf = METHOD.solve

@@ -10,15 +10,13 @@ Bytes: labels, 4 for each vertex of further components with an edge, beside what
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..._version import __version__
 from ...engine.interface import Components, Engine, max_degree_vertex
 from ...errors import DisconnectedError, InputError, StateLost, StoppedEarly
 from ...progress import TimeOver, timed
@@ -26,22 +24,16 @@ from ...stream.counters import Counters
 from ...traverse.columns import PIECE, Column
 from ...traverse.components import Component
 from ..definition import MethodOptions
+from ..metric import HopMetric
+from ..result import Result
+from ..run import UNKNOWN, Best, MethodRun
+from ..witness import KeptLabels
 from .component_list import MOST_LISTED, ComponentList
-from .result import Result, Traversals, Witness
-from .witness import KeptLabels, check_witness
 
-UNKNOWN = -1
 # Sources of a batch, at most: lists of so many take no memory that a plan would have to know of.
 MOST_BATCH = 1 << 16
-
-
-@dataclass
-class Best:
-    """The longest distance so far, over all components, and its pair; target may be UNKNOWN."""
-
-    length: int = 0
-    source: int = 0
-    target: int = 0
+# Between components.
+NOWHERE = Component(-1, 0, -1, 0, -1)
 
 
 @dataclass
@@ -61,24 +53,6 @@ class Eccentricity:
         if column is None:
             raise ValueError("this BFS has no distances")
         return column
-
-
-@dataclass
-class Stages:
-    """Counts for Result.traversals, and wall seconds by stage."""
-
-    bfs: int = 0
-    multi_source: int = 0
-    multi_source_sources: int = 0
-    partial: int = 0
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    def timed(self, stage: str) -> AbstractContextManager[None]:
-        """Add the wall time of the block to `stage`."""
-        return timed(self.seconds, stage)
-
-    def traversals(self) -> Traversals:
-        return Traversals(self.bfs, self.multi_source, self.multi_source_sources, self.partial)
 
 
 class Enough(Exception):
@@ -112,39 +86,33 @@ class BatchOptions(MethodOptions):
         check_batch(self.batch)
 
 
-class ExactMethod:
-    """One run of an exact method on an engine; `solver` makes the Result.
+class ExactMethod(MethodRun):
+    """One run of an exact method on an engine; `solved` makes the Result.
 
-    A subclass has `name`, and `_solve_component`; it may have `_start`, `_prepare`, `_release`, `_details`, `_facts`, a
-    larger Stages, and `keeps_distances` when the first BFS of a component shall come with its distances. One that does
-    not look at component labels sets `needs_labels` to False, and they are freed where that can be.
+    A subclass has `name`, and `_solve_component`; it may have `_start`, `_prepare`, `release`, `_details`, `_facts`,
+    larger stage_counts, and `keeps_distances` when the first BFS of a component shall come with its distances. One that
+    does not look at component labels sets `needs_labels` to False, and they are freed where that can be.
 
-    component : the one at hand; reported : it is the largest, whose diameter is told. lower_here, upper_here : proved
-    interval of its diameter; eccentricity() keeps them, and a method may lower upper_here further.
+    component : the one at hand; span : vertices that have it among them, begin and end. reported : it is the largest,
+    whose diameter is told. lower_here, upper_here : proved interval of its diameter; eccentricity() keeps them, and a
+    method may lower upper_here further.
     """
 
-    name: ClassVar[str] = ""
     keeps_distances: ClassVar[bool] = False
     needs_labels: ClassVar[bool] = True
-    options: Any
+    metric: HopMetric
+    component: Component
 
-    def __init__(self, engine: Engine, options: MethodOptions) -> None:
-        limits = options.limits
-        if (limits.gap or 0) < 0 or (limits.seconds or 0) < 0:
-            raise InputError("a limit cannot be negative", text=str(limits))
+    def __init__(self, metric: HopMetric, options: MethodOptions) -> None:
+        super().__init__(metric, options)
         if not 0 <= options.components <= MOST_LISTED:
             raise InputError(f"0 to {MOST_LISTED:,} components can be listed", text=str(options.components))
-        self.engine, self.options, self.limits, self.gap = engine, options, limits, limits.gap or 0
-        self.deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
-        self.best, self.kept = Best(), KeptLabels(getattr(options, "scratch", None))
-        self.stages = self._new_stages()
+        engine = self.engine = metric.engine
+        self.kept = KeptLabels(getattr(options, "scratch", None))
         self.components: Components | None = None
-        self.components_known = False
-        self.component: Component | None = None
+        self.components_known = self.reported = False
+        self.component = NOWHERE
         self.lower_here, self.upper_here = 0, max(0, engine.facts.n_vertices - 1)
-        self.enough: str | None = None
-        self.not_written: list[str] = []
-        self.reported = False
         self._waiting: list[Component] = []
         self._listed = ComponentList(engine.store)
         self._alone = False  # whether the diameter of the component at hand is wanted, however short
@@ -173,16 +141,10 @@ class ExactMethod:
     def _release(self) -> None:
         """Free what was allocated; the answer stays."""
 
-    def _details(self) -> dict[str, Any]:
-        """For Result.details."""
-        return {}
-
-    def _facts(self) -> dict[str, Any]:
-        """For progress events, beside the bounds."""
-        return {}
-
-    def _new_stages(self) -> Stages:
-        return Stages()
+    @property
+    def span(self) -> tuple[int, int]:
+        """See component."""
+        return self.component.first, self.component.last + 1
 
     # -- what a method uses ---------------------------------------------------------------------
     def eccentricity(self, vertex: int, distances: bool = False, into: Column | None = None) -> Eccentricity:
@@ -191,7 +153,7 @@ class ExactMethod:
         self.checkpoint()
         with self.stages.timed("eccentricity"):
             self.tick("bfs")
-            run = self.engine.bfs(vertex, distances=distances or into is not None, into=into)
+            run = self.metric.search(vertex, distances=distances or into is not None, into=into)
             self.stages.bfs += 1
         assert run.eccentricity is not None
         self.record(run.eccentricity, vertex, run.farthest)
@@ -235,17 +197,12 @@ class ExactMethod:
     def checkpoint(self) -> None:
         """Call it between traversals: raises Enough when the interval is as narrow as asked for,
         and ends the run with StoppedEarly when the time is over."""
-        if self.deadline is not None and time.monotonic() >= self.deadline:
-            raise TimeOver
-        if self.component is None or self.limits.gap is None:
+        self.check_time()
+        if self.component is NOWHERE or self.limits.gap is None:
             return
         lower = self.lower_here if self._alone else self.best.length
         if self.upper_here - lower <= self.gap:
             raise Enough("gap")
-
-    def tick(self, phase: str) -> None:
-        """Report progress, with the bounds so far."""
-        self.engine.reporter.tick(phase, lower=self.best.length, upper=self.upper(), **self._facts())
 
     # -- the whole graph ------------------------------------------------------------------------
     def solve(self) -> None:
@@ -262,7 +219,7 @@ class ExactMethod:
         first = self.eccentricity(start, self.keeps_distances)
         with self.stages.timed("components"):
             self.tick("components")
-            self.components = engine.components(start)
+            self.components = self.metric.components(start)
         self.know_components()
         self._unreachable = _pairs(engine.facts.n_vertices) - _pairs(first.n_reached) - (
             self.components.n_pairs() if self.components else 0)
@@ -363,7 +320,7 @@ class ExactMethod:
             self._largest = (self.lower_here, self.upper_here)
         self._listed.narrow(component, self.lower_here, self.upper_here)
         self._upper_left = max(self._upper_left, self.upper_here)
-        self.component, self.reported, self.upper_here = None, False, 0
+        self.component, self.reported, self.upper_here = NOWHERE, False, 0
 
     def _bound_component(self, first: Eccentricity) -> None:
         first.distances = None
@@ -376,7 +333,7 @@ class ExactMethod:
     def name_target(self) -> None:
         """A BFS from the longest pair's source, if a multi-source BFS found it without its target."""
         if self.best.target == UNKNOWN:
-            run, self.stages.bfs = self.engine.bfs(self.best.source), self.stages.bfs + 1
+            run, self.stages.bfs = self.metric.search(self.best.source), self.stages.bfs + 1
             self.kept.hold(self.best.source, run.distances)
             # A multi-source BFS that stopped at its targets may not have seen the whole eccentricity.
             self.best = Best(run.levels, self.best.source, run.farthest)
@@ -404,45 +361,27 @@ class ExactMethod:
         return self.engine.facts.n_isolated + others + (1 if self.engine.facts.n_arcs else 0)
 
     # -- its result -----------------------------------------------------------------------------
-    def result(self, before: Counters, begin: float) -> Result:
-        """What is proved so far, without a witness. before : counters, begin : time.perf_counter(), when the method
-        began."""
-        engine, stages = self.engine, self.stages
-        used = engine.reporter.stats() - before
+    def details(self, used: Counters) -> dict[str, Any]:
+        """See MethodRun."""
         listed = {"components": self._listed.rows()} if self.options.components else {}
-        components = self.n_components()
-        elapsed = time.perf_counter() - begin
-        lower, upper = self.interval_largest()
-        return Result(
-            method=self.name, n_vertices=engine.facts.n_vertices, n_edges=engine.facts.n_arcs // 2,
-            connected=None if components is None else components == 1, n_components=components, diameter=None,
-            diameter_largest_component=lower if lower == upper else None, diameter_max_component=None,
-            lower=self.best.length, upper=self.upper(), exact=False, witness=None,
-            traversals=stages.traversals(), levels=used.levels, edges_scanned=used.edges_scanned,
-            bytes_read=used.bytes_read, seconds={"total": elapsed, "solve": elapsed, "verify": 0.0},
-            version=__version__,
-            details={**self._details(), "stage_seconds": dict(stages.seconds),
-                     "interval_largest_component": [lower, upper], "vertices_largest_component": self._largest_size,
-                     "unreachable_pairs": self._unreachable, **listed, "counters": used.to_dict()})
+        counted = super().details(used)
+        counters = counted.pop("counters")
+        return {**counted, "interval_largest_component": list(self.interval_largest()),
+                "vertices_largest_component": self._largest_size, "unreachable_pairs": self._unreachable, **listed,
+                "counters": counters}
 
-    def stopped(self, before: Counters, begin: float) -> Result:
-        """The result of a run that ends early; a traversal has a vertex, unnamed, at the last level it finished."""
+    def stopped(self) -> Any:
+        """See MethodRun; a traversal has a vertex, unnamed, at the last level it finished."""
         self.longer(max(self.limits.known, self.engine.reporter.level or 0), UNKNOWN, UNKNOWN)
-        return self.result(before, begin)
+        return super().stopped()
 
-    def check(self) -> Witness | None:
-        """The witness of the longest pair, checked. Raises EmdiamError if it does not hold."""
-        self.tick("verify")  # with the bounds as they are at the end
-        best, labels = self.best, self.kept.labels(self.best.source)
-        return check_witness(self.engine, best.target, best.source, best.length, self.options.path_file,
-                             self.not_written, labels)
+    def kept_labels(self) -> Column | None:
+        """See MethodRun."""
+        return self.kept.labels(self.best.source)
 
     def conclude(self, result: Any) -> None:
-        """Complete the result at the end."""
-        result.exact, result.not_written = result.lower == result.upper, self.not_written
-        if result.exact:
-            result.diameter_max_component = self.best.length
-            result.diameter = self.best.length if result.connected else None
+        """See MethodRun."""
+        super().conclude(result)
         if self.enough and (not result.exact or result.diameter_largest_component is None):
             result.details["enough"] = self.enough
 
@@ -468,30 +407,25 @@ def stopping(interim: Callable[[], Result]) -> Iterator[None]:
     raise StoppedEarly(f"{why}; {result.lower:,} <= D <= {result.upper:,} is proved", result)
 
 
-def solver(kind: type[ExactMethod], options_type: type[MethodOptions]) -> Callable[..., Any]:
-    """solve(engine, options=None) -> the Result of the method, with the witness of its lower bound, which is checked.
-    options : an `options_type`.
+def solved(run: MethodRun) -> Any:
+    """The Result of a run, which is made now, with the witness of its lower bound, which is checked.
 
     It is exact unless the limits asked for less. Raises InputError for a graph without vertices (its diameter is
     undefined), StoppedEarly with `result` (the interval so far, without a witness) on Ctrl-C and at the end of the
     time, EmdiamError if the witness does not check out.
     """
-    def solve(engine: Engine, options: MethodOptions | None = None) -> Any:
-        method = kind(engine, options or options_type())
-        reporter = method.engine.reporter
-        if method.engine.facts.n_vertices == 0:
-            raise InputError("the graph has no vertices, so its diameter is undefined")
-        begin, before = time.perf_counter(), reporter.stats()
-        with stopping(lambda: method.stopped(before, begin)):
-            method.solve()
-            solved = time.perf_counter()
-            method.release()
-            method.name_target()
-            witness = method.check()
-        result = method.result(before, begin)
-        result.witness = witness
-        result.seconds["solve"], result.seconds["verify"] = solved - begin, time.perf_counter() - solved
-        method.conclude(result)
-        return result
-
-    return solve
+    if run.metric.n_vertices == 0:
+        raise InputError("the graph has no vertices, so its diameter is undefined")
+    seconds = run.metric.seconds
+    run.begin()
+    with stopping(run.stopped):
+        with timed(seconds, "solve"):
+            run.solve()
+        with timed(seconds, "verify"):
+            run.release()
+            run.name_target()
+            witness = run.check()
+    result = run.result()
+    result.witness, result.not_written = witness, run.not_written
+    run.conclude(result)
+    return result

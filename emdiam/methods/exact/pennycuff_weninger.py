@@ -21,8 +21,9 @@ from ...stream.threads import Threads
 from ...traverse.components import Component
 from ...traverse.messages import first_messages, superstep
 from ..definition import Method, MethodOptions
+from ..run import UNKNOWN
 from .cost_model import bfs_cost
-from .method import UNKNOWN, Eccentricity, ExactMethod, solver
+from .method import Eccentricity, ExactMethod
 from .small_graph import check_small, local_rows, rows_bytes
 
 MOST_VERTICES = 1 << 16
@@ -80,5 +81,5 @@ def _phases(store: Store, options: MethodOptions) -> tuple[Phase, ...]:
     return traversal_phases(store, lambda column: distance_bytes(store, column) + held)
 
 
-pennycuff_weninger = solver(PennycuffWeninger, MethodOptions)
-METHOD = Method(MethodOptions, pennycuff_weninger, _phases, lambda store, options: bfs_cost(3, 6), DeviceState(1))
+METHOD = Method(MethodOptions, PennycuffWeninger, _phases, lambda store, options: bfs_cost(3, 6), DeviceState(1))
+pennycuff_weninger = METHOD.solve

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from ...engine.interface import Engine, SharedScans, WideBatches, max_degree_vertex
+from ...engine.interface import SharedScans, WideBatches, max_degree_vertex
 from ...engine.needs import DeviceState, phases_of, widening_bytes
 from ...store.store import Store
 from ...stream.blocks import table_bytes
@@ -31,10 +31,12 @@ from ...traverse.components import Component
 from ...traverse.pivot_bounds import Folded
 from ...traverse.workspace import workspace_bytes
 from ..definition import Method, MethodOptions
+from ..metric import HopMetric
+from ..result import ComponentProof, Proof, Result
 from .candidates import Candidates, Verdict, boxed_candidates
 from .cost_model import PIVOTS
 from .covering import Covering
-from .method import Eccentricity, ExactMethod, path_middle, solver
+from .method import Eccentricity, ExactMethod, path_middle
 from .pivot_columns import (
     COLUMNS,
     LEAST_A_VERTEX,
@@ -46,7 +48,6 @@ from .pivot_columns import (
     PivotColumns,
     budget_bytes,
 )
-from .result import ComponentProof, Proof, Result
 from .strategy import FEW, Costs
 
 LEAST_SWEEPS, MOST_SWEEPS = 3, 5
@@ -74,8 +75,8 @@ class Pivots(ExactMethod):
     needs_labels: ClassVar[bool] = False
     options: PivotOptions
 
-    def __init__(self, engine: Engine, options: PivotOptions) -> None:
-        super().__init__(engine, options)
+    def __init__(self, metric: HopMetric, options: PivotOptions) -> None:
+        super().__init__(metric, options)
         self.n_open: int | None = None
         self.expected_seconds: float | None = None
         self.rounds = self.columns_on_disk = 0
@@ -439,7 +440,7 @@ def _pool(store: Store) -> Pool:
                 roomy=ROOMY_BYTES_A_VERTEX * n + ROOMY_BYTES)
 
 
-pivots = solver(Pivots, PivotOptions)
 METHOD = Method(
-    PivotOptions, pivots, _phases, lambda store, options: PIVOTS, DeviceState(5, batches=True), _pool,
+    PivotOptions, Pivots, _phases, lambda store, options: PIVOTS, DeviceState(5, batches=True), _pool,
     lambda store, options: (PIECES_BYTES, _pool(store).wanted))
+pivots = METHOD.solve

@@ -24,7 +24,7 @@ from ...traverse.columns import Column
 from ...traverse.components import Component
 from ..definition import Method, MethodOptions
 from .cost_model import bfs_cost
-from .method import Eccentricity, Enough, ExactMethod, solver
+from .method import Eccentricity, Enough, ExactMethod
 
 
 @dataclass(frozen=True)
@@ -99,5 +99,5 @@ def _phases(store: Store, options: SweepKOptions) -> tuple[Phase, ...]:
     return traversal_phases(store, lambda column: 2 * store.n_vertices * column + distance_bytes(store, column))
 
 
-sweep_k = solver(SweepK, SweepKOptions)
-METHOD = Method(SweepKOptions, sweep_k, _phases, lambda store, options: bfs_cost(16, 60), DeviceState(4))
+METHOD = Method(SweepKOptions, SweepK, _phases, lambda store, options: bfs_cost(16, 60), DeviceState(4))
+sweep_k = METHOD.solve

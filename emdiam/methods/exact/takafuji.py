@@ -21,7 +21,7 @@ from ...stream.threads import Threads
 from ...traverse.components import Component
 from ..definition import Method, MethodOptions
 from .cost_model import bfs_cost
-from .method import Eccentricity, ExactMethod, solver
+from .method import Eccentricity, ExactMethod
 from .small_graph import check_small, local_rows, rows_bytes
 
 MOST_VERTICES = 1 << 15
@@ -71,5 +71,5 @@ def _phases(store: Store, options: MethodOptions) -> tuple[Phase, ...]:
     return traversal_phases(store, lambda column: distance_bytes(store, column) + matrix)
 
 
-takafuji = solver(Takafuji, MethodOptions)
-METHOD = Method(MethodOptions, takafuji, _phases, lambda store, options: bfs_cost(3, 6), DeviceState(1))
+METHOD = Method(MethodOptions, Takafuji, _phases, lambda store, options: bfs_cost(3, 6), DeviceState(1))
+takafuji = METHOD.solve

@@ -15,7 +15,7 @@ from ...errors import EmdiamError, InputError
 from ...paths.rows import unreached
 from ...progress import timed
 from ..eccentricity.output import in_pieces, write_table
-from ..exact.witness import REPORT
+from ..witness import REPORT
 from .eccentricities import ALL, CENTER, RADIUS
 from .eccentricities import WeightedEccentricities as Search
 from .eccentricity_certificate import write_certificate

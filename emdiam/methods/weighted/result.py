@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..exact.result import Result
+from ..result import Result
 
 
 @dataclass(repr=False)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InputError, no_such
-from ..exact.witness import write_path
+from ..witness import write_path
 from .bounding import WeightedBounding
 from .certificate import write_certificate
 from .pivots import SWEEPS, WeightedPivots

@@ -23,8 +23,8 @@ from ...progress import Event, Meter, silent, timed
 from ...stream.plan import base_bytes, most_parts, program_bytes, too_small
 from ...units import BASE_JITTER, format_size, peak_rss_bytes
 from ..exact.method import stopping
-from ..exact.result import Result, Traversals, Witness
-from ..exact.witness import LONGEST_KEPT_PATH
+from ..result import Result, Traversals, Witness
+from ..witness import LONGEST_KEPT_PATH
 from .search import COMPONENT_BYTES, STATE_BYTES, WeightedSearch
 from .units import SumsTooLongError, Units, round_down, units_of
 from .witness import checked_path

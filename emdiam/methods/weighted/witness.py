@@ -13,7 +13,7 @@ from ...errors import EmdiamError
 from ...jit import kernel
 from ...paths.arcs import Arcs
 from ...paths.rows import unreached
-from ..exact.witness import REPORT
+from ..witness import REPORT
 from .search import Longest
 from .units import Units
 

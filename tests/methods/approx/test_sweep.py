@@ -16,13 +16,13 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from emdiam.errors import InputError, StoppedEarly
+from emdiam.methods import witness
 from emdiam.methods.approx import fringe as fringe_module
 from emdiam.methods.approx.fringe import FringeOptions, fringe
 from emdiam.methods.approx.rank_order import drawn, first_by_rank, stream_key
 from emdiam.methods.approx.result import Approximation
 from emdiam.methods.approx.sweep import SweepOptions, sweep
 from emdiam.methods.definition import Limits
-from emdiam.methods.exact import witness
 from emdiam.traverse.stored_column import StoredColumn
 from tests.helpers import approx_twins, naive
 from tests.helpers.small_engine import engines, limit_pool

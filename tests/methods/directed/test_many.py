@@ -15,8 +15,10 @@ import pytest
 from emdiam.engine.directed import DirectedEngine
 from emdiam.methods.directed.apsp import Apsp, Eccentricities, EccentricitiesIn
 from emdiam.methods.directed.graph_diameter import GraphDiameter
-from emdiam.methods.directed.method import DirectedMethod, DirectedOptions, phases, run_directed
+from emdiam.methods.directed.method import DirectedMethod, DirectedOptions, phases
+from emdiam.methods.directed.metric import ArcMetric
 from emdiam.methods.directed.pivots import Pivots
+from emdiam.methods.exact.method import solved
 from emdiam.paths.rows import WeightedRows
 from emdiam.runs.arcs import opened
 from emdiam.store.store import open_store
@@ -52,7 +54,7 @@ def many(numbers: range, folder: Path) -> None:
         with open_store(write_rows(folder / "g.zarr", rows, directed=True, chunk_ids=TINY), directed=True) as store:
             with opened(along_arcs(store, options), phases(store, 10, 8), batches=True) as engine:
                 check_methods(engine, matrix, METHODS, DIRECTIONS)
-                bare = run_directed(GraphDiameter(engine, DirectedOptions(sweeps=0)))
+                bare = solved(GraphDiameter(ArcMetric(engine), DirectedOptions(sweeps=0)))
                 check_longest(bare, matrix)
             if rows.n_arcs:
                 arcs = [(a, b) for a, b, _ in arcs_of(rows)]
@@ -66,10 +68,10 @@ def check_methods(engine: DirectedEngine, matrix: np.ndarray, methods: Sequence[
                   directions: Sequence[type[Eccentricities]]) -> None:
     """Longest distances by these methods, eccentricities of these directions."""
     for method in methods:
-        check_longest(run_directed(method(engine, DirectedOptions())), matrix)
+        check_longest(solved(method(ArcMetric(engine), DirectedOptions())), matrix)
     for direction in directions:
-        run = direction(engine, DirectedOptions())
-        check_eccentricities(run.told(run_directed(run), keep=True), matrix)
+        run = direction(ArcMetric(engine), DirectedOptions())
+        check_eccentricities(run.told(solved(run), keep=True), matrix)
 
 
 @pytest.mark.usefixtures("tiny_blocks")

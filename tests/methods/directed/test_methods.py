@@ -18,9 +18,11 @@ from emdiam.errors import DisconnectedError, InputError, StoppedEarly
 from emdiam.methods.definition import Limits
 from emdiam.methods.directed.apsp import Apsp
 from emdiam.methods.directed.graph_diameter import GraphDiameter
-from emdiam.methods.directed.method import DirectedMethod, DirectedOptions, phases, run_directed
+from emdiam.methods.directed.method import DirectedMethod, DirectedOptions, phases
+from emdiam.methods.directed.metric import ArcMetric
 from emdiam.methods.directed.pivots import Pivots
 from emdiam.methods.directed.result import DirectedResult
+from emdiam.methods.exact.method import solved
 from emdiam.store.store import open_store
 from tests.helpers.directed_answers import check_longest
 from tests.helpers.directed_twins import Arcs, all_distances, odd_digraphs, random_arcs, write_arcs
@@ -42,8 +44,8 @@ def check_all(folder: Path, n: int, arcs: Arcs, sweeps: int, arena: int | None =
     matrix = np.array(all_distances(n, arcs))
     with opened(folder, n, arcs, arena) as engine:
         for method in METHODS:
-            check_longest(run_directed(method(engine, DirectedOptions(sweeps=sweeps))), matrix)
-        result = run_directed(GraphDiameter(engine, DirectedOptions(sweeps=0)))
+            check_longest(solved(method(ArcMetric(engine), DirectedOptions(sweeps=sweeps))), matrix)
+        result = solved(GraphDiameter(ArcMetric(engine), DirectedOptions(sweeps=0)))
         if arcs and engine.plan.in_ram:
             assert sources_of(n, arcs, 0) == (result.details["published_count"], result.lower)
 
@@ -84,7 +86,7 @@ def test_networkx_agrees_on_strongly_connected_ones(tmp_path: Path) -> None:
         graph = nx.convert_node_labels_to_integers(core)
         with opened(tmp_path, len(graph), list(graph.edges)) as engine:
             for method in METHODS:
-                assert run_directed(method(engine, DirectedOptions())).diameter == nx.diameter(graph)
+                assert solved(method(ArcMetric(engine), DirectedOptions())).diameter == nx.diameter(graph)
 
 
 def test_limits(tmp_path: Path) -> None:
@@ -93,15 +95,15 @@ def test_limits(tmp_path: Path) -> None:
     with opened(tmp_path, n, arcs) as engine:
         for method in METHODS:
             with pytest.raises(StoppedEarly) as stopped:
-                run_directed(method(engine, DirectedOptions(limits=Limits(seconds=0))))
+                solved(method(ArcMetric(engine), DirectedOptions(limits=Limits(seconds=0))))
             found = stopped.value.result
             assert isinstance(found, DirectedResult) and found.lower <= max(map(max, all_distances(n, arcs)))
             assert found.upper == n - 1 and found.witness is None
         longest = max(map(max, all_distances(n, arcs)))
-        wide = run_directed(GraphDiameter(engine, DirectedOptions(sweeps=0, limits=Limits(gap=n))))
+        wide = solved(GraphDiameter(ArcMetric(engine), DirectedOptions(sweeps=0, limits=Limits(gap=n))))
         assert wide.lower <= longest <= wide.upper and (wide.exact or wide.details["enough"] == "gap")
     with opened(tmp_path, 3, [(0, 1), (1, 2)]) as engine:
         with pytest.raises(DisconnectedError, match="3 strong components"):
-            run_directed(Pivots(engine, DirectedOptions(limits=Limits(connected=True))))
+            solved(Pivots(ArcMetric(engine), DirectedOptions(limits=Limits(connected=True))))
     with pytest.raises(InputError):
         DirectedOptions(sweeps=-1)

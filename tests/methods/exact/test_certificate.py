@@ -23,7 +23,7 @@ from emdiam.methods.exact.certificate import (
     write_certificate,
 )
 from emdiam.methods.exact.fdiam import fdiam
-from emdiam.methods.exact.result import ComponentProof, Proof, Result, Traversals
+from emdiam.methods.result import ComponentProof, Proof, Result, Traversals
 from emdiam.store.store import open_store
 from tests.helpers import naive, prover
 from tests.helpers.damage import make_store

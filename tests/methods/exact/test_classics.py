@@ -19,8 +19,8 @@ from emdiam.methods.exact.fdiam import FdiamOptions
 from emdiam.methods.exact.graph_diameter import GraphDiameterOptions
 from emdiam.methods.exact.ifub import IfubOptions
 from emdiam.methods.exact.korf import KorfOptions
-from emdiam.methods.exact.result import Result
 from emdiam.methods.exact.sweep_k import SweepKOptions, sweep_k
+from emdiam.methods.result import Result
 from emdiam.runs.registry import EXACT as NAMES
 from emdiam.runs.registry import METHODS, method_options
 from tests.helpers import naive

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emdiam.errors import EmdiamError, InputError, StoppedEarly
-from emdiam.methods.exact import witness as witness_module
+from emdiam.methods import witness as witness_module
 from emdiam.methods.exact.fdiam import FdiamOptions, fdiam
-from emdiam.methods.exact.result import Result
+from emdiam.methods.result import Result
 from tests.helpers import naive
 from tests.helpers.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
 

@@ -19,7 +19,7 @@ from emdiam.engine import reporter
 from emdiam.errors import InputError, StoppedEarly
 from emdiam.methods.definition import Limits
 from emdiam.methods.exact.method import ExactMethod
-from emdiam.methods.exact.result import Result
+from emdiam.methods.result import Result
 from emdiam.progress import Event, TimeOver, until
 from emdiam.runs.plan import FASTEST_READ, plan_run, unmet_limit
 from emdiam.runs.registry import EXACT as METHODS_EXACT

@@ -10,9 +10,9 @@ import networkx as nx
 import pytest
 
 from emdiam.errors import EmdiamError
-from emdiam.methods.exact import witness
+from emdiam.methods import witness
 from emdiam.methods.exact.pivots import PivotOptions, pivots
-from emdiam.methods.exact.witness import KeptLabels, check_witness
+from emdiam.methods.witness import KeptLabels, check_witness
 from tests.helpers import naive
 from tests.helpers.stores import CHUNK, engine_on, write_store
 

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ...durable import whole_file
-from ...engine.interface import Engine
-from ...errors import EmdiamError, InputError
-from ...store.store import Store
-from ...traverse.columns import PIECE, Column
-from ...traverse.ram_column import RamColumn
-from ...traverse.stored_column import StoredColumn
-from ...units import scratch_folder
+from ..durable import whole_file
+from ..engine.interface import Engine
+from ..errors import EmdiamError, InputError
+from ..store.store import Store
+from ..traverse.columns import PIECE, Column
+from ..traverse.ram_column import RamColumn
+from ..traverse.stored_column import StoredColumn
+from ..units import scratch_folder
 from .result import Witness
 
 LONGEST_KEPT_PATH = 10_000

@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
-from ...shown import Shown, infinite
-from ...units import MemoryFigures
+from ..shown import Shown, infinite
+from ..units import MemoryFigures
 
 
 @dataclass

@@ -1,0 +1,100 @@
+"""Distances as numbers of arcs, along them or against them, on an engine of a store with directions.
+
+Methods along arcs ask for no more than this, so that lengths of arcs need a class like it, and no method of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...engine.directed import DirectedEngine
+from ...stream.counters import Counters
+from ...traverse.bfs import Traversal
+from ...traverse.columns import Column
+from ..metric import Metric
+from ..result import Witness
+from ..run import MethodRun
+from ..witness import check_witness
+
+
+class ArcMetric(Metric):
+    """`back` of what it gives: against the arcs. bound_dtype : of bounds on eccentricities, which may be one more than
+    those of any path."""
+
+    bound_dtype: np.dtype[Any] = np.dtype(np.uint32)
+
+    def __init__(self, engine: DirectedEngine) -> None:
+        super().__init__()
+        self.engine, self.n_vertices, self.n_edges = engine, engine.n_vertices, engine.store.n_arcs
+
+    def search(self, source: int, *, back: bool = False, within: np.ndarray | None = None,
+               distances: bool = True) -> Traversal:
+        """Distances from a vertex; see DirectedEngine.bfs."""
+        return self.engine.bfs(source, back=back, within=within, distances=distances)
+
+    def eccentricities(self, sources: np.ndarray, *, back: bool = False) -> np.ndarray:
+        """Of sources (int64[k]), int32[k]."""
+        return self.engine.eccentricities(sources, back=back)
+
+    def components(self, start: int = 0) -> tuple[np.ndarray, int, int]:
+        """The number of the strong component of every vertex, in reverse topological order; how many there are, and
+        how many without directions."""
+        n_weak = self.engine.weak()[1]
+        return *self.engine.strong, n_weak
+
+    def heads(self, vertices: np.ndarray, *, back: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The arcs of vertices, int64[k], one row after the other: where rows end, int64[k + 1], heads and lengths."""
+        rows = self.engine.rows(vertices, back=back)
+        heads = np.concatenate(rows)
+        return np.cumsum([0, *map(len, rows)]), heads, np.ones(len(heads), np.uint8)
+
+    def degrees(self, vertices: np.ndarray, *, back: bool = False) -> np.ndarray:
+        """Arcs of vertices, int64[k]."""
+        return self.engine.degrees(vertices, back=back)
+
+    def inner_degrees(self, numbers: np.ndarray) -> np.ndarray:
+        """For every vertex the product of its arcs in and out whose both ends have the same number, int64[n]."""
+        product: np.ndarray = np.multiply(self.engine.inner_degrees(numbers),
+                                          self.engine.inner_degrees(numbers, back=True), dtype=np.int64)
+        return product
+
+    def check(self, run: MethodRun) -> Witness | None:
+        """See Metric and check_witness; by distances to the second end."""
+        best = run.best
+        towards: Any = _TowardsTarget(self.engine)
+        return check_witness(towards, best.source, best.target, best.length, run.options.path_file, run.not_written)
+
+    def used(self) -> Counters:
+        """See Metric."""
+        return self.engine.reporter.stats()
+
+    def tick(self, phase: str, **facts: Any) -> None:
+        """See Metric."""
+        self.engine.reporter.tick(phase, **facts)
+
+
+class _TowardsTarget:
+    """A graph with directions as check_witness takes a graph: distances are those to the target of a path."""
+
+    def __init__(self, engine: DirectedEngine) -> None:
+        self._engine, self.store, self.reporter = engine, engine.store, engine.reporter
+
+    def bfs(self, target: int) -> Traversal:
+        """Distances to `target`."""
+        return self._engine.bfs(target, back=True)
+
+    def scan(self, name: str, labels: Column) -> int:
+        """Arcs from which a label falls by more than 1, or that lead from no label to one."""
+        assert name == "steep-arcs"
+        return self._engine.steep_steps(labels, back=True)
+
+    def path_pieces(self, labels: Column, source: int) -> Iterator[np.ndarray]:
+        """A path along arcs, source first."""
+        return self._engine.path_pieces(labels, source)
+
+    def all_edges_exist(self, tails: np.ndarray, heads: np.ndarray) -> bool:
+        """Whether all are arcs."""
+        return self._engine.all_arcs_exist(tails, heads)

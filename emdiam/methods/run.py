@@ -1,0 +1,159 @@
+"""What all runs of methods share, whatever distances count (metric.py): limits, the longest pair, and the result."""
+
+from __future__ import annotations
+
+import time
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from .._version import __version__
+from ..errors import InputError
+from ..progress import TimeOver, timed
+from ..stream.counters import Counters
+from .definition import MethodOptions
+from .metric import Metric
+from .result import Result, Traversals, Witness
+
+UNKNOWN = -1
+
+
+@dataclass
+class Best:
+    """The longest distance so far, over all components, in units, and its pair; target may be UNKNOWN."""
+
+    length: int = 0
+    source: int = 0
+    target: int = 0
+
+
+@dataclass
+class StageCounts:
+    """Counts for Result.traversals. seconds : wall seconds by stage."""
+
+    seconds: dict[str, float]
+    bfs: int = 0
+    multi_source: int = 0
+    multi_source_sources: int = 0
+    partial: int = 0
+
+    def timed(self, stage: str) -> AbstractContextManager[None]:
+        """Add the wall time of the block to `stage`."""
+        return timed(self.seconds, stage)
+
+    def traversals(self) -> Traversals:
+        return Traversals(self.bfs, self.multi_source, self.multi_source_sources, self.partial)
+
+
+class MethodRun:
+    """One run of a method along a metric; exact.method.solved gives its result.
+
+    A subclass has `name`, `solve`, `upper` and `n_components`; it may have `release`, `name_target`, `kept_labels`,
+    `_details`, `_facts`, `_fields`, and a `result_type` of its own.
+    """
+
+    name: ClassVar[str] = ""
+    result_type: ClassVar[type[Result]] = Result
+    stage_counts: ClassVar[type[StageCounts]] = StageCounts
+    options: Any
+
+    def __init__(self, metric: Metric, options: MethodOptions) -> None:
+        limits = options.limits
+        if (limits.gap or 0) < 0 or (limits.seconds or 0) < 0:
+            raise InputError("a limit cannot be negative", text=str(limits))
+        self.metric, self.options, self.limits, self.gap = metric, options, limits, limits.gap or 0
+        self.deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
+        self.best, self.stages = Best(), self.stage_counts({})
+        self.enough: str | None = None
+        self.not_written: list[str] = []
+        self.begin()
+
+    # -- what a run is --------------------------------------------------------------------------
+    def solve(self) -> None:
+        """Raise `best` and lower `upper` until they meet, or are as near as asked for."""
+        raise AssertionError("a method solves")
+
+    def upper(self) -> int:
+        """Proved upper bound on the largest distance, over all components, in units."""
+        raise AssertionError("a method bounds")
+
+    def interval_largest(self) -> tuple[int, int] | None:
+        """Proved interval of the diameter of the component with the most vertices; None where none is told."""
+        return None
+
+    def n_components(self) -> int | None:
+        """Number of components, isolated vertices included; None while unknown."""
+        return None
+
+    def release(self) -> None:
+        """Free what the method holds; the answer stays."""
+
+    def name_target(self) -> None:
+        """Find the second end of the longest pair, if only the first one is known."""
+
+    def kept_labels(self) -> Any:
+        """Distances from the first end of the longest pair, if they were kept."""
+
+    def check(self) -> Witness | None:
+        """The witness of the longest pair, checked. Raises EmdiamError if it does not hold."""
+        self.tick("verify")  # with the bounds as they are at the end
+        return self.metric.check(self)
+
+    def _details(self) -> dict[str, Any]:
+        """For Result.details, its first entries."""
+        return {}
+
+    def _facts(self) -> dict[str, Any]:
+        """For progress events, beside the bounds."""
+        return {}
+
+    def _fields(self) -> dict[str, Any]:
+        """Further fields of the result."""
+        return {}
+
+    # -- what a method uses ---------------------------------------------------------------------
+    def check_time(self) -> None:
+        """Call it between searches: ends the run with StoppedEarly when the time is over."""
+        if self.deadline is not None and time.monotonic() >= self.deadline:
+            raise TimeOver
+
+    def tick(self, phase: str) -> None:
+        """Report progress, with the bounds so far."""
+        self.metric.tick(phase, lower=self.best.length, upper=max(self.best.length, self.upper()), **self._facts())
+
+    # -- its result -----------------------------------------------------------------------------
+    def begin(self) -> None:
+        """Count what is used from now on."""
+        self._since, self._before = time.perf_counter(), self.metric.used()
+
+    def details(self, used: Counters) -> dict[str, Any]:
+        """Result.details. used : by the run."""
+        return {**self._details(), "stage_seconds": dict(self.stages.seconds), "counters": used.to_dict()}
+
+    def result(self) -> Any:
+        """What is proved so far, without a witness."""
+        metric, components = self.metric, self.n_components()
+        used, elapsed = metric.used() - self._before, time.perf_counter() - self._since
+        lower, upper = metric.proved(self.best.length, max(self.best.length, self.upper()))
+        largest = self.interval_largest()
+        proved = largest is not None and len(set(metric.proved(*largest))) == 1
+        return self.result_type(
+            method=self.name, n_vertices=metric.n_vertices, n_edges=metric.n_edges,
+            connected=None if components is None else components == 1, n_components=components, diameter=None,
+            diameter_largest_component=metric.number(largest[0]) if largest is not None and proved else None,
+            diameter_max_component=None, lower=metric.number(lower), upper=metric.number(upper), exact=False,
+            witness=None, traversals=self.stages.traversals(), levels=used.levels, edges_scanned=used.edges_scanned,
+            bytes_read=used.bytes_read,
+            seconds={"total": elapsed, "solve": 0.0, "verify": 0.0, **metric.seconds}, version=__version__,
+            details=self.details(used), **self._fields())
+
+    def stopped(self) -> Any:
+        """The result of a run that ends early."""
+        return self.result()
+
+    def conclude(self, result: Any) -> None:
+        """Complete the result at the end."""
+        result.exact = result.lower == result.upper
+        if result.exact:
+            result.diameter_max_component = result.lower
+            result.diameter = result.lower if result.connected else None
