@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import emdiam
+from tests.helpers.source import tree_of
 
 PACKAGE = Path(emdiam.__file__).parent
 
@@ -73,7 +74,7 @@ def trees() -> dict[str, tuple[Path, ast.Module]]:
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-        found[name.removesuffix(".__init__")] = (path, ast.parse(path.read_text(encoding="utf-8")))
+        found[name.removesuffix(".__init__")] = (path, tree_of(path))
     return found
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.helpers.source import nodes_of, tree_of
 
 PACKAGE = ROOT / "emdiam"
 FORBIDDEN_CALLS = ("print", "exit", "quit", "sys.exit", "os._exit")
@@ -29,7 +30,7 @@ def python_files(*folders: str) -> list[Path]:
 
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """All functions and methods of a file, nested ones too."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -95,7 +96,7 @@ def test_mypy():
 
 def test_all_but_kernels_have_types():
     bare = [place(path, function) for path in python_files("emdiam")
-            for function in untyped(ast.parse(path.read_text(encoding="utf-8")))]
+            for function in untyped(tree_of(path))]
     assert bare == []
 
 
@@ -125,21 +126,21 @@ def test_functions_have_few_parameters():
 def test_the_library_neither_prints_nor_exits():
     calls = [f"{path.relative_to(ROOT)}:{node.lineno}"
              for path in python_files("emdiam") if PACKAGE / "cli" not in path.parents
-             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+             for node in nodes_of(path)
              if isinstance(node, ast.Call) and ast.unparse(node.func) in FORBIDDEN_CALLS]
     assert calls == []
 
 
 def test_modules_have_docstrings():
     bare = [str(path.relative_to(ROOT)) for path in python_files("emdiam", "bench")
-            if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))]
+            if not ast.get_docstring(tree_of(path))]
     assert bare == []
 
 
 def test_public_functions_and_classes_have_docstrings():
     bare = [place(path, node)
             for path in python_files("emdiam")
-            for node in ast.parse(path.read_text(encoding="utf-8")).body
+            for node in tree_of(path).body
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
             and not ast.get_docstring(node)]
     assert bare == []
@@ -160,7 +161,8 @@ def test_the_rules_notice_what_they_look_for(tmp_path: Path):
     assert lengths(function) == (45, 41)
     assert n_parameters(function) == 8
     assert not is_kernel(function)
-    assert list(untyped(ast.parse(file.read_text()))) != []
+    assert list(untyped(tree_of(file))) != []
+    file = tmp_path / "kernel.py"
     file.write_text("@njit(cache=True)\ndef f():\n    pass\n")
     assert is_kernel(next(functions(file)))
-    assert list(untyped(ast.parse(file.read_text()))) == []
+    assert list(untyped(tree_of(file))) == []

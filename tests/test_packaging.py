@@ -18,6 +18,7 @@ import pytest
 
 import emdiam as package
 from tests.conftest import ROOT
+from tests.helpers.source import nodes_of
 
 HEAVY = ("numpy", "numba", "zarr", "pyarrow", "scipy", "networkx", "rich", "ctypes.util")
 SCRIPTS = ("scripts/quickstart", "scripts/test", "scripts/docs", "scripts/make_venv", "scripts/find_python", ".ci/run")
@@ -90,7 +91,7 @@ def imported_packages(folder: Path) -> set[str]:
 
     names: set[str] = set()
     for path in folder.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes_of(path):
             if isinstance(node, ast.Import):
                 names |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
