@@ -21,7 +21,7 @@ from ..external.opening import open_external_engine, plan_external
 from ..gpu.setting import AUTO, CPU, DEVICE_FAULTS, OnDevice, Selection, check_device_text, select_device
 from ..progress import Event, Listener
 from ..store.store import Store
-from ..stream.plan import Known, MemoryPlan
+from ..stream.plan import Known, MemoryPlan, program_bytes
 from ..units import format_size
 from .options import DISK, RAM, STATES
 from .registry import entry_of, method_options
@@ -163,6 +163,8 @@ def plan_here(store: Store, needs: Needs, vertex_state: str, **options: Any) -> 
     """The memory plan of this process, with vertex state on disk (plan.disk_bytes) where `vertex_state` says so, or
     leaves it open and memory has no room for it. Its least memory is that of the one that needs less. options : as of
     engine.cpu.plan_engine. Raises BudgetError, InputError."""
+    if options.get("program") is None:  # looked at once, so that all plans have one base
+        options["program"] = program_bytes()
     ways: dict[str, Callable[..., MemoryPlan]] = {
         RAM: partial(plan_engine, store, needs),
         DISK: lambda **sizes: plan_external(store, needs, **sizes).plan}
