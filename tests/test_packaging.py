@@ -15,6 +15,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+import yaml
 
 import emdiam as package
 from tests.conftest import ROOT
@@ -136,6 +137,26 @@ def test_the_workflow_tests_the_pythons_that_are_named():
     (matrix,) = re.findall(r"python: \[(.*)\]", text_of(".github/workflows/tests.yml"))
     assert matrix == ", ".join(f'"{name}"' for name in names)
     assert setup_cfg()["options"]["python_requires"] == f">={names[0]}"
+
+
+def test_changes_have_two_lines_at_most() -> None:
+    text = text_of("CHANGELOG.md")
+    entries = re.findall(r"^- .*(?:\n  .*)*", text, re.MULTILINE)
+    assert len(entries) > 50 and [entry for entry in entries if entry.count("\n") > 1] == []
+    assert [line for line in text.splitlines() if len(line) > 120] == []
+
+
+def test_settings_of_the_host_can_be_read() -> None:
+    """Workflows have jobs with steps, templates of issues have fields, and hooks run what the tests install."""
+    github = ROOT / ".github"
+    for workflow in (github / "workflows").glob("*.yml"):
+        jobs = yaml.safe_load(workflow.read_text(encoding="utf-8"))["jobs"]
+        assert jobs and all(job["steps"] and job["timeout-minutes"] for job in jobs.values()), workflow.name
+    for template in ("fault.yml", "wish.yml"):
+        form = yaml.safe_load((github / "ISSUE_TEMPLATE" / template).read_text(encoding="utf-8"))
+        assert form["name"] and any(part["type"] == "textarea" for part in form["body"])
+    (local,) = yaml.safe_load(text_of(".pre-commit-config.yaml"))["repos"]
+    assert local["repo"] == "local" and {hook["language"] for hook in local["hooks"]} == {"system"}
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
