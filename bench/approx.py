@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from emdiam.progress import Event
+from emdiam.report.cells import ENDED, CellOptions
+from emdiam.report.tradeoff import TradeoffOptions, tradeoff
 from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
-from emdiam.tradeoff import TradeoffOptions, tradeoff
-from emdiam.tradeoff.cells import ENDED, CellOptions
 
 from .cache import evict
 from .external import chunk_ids_for, disk_bytes
@@ -55,7 +55,7 @@ def graph_of(name: str, setting: Setting) -> Graph:
 
 
 def masters_of(graph: Graph, quick: bool, n_vertices: int) -> str:
-    """Numbers of masters, as emdiam.tradeoff reads them."""
+    """Numbers of masters, as emdiam.report.tradeoff reads them."""
     if graph.file:
         return _REAL_MASTERS
     shares = _QUICK_SHARES if quick else _SHARES

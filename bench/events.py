@@ -26,8 +26,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from emdiam.cli.events import EventLog
 from emdiam.cli.listener import Heartbeat
+from emdiam.cli.outcome import EventLog
 from emdiam.engine.reporter import TURN_RATE, Reporter, TraversalEvents
 from emdiam.progress import Allowance, Listener, shared, silent
 from emdiam.runs.opening import open_engine

@@ -26,7 +26,7 @@ from emdiam.progress import Event as Event
 from emdiam.progress import Listener
 from emdiam.runs.plan import Planned
 from emdiam.store.store import Store
-from emdiam.verification.report import VerifyReport
+from emdiam.certificates.report import VerifyReport
 from pathlib import Path
 from typing import Any
 

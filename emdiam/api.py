@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .caller import Kept, as_store, check_weights, files_of, is_store, named, source_of
+from .certificates.report import VerifyReport
 from .checkpoint.options import chosen_checkpoint
 from .compiling import WarmupReport, compile_kernels
 from .conversion.convert import ConvertOptions, ConvertReport
@@ -19,9 +20,8 @@ from .conversion.convert import convert as convert_source
 from .conversion.writing import ReorderReport
 from .distribution.result import Distances, Profile
 from .errors import InputError
-from .formats.source import EdgeSource
+from .formats.source import EdgeSource, two_columns
 from .formats.weights import WeightChoice, named_weights
-from .formats.wishes import two_columns
 from .generators.make import GenerateReport
 from .gpu.setting import CPU
 from .methods.approx.result import Approximation
@@ -37,7 +37,6 @@ from .store.layout import NATURAL
 from .store.store import Store, open_store
 from .terms import explicit
 from .units import available_cores, parse_count, parse_duration
-from .verification.report import VerifyReport
 
 _OF_FILES, _OF_TABLES = ("columns", "header", "encoding", "bipartite"), {"columns", "bipartite"}
 # Of all that write a store.
@@ -105,7 +104,7 @@ def convert(inputs: Any, target: str | Path, **options: Any) -> ConvertReport | 
     chosen = convert_options(writing, fmt=format, ids=ids, directed=directed, weights=choice, **reading)
     if order == NATURAL:
         return convert_source(source, Path(target), options=chosen)
-    from .order.convert import convert_ordered
+    from .conversion.ordered import convert_ordered
 
     return convert_ordered(source, target, order, options=chosen)
 
@@ -133,7 +132,7 @@ def reorder(store: Store | str | Path, target: str | Path, order: str, **options
     Returns a report with the record of the new store. Raises InputError (StoreError; BudgetError
     where memory or disk cannot do); then there is no target.
     """
-    from .order.reorder import reorder as reorder_store
+    from .conversion.reorder import reorder as reorder_store
 
     check_keywords("reorder", options)
     (seed,), place = _chosen("reorder", options, "seed"), store.address if isinstance(store, Store) else store
@@ -332,7 +331,7 @@ def profile(graph: Any, **options: Any) -> Profile:
     Options, all by name: sample, seed : sources of the distances, as of `distances`. time_limit : of the exact
     diameter, whose bounds are told where it is over. memory, threads, scratch, progress as for `diameter`. Raises
     InputError (BudgetError), and TypeError for an option that there is not."""
-    from .runs.profile import profile as make_profile
+    from .runs.probe import profile as make_profile
 
     check_keywords("profile", options)
     progress, keep = options.pop("progress", None), Kept(columns=_columns(options))
@@ -392,7 +391,7 @@ def verify(certificate: str | Path, store: Any, **options: Any) -> VerifyReport:
     `verified` false and the reason. Raises InputError for a file that is no intact certificate (StoreError,
     BudgetError).
     """
-    from .verification.run import verify as verify_certificate
+    from .certificates.run import verify as verify_certificate
 
     check_keywords("verify", options)
     keep, (progress,) = Kept(False, _weights(options), _columns(options)), _chosen("verify", options, "progress")

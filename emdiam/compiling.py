@@ -73,7 +73,7 @@ def _tell(progress: Listener, event: Event, _inside: Event) -> None:
 
 def _runs(folder: Path, everything: bool) -> Iterator[tuple[Path, str, dict[str, Any]]]:
     """Stores, each with a method and its options; a store is written when it comes."""
-    from .verification.run import verify
+    from .certificates.run import verify
 
     for number, (name, vertices, parameters) in enumerate(_GRAPHS if everything else _USUAL_GRAPHS):
         store, certificate = folder / f"{number}.zarr", folder / f"{number}.json"

@@ -405,7 +405,7 @@ def test_faults_are_sentences(tmp_path):
         emdiam.convert("e.txt", "g.zarr", memry="1GiB")
 
 
-@pytest.mark.parametrize("module", ["emdiam", "emdiam.api", "emdiam.runs.task", "emdiam.verification.run"])
+@pytest.mark.parametrize("module", ["emdiam", "emdiam.api", "emdiam.runs.task", "emdiam.certificates.run"])
 def test_type_hints_of_public_names_can_be_had(module: str):
     """As IDEs, documentation tools and validators ask for them at run time."""
     here = importlib.import_module(module)

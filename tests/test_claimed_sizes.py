@@ -30,10 +30,10 @@ from emdiam.cli.main import group
 from emdiam.conversion.convert import ConvertOptions, convert
 from emdiam.errors import EmdiamError, InputError, StoreError
 from emdiam.paths.pairs.matrix import ATTRIBUTE, MatrixRecord, open_matrix
+from tests.certificates.test_documents import seal
 from tests.helpers import prover
 from tests.helpers.damage import edit_json, edit_record
 from tests.helpers.stores import CHUNK, odd_graphs, write_store
-from tests.methods.exact.test_certificate import seal
 
 HUGE, LARGE = 1 << 60, 1 << 40
 # What is read of a file at once, whatever it claims, is less.

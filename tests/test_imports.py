@@ -26,8 +26,6 @@ ROOMS: tuple[str, ...] = (
     "sorting",  # sorting more than fits in memory
     "store",  # the Zarr layout of a graph
     "formats",  # readers of files
-    "conversion",  # edges to a store
-    "generators",  # graphs that are made
     "stream",  # blocks of arcs within a memory plan
     "traverse",  # kernels over arcs, and what drives them
     "paths",  # paths along weights: from one source, between all pairs, on condensed graphs
@@ -36,16 +34,16 @@ ROOMS: tuple[str, ...] = (
     "gpu",  # the same on a device
     "dask",  # the same over workers
     "methods",  # diameters, eccentricities, bounds and estimates
+    "certificates",  # proofs as files, and their check by traversals of its own
     "journal",  # what the verbs of an engine gave, so that a run goes on
-    "order",  # orders of the vertices, and a store put into one
+    "conversion",  # stores are written: from edges, or from a store in another order
+    "generators",  # graphs that are made
     "distribution",  # how distances are distributed
     "runs",  # a run from its options to its result
-    "verification",  # certificates, checked by traversals of their own
     "front",  # functions of the package for Python
     "networkx",  # networkx's functions on distances, answered by those
     "batch",  # many runs
-    "report",  # pages about them
-    "tradeoff",  # answers of one graph by several methods
+    "report",  # pages about them, and answers of one graph by several methods
     "cli",  # the command line
 )
 # Modules at the top of the package that are not what everyone imports.
@@ -53,7 +51,9 @@ PLACED = {**dict.fromkeys(("__init__", "api", "caller", "compiling", "terms"), "
 # What is not in order yet: (module, module that it imports). To be emptied, never to be longer.
 NOT_YET: set[tuple[str, str]] = set()
 # Files that may touch what another library keeps to itself; each says why in its head.
-PRIVATE = {"jit.py"}
+PRIVATE = {"jit.py", "store/private.py"}
+# What has no underscore and is private all the same.
+CORES = ("zarr.core",)
 # Where Dask is imported: its room, and Dask arrays of a store, for readers that have Dask themselves.
 DASK = ("dask/", "store/dask_arrays.py")
 
@@ -160,7 +160,8 @@ def private_names(path: Path, module: str, tree: ast.Module) -> Iterator[str]:
         for alias, name in zip(node.names, named(module, path, node), strict=True):
             if name.split(".")[0] not in {*sys.stdlib_module_names, "emdiam"}:
                 foreign.add(alias.asname or alias.name.split(".")[0])
-                if any(part.startswith("_") and not part.startswith("__") for part in name.split(".")):
+                if name.startswith(CORES) or any(part.startswith("_") and not part.startswith("__")
+                                                 for part in name.split(".")):
                     yield f"{module}:{node.lineno} {name}"
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):

@@ -1,7 +1,8 @@
 """papers/003, I/O-efficient approximation of graph diameters by parallel cluster growing: Tables 1 to 4.
 
-A cell is a process of its own (`emdiam approx`, by emdiam.tradeoff), out of core: an arena of an eighth of the edges,
-or the paper's 4 GiB at full scale, and the page cache evicted. The common axis with the paper is vertices a master.
+A cell is a process of its own (`emdiam approx`, by report/tradeoff.py), out of core: an arena of an eighth of the
+edges, or the paper's 4 GiB at full scale, and the page cache evicted. The common axis with the paper is vertices a
+master.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from emdiam.report.cells import ENDED, CellOptions
+from emdiam.report.tradeoff import TradeoffOptions, tradeoff
 from emdiam.store.store import open_store
-from emdiam.tradeoff import TradeoffOptions, tradeoff
-from emdiam.tradeoff.cells import ENDED, CellOptions
 
 from ..approx import excess
 from ..cache import evict
@@ -167,7 +168,7 @@ def _exact(setting: Setting, path: Path) -> dict[str, Any]:
 
 def _cell(setting: Setting, path: Path, method: str, masters: int, diameter: int | None,
           sizes: CellOptions) -> dict[str, Any]:
-    """A row of emdiam.tradeoff; {"failure": why} where the cell failed."""
+    """A row of emdiam.report.tradeoff; {"failure": why} where the cell failed."""
     evict(path)
     options = TradeoffOptions((method,), str(masters), known_diameter=diameter, plots=False, cells=sizes)
     (row,) = tradeoff(path, setting.cache.scratch("papers-tradeoff"), options).rows

@@ -19,13 +19,10 @@ from ..checkpoint.folder import check_owner
 from ..durable import check_folder, locked
 from ..errors import NotWritten, StoppedEarly
 from ..progress import OUTCOME, SECONDS, Event, Listener, silent
-from . import commands
-from .attempt import Attempt, Running, end_leftovers
-from .folder import DONE, FAILED, SKIPPED, JobFolder, Record, Results, State
-from .job import Job
-from .prepare import Prepared, prepare
-from .settings import BatchOptions
-from .summary import Batch
+from . import jobfile as commands
+from .attempt import DONE, FAILED, SKIPPED, Attempt, AttemptRecord, JobFolder, JobState, Results, Running, end_leftovers
+from .prepare import Batch, Prepared, prepare
+from .settings import BatchOptions, Job
 
 _TICK = 0.05
 
@@ -81,10 +78,10 @@ class _Night:
         self.prepared, self.group, self.options = prepared, group, options
         self.results, self.progress = results, progress
         self.settings = prepared.file.settings
-        self.state = State(self.settings.out)
+        self.state = JobState(self.settings.out)
         self.waiting = list(prepared.jobs)  # those that have not ended
         self.running: dict[str, Running] = {}
-        self.ended: dict[str, Record] = {}
+        self.ended: dict[str, AttemptRecord] = {}
         self.messages: list[str] = []
         self.n_reused, self.interrupted = 0, False
 
@@ -148,14 +145,15 @@ class _Night:
 
     def _without_process(self, job: Job, status: str, sentence: str) -> None:
         """A job that ends before it begins. Told once, however often the batch is run."""
-        record = Record(job.name, self.prepared.digests[job.name], status, ["emdiam", *map(redacted, job.arguments)],
-                        sentence=sentence, memory=self.settings.memory_of(job), time_limit=job.time_limit)
+        arguments = ["emdiam", *map(redacted, job.arguments)]
+        record = AttemptRecord(job.name, self.prepared.digests[job.name], status, arguments, sentence=sentence,
+                               memory=self.settings.memory_of(job), time_limit=job.time_limit)
         last = self.results.records.get(job.name)
         if last is None or (last.digest, last.status, last.sentence) != (record.digest, status, sentence):
             self.results.append(record)
         self._end(job, record)
 
-    def _end(self, job: Job, record: Record) -> None:
+    def _end(self, job: Job, record: AttemptRecord) -> None:
         self.ended[job.name] = record
         self.waiting.remove(job)
 
@@ -216,7 +214,7 @@ class _Night:
                 for other in list(self.running.values())[-1:]:  # the phase that goes on
                     self._tell(other.attempt.job)
 
-    def _tell(self, job: Job, record: Record | None = None) -> None:
+    def _tell(self, job: Job, record: AttemptRecord | None = None) -> None:
         """A phase each: jobs differ so much that a rate would say nothing. record : how it ended."""
         jobs = self.prepared.jobs
         ending = {} if record is None else {OUTCOME: record.status, SECONDS: record.seconds}

@@ -27,7 +27,7 @@ def command(**given: Any) -> int:
     """
     from ..batch import BatchOptions, prepare, summary_text
     from ..batch import batch as run_batch
-    from ..batch.summary import jobs_data, jobs_text
+    from ..batch.prepare import jobs_data, jobs_text
     from .main import group
 
     chosen = BatchOptions(*(given[name] for name in ("memory", "parallel", "out", "keep_going", "retry")))

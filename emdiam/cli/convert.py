@@ -12,11 +12,18 @@ import click
 from ..errors import InputError
 from ..units import format_count, format_size
 from . import options
-from .answer_lines import memory_lines, seconds_line
+from .answer_lines import (
+    counts_line,
+    directions_text,
+    dropped_text,
+    ids_text,
+    memory_lines,
+    seconds_line,
+    weights_lines,
+)
 from .checkpoint import writing
 from .outcome import EmdiamCommand
 from .output import answer
-from .store_lines import counts_line, directions_text, dropped_text, ids_text, weights_lines
 
 if TYPE_CHECKING:
     from ..formats.weights import WeightChoice

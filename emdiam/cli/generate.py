@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..generators.registry import CLASSES, GraphClass, Parameter
+from ..generators.make import CLASSES, GraphClass, Parameter
 from ..runs.options import COMMANDS
 from . import options
 from .checkpoint import writing

@@ -8,11 +8,10 @@ import click
 
 from ..units import available_cores, format_count, format_size
 from . import options
-from .answer_lines import proved_text
+from .answer_lines import counts_line, directions_text, dropped_text, ids_text, proved_text, weights_lines
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer
-from .store_lines import counts_line, directions_text, dropped_text, ids_text, weights_lines
 
 if TYPE_CHECKING:
     from ..store.store import Store
@@ -53,7 +52,7 @@ def command(**given: Any) -> int:
 
 def _profiled(store: Store, given: dict[str, Any]) -> dict[str, Any]:
     """The profile, with the names of the plots that are written. Raises InputError."""
-    from ..runs.profile import profile
+    from ..runs.probe import profile
 
     if given["plots"] is not None:
         from ..report.page import check_plots

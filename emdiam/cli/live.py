@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ..progress import Event, joined
 from ..units import format_seconds
-from .phases import RESUME, Phase, PhaseBook, resumed_text
+from .phases import RESUME, PhaseBook, ShownPhase, resumed_text
 
 _BAR_WIDTH, _FRAMES_A_SECOND = 24, 4
 
@@ -59,7 +59,7 @@ class LiveView:
         return Group(line, Text(below)) if below else Group(line)
 
 
-def _bar(phase: Phase, now: float) -> ProgressBar:
+def _bar(phase: ShownPhase, now: float) -> ProgressBar:
     """A bar that fills where the total is known and pulses where nobody can know it."""
     done, total = phase.share() or (0, None)
     return ProgressBar(total=total, completed=done, width=_BAR_WIDTH, pulse=total is None, animation_time=now)

@@ -1,21 +1,42 @@
-"""From what happened to an exit code: 0 answered, 1 our fault, 2 input or options, 3 stopped early."""
+"""From what happened to an exit code: 0 answered, 1 our fault, 2 input or options, 3 stopped early.
+
+What a command prints with --json that was stopped before it had an answer: the names of its answer, with what is
+known of the graph and the bounds that hold for any graph of so many vertices.
+
+`--events FILE.jsonl`: what a command was asked, every event, and how it ended, a JSON object a line.
+
+Schema in docs/events.md. A line is one write to a file opened for appending, so several runs may share
+a file and a killed run leaves whole lines, but for the last one at most; the next run begins a new
+line. A disk that is full ends the record with one warning and never the run. Events of one phase are
+thinned to one a second, after a burst at the start that short runs keep whole.
+"""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import sys
+import threading
 import time
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from datetime import UTC, datetime
+from functools import partial
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
 
-from ..addresses import redacted
+from .._version import __version__
+from ..addresses import plain, redacted
+from ..durable import open_to_append, write_all
 from ..errors import EmdiamError, InputError, StoppedEarly, clause
+from ..progress import Allowance, Event
 from .options import EVENT_LOG, EVENTS, SECTIONS, Written, suggesting
 from .output import answer, check_stdout, complain, has_answered, last_sentence, silence
 from .process import stop_asked
-from .unanswered import ANSWERING, unanswered
 
 OUR_FAULT, USER_FAULT = 1, 2
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -67,7 +88,6 @@ class EmdiamCommand(click.Command):
         file = ctx.meta.get(EVENTS)
         if file is None:
             return self._invoke(ctx)
-        from .events import begin_log
 
         name = " ".join(ctx.command_path.split()[1:])  # as it is typed, without "emdiam": "generate rmat"
         log = ctx.meta[EVENT_LOG] = begin_log(file, name, ctx.params)
@@ -176,3 +196,180 @@ def run(group: click.Group, arguments: list[str]) -> int:
         code, sentence = describe(error)
         complain(f"emdiam: {sentence}")
         return code
+
+
+# Commands that answer with bounds or with what was counted so far: stopped, they leave with exit code 3. And the class
+# of their answers, by the option that chooses another one; "" without.
+ANSWERING: dict[str, dict[str, str]] = {
+    "exact": {"": "methods.result:Result", "weighted": "methods.weighted.result:WeightedResult",
+              "directed": "methods.directed.result:DirectedResult"},
+    "approx": {"": "methods.approx.result:Approximation",
+               "weighted": "methods.weighted.approximation:WeightedApproximation"},
+    "ecc": {"": "methods.eccentricity.result:EccentricityResult",
+            "weighted": "methods.weighted.eccentricity_result:WeightedEccentricities",
+            "directed": "methods.directed.apsp:DirectedEccentricities"},
+    "distances": {"": "distribution.result:Distances", "directed": "distribution.directed:DirectedDistances"},
+    "sssp": {"": "sssp.result:ShortestPaths"},
+    "apsp": {"": "apsp.result:AllPairs"},
+    "verify": {"": "certificates.report:VerifyReport"},
+    "tradeoff": {}, "batch": {},
+}
+_RECORD_FILE = "zarr.json"
+# What an answer repeats of what was asked.
+_ASKED = ("method", "source", "target", "seed", "quantile")
+# Seconds of an answer, beside their total.
+_PARTS = ("compile", "load", "solve", "verify")
+
+
+def stored_record(store: str) -> Mapping[str, Any]:
+    """The record of a store, without opening it; empty for what is no store on a disk."""
+    try:
+        record = json.loads((Path(store) / _RECORD_FILE).read_text(encoding="utf-8"))["attributes"]["emdiam"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def unanswered(command: str, given: Mapping[str, Any], sentence: str, seconds: float) -> dict[str, Any]:
+    """The object to print.
+
+    Parameters
+    ----------
+    command : its name.
+    given : what it was given, by the names of its options.
+    sentence : why it was stopped.
+    seconds : that it ran.
+
+    Returns
+    -------
+    dict : the names of the command's answer. Those that are not known are null, empty or 0; lower and upper hold for
+        any graph of so many vertices, upper is null along weights. stopped : the sentence.
+    """
+    kinds = ANSWERING.get(command, {})
+    told: dict[str, Any] = {"complete": False, "seconds": {"total": seconds}, "version": __version__}
+    if kinds:
+        chosen = next((name for name in kinds if name and given.get(name)), "")
+        module, _, name = kinds[chosen].partition(":")
+        told = _of_kind(getattr(import_module(f"..{module}", __package__), name), given, seconds)
+    return {**told, "stopped": sentence}
+
+
+def _of_kind(kind: type[Any], given: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    """An answer of this class with nothing found."""
+    from ..methods.result import Result, Traversals
+    from ..units import peak_rss_bytes
+
+    store = str(given["store"])
+    record = stored_record(store)
+    n = record.get("n_vertices")
+    known: dict[str, Any] = {name: given[name] for name in _ASKED if given.get(name) is not None} | {
+        "n_vertices": n, "n_edges": record.get("n_edges"), "n_arcs": record.get("n_arcs"), "unresolved": n,
+        "exact": False, "complete": False, "verified": False, "version": __version__,
+        "memory_limit_bytes": given.get("memory"), "peak_rss_bytes": peak_rss_bytes(),
+        "store_digest": record.get("chunk_digest", ""), "store_path": store,
+        "store_name": Path(store).name.removesuffix(".zarr"),
+        "seconds": {**dict.fromkeys(_PARTS, 0.0), "startup": seconds, "total": seconds}}
+    if issubclass(kind, Result):
+        known |= {"lower": 0, "upper": None if n is None or given.get("weighted") else max(0, n - 1),
+                  "traversals": Traversals()}
+    named = [one for one in fields(kind) if one.init]
+    empty: dict[str, Any] = {one.name: {} if str(one.type).startswith("dict") else None
+             for one in named if one.default is MISSING and one.default_factory is MISSING}
+    whole: dict[str, Any] = kind(**empty | {one.name: known[one.name] for one in named if one.name in known}).to_dict()
+    return whole
+
+
+SCHEMA = 1
+AT_ONCE, RATE = 100, 1.0
+TURNS_AT_ONCE, TURN_RATE = 400, 5.0
+_JSON = json.JSONEncoder(allow_nan=False)
+
+
+class EventLog:
+    """A listener that writes records; begin_log makes one, and `end` closes it. Any thread may call it.
+
+    path : the file, appended to. Raises InputError if it cannot be opened.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        try:
+            self._file = open_to_append(path)
+        except OSError as error:
+            raise InputError(f"events cannot be written ({error.strerror})", path=path,
+                             remedy="name a file in a folder that you may write to") from error
+        self._path, self._run = str(path), os.urandom(4).hex()
+        self._began, self._lock = time.monotonic(), threading.Lock()
+        self._open, self._phase = True, ""
+        self._all, self._turns = Allowance(AT_ONCE, RATE), Allowance(TURNS_AT_ONCE, TURN_RATE)
+        self._torn = self._ends_torn()
+
+    def __call__(self, event: Event) -> None:
+        """Record one event, unless there were too many lately."""
+        if event.kind == "traversal":  # the library bounds their rate
+            facts = {"phase": event.phase, **event.facts}
+            profile = {"profile": facts.pop("profile")} if "profile" in facts else {}
+            self.write("traversal", facts, **profile)
+            return
+        turn = event.finished or event.phase != self._phase
+        if self._all.take() or (turn and self._turns.take()):
+            self._phase = event.phase
+            self.write("progress", {name: getattr(event, name) for name in (
+                "phase", "done", "total", "unit", "finished", "facts")})
+
+    def end(self, exit_code: int, sentence: str | None) -> None:
+        """The last record, and the file is closed. sentence : what was complained of, if anything."""
+        self.write("end", {"exit_code": exit_code, "sentence": sentence})
+        with self._lock:
+            self._close()
+
+    def write(self, record: str, rest: dict[str, Any], **profile: list[list[int]]) -> None:
+        """One record. profile : plain as it is; to look at all of it would take six times as long as to write it."""
+        with self._lock:
+            if not self._open:
+                return
+            data = {"record": record, "run": self._run, "at": round(time.monotonic() - self._began, 6),
+                    "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+                    "kernel_seconds": round(_kernel_seconds(), 6), **plain(rest), **profile}
+            line = (b"\n" if self._torn else b"") + _JSON.encode(data).encode() + b"\n"
+            self._torn = False
+            try:
+                write_all(partial(os.write, self._file), line)
+            except OSError as error:
+                self._close()
+                complain(f"warning: no more events are written to {self._path} ({error.strerror})")
+
+    def _close(self) -> None:
+        if self._open:
+            self._open = False
+            os.close(self._file)
+
+    def _ends_torn(self) -> bool:
+        """Whether the file ends within a line, as a killed run may leave it."""
+        try:
+            size = os.fstat(self._file).st_size
+            return size > 0 and os.pread(self._file, 1, size - 1) != b"\n"
+        except OSError:  # a pipe or a terminal has no end to look at
+            return False
+
+
+def _kernel_seconds() -> float:
+    """jit.kernel_seconds; a command that runs no kernel must not import numba for it."""
+    jit = sys.modules.get("emdiam.jit")
+    return 0.0 if jit is None else float(jit.kernel_seconds())
+
+
+def begin_log(path: str | Path, command: str, arguments: dict[str, Any]) -> EventLog:
+    """A log at `path` whose first record has the command and its arguments (by the names of its options). Raises
+    InputError if the file cannot be opened."""
+    log = EventLog(path)
+    store = None if command in ("convert", "generate") else arguments.get("store")
+    log.write("begin", {"schema": SCHEMA, "command": command, "version": __version__, "arguments": arguments,
+                        "store_digest": None if store is None else store_digest(str(store)), "process": os.getpid()})
+    return log
+
+
+def store_digest(store: str) -> str | None:
+    """The digest in the record of a store, without opening it; None for what is no store on a disk
+    (the command will say what is wrong with it)."""
+    digest = stored_record(store).get("chunk_digest")
+    return None if digest is None else str(digest)

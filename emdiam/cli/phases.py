@@ -62,7 +62,7 @@ class Pace:
         return done / seconds if seconds >= SOONEST_SECONDS and done > 0 else None
 
 
-class Phase:
+class ShownPhase:
     """One phase. began : seconds of the caller's clock. last : its last event."""
 
     def __init__(self, name: str, began: float) -> None:
@@ -121,16 +121,16 @@ class PhaseBook:
     """
 
     def __init__(self) -> None:
-        self.latest: Phase | None = None
+        self.latest: ShownPhase | None = None
         self.seen: set[str] = set()
         self._lasting: dict[str, Any] = {}
         self._began: dict[str, float] = {}  # of those without a last event
 
-    def take(self, event: Event, now: float) -> Phase:
+    def take(self, event: Event, now: float) -> ShownPhase:
         """Enter `event`; returns its phase. One about a traversal only brings lasting facts."""
         phase = self.latest
         if phase is None or ((phase.name != event.phase or phase.last.finished) and event.kind == "progress"):
-            phase = self.latest = Phase(event.phase, self._began.get(event.phase, now) if event.finished else now)
+            phase = self.latest = ShownPhase(event.phase, self._began.get(event.phase, now) if event.finished else now)
         if event.kind == "progress":
             phase.take(event, now)
             self.seen.add(event.phase)

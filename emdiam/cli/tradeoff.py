@@ -24,8 +24,8 @@ def command(**given: Any) -> int:
 
     Exit code 3: a run failed or was stopped; the table says which and why.
     """
-    from ..tradeoff import tradeoff
-    from ..tradeoff.summary import markdown_text
+    from ..report.tradeoff import tradeoff
+    from ..report.tradeoff_table import markdown_text
 
     result = answered(given, lambda listener: tradeoff(given["store"], given["out"], _options(given), listener),
                       lambda result: markdown_text(result).rstrip("\n"))
@@ -35,8 +35,8 @@ def command(**given: Any) -> int:
 def _options(given: dict[str, Any]) -> Any:
     """The options of the library."""
     from ..dask.setting import chosen_cluster
-    from ..tradeoff import TradeoffOptions
-    from ..tradeoff.cells import CellOptions
+    from ..report.cells import CellOptions
+    from ..report.tradeoff import TradeoffOptions
 
     cluster = chosen_cluster(*(given[name] for name in ("scheduler", "workers", "worker_memory", "worker_threads")))
     cells = CellOptions(

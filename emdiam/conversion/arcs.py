@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ..checkpoint.records import State
 from ..errors import InputError
-from ..sorting.entries import MARK_BITS, Entries, Keys
+from ..sorting.runs import MARK_BITS, Entries, Keys
 from ..sorting.sort import KeySorter, RunSet, SortContext, fewer_runs, merged_from
 from ..store.layout import id_dtype
 from ..store.weights import WeightForm
@@ -29,9 +29,9 @@ from .keys import (
     least_of_arcs,
     low_bits,
     put_both_directions,
+    weights_of,
     without_flags,
 )
-from .weights import weights_of
 
 _WINDOW = 1 << 17
 _MOST_PARTITION_BITS = 13

@@ -38,7 +38,7 @@ from ..store.store import Store
 from ..store.weights import ROUNDED, WeightForm
 from ..store.writer import StoreWriter, writer_bytes
 from ..units import current_rss_bytes, format_count, format_size
-from .intake import DeclaredIntake, HashCollisionError, Intake, IntIntake, Numbering
+from .intake import DeclaredIntake, HashCollisionError, Intake, IntIntake, VertexNumbering
 from .writing import ConvertOptions, ConvertReport, Counts, StoreWriting, memory_to_plan, resumable, sort_context
 
 __all__ = ["ConvertOptions", "ConvertReport", "check_outputs", "convert", "graph_in_memory", "write_graph"]
@@ -210,7 +210,7 @@ class Conversion(StoreWriting[ConvertReport]):
         self._digits = Digits() if options.weights is None else options.weights.digits
         self._digits.reset()
         self._intake: Intake | None = None
-        self._numbering: Numbering | None = None
+        self._numbering: VertexNumbering | None = None
         self._salt, self._was_read = 0, False
         self._first_pairs: tuple[tuple[Any, Any], ...] = ()
         checkpoint = context.safe.checkpoint
@@ -239,7 +239,7 @@ class Conversion(StoreWriting[ConvertReport]):
         # Taken out of the state, which stays: what was copied of it need not.
         self._intake = self._new_intake(state.pop("intake"))
         if state["numbering"] is not None:
-            self._numbering = Numbering(**state["numbering"])
+            self._numbering = VertexNumbering(**state["numbering"])
         self._notes.append(f"went on from a checkpoint; {self._intake.tally.pairs:,} pairs had been read before")
 
     def run(self) -> ConvertReport:
@@ -273,7 +273,7 @@ class Conversion(StoreWriting[ConvertReport]):
         info = self._info
         return intake.tally.weights.form(info, n_vertices, self._source.name) if info.weights else None
 
-    def _take_in(self) -> tuple[Intake, Numbering]:
+    def _take_in(self) -> tuple[Intake, VertexNumbering]:
         """Read the source to its end and number the vertices."""
         if self._resumed is not None:
             self._resume(self._resumed)
@@ -300,7 +300,7 @@ class Conversion(StoreWriting[ConvertReport]):
             return IntIntake(name, context, resumed)
         return DeclaredIntake(info, name, context, resumed)
 
-    def _numbered(self) -> Numbering:
+    def _numbered(self) -> VertexNumbering:
         """Take all batches in and number the vertices; again where weights turn out to need other digits."""
         while True:
             try:
@@ -325,7 +325,7 @@ class Conversion(StoreWriting[ConvertReport]):
         if before is not None:
             before.abort()
 
-    def _numbered_once(self) -> Numbering:
+    def _numbered_once(self) -> VertexNumbering:
         """Give all batches to the intake, which numbers the vertices; again with another salt when two strings share a
         hash."""
         stored: StoredBatches | None = None
@@ -395,7 +395,7 @@ class Conversion(StoreWriting[ConvertReport]):
         assert isinstance(intake, IntIntake)
         intake.declare(first, last)
 
-    def _record(self, numbering: Numbering, counts: Counts) -> StoreRecord:
+    def _record(self, numbering: VertexNumbering, counts: Counts) -> StoreRecord:
         """The record as far as the writer does not fill it."""
         info = self._info
         return StoreRecord(
@@ -408,7 +408,7 @@ class Conversion(StoreWriting[ConvertReport]):
                     for name in getattr(self._source, "names", [self._source.name])],
         )
 
-    def _counted(self, numbering: Numbering, counts: Counts, record: StoreRecord) -> Iterator[str]:
+    def _counted(self, numbering: VertexNumbering, counts: Counts, record: StoreRecord) -> Iterator[str]:
         """Sentences about what was dropped of the input."""
         info = self._info
         yield from info.notes

@@ -23,20 +23,18 @@ import numpy.typing as npt
 from ..checkpoint.records import State
 from ..errors import InputError
 from ..formats.source import EdgeBatch, SourceInfo
-from ..sorting.entries import Keys
 from ..sorting.presence import Presence, Ranks
-from ..sorting.runs import DiskRun
+from ..sorting.runs import DiskRun, Keys
 from ..sorting.sort import KeySorter, RunSet, SortContext, fewer_runs
 from ..store.layout import id_dtype
 from ..store.writer import StoreWriter
 from .arcs import ArcSorter, ArcSplitter, RowStream
-from .keys import BLOCK, low_bits, pairs_of, put_both_directions, weighted_pairs_of
+from .keys import BLOCK, WeightEnds, low_bits, numbers_of, pairs_of, put_both_directions, weighted_pairs_of
 from .relabel import IdTable, JoinPosition, PairSpool, join, sorted_table
-from .weights import WeightEnds, numbers_of
 
 
 @dataclass
-class Tally:
+class PairTally:
     """pairs : taken in so far. loops : of these, pairs of a vertex with itself. weights : of the others."""
 
     pairs: int = 0
@@ -44,7 +42,7 @@ class Tally:
     weights: WeightEnds = field(default_factory=WeightEnds)
 
     @classmethod
-    def of(cls, resumed: State | None) -> Tally:
+    def of(cls, resumed: State | None) -> PairTally:
         """The tally in the state of an intake, or one that begins."""
         if resumed is None:
             return cls()
@@ -58,7 +56,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Numbering:
+class VertexNumbering:
     """How vertices got their numbers: see StoreRecord for id_kind and first_id.
 
     min_id, max_id : the smallest and largest id of the user (None without vertices). gaps : how
@@ -80,12 +78,12 @@ class Intake(Protocol):
     on from there, so that `add` continues, `finish` may be called again, and after it `write`.
     """
 
-    tally: Tally
+    tally: PairTally
 
     def add(self, batch: EdgeBatch) -> None:
         """Take in a batch. Raises InputError for an id that cannot be."""
 
-    def finish(self) -> Numbering:
+    def finish(self) -> VertexNumbering:
         """After the last batch: sort what is left and number the vertices."""
 
     def write(self, writer: StoreWriter) -> tuple[int, int]:
@@ -158,7 +156,7 @@ def refuse_negative(block: IdBlock, name: str) -> None:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class NumberedPairs:
     """Pairs that are no loops, uint64[k]; numbers of their weights, None without; and ids of loops, None without."""
 
     src: Keys
@@ -167,13 +165,13 @@ class Pairs:
     loops: Keys | None
 
 
-def without_loops(src: Keys, dst: Keys, numbers: Keys | None, tally: Tally) -> Pairs:
+def without_loops(src: Keys, dst: Keys, numbers: Keys | None, tally: PairTally) -> NumberedPairs:
     """Count pairs, loops and weights; returns the pairs left."""
     keep = src != dst
     n_loops = len(src) - int(np.count_nonzero(keep))
     tally.pairs += len(src)
     tally.loops += n_loops
-    left = Pairs(src, dst, numbers, None) if not n_loops else Pairs(
+    left = NumberedPairs(src, dst, numbers, None) if not n_loops else NumberedPairs(
         src[keep], dst[keep], None if numbers is None else numbers[keep], src[~keep])
     if left.numbers is not None:
         tally.weights.add(left.numbers)
@@ -191,7 +189,7 @@ class DeclaredIntake:
             raise ValueError("the number of vertices is not declared")
         self._n, self._first, self._labels, self._name = info.n_vertices, info.first_id, info.labels, name
         self._arcs = ArcSorter(self._n, context, resumed and resumed["arcs"])
-        self.tally = Tally.of(resumed)
+        self.tally = PairTally.of(resumed)
 
     def add(self, batch: EdgeBatch) -> None:
         """Take in a batch. Raises InputError for an id outside the declared range."""
@@ -210,16 +208,16 @@ class DeclaredIntake:
     def _from_first(self, ids: Keys) -> Keys:
         return ids - np.uint64(self._first) if self._first else ids
 
-    def finish(self) -> Numbering:
+    def finish(self) -> VertexNumbering:
         self._arcs.finish()
         if self._labels is not None and self._n:
             first, last = self._labels[0], self._labels[-1]
             if isinstance(self._labels, np.ndarray):
                 return _numbering(self._n, int(first), int(last))
-            return Numbering(self._n, "string", 0, first.as_py(), last.as_py())
+            return VertexNumbering(self._n, "string", 0, first.as_py(), last.as_py())
         last = self._first + self._n - 1
-        return Numbering(self._n, "offset" if self._first else "identity", self._first,
-                         self._first if self._n else None, last if self._n else None)
+        return VertexNumbering(self._n, "offset" if self._first else "identity", self._first,
+                               self._first if self._n else None, last if self._n else None)
 
     def write(self, writer: StoreWriter) -> tuple[int, int]:
         if self._labels is not None and writer.rows_resumed is None:
@@ -241,7 +239,7 @@ class IntIntake:
 
     def __init__(self, name: str, context: SortContext, resumed: State | None = None) -> None:
         self._name, self._context = name, context
-        self.tally = Tally.of(resumed)
+        self.tally = PairTally.of(resumed)
         self._way: _Compact | _Wide
         if resumed is not None and resumed["wide"] is not None:
             self._way = _Wide(context, resumed["wide"])
@@ -275,7 +273,7 @@ class IntIntake:
             raise
         self._way = wide
 
-    def finish(self) -> Numbering:
+    def finish(self) -> VertexNumbering:
         return self._way.finish()
 
     def write(self, writer: StoreWriter) -> tuple[int, int]:
@@ -290,13 +288,13 @@ class IntIntake:
         self._way.abort()
 
 
-def _numbering(n: int, first: int, last: int) -> Numbering:
+def _numbering(n: int, first: int, last: int) -> VertexNumbering:
     """Numbering of n integers from `first` to `last`; without a map where there are no gaps."""
     if not n:
-        return Numbering(0, "identity")
+        return VertexNumbering(0, "identity")
     gaps = last - first + 1 - n
     kind = "int" if gaps else "offset" if first else "identity"
-    return Numbering(n, kind, first if kind == "offset" else 0, first, last, gaps)
+    return VertexNumbering(n, kind, first if kind == "offset" else 0, first, last, gaps)
 
 
 class _Compact:
@@ -323,7 +321,7 @@ class _Compact:
         sorter = self._sorter.state() if self._runs is None else None
         return {"sorter": sorter, "runs": self._runs and self._runs.state(), "presence": self._presence.state()}
 
-    def add(self, pairs: Pairs) -> None:
+    def add(self, pairs: NumberedPairs) -> None:
         put_both_directions(self._sorter, pairs.src, pairs.dst, self._shift, self._context.directed, pairs.numbers)
         if pairs.loops is not None:
             self.add_ids(np.unique(pairs.loops))
@@ -340,7 +338,7 @@ class _Compact:
         for ids in self._presence.ids():
             wide.add_ids(ids)
 
-    def finish(self) -> Numbering:
+    def finish(self) -> VertexNumbering:
         if self._runs is None:
             self._runs = self._sorter.finish()
         self._runs = fewer_runs(self._runs, self._context, self._passed)
@@ -407,7 +405,7 @@ class TableIntake(ABC):
         """The id of every vertex, from the sorter."""
 
     @abstractmethod
-    def _numbering(self, table: IdTable) -> Numbering:
+    def _numbering(self, table: IdTable) -> VertexNumbering:
         """How the vertices are numbered."""
 
     @abstractmethod
@@ -425,7 +423,7 @@ class TableIntake(ABC):
             "table": self._table and self._table.state(), "arcs": self._arcs and self._arcs.state(),
         }
 
-    def finish(self) -> Numbering:
+    def finish(self) -> VertexNumbering:
         context = self._context
         if self._table is None:
             assert self._spool is not None
@@ -471,7 +469,7 @@ class _Wide(TableIntake):
     def _new_sorter(self, resumed: State | None) -> KeySorter:
         return KeySorter(self._context, resumed=resumed)
 
-    def add(self, pairs: Pairs) -> None:
+    def add(self, pairs: NumberedPairs) -> None:
         self.add_pairs(pairs.src, pairs.dst, pairs.numbers)
         for ids in (pairs.src, pairs.dst, pairs.loops):
             if ids is not None:
@@ -489,7 +487,7 @@ class _Wide(TableIntake):
     def _new_table(self) -> IdTable:
         return sorted_table(self._sorter.finish(), self._context)
 
-    def _numbering(self, table: IdTable) -> Numbering:
+    def _numbering(self, table: IdTable) -> VertexNumbering:
         return _numbering(table.n, *table.ends())
 
     def _append_ids(self, writer: StoreWriter, table: IdTable) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..checkpoint.records import State
-from ..sorting.entries import Keys
+from ..sorting.runs import Keys
 from ..sorting.scratch import Scratch, ScratchFile
 from ..sorting.sort import RunSet, SortContext, fewer_runs, merged
 

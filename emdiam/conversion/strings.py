@@ -25,14 +25,13 @@ import pyarrow.compute as pc
 from ..checkpoint.records import State
 from ..errors import InputError
 from ..formats.source import EdgeBatch
-from ..sorting.entries import Keys
-from ..sorting.runs import mix64
+from ..sorting.runs import Keys, mix64
 from ..sorting.scratch import ScratchFile
 from ..sorting.sort import KeySorter, SortContext, fewer_runs, merged
 from ..store.writer import StoreWriter
-from .intake import HashCollisionError, Numbering, TableIntake, Tally, without_loops
+from .intake import HashCollisionError, PairTally, TableIntake, VertexNumbering, without_loops
+from .keys import numbers_of
 from .relabel import IdTable
-from .weights import numbers_of
 
 TOP_BIT = 1 << 63
 _HASHED_AT_A_TIME = 1 << 15
@@ -289,7 +288,7 @@ class StringIntake(TableIntake):
     def __init__(self, name: str, context: SortContext, salt: int = 0, resumed: State | None = None) -> None:
         super().__init__(context, resumed)
         self._name, self._salt = name, salt
-        self.tally = Tally.of(resumed)
+        self.tally = PairTally.of(resumed)
         self._hashes: KeySorter | None = None
         # The strings by vertex, and their blocks.
         self._names = StringFile(context.scratch.file() if resumed is None else context.file(resumed["names"]),
@@ -339,12 +338,12 @@ class StringIntake(TableIntake):
             raise HashCollisionError
         return table
 
-    def _numbering(self, table: IdTable) -> Numbering:
+    def _numbering(self, table: IdTable) -> VertexNumbering:
         if not table.n:
-            return Numbering(0, "string")
+            return VertexNumbering(0, "string")
         first = self._names.read(self._name_blocks[0])[0].as_py()
         last = self._names.read(self._name_blocks[-1])[-1].as_py()
-        return Numbering(table.n, "string", 0, first.decode(), last.decode())
+        return VertexNumbering(table.n, "string", 0, first.decode(), last.decode())
 
     def _append_ids(self, writer: StoreWriter, table: IdTable) -> None:
         for block in self._name_blocks:

@@ -6,7 +6,6 @@ the names of the formats (for `--help`) loads neither numba nor pyarrow.
 
 from __future__ import annotations
 
-from .opening import open_source
-from .registry import FORMATS
+from .registry import FORMATS, open_source
 
 __all__ = ["FORMATS", "open_source"]

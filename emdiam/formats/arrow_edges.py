@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputError
+from .arrays import arrow_ids, may_have_ids
 from .base import Named
 from .digits import are_long
-from .ids import arrow_ids, may_have_ids
 from .source import EdgeBatch, pairs_per_batch
-from .tables import Column, in_slices, named_pair, refuse_doubtful
+from .tables import TableColumn, in_slices, named_pair, refuse_doubtful
 from .weights import FLOAT64, WeightChoice, checked_weights, kind_of, weight_column
 
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary,
@@ -83,7 +83,7 @@ class ArrowEdges(Named):
         the first two numbers; or one of ids and one of lists of neighbours. Raises InputError that lists what there
         is."""
         kinds = [column_kind(data_type) for data_type in schema.types]
-        columns = [Column(name, kind) for name, kind in zip(schema.names, kinds, strict=True)]
+        columns = [TableColumn(name, kind) for name, kind in zip(schema.names, kinds, strict=True)]
         fixed = self._fixed_ends(columns)
         ids = named_pair(schema.names) if fixed is None else fixed
         lists = [i for i, data_type in enumerate(schema.types) if is_list(data_type)]
@@ -112,7 +112,7 @@ class ArrowEdges(Named):
         return EdgeColumns(ids, names, kinds[ids[0]], place, weight_kind(schema.types[place]),
                            schema.names[place])
 
-    def _fixed_ends(self, columns: Sequence[Column]) -> tuple[int, int] | None:
+    def _fixed_ends(self, columns: Sequence[TableColumn]) -> tuple[int, int] | None:
         """Places of the ends that the user wants, None where none are named."""
         return None
 

@@ -13,9 +13,8 @@ from typing import Any, ClassVar
 from ..errors import InputError
 from .inputs import Input
 from .look import Reading
-from .source import EdgeBatch, SourceInfo
+from .source import EdgeBatch, SourceInfo, Wishes
 from .weights import common_kind
-from .wishes import Wishes
 
 IDS = ("auto", "int", "string")
 MAX_ID = 2**63 - 1

@@ -1,10 +1,15 @@
-"""Edges between names, one at a time, as batches: what formats share whose vertices are declared by name."""
+"""Edges one at a time, between names or between numbered vertices, as batches.
+
+Also lines of text in the hands of Python, for formats whose lines change their meaning from section to section.
+"""
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any
+from itertools import islice
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -13,60 +18,110 @@ from ..errors import InputError
 from .base import MAX_ID, FileSource
 from .digits import SHORT
 from .source import EdgeBatch
-from .weights import FLOAT64, LARGEST_WHOLE, LEAST_WHOLE, WHOLE, WeightChoice, checked_weights, common_kind
+from .streams import block_bytes_for, text_blocks
+from .weights import FLOAT64, LARGEST_WHOLE, LEAST_WHOLE, WHOLE, checked_weights, common_kind
 
-_BYTES_PER_PAIR = 160  # two strings of Python, a text of a weight, and what becomes of them
 _WHOLE = re.compile(r"\s*[-+]?\d+\s*")
 
 Where = Callable[[], dict[str, int]]
 """() -> where in the input it is, as InputError takes it."""
 
 
-class Collector:
-    """Takes edges and vertices, and hands them on in batches.
+class _Edges(ABC):
+    """Takes edges, and hands them on in batches.
 
     Parameters
     ----------
     source : FileSource
-        What is read; its counts of declared vertices, directions and kinds of weights are kept here.
+        What is read; its directions and kinds of weights are kept here.
     batch_bytes : int
         As of EdgeSource.batches.
     where : callable
         Says where the input stands, for errors.
     """
 
+    pair_bytes: ClassVar[int]
+    """Of both ends, the text of a weight, and what becomes of them."""
+
     def __init__(self, source: FileSource, batch_bytes: int, where: Where) -> None:
         self._source, self._where = source, where
-        self._capacity = max(1, batch_bytes // _BYTES_PER_PAIR)
-        self._integers = source.ids == "int"
-        self._src, self._dst = list[str](), list[str]()
-        self._weights = None if source.weights is None else list[str]()
-        self._vertices = list[str]()
+        self._capacity = max(1, batch_bytes // self.pair_bytes)
+        self._src, self._dst, self._weights = list[Any](), list[Any](), list[str]()
         self._kinds = set[str]()
-        self._keep_both = source.wishes.directed
-        source.declared, source.has_arcs, source.weight_kind = 0, False, ""
+        source.has_arcs, source.weight_kind = False, ""
 
     @property
     def full(self) -> bool:
         """Whether it is time to take the batches."""
-        return len(self._src) + len(self._vertices) >= self._capacity
+        return len(self._src) >= self._capacity
 
-    def edge(self, src: str | None, dst: str | None, weight: str | None = None, *, directed: bool) -> None:
-        """Take an edge. weight : its text, where weights are kept. directed : whether it goes one way only."""
-        if not src or not dst:
-            raise self._error("an edge without the name of an end", "name both ends of every edge")
+    def edge(self, src: Any, dst: Any, weight: str | None = None, *, directed: bool) -> None:
+        """Take an edge. weight : its text, where weights are kept. directed : whether it goes one way only. Raises
+        InputError for an end that is none."""
+        self._check_ends(src, dst)
         self._source.has_arcs = self._source.has_arcs or directed
         self._put(src, dst, weight)
-        if self._keep_both and not directed:
+        if self._source.wishes.directed and not directed:
             self._put(dst, src, weight)
 
-    def _put(self, src: str, dst: str, weight: str | None) -> None:
+    @abstractmethod
+    def _check_ends(self, src: Any, dst: Any) -> None:
+        """Raises InputError for one that is none."""
+
+    @abstractmethod
+    def _ids(self, ends: list[Any]) -> Any:
+        """Ends of edges as a batch has them."""
+
+    def _put(self, src: Any, dst: Any, weight: str | None) -> None:
         self._src.append(src)
         self._dst.append(dst)
-        if self._weights is not None:
+        if self._source.weights is not None:
             if weight is None:
                 raise self._error("an edge without a weight", "give every edge a weight, or keep no weights")
             self._weights.append(weight)
+
+    def take(self) -> Iterator[EdgeBatch]:
+        """What was taken since the last time."""
+        if self._src:
+            yield EdgeBatch(self._ids(self._src), self._ids(self._dst), self._floats(self._weights))
+            self._src, self._dst, self._weights = [], [], []
+
+    def _floats(self, texts: list[str]) -> Any:
+        """Weights as Digits.taken; their kind goes to the source."""
+        choice, values = self._source.weights, np.empty(len(texts))
+        if choice is None:
+            return None
+        for place, text in enumerate(texts):
+            try:
+                values[place] = float(text)
+            except ValueError:
+                raise self._error("a weight is not a number", "give every edge a number, or keep no weights",
+                                  text.strip()) from None
+        whole = all(map(_WHOLE.fullmatch, texts)) and bool(((values >= LEAST_WHOLE) & (values <= LARGEST_WHOLE)).all())
+        self._kinds.add(WHOLE if whole else FLOAT64)
+        self._source.weight_kind = common_kind(self._kinds)
+        checked = checked_weights(values, choice, lambda what, _, *, text, remedy: self._error(what, remedy, text))
+        long = [place for place, text in enumerate(texts) if len(text) > SHORT]
+        return choice.digits.taken(checked, long, [texts[place] for place in long])
+
+    def _error(self, what: str, remedy: str, text: str | None = None) -> InputError:
+        return self._source.error(what, text=text, remedy=remedy, **self._where())
+
+
+class Collector(_Edges):
+    """Edges between names, and vertices, which are counted as declared by the source."""
+
+    pair_bytes = 160
+
+    def __init__(self, source: FileSource, batch_bytes: int, where: Where) -> None:
+        super().__init__(source, batch_bytes, where)
+        self._vertices = list[str]()
+        source.declared = 0
+
+    @property
+    def full(self) -> bool:
+        """See _Edges."""
+        return len(self._src) + len(self._vertices) >= self._capacity
 
     def vertex(self, name: str | None) -> None:
         """Take a vertex, which may have no edge."""
@@ -75,53 +130,81 @@ class Collector:
         self._vertices.append(name)
 
     def take(self) -> Iterator[EdgeBatch]:
-        """What was taken since the last time."""
+        """See _Edges; vertices come first."""
         if self._vertices:
-            ids = self._ids(self._vertices)
-            self._source.declared += len(self._vertices)
-            yield EdgeBatch(ids, ids, None if self._weights is None else np.zeros(len(self._vertices)), declares=True)
+            ids, count = self._ids(self._vertices), len(self._vertices)
+            self._source.declared += count
+            yield EdgeBatch(ids, ids, None if self._source.weights is None else np.zeros(count), declares=True)
             self._vertices = []
-        if self._src:
-            weights = None if self._weights is None else self._floats(self._weights)
-            yield EdgeBatch(self._ids(self._src), self._ids(self._dst), weights)
-            self._src, self._dst = [], []
-            self._weights = None if self._weights is None else []
+        yield from super().take()
 
-    def _ids(self, names: list[str]) -> Any:
-        if not self._integers:
-            return pa.array(names, pa.string())
-        wrong = next((name for name in names if not _is_id(name)), None)
+    def _check_ends(self, src: str | None, dst: str | None) -> None:
+        if not src or not dst:
+            raise self._error("an edge without the name of an end", "name both ends of every edge")
+
+    def _ids(self, ends: list[str]) -> Any:
+        if self._source.ids != "int":
+            return pa.array(ends, pa.string())
+        wrong = next((name for name in ends if not _is_id(name)), None)
         if wrong is not None:
             raise self._error("an id is no integer from 0 to 2^63 - 1", "take ids as names with --ids string", wrong)
-        return np.array(list(map(int, names)), np.int64)
-
-    def _floats(self, texts: list[str]) -> Any:
-        choice = self._source.weights
-        assert choice is not None
-        values, kind = weights_of_texts(texts, choice, lambda what, place, **more: self._error(
-            what, more["remedy"], more["text"]))
-        self._kinds.add(kind)
-        self._source.weight_kind = common_kind(self._kinds)
-        return values
-
-    def _error(self, what: str, remedy: str, text: str | None = None) -> InputError:
-        return self._source.error(what, text=text, remedy=remedy, **self._where())
+        return np.array(list(map(int, ends)), np.int64)
 
 
 def _is_id(name: str) -> bool:
     return name.isascii() and name.isdigit() and len(name) < 20 and int(name) <= MAX_ID
 
 
-def weights_of_texts(texts: list[str], choice: WeightChoice, refusal: Callable[..., InputError]) -> tuple[Any, str]:
-    """Weights as Digits.taken, and their kind; `refusal` makes the error of the first that is none."""
-    values = np.empty(len(texts))
-    for place, text in enumerate(texts):
-        try:
-            values[place] = float(text)
-        except ValueError:
-            raise refusal("a weight is not a number", place, text=text.strip(),
-                          remedy="give every edge a number, or keep no weights") from None
-    whole = all(map(_WHOLE.fullmatch, texts)) and bool(((values >= LEAST_WHOLE) & (values <= LARGEST_WHOLE)).all())
-    long = [place for place, text in enumerate(texts) if len(text) > SHORT]
-    taken = choice.digits.taken(checked_weights(values, choice, refusal), long, [texts[place] for place in long])
-    return taken, WHOLE if whole else FLOAT64
+class NumberedEdges(_Edges):
+    """Edges between vertices 1 to n_vertices."""
+
+    pair_bytes = 100
+
+    def __init__(self, source: FileSource, n_vertices: int, batch_bytes: int, where: Where) -> None:
+        super().__init__(source, batch_bytes, where)
+        self._n = n_vertices
+
+    def _check_ends(self, src: int, dst: int) -> None:
+        wrong = next((end for end in (src, dst) if not 0 < end <= self._n), None)
+        if wrong is not None:
+            raise self._error(f"an id is outside 1..{self._n}", "fix the id", str(wrong))
+
+    def _ids(self, ends: list[int]) -> Any:
+        return np.array(ends, np.int64)
+
+
+class TextLines:
+    """The lines of the input of `source`, stripped, one after another; empty ones and comments are passed over.
+
+    comments : what a line that is one begins with. number : of the line that was handed out last. Raises InputError
+    where a line is no UTF-8.
+    """
+
+    def __init__(self, source: FileSource, batch_bytes: int, comments: tuple[str, ...]) -> None:
+        self._source, self._batch_bytes, self._comments = source, batch_bytes, comments
+        self.number = 0
+        self._lines = self._all()
+
+    def __iter__(self) -> Iterator[str]:
+        return self._lines
+
+    def _all(self) -> Iterator[str]:
+        with self._source.input.text() as stream:
+            for block in text_blocks(stream, block_bytes_for(self._batch_bytes)):
+                for raw in block.tobytes().replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")[:-1]:
+                    self.number += 1
+                    try:
+                        line = raw.decode().strip()
+                    except UnicodeDecodeError as error:
+                        raise self.error("the line is not UTF-8 text", raw.decode("latin-1"),
+                                         "name its encoding with --encoding") from error
+                    if line and not line.startswith(self._comments):
+                        yield line
+
+    def first(self, count: int) -> list[str]:
+        """The next lines, at most so many."""
+        return list(islice(self._lines, count))
+
+    def error(self, what: str, text: str | None = None, remedy: str = "fix the line") -> InputError:
+        """An InputError about the line that was handed out last."""
+        return self._source.error(what, line=self.number, text=text, remedy=remedy)

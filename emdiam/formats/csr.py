@@ -2,6 +2,17 @@
 
 Offsets and neighbours are streams of their own (two file positions, two members of an archive), so
 that memory is about one batch whatever n and m are.
+
+ECL binary graphs (.egr; Burtscher's Efficient Computing Laboratory).
+
+Little-endian int32: n, m, nindex[n + 1], nlist[m], and optionally eweight[m]. By convention both
+directions of an edge are listed, but nothing in the file promises it.
+
+Serialized graphs of the GAP Benchmark Suite (.sg, and .wsg with int32 weights).
+
+As its WriteSerializedGraph leaves them on a little-endian machine, without padding: directed (bool, 1 byte), entries
+(int64), vertices (int64), out_index (int64[n + 1]), out_neighbours (int32[m], in .wsg pairs of neighbour and weight),
+and for directed graphs the same two arrays once more for incoming edges, which say nothing new and are skipped.
 """
 
 from __future__ import annotations
@@ -17,6 +28,7 @@ import numpy as np
 
 from ..errors import InputError
 from .base import FileSource
+from .registry import format_suffix
 from .source import EdgeBatch, SourceInfo, pairs_per_batch
 from .streams import ByteStream
 from .weights import WHOLE, WeightChoice, checked_weights
@@ -127,7 +139,7 @@ def csr_batches(offsets: ArrayStream, neighbours: ArrayStream, batch_bytes: int,
 
 
 @dataclass(frozen=True)
-class Layout:
+class CsrLayout:
     """header_bytes, then n + 1 offsets, then n_entries neighbours, then nothing or one of `tails`.
 
     tails : sizes in bytes of what may follow. weights_behind : whether that are weights. id_field : field of the
@@ -172,10 +184,10 @@ class BinaryCsrSource(FileSource):
     suffix: ClassVar[str]
 
     @abstractmethod
-    def _layout(self, header: Any) -> Layout:
+    def _layout(self, header: Any) -> CsrLayout:
         """Where the arrays lie, by the numbers of the header. Raises InputError for numbers that make no sense."""
 
-    def _read_layout(self) -> Layout:
+    def _read_layout(self) -> CsrLayout:
         self.input.require_file(f"an {self.suffix} graph is read at two places at once")
         head = self.input.peek(self.header.itemsize)
         if len(head) < self.header.itemsize:
@@ -191,12 +203,12 @@ class BinaryCsrSource(FileSource):
         return self._facts(n_vertices=layout.n_vertices, n_entries=layout.n_entries, directed=layout.directed,
                            both_directions=not layout.directed, weights=self.weight_kind)
 
-    def _check_size(self, layout: Layout) -> None:
+    def _check_size(self, layout: CsrLayout) -> None:
         """Raises InputError if an uncompressed file is not exactly as long as its header demands."""
         if self.input.compression is None and self.input.size_bytes is not None:
             self._check_tail(layout, self.input.size_bytes)
 
-    def _check_tail(self, layout: Layout, size: int) -> None:
+    def _check_tail(self, layout: CsrLayout, size: int) -> None:
         if size < layout.end:
             raise self.error(f"the file is cut short: its header ({layout.n_vertices:,} vertices, {layout.n_entries:,} "
                              f"entries) demands {layout.end:,} bytes", byte=size, remedy=_REMEDY)
@@ -215,7 +227,7 @@ class BinaryCsrSource(FileSource):
         else:
             yield from self._rows(layout, batch_bytes)
 
-    def _rows(self, layout: Layout, batch_bytes: int) -> Iterator[EdgeBatch]:
+    def _rows(self, layout: CsrLayout, batch_bytes: int) -> Iterator[EdgeBatch]:
         """Pairs of the graph; reads the rest of the file too, so that damage there is noticed."""
         self._check_size(layout)
         with ExitStack() as stack:
@@ -233,7 +245,7 @@ class BinaryCsrSource(FileSource):
         weighted = layout.id_field or (layout.weights_behind and rest)
         self.dropped = {"weights": layout.n_entries if weighted and self.weights is None else 0}
 
-    def _weigher(self, stack: ExitStack, layout: Layout, neighbours: ArrayStream, choice: WeightChoice) -> Callable[
+    def _weigher(self, stack: ExitStack, layout: CsrLayout, neighbours: ArrayStream, choice: WeightChoice) -> Callable[
             [int], Any]:
         """count -> the weights of the neighbours that were taken last."""
         if layout.id_field is not None:
@@ -247,3 +259,42 @@ class BinaryCsrSource(FileSource):
     def _array(self, stream: ByteStream, start: int, dtype: np.dtype[Any], length: int) -> ArrayStream:
         return ArrayStream(stream.read, dtype, length, lambda what, index, remedy=_REMEDY: self.error(
             what, byte=start + index * dtype.itemsize, remedy=remedy))
+
+
+_INT = np.dtype("<i4")
+
+
+class EclSource(BinaryCsrSource):
+    """See the module."""
+
+    format, suffix = "ecl", ".egr"
+    header = np.dtype([("n", _INT), ("m", _INT)])
+
+    def _layout(self, header: Any) -> CsrLayout:
+        n, m = header
+        if n < 0 or m < 0:
+            raise self.error(f"no ECL graph: it would have {n:,} vertices and {m:,} entries", byte=0,
+                             remedy="name the right format with --format")
+        return CsrLayout(self.header.itemsize, n, m, _INT, _INT, tails=(0, m * _INT.itemsize), weights_behind=True)
+
+
+_OFFSET, _ID = np.dtype("<i8"), np.dtype("<i4")
+_WEIGHTED_ID = np.dtype([("id", _ID), ("weight", _ID)])
+
+
+class GapbsSource(BinaryCsrSource):
+    """See the module. Undirected graphs list both directions of every edge, which is checked."""
+
+    format, suffix = "gapbs", ".sg"
+    header = np.dtype([("directed", "u1"), ("m", "<i8"), ("n", "<i8")])
+
+    def _layout(self, header: Any) -> CsrLayout:
+        directed, m, n = header
+        if directed > 1 or not 0 <= m < 2**48 or not 0 <= n <= 2**31:
+            raise self.error("no GAPBS graph: its header makes no sense", byte=0,
+                             remedy="name the right format with --format")
+        weighted = format_suffix(self.name) == ".wsg"
+        entry = _WEIGHTED_ID if weighted else _ID
+        incoming = (n + 1) * _OFFSET.itemsize + m * entry.itemsize
+        return CsrLayout(self.header.itemsize, n, m, _OFFSET, entry, tails=(0, incoming) if directed else (0,),
+                         id_field="id" if weighted else None, directed=bool(directed), symmetric=not directed)

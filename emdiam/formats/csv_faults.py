@@ -20,10 +20,10 @@ import numpy as np
 from ..errors import InputError
 from ..jit import kernel
 from .base import MAX_ID
-from .blocks import MAX_LINE_BYTES, count_lines, line_text
 from .csv_table import WEIGHT_TEXT
 from .lines import NO_UTF_8
 from .look_sample import has_leading_zero, is_integer, whole_number
+from .streams import MAX_LINE_BYTES, count_lines, line_text
 from .weights import LARGEST_WHOLE, LEAST_WHOLE, NEGATIVE, NO_INFINITE, NO_NEGATIVE, NOT_FINITE, WeightChoice
 
 if TYPE_CHECKING:

@@ -18,11 +18,10 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from ..errors import InputError
-from .blocks import after_line, block_bytes_for, count_lines, text_blocks
 from .digits import are_long
 from .look_sample import whole_number
 from .source import EdgeBatch, SourceInfo
-from .streams import BOM
+from .streams import BOM, after_line, block_bytes_for, count_lines, text_blocks
 from .tables import dropped_columns, in_slices
 from .text_source import TextSource
 from .weights import FLOAT64, LARGEST_WHOLE, LEAST_WHOLE, WHOLE, WeightChoice, weight_column

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from types import MappingProxyType
 
 from .base import FileSource
-from .heads import HeaderLine, header_line
+from .inputs import HeaderLine, header_line
 from .lines import FURTHER_FIELDS, LineReader
 from .source import EdgeBatch, SourceInfo
 from .weights import WHOLE

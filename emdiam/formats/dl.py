@@ -16,11 +16,9 @@ import numpy as np
 import pyarrow as pa
 
 from .base import FileSource
-from .collected import Collector
-from .heads import text_head
-from .numbered import NumberedEdges
+from .collected import Collector, NumberedEdges, TextLines
+from .inputs import text_head
 from .source import EdgeBatch, SourceInfo
-from .text_lines import TextLines
 from .weights import WHOLE
 
 _FORMS = ("fullmatrix", "edgelist1", "nodelist1")

@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .arrays import MATRIX, ArrayEdges, Form
+from .arrays import MATRIX, ArrayEdges, Form, whole_numbers
 from .base import MAX_ID
-from .ids import whole_numbers
 from .sides import matrix_note
 from .source import EdgeBatch, SourceInfo, WithoutFile, pairs_per_batch
 from .weights import (

@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .base import FileSource
-from .heads import text_head
-from .numbered import NumberedEdges
+from .collected import NumberedEdges, TextLines
+from .inputs import text_head
 from .source import EdgeBatch, SourceInfo
-from .text_lines import TextLines
 from .weights import WHOLE
 
 _COMMENTS = ("#",)

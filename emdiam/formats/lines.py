@@ -16,9 +16,8 @@ import pyarrow as pa
 from ..errors import InputError
 from . import kernels
 from .base import MAX_ID
-from .blocks import after_word, block_bytes_for, line_text, text_blocks
 from .source import EdgeBatch, pairs_per_batch
-from .streams import ByteStream
+from .streams import ByteStream, after_word, block_bytes_for, line_text, text_blocks
 from .weights import (
     FLOAT64,
     LARGEST_WHOLE,

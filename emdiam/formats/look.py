@@ -17,12 +17,22 @@ from dataclasses import dataclass, replace
 from ..errors import InputError
 from . import look_shape as shape
 from .inputs import Input
-from .look_header import COUNTS, NAMES, NONE, header_of
-from .look_sample import Sample, has_leading_zero, is_id_number, is_integer, is_number, sample_of, value_of
-from .look_separator import Fields, declared_separator, split
+from .look_sample import (
+    Fields,
+    Sample,
+    declared_separator,
+    has_leading_zero,
+    is_id_number,
+    is_integer,
+    is_number,
+    sample_of,
+    split,
+    value_of,
+)
+from .look_shape import COUNTS, NAMES, NONE, header_of
 from .registry import format_suffix
-from .tables import Column, edge_ends, is_count, listed
-from .wishes import Wishes
+from .source import Wishes
+from .tables import TableColumn, edge_ends, is_count, listed
 
 LOOKED_AT_BYTES = 1 << 20
 """Decompressed bytes that `look` sees at most."""
@@ -131,9 +141,7 @@ def _lgl(name: str, sample: Sample, wishes: Wishes) -> Reading | None:
     if wishes.format == shape.LGL or (wishes.format is None and shape.is_lgl(name, sample)):
         lines = (*sample.comments, *sample.later, *sample.texts)
         ids = [text.lstrip("# ").split()[0] for text in lines if text.strip("# ")]
-        plain = all(map(is_id_number, ids)) and not any(map(has_leading_zero, ids))
-        kind = _INT if plain else _STRING
-        return Reading(shape.LGL, id_kind=kind if wishes.ids == "auto" else wishes.ids,
+        return Reading(shape.LGL, id_kind=_chosen(_kind_of(ids), wishes),
                        why="LGL: lists of neighbours behind # and their vertex")
     return None
 
@@ -145,11 +153,19 @@ def _attributes(sample: Sample, wishes: Wishes) -> Reading | None:
             wishes.weights is not None or any("," in text[text.find("{"):] for text in sample.texts))):
         fields = split(ids or sample.texts, "")
         ends = [field for row in fields.records for field in row[:2]]
-        plain = all(map(is_id_number, ends)) and not any(map(has_leading_zero, ends))
-        kind = _INT if plain else _STRING
-        return Reading(shape.ATTRIBUTES, fields.separator, id_kind=kind if wishes.ids == "auto" else wishes.ids,
+        return Reading(shape.ATTRIBUTES, fields.separator, id_kind=_chosen(_kind_of(ends), wishes),
                        why=f"an edge a line, with a dict of its attributes; fields by {fields.words}")
     return None
+
+
+def _kind_of(ids: Sequence[str]) -> str:
+    """Whether ids are integers, or names."""
+    return _INT if all(map(is_id_number, ids)) and not any(map(has_leading_zero, ids)) else _STRING
+
+
+def _chosen(kind: str, wishes: Wishes) -> str:
+    """The kind of ids that the user names, else this one."""
+    return kind if wishes.ids == "auto" else wishes.ids
 
 
 def _plain_lines(lines: Sequence[str], wishes: Wishes) -> tuple[list[str], str]:
@@ -245,9 +261,7 @@ def _of_shape(base: Reading, fields: Fields, found: str, wishes: Wishes) -> Read
         base = replace(base, counts=(value_of(records[0][0]), value_of(records[1][0])))
         records = records[2:]
     ids = names or [row[0] for row in records]
-    kind = _INT if all(map(is_id_number, ids)) and not any(map(has_leading_zero, ids)) else _STRING
-    if found == shape.MATRIX and not names:
-        kind = _INT
+    kind = _INT if found == shape.MATRIX and not names else _kind_of(ids)
     said = {shape.ADJLIST: "lists of neighbours, each line a vertex and those behind it",
             shape.MATRIX: f"an adjacency matrix of {len(names or records[0])} rows and columns"
                           + (" with names" if names else ""),
@@ -257,7 +271,7 @@ def _of_shape(base: Reading, fields: Fields, found: str, wishes: Wishes) -> Read
     if found == shape.MATRIX:
         base = replace(base, width=len(records[0]))
     return replace(base, format=found, names=names, header=NAMES if names else NONE,
-                   id_kind=kind if wishes.ids == "auto" else wishes.ids,
+                   id_kind=_chosen(kind, wishes),
                    why=f"{said}; fields by {fields.words}; ids: {'integers' if kind == _INT else 'names'}")
 
 
@@ -315,7 +329,7 @@ def _columns(base: Reading, rest: Sequence[Sequence[str]], name: str, wishes: Wi
             raise InputError("the first line has one column where two are needed", path=name,
                              remedy="separate the columns by commas")
         return 0, 1
-    columns = [Column(base.names[i] if i < len(base.names) else "", *_values(rest, i)) for i in range(width)]
+    columns = [TableColumn(base.names[i] if i < len(base.names) else "", *_values(rest, i)) for i in range(width)]
     if base.names or wishes.columns is not None:
         return edge_ends(columns, wishes.columns, name)
     if wishes.format == EDGE_LIST or width == 2:

@@ -25,7 +25,7 @@ _MOST_COMMENTS = 1 << 12
 
 
 @dataclass(frozen=True)
-class Mark:
+class FormatMark:
     """What a mark stands for.
 
     format : name in registry.READERS, ZIP or TAR; "" for what has no reader. what : what the input is, in words.
@@ -42,31 +42,31 @@ class Mark:
                           remedy=self.remedy or _EDGE_LIST)
 
 
-_MAGICS: tuple[tuple[bytes, Mark], ...] = (
-    (b"PAR1", Mark("parquet", "a Parquet file")),
-    (b"ARROW1", Mark("arrow", "an Arrow or Feather file")),
-    (b"FEA1", Mark("", "a Feather file of version 1", "write it again with a newer pyarrow or pandas")),
-    (b"\xff\xff\xff\xff", Mark("arrow", "an Arrow stream")),
-    (b"PK\x03\x04", Mark(ZIP, "a zip archive")),
-    (b"PK\x05\x06", Mark("", "an empty zip archive", "fetch it again")),
-    (b"\x93NUMPY", Mark("npy", "a NumPy array")),
-    (b"\x89HDF\r\n\x1a\n", Mark("hdf5", "an HDF5 file")),
-    (b"MATLAB 5.0 MAT-file", Mark("mat", "a MATLAB file")),
-    (b"MATLAB 7.3 MAT-file", Mark("hdf5", "a MATLAB file of version 7.3")),
-    (b"SQLite format 3\0", Mark("", "an SQLite database",
-                                "write its table of edges as CSV, e.g. with sqlite3 -csv -header")),
-    (b"%PDF-", Mark("", "a PDF document", _FETCH)),
-    (b"7z\xbc\xaf\x27\x1c", Mark("", "a 7z archive", _EXTRACT)),
-    (b"Rar!\x1a\x07", Mark("", "a RAR archive", _EXTRACT)),
-    (b"\x1f\x9d", Mark("", "a file of compress (.Z)", "undo it with uncompress first")),
-    (b"\x04\x22\x4d\x18", Mark("", "a file of lz4", "undo it with lz4 -d first")),
-    (b"\x89PNG\r\n", Mark("", "a picture (PNG)", _FETCH)),
-    (b"\xff\xd8\xff", Mark("", "a picture (JPEG)", _FETCH)),
-    (b"GIF8", Mark("", "a picture (GIF)", _FETCH)),
-    (b"\xd0\xcf\x11\xe0", Mark("", "an old document of Microsoft Office", "save the table as CSV")),
-    (b"ORC", Mark("", "an ORC file", "write it as Parquet")),
-    (b"Obj\x01", Mark("", "an Avro file", "write it as Parquet")),
-    (b"version https://git-lfs", Mark("", "a pointer of Git LFS instead of the file",
+_MAGICS: tuple[tuple[bytes, FormatMark], ...] = (
+    (b"PAR1", FormatMark("parquet", "a Parquet file")),
+    (b"ARROW1", FormatMark("arrow", "an Arrow or Feather file")),
+    (b"FEA1", FormatMark("", "a Feather file of version 1", "write it again with a newer pyarrow or pandas")),
+    (b"\xff\xff\xff\xff", FormatMark("arrow", "an Arrow stream")),
+    (b"PK\x03\x04", FormatMark(ZIP, "a zip archive")),
+    (b"PK\x05\x06", FormatMark("", "an empty zip archive", "fetch it again")),
+    (b"\x93NUMPY", FormatMark("npy", "a NumPy array")),
+    (b"\x89HDF\r\n\x1a\n", FormatMark("hdf5", "an HDF5 file")),
+    (b"MATLAB 5.0 MAT-file", FormatMark("mat", "a MATLAB file")),
+    (b"MATLAB 7.3 MAT-file", FormatMark("hdf5", "a MATLAB file of version 7.3")),
+    (b"SQLite format 3\0", FormatMark("", "an SQLite database",
+                                      "write its table of edges as CSV, e.g. with sqlite3 -csv -header")),
+    (b"%PDF-", FormatMark("", "a PDF document", _FETCH)),
+    (b"7z\xbc\xaf\x27\x1c", FormatMark("", "a 7z archive", _EXTRACT)),
+    (b"Rar!\x1a\x07", FormatMark("", "a RAR archive", _EXTRACT)),
+    (b"\x1f\x9d", FormatMark("", "a file of compress (.Z)", "undo it with uncompress first")),
+    (b"\x04\x22\x4d\x18", FormatMark("", "a file of lz4", "undo it with lz4 -d first")),
+    (b"\x89PNG\r\n", FormatMark("", "a picture (PNG)", _FETCH)),
+    (b"\xff\xd8\xff", FormatMark("", "a picture (JPEG)", _FETCH)),
+    (b"GIF8", FormatMark("", "a picture (GIF)", _FETCH)),
+    (b"\xd0\xcf\x11\xe0", FormatMark("", "an old document of Microsoft Office", "save the table as CSV")),
+    (b"ORC", FormatMark("", "an ORC file", "write it as Parquet")),
+    (b"Obj\x01", FormatMark("", "an Avro file", "write it as Parquet")),
+    (b"version https://git-lfs", FormatMark("", "a pointer of Git LFS instead of the file",
                                        "fetch the file with git lfs pull")),
 )
 
@@ -76,32 +76,32 @@ _NODE = rb"_:[^\s<>]{1,4096}"
 
 # Texts whose mark stands at their first byte that is no blank and no comment.
 _TEXTS = tuple((re.compile(pattern, re.IGNORECASE), mark) for pattern, mark in (
-    (rb"%{1,2}MatrixMarket\b", Mark("matrix-market", "a Matrix Market file")),
-    (rb"%PDF-", Mark("", "a PDF document", _FETCH)),
-    (rb">>(?:graph6|sparse6|digraph6)<<", Mark("graph6", "graph6 or sparse6")),
-    (rb"\*(?:vertices|network|partition)\b", Mark("pajek", "a Pajek network")),
-    (rb"graph\s{0,64}\[", Mark("gml", "GML")),
-    (rb"(?:strict\s{1,64})?(?:di)?graph(?:\s{1,64}" + _NAME + rb")?\s{0,64}\{", Mark("dot", "Graphviz DOT")),
-    (rb"dl[\s,]{1,64}(?:n|nr|nc|nm|format|data|labels)\b\s{0,64}[=:]", Mark("dl", "UCINET DL")),
+    (rb"%{1,2}MatrixMarket\b", FormatMark("matrix-market", "a Matrix Market file")),
+    (rb"%PDF-", FormatMark("", "a PDF document", _FETCH)),
+    (rb">>(?:graph6|sparse6|digraph6)<<", FormatMark("graph6", "graph6 or sparse6")),
+    (rb"\*(?:vertices|network|partition)\b", FormatMark("pajek", "a Pajek network")),
+    (rb"graph\s{0,64}\[", FormatMark("gml", "GML")),
+    (rb"(?:strict\s{1,64})?(?:di)?graph(?:\s{1,64}" + _NAME + rb")?\s{0,64}\{", FormatMark("dot", "Graphviz DOT")),
+    (rb"dl[\s,]{1,64}(?:n|nr|nc|nm|format|data|labels)\b\s{0,64}[=:]", FormatMark("dl", "UCINET DL")),
     (rb"(?:" + _IRI + rb"|" + _NODE + rb")[ \t]{1,64}" + _IRI + rb"[ \t]{1,64}(?:<|_:|\")",
-     Mark("ntriples", "N-Triples")),
-    (rb"@(?:prefix|base)\s", Mark("", "RDF in Turtle", "write it as N-Triples, e.g. with rapper or rdflib")),
+     FormatMark("ntriples", "N-Triples")),
+    (rb"@(?:prefix|base)\s", FormatMark("", "RDF in Turtle", "write it as N-Triples, e.g. with rapper or rdflib")),
     (rb"<!doctype\s{1,64}html|<html\b|<head\b|<body\b",
-     Mark("", "a web page (HTML), such as that of a download or of an error", _FETCH)),
-    (rb"[{\[]\s{0,4096}[{\[\"\d}\]-]", Mark("json", "JSON")),
-    (rb"nodedef\s{0,64}>", Mark("", "a GDF file of GUESS or Gephi", _EDGE_LIST)),
-    (rb"LEDA\.GRAPH\b", Mark("leda", "a LEDA graph")),
-    (rb"\(tlp\s", Mark("", "a graph of Tulip", _EDGE_LIST)),
+     FormatMark("", "a web page (HTML), such as that of a download or of an error", _FETCH)),
+    (rb"[{\[]\s{0,4096}[{\[\"\d}\]-]", FormatMark("json", "JSON")),
+    (rb"nodedef\s{0,64}>", FormatMark("", "a GDF file of GUESS or Gephi", _EDGE_LIST)),
+    (rb"LEDA\.GRAPH\b", FormatMark("leda", "a LEDA graph")),
+    (rb"\(tlp\s", FormatMark("", "a graph of Tulip", _EDGE_LIST)),
     # Their order is that of a hash table.
     (rb"#BVGraph properties|(?:[a-z]{1,64}\s{0,64}=[^\n]{0,4096}\n){0,64}graphclass\s{0,64}=",
-     Mark("", "the properties of a BVGraph of WebGraph",
-          "write the graph as arcs with WebGraph's ArcListASCIIGraph, and convert that")),
+     FormatMark("", "the properties of a BVGraph of WebGraph",
+                "write the graph as arcs with WebGraph's ArcListASCIIGraph, and convert that")),
 ))
 
 _ROOT = re.compile(rb"<([A-Za-z_][\w.-]{0,255}:)?([A-Za-z_][\w.-]{0,255})")
-_ROOTS = {b"graphml": Mark("graphml", "GraphML"), b"gexf": Mark("gexf", "GEXF"),
-          b"html": Mark("", "a web page (HTML), such as that of a download or of an error", _FETCH),
-          b"osm": Mark("", "OpenStreetMap XML", "make a graph of its streets first, e.g. with osmnx")}
+_ROOTS = {b"graphml": FormatMark("graphml", "GraphML"), b"gexf": FormatMark("gexf", "GEXF"),
+          b"html": FormatMark("", "a web page (HTML), such as that of a download or of an error", _FETCH),
+          b"osm": FormatMark("", "OpenStreetMap XML", "make a graph of its streets first, e.g. with osmnx")}
 _GML_FIELD = re.compile(
     rb'(?:[A-Za-z]\w{0,63}[ \t]{1,64}(?:"[^"]{0,4096}"|[-+\d.][^\s\[\]]{0,63})|creator\b[^\n]{0,4096}\n)\s{0,64}',
     re.IGNORECASE)
@@ -113,7 +113,7 @@ _BLANKS = re.compile(rb"[ \t\r\n\f\v]*")
 _PICKLE = re.compile(rb"\x80[\x02-\x05][\x00-\xff]")
 
 
-def find_mark(head: bytes) -> Mark | None:
+def find_mark(head: bytes) -> FormatMark | None:
     """The mark that `head`, the first bytes of an input without compression and byte order mark, begins with.
 
     Parameters
@@ -130,14 +130,14 @@ def find_mark(head: bytes) -> Mark | None:
         if head.startswith(magic):
             return mark
     if head[_TAR_AT : _TAR_AT + 5] == b"ustar":
-        return Mark(TAR, "a tar archive")
+        return FormatMark(TAR, "a tar archive")
     if _PICKLE.match(head):
-        return Mark("", "a pickle of Python, which could run any program",
-                    "load it yourself and hand the graph to emdiam.convert, or write an edge list")
+        return FormatMark("", "a pickle of Python, which could run any program",
+                          "load it yourself and hand the graph to emdiam.convert, or write an edge list")
     return None if b"\0" in head else _text_mark(head)
 
 
-def _text_mark(head: bytes) -> Mark | None:
+def _text_mark(head: bytes) -> FormatMark | None:
     """The mark of a text, behind blanks and comments of any style."""
     at = _behind_blanks(head, 0)
     for _ in range(_MOST_COMMENTS):
@@ -173,7 +173,7 @@ def _behind(head: bytes, end: bytes, at: int) -> int:
     return len(head) if found < 0 else found + len(end)
 
 
-def _xml_root(head: bytes, at: int) -> Mark | None:
+def _xml_root(head: bytes, at: int) -> FormatMark | None:
     """The format of an XML document by the name of its root; behind declarations and comments."""
     for _ in range(_FEW_FIELDS):
         for begin, end in ((b"<?", b"?>"), (b"<!--", b"-->"), (b"<!", b">")):
@@ -187,10 +187,10 @@ def _xml_root(head: bytes, at: int) -> Mark | None:
     if root is None:
         return None
     name = root[2].lower()
-    return _ROOTS.get(name) or Mark("", f"XML with the root {root[2].decode()}", f"{_EDGE_LIST}, or as GraphML")
+    return _ROOTS.get(name) or FormatMark("", f"XML with the root {root[2].decode()}", f"{_EDGE_LIST}, or as GraphML")
 
 
-def _gml_behind_fields(head: bytes, at: int) -> Mark | None:
+def _gml_behind_fields(head: bytes, at: int) -> FormatMark | None:
     """GML whose graph stands behind fields such as Creator and Version."""
     for _ in range(_FEW_FIELDS):
         field = _GML_FIELD.match(head, at)
@@ -198,12 +198,12 @@ def _gml_behind_fields(head: bytes, at: int) -> Mark | None:
             return None
         at = field.end()
         if _GML_GRAPH.match(head, at):
-            return Mark("gml", "GML")
+            return FormatMark("gml", "GML")
     return None
 
 
-def _dimacs(head: bytes, at: int) -> Mark | None:
+def _dimacs(head: bytes, at: int) -> FormatMark | None:
     """DIMACS, whose first line that is no comment of its own states the problem."""
     while _COMMENT_OF_DIMACS.match(head, at):
         at = _behind_blanks(head, _behind(head, b"\n", at))
-    return Mark("dimacs", "a DIMACS graph") if _PROBLEM.match(head, at) else None
+    return FormatMark("dimacs", "a DIMACS graph") if _PROBLEM.match(head, at) else None

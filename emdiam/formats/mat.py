@@ -2,36 +2,39 @@
 
 SuiteSparse has it as Problem.A. The size of every variable stands before its bytes, also of compressed ones, so that
 what reading takes is known before, and refused where the budget is smaller. (Version 7.3 is HDF5: hdf5.py.)
+
+A check of the parts of a MATLAB file before scipy reads them. ("MAT-File Format", MathWorks, version 5.)
+
+scipy trusts the sizes of parts and the indices of sparse matrices, and a damaged file could end the process. Compressed
+variables are unpacked for the check, a piece at a time, and their checksums are compared.
 """
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from ..errors import BudgetError
-from ..units import current_rss_bytes, default_memory_bytes, format_size
-from .base import FileSource
 from .in_memory import MatrixSource
-from .mat_parts import COMPRESSED, HEADER_BYTES, TAG_BYTES, DamageError, check_parts
-from .source import EdgeBatch, SourceInfo
-from .whole import EXTRA, JITTER_BYTES, SORT_BYTES
+from .source import SourceInfo
+from .streams import ByteStream
+from .whole import EXTRA, HeldSource
 
 _LOOKED_AT = 1 << 10
 _MATRIX_COPIES = 3  # what scipy holds of a variable while it makes a matrix of it, and the matrix
 _REMEDY = "save the adjacency matrix alone, sparse, with scipy.io.savemat or MATLAB's save -v7"
 
 
-class MatSource(FileSource):
+class MatSource(HeldSource):
     """See the module. Vertex v is row and column v, from 0 on."""
 
     format = "mat"
-    _matrix: MatrixSource | None = None
 
     def _read_info(self) -> SourceInfo:
         path = self._path_in_place("a MATLAB file", "MATLAB file")
@@ -39,22 +42,15 @@ class MatSource(FileSource):
             from scipy.io import loadmat
         except ImportError as error:
             raise self.error("MATLAB files are read by scipy, which is not installed", remedy=EXTRA) from error
-        self._check_memory()
+        self._check_room("a MATLAB file is read whole, and its variables",
+                         sum(self._variable_bytes()) * _MATRIX_COPIES)
         self._check_parts()
         try:
             variables = loadmat(path, struct_as_record=True)
         except Exception as error:  # scipy raises whatever the bytes lead to
             raise self.error(f"this cannot be read as a MATLAB file ({error})", remedy="fetch it again") from error
-        self._matrix = MatrixSource(self._chosen(variables), self.weights)
-        return replace(self._matrix.info(), format=self.format, size_bytes=self.input.size_bytes)
-
-    def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """See EdgeSource."""
-        self.info()
-        assert self._matrix is not None
-        yield from self._matrix.batches(batch_bytes)
-        after = self._matrix.info()
-        self.dropped, self.weight_kind = dict(after.dropped), after.weights
+        self._edges = MatrixSource(self._chosen(variables), self.weights)
+        return replace(self._edges.info(), format=self.format, size_bytes=self.input.size_bytes)
 
     def _chosen(self, variables: dict[str, Any]) -> Any:
         """The matrix that is the graph, sparse. Raises InputError where there is not one."""
@@ -72,17 +68,6 @@ class MatSource(FileSource):
                 return value if issparse(value) else coo_array(value)
         listed = ", ".join(f"{name} {getattr(value, 'shape', '')}" for name, value in list(found.items())[:8])
         raise self.error(f"the file has not one square matrix, but {listed or 'no variable'}", remedy=_REMEDY)
-
-    def _check_memory(self) -> None:
-        """Raise BudgetError where the variables take more than the memory that is left."""
-        size = sum(self._variable_bytes()) * _MATRIX_COPIES
-        memory = self.wishes.memory_bytes or default_memory_bytes()
-        taken = current_rss_bytes() + SORT_BYTES
-        room = max(0, memory - taken)
-        if size > room:
-            raise BudgetError(f"a MATLAB file is read whole, and its variables take about {format_size(size)} of"
-                              f" memory, where {format_size(room)} are left", path=self.name,
-                              remedy=f"give --memory {((taken + size + JITTER_BYTES) >> 20) + 1}MiB or more")
 
     def _variable_bytes(self) -> Iterator[int]:
         """Bytes of every variable, unpacked, by what stands before them."""
@@ -118,3 +103,216 @@ def _is_square(value: Any) -> bool:
     """Whether it is a square matrix of numbers with more than one row."""
     sides, dtype = list(getattr(value, "shape", ())), getattr(value, "dtype", None)
     return len(sides) == 2 and sides[0] == sides[1] > 1 and dtype is not None and dtype.kind in "biufc"
+
+
+HEADER_BYTES, TAG_BYTES = 128, 8
+COMPRESSED = 15
+_FLAGS, _MATRIX = 6, 14
+# Classes of variables: cells, structs and objects, functions, and classes of MATLAB hold variables.
+_CELL, _STRUCT, _OBJECT, _TEXT, _SPARSE, _FUNCTION, _OPAQUE = 1, 2, 3, 4, 5, 16, 17
+_NESTED = (_CELL, _STRUCT, _OBJECT, _FUNCTION, _OPAQUE)
+_COMPLEX = 1 << 11
+_LEAST_SIDES, _MOST_SIDES, _MOST_NESTED = 2, 32, 64
+# Entries that a cell, struct or text may have whatever its bytes are: some writers leave texts empty.
+_FEW = 1 << 16
+_PIECE = 1 << 20
+# Types of values by their number.
+_TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8", 16: "u1",
+          17: "u2", 18: "u4"}
+
+
+class DamageError(Exception):
+    """The file is damaged; the text says how."""
+
+
+def check_parts(stream: ByteStream) -> None:
+    """Read a file from its first byte to its last.
+
+    Parameters
+    ----------
+    stream : ByteStream
+        The file, at its start.
+
+    Raises
+    ------
+    DamageError
+        If the parts of a variable do not fill it, or a sparse matrix has an index outside its rows or columns.
+    """
+    head = stream.peek(HEADER_BYTES)
+    order = ">" if head[126:128] == b"MI" else "<"
+    stream.skip(HEADER_BYTES)
+    while len(tag := _read(stream, TAG_BYTES)) == TAG_BYTES:
+        kind, size = np.frombuffer(tag, order + "u4").tolist()
+        if kind == COMPRESSED:
+            inflated = _Inflated(stream, size)
+            inner = np.frombuffer(_read(inflated, TAG_BYTES).ljust(TAG_BYTES, b"\0"), order + "u4")
+            _Parts(inflated, order, int(inner[1])).check()
+            inflated.finish()
+        else:
+            _Parts(stream, order, size).check()
+
+
+class _Bytes(Protocol):
+    """A file, or a compressed variable: the source of parts."""
+
+    def read(self, size: int) -> bytes:
+        """At most `size` bytes; empty only at the end."""
+        ...
+
+    def skip(self, size: int) -> int:
+        """Pass over `size` bytes; returns how many there were."""
+        ...
+
+
+class _Inflated:
+    """The bytes of a compressed variable, which takes `size` bytes of the stream."""
+
+    def __init__(self, stream: ByteStream, size: int) -> None:
+        self._stream, self._left, self._inflate = stream, size, zlib.decompressobj()
+
+    def read(self, size: int) -> bytes:
+        """At most `size` bytes; empty only at the end. Raises DamageError."""
+        while size > 0 and not self._inflate.eof:
+            packed = self._inflate.unconsumed_tail
+            if not packed:
+                packed = self._stream.read(min(self._left, _PIECE))
+                self._left -= len(packed)
+            try:
+                data = self._inflate.decompress(packed, min(size, _PIECE))
+            except zlib.error as error:
+                raise DamageError(str(error)) from error
+            if data or not packed:
+                return data
+        return b""
+
+    def skip(self, size: int) -> int:
+        """Pass over `size` bytes; returns how many there were."""
+        passed = 0
+        while passed < size and (data := self.read(size - passed)):
+            passed += len(data)
+        return passed
+
+    def finish(self) -> None:
+        """Raise DamageError unless all was read and the checksum is right; moves the stream behind the variable."""
+        if self.read(1) or not self._inflate.eof:
+            raise DamageError("a compressed variable is longer or shorter than its size")
+        self._stream.skip(self._left)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """kind : number of the type of its values. size : bytes. data : the bytes, where they were asked for."""
+
+    kind: int
+    size: int
+    data: bytes
+    order: str
+
+    def whole_numbers(self) -> list[int]:
+        """The values. Raises DamageError for others."""
+        return self.indices().tolist()
+
+    def indices(self) -> npt.NDArray[np.int64]:
+        """The values as an array. Raises DamageError for others than whole numbers."""
+        values = np.dtype(self.order + _TYPES[self.kind])
+        if values.kind == "f" or values == np.uint64:
+            raise DamageError("a size or an index is no whole number")
+        return np.frombuffer(self.data, values, len(self.data) // values.itemsize).astype(np.int64)
+
+    def holds(self, count: int) -> bool:
+        """Whether there are `count` values; logical ones may have a byte each, whatever their type says."""
+        return count in (0, self.size) or count <= self.size // np.dtype(_TYPES[self.kind]).itemsize
+
+
+class _Parts:
+    """The parts of a variable of `size` bytes. depth : the number of variables that it is inside of."""
+
+    def __init__(self, stream: _Bytes, order: str, size: int, depth: int = 0) -> None:
+        self._stream, self._order, self._left, self._depth = stream, order, size, depth
+        if depth > _MOST_NESTED:
+            raise DamageError(f"variables inside each other, more than {_MOST_NESTED} deep")
+
+    def check(self) -> None:
+        """Pass over all parts. Raises DamageError for others than those of the class of the variable."""
+        if not self._left:  # a cell without a value
+            return
+        flags = self._next(keep=True)
+        if (flags.kind, flags.size) != (_FLAGS, TAG_BYTES):
+            raise DamageError("a variable without a class")
+        word = flags.whole_numbers()[0]
+        kind, values = word & 0xFF, 2 if word & _COMPLEX else 1
+        if kind != _OPAQUE:
+            sides = self._next(keep=True).whole_numbers()
+            if not _LEAST_SIDES <= len(sides) <= _MOST_SIDES:
+                raise DamageError(f"a variable of {len(sides)} dimensions")
+            self._next()
+        if kind in (_CELL, _STRUCT, _OBJECT, _TEXT):
+            self._check_entries(sides)
+        if kind in _NESTED:
+            while self._left > 0:
+                self._next(nested=True)
+            return
+        if kind == _SPARSE:
+            self._check_sparse(sides)
+            values -= 1
+        for _ in range(values):
+            self._next()
+        if self._left:
+            raise DamageError("a variable has more parts than its class")
+
+    def _check_entries(self, sides: list[int]) -> None:
+        """scipy makes an array of this size before it reads the entries."""
+        if min(sides, default=0) < 0 or math.prod(sides) > max(_FEW, self._left):
+            raise DamageError("a cell, struct or text has fewer entries than its size")
+
+    def _check_sparse(self, sides: list[int]) -> None:
+        rows, ends, values = self._next(keep=True).indices(), self._next(keep=True).indices(), self._next()
+        if len(sides) != 2 or min(sides) < 0 or len(ends) <= sides[1]:
+            raise DamageError("a sparse matrix has fewer columns than its size")
+        ends = ends[: sides[1] + 1]
+        count = int(ends[-1])
+        if ends[0] != 0 or (np.diff(ends) < 0).any() or count > len(rows) or not values.holds(count):
+            raise DamageError("the columns of a sparse matrix have ends that decrease or are outside its entries")
+        used = rows[:count]
+        if count and not 0 <= used.min() <= used.max() < sides[0]:
+            raise DamageError("an index of a sparse matrix is outside its rows")
+
+    def _next(self, *, keep: bool = False, nested: bool = False) -> _Part:
+        """The next part. keep : with its bytes. nested : it may be a variable, which is checked."""
+        tag = _read(self._stream, TAG_BYTES)
+        if len(tag) < TAG_BYTES or self._left < TAG_BYTES:
+            raise DamageError("it is cut short")
+        kind, size = np.frombuffer(tag, self._order + "u4").tolist()
+        self._left -= TAG_BYTES
+        if kind >> 16:  # the tag of a small part has its size and its bytes too
+            kind, size = kind & 0xFFFF, kind >> 16
+            data = tag[TAG_BYTES // 2 :][:size]
+        elif kind == _MATRIX and nested and size <= self._left:
+            self._left -= size
+            _Parts(self._stream, self._order, size, self._depth + 1).check()
+            return _Part(kind, size, b"", self._order)
+        else:
+            data = self._large(size, keep)
+        if kind not in _TYPES:
+            raise DamageError(f"values of the type {kind}")
+        return _Part(kind, size, data, self._order)
+
+    def _large(self, size: int, keep: bool) -> bytes:
+        """The bytes of a part beside its tag, which end at a multiple of 8; none unless they are to be kept."""
+        padded = -(-size // TAG_BYTES) * TAG_BYTES
+        if padded > self._left:
+            raise DamageError("a part is larger than its variable")
+        self._left -= padded
+        data = _read(self._stream, padded) if keep else b""
+        if (len(data) if keep else self._stream.skip(padded)) < padded:
+            raise DamageError("it is cut short")
+        return data[:size]
+
+
+def _read(stream: _Bytes, size: int) -> bytes:
+    """The next `size` bytes; fewer only at the end."""
+    pieces, have = [], 0
+    while have < size and (piece := stream.read(size - have)):
+        pieces.append(piece)
+        have += len(piece)
+    return b"".join(pieces)

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from .base import FileSource
-from .blocks import after_word, block_bytes_for, text_blocks
-from .heads import HeaderLine, header_line, text_head
+from .inputs import HeaderLine, header_line, text_head
 from .lines import FURTHER_FIELDS, LineReader
 from .source import EdgeBatch, SourceInfo
+from .streams import after_word, block_bytes_for, text_blocks
 from .weights import FLOAT64, WHOLE, checked_weights
 
 _FIELDS = {"pattern": 2, "real": 3, "double": 3, "integer": 3, "unsigned-integer": 3, "complex": 4}

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .base import FileSource
-from .heads import HeaderLine, header_line
+from .inputs import HeaderLine, header_line
 from .lines import LineReader
 from .source import EdgeBatch, SourceInfo
 from .symmetry import checked_symmetric

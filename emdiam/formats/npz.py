@@ -18,8 +18,7 @@ import numpy as np
 
 from .base import MAX_ID, FileSource
 from .csr import ArrayStream, csr_batches
-from .npy import DAMAGE, between_sides, read_header, sides_of
-from .npz_arrays import blocks, diagonals, edges_of, named_columns, named_weights
+from .npy import DAMAGE, between_sides, blocks, diagonals, edges_of, named_columns, named_weights, read_header, sides_of
 from .sides import SAID, matrix_note, two_sides
 from .source import EdgeBatch, SourceInfo, pairs_per_batch
 from .weights import kind_of

@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterator
 
 from .base import FileSource
-from .collected import Collector
+from .collected import Collector, TextLines
 from .source import EdgeBatch, SourceInfo
-from .text_lines import TextLines
 
 _RESOURCE = r"(?:<[^<>\s]*>|_:\S+)"
 _TRIPLE = re.compile(rf"({_RESOURCE})\s*<[^<>\s]*>\s*(?:({_RESOURCE})|\"(?:[^\"\\]|\\.)*\"\S*)\s*(?:{_RESOURCE}\s*)?\.")

@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterator
 
 from .base import FileSource
-from .heads import text_head
-from .numbered import NumberedEdges
+from .collected import NumberedEdges, TextLines
+from .inputs import text_head
 from .source import EdgeBatch, SourceInfo
-from .text_lines import TextLines
 from .weights import WHOLE
 
 _VERTICES = re.compile(rb"^[ \t]{0,64}\*vertices[ \t]+(\d{1,18})(?!\S)", re.IGNORECASE | re.MULTILINE)

@@ -27,11 +27,11 @@ import pyarrow as pa
 
 from ..errors import InputError
 from .base import MAX_ID
-from .blocks import block_bytes_for, text_blocks
 from .digits import SHORT
 from .lines import FURTHER_FIELDS, NO_UTF_8
 from .look_sample import has_leading_zero, is_integer, is_number, value_of, whole_number
 from .source import EdgeBatch, SourceInfo, pairs_per_batch
+from .streams import block_bytes_for, text_blocks
 from .text_source import TextSource
 from .weights import WHOLE, checked_weights, common_kind, kind_of, weight_column
 

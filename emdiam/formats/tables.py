@@ -101,7 +101,7 @@ def alike_pairs(names: Sequence[str]) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column that may be an end. name : as its header has it. kind : "int", "string", or "" for what can be no id.
     values : of the first rows, by which a column of numbers of edges is known."""
 
@@ -110,7 +110,7 @@ class Column:
     values: Sequence[Any] = ()
 
 
-def edge_ends(columns: Sequence[Column], wanted: tuple[str, str] | None, path: str) -> tuple[int, int]:
+def edge_ends(columns: Sequence[TableColumn], wanted: tuple[str, str] | None, path: str) -> tuple[int, int]:
     """Places of the two columns that are the ends of the edges.
 
     Parameters
@@ -157,7 +157,7 @@ def _by_kind(kinds: Sequence[str], doubtful: Sequence[int]) -> tuple[int, int] |
     return None
 
 
-def refuse_doubtful(columns: Sequence[Column], ends: tuple[int, int], path: str) -> None:
+def refuse_doubtful(columns: Sequence[TableColumn], ends: tuple[int, int], path: str) -> None:
     """Raise InputError where one of the ends, which no name says, numbers the edges or says of what type they are."""
     doubtful = [i for i, column in enumerate(columns) if _is_no_end(column)]
     if not set(doubtful).isdisjoint(ends):
@@ -192,7 +192,7 @@ def _two_of_one_name(wanted: tuple[str, str], names: Sequence[str], first: int, 
     raise InputError("the two ends are one column", path=path, text=",".join(wanted), remedy="name two columns")
 
 
-def _is_no_end(column: Column) -> bool:
+def _is_no_end(column: TableColumn) -> bool:
     """Whether a column numbers the edges, or says of what type they are, by its name or its values."""
     name = column.name.strip().lower()
     if not name or _NUMBERS.fullmatch(name) or _TYPES.fullmatch(name):
@@ -208,7 +208,7 @@ def is_count(values: Sequence[Any]) -> bool:
     return all(str(value) == str(first + i) for i, value in enumerate(values))
 
 
-def _example(columns: Sequence[Column], doubtful: Sequence[int]) -> str:
+def _example(columns: Sequence[TableColumn], doubtful: Sequence[int]) -> str:
     """Two columns that may be meant, as --columns takes them."""
     left = [i for i, column in enumerate(columns) if i not in doubtful and column.kind] or list(range(len(columns)))
     pair = (left + [i for i in range(len(columns)) if i not in left])[:2]

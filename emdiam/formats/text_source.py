@@ -1,13 +1,23 @@
-"""What the readers of texts share that have no mark of their own: a look at the first lines says how they are read."""
+"""What the readers of texts share that have no mark of their own: a look at the first lines says how they are read.
+
+A first line of counts: what its numbers say is proved, or not, by the edges behind it.
+
+`n m` above edges looks like an edge itself. So the first pair is held back while all ids behind it could be those of n
+vertices; at the first larger id it is an edge, and at the end of the input its second number decides.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import Any
 
+import numpy as np
+
+from ..errors import InputError
 from .base import FileSource
-from .counts import Counts, HeldPair, declared, with_counts
 from .look import HELD, Reading, reading_of
-from .look_header import COUNTS
+from .look_shape import COUNTS
 from .source import EdgeBatch
 
 
@@ -16,7 +26,7 @@ class TextSource(FileSource):
     after a complete pass."""
 
     takes_strings = takes_columns = takes_ends = takes_headers = True
-    counts: Counts | None = None
+    counts: HeaderCounts | None = None
 
     def look(self) -> Reading:
         """How the text is read, found once. Raises InputError."""
@@ -53,3 +63,156 @@ class TextSource(FileSource):
             self.counts = counts if counts.agree else None
         else:
             yield from batches
+
+
+_NATURAL_STEP = 1
+# Lines of which as many as the first says may well be chance.
+_FEW = 2
+# Of more vertices than these it is not watched whether all are met: nothing agrees by chance there.
+_MOST_WATCHED = 1 << 16
+
+
+class HeaderCounts:
+    """The counts in a first line: vertices, and edges if they are there.
+
+    n, m : the numbers. pairs : how many were watched of those behind the line, with ids that are integers. meets_m :
+    whether m is an id among them. has_loop, has_itself : whether a loop is among them, and the pair of n and m.
+    meets_all : whether every id from 1 to n is met, or there are too many to know.
+    """
+
+    def __init__(self, n: int, m: int | None) -> None:
+        self.n, self.m = n, m
+        self.pairs, self.meets_m = 0, False
+        self.has_loop, self.has_itself, self.meets_all = False, False, not 0 < n <= _MOST_WATCHED
+        self._met = None if self.meets_all else np.zeros(n + 1, np.bool_)
+        self._least, self._largest = n + 1, -1
+
+    def watch(self, src: Any, dst: Any) -> None:
+        """These pairs follow."""
+        if len(src):
+            self._least = min(self._least, int(src.min()), int(dst.min()))
+            self._largest = max(self._largest, int(src.max()), int(dst.max()))
+            self.pairs += len(src)
+            self.meets_m = self.meets_m or bool((src == self.m).any() or (dst == self.m).any())
+            if not self.meets_all and self._met is not None and self._largest <= self.n and self._least >= 0:
+                self._met[src] = self._met[dst] = True
+                self.meets_all = bool(self._met[1:].all())
+            self.has_loop = self.has_loop or bool((src == dst).any())
+            if self.m is not None and not self.has_itself:
+                self.has_itself = bool(((src == self.n) & (dst == self.m) | (src == self.m) & (dst == self.n)).any())
+
+    @property
+    def largest(self) -> int:
+        """The largest id behind the line."""
+        return self._largest
+
+    @property
+    def fit(self) -> bool:
+        """Whether all ids could be those of n vertices, from 0 or from 1 on."""
+        return self._largest < self.n or (self._largest == self.n and self._least > 0)
+
+    @property
+    def agree(self) -> bool:
+        """Whether all ids fit, and as many pairs follow as are said."""
+        return bool(self.pairs) and self.fit and (self.m == self.pairs if self.m is not None else self.n != self.pairs)
+
+    @property
+    def ids(self) -> tuple[int, int]:
+        """The first and last id of n vertices: from 0 on where 0 occurs and n does not, else from 1 on."""
+        first = int(self._least > 0)
+        return first, self.n - 1 + first
+
+    @property
+    def sentence(self) -> str:
+        """What the counts say, once they agree."""
+        first, last = self.ids
+        edges = "" if self.m is None else f" and {self.m:,} edges, as follow"
+        return f"the first line says {self.n:,} vertices{edges}: {first} to {last}"
+
+
+def with_counts(counts: HeaderCounts, batches: Iterator[EdgeBatch]) -> Iterator[EdgeBatch]:
+    """The batches, which `counts` watches."""
+    for batch in batches:
+        counts.watch(batch.src, batch.dst)
+        yield batch
+
+
+class HeldPair:
+    """The first pair of an input, which may be counts. error : makes an InputError of the input. alone : whether there
+    is nothing else in its line."""
+
+    def __init__(self, error: Callable[..., InputError], alone: bool) -> None:
+        self._error, self._alone = error, alone
+        self.counts: HeaderCounts | None = None
+        """The counts that the first pair has turned out to be, after a complete pass; None: it is an edge."""
+
+    def passing(self, batches: Iterator[EdgeBatch]) -> Iterator[EdgeBatch]:
+        """All pairs but counts. A pair that turns out to be an edge comes late, which no graph depends on.
+
+        Raises InputError at the end where the first pair may be either.
+        """
+        first = next(batches, None)
+        if first is None:
+            return
+        pair = _part(first, slice(0, 1))
+        n, m = int(pair.src[0]), int(pair.dst[0])
+        counts = HeaderCounts(n, m)
+        if max(int(first.src.max()), int(first.dst[1:].max(initial=0))) > n:
+            yield first
+            yield from batches
+            return
+        rest = _part(first, slice(1, None))
+        for batch in chain([rest] if len(rest.src) else [], batches):
+            if counts.largest > n:
+                yield batch
+                continue
+            counts.watch(batch.src, batch.dst)
+            if counts.largest > n:
+                yield pair
+            yield batch
+        if counts.largest > n:
+            return
+        if counts.agree and self._is_certain(counts):
+            self.counts = counts
+        elif counts.agree or self._is_doubtful(counts):
+            why = "there are as many as it says" if counts.agree else "its ids fit no other line"
+            raise self._error(
+                f"the first line may be counts of vertices and edges, or an edge: {why}, and {counts.pairs:,} lines"
+                " follow", text=f"{n} {m}", remedy="say --header counts, or --header none")
+        else:
+            yield pair
+
+    def _is_certain(self, counts: HeaderCounts) -> bool:
+        """Whether counts that agree are no edge, or the graph is the same with it. A few lines may agree by chance, and
+        so may an edge between two ids of others, where the counts would add vertices; a graph with loops has seldom
+        counts above it."""
+        if counts.has_itself and counts.meets_all:
+            return True
+        chance = counts.largest == counts.n and counts.meets_m and not counts.meets_all
+        return self._alone and counts.pairs > _FEW and not counts.has_loop and not chance
+
+    @staticmethod
+    def _is_doubtful(counts: HeaderCounts) -> bool:
+        """Whether the pair would be an odd edge: all ids fit n vertices, and it would add ids beyond all others, with
+        a gap; or twice as many pairs follow as it would say, or half as many."""
+        n, m, largest = counts.n, int(counts.m or 0), counts.largest
+        if not counts.fit or not counts.pairs:
+            return False
+        gap, is_new = n - largest > _NATURAL_STEP, n > largest
+        if m > n:
+            return gap or m - n > _NATURAL_STEP
+        if m == n:
+            return is_new
+        return (gap and not counts.meets_m) or (is_new and counts.pairs in (2 * m, m / 2))
+
+
+def _part(batch: EdgeBatch, here: slice) -> EdgeBatch:
+    return EdgeBatch(batch.src[here], batch.dst[here], None if batch.weights is None else batch.weights[here])
+
+
+def declared(counts: Sequence[int]) -> HeaderCounts:
+    """What a line of counts says: n, n and m, or rows, columns and entries of a matrix. Where rows and columns differ,
+    or there is no number at all, nothing can prove it."""
+    if not counts or (len(counts) > 2 and counts[0] != counts[1]):
+        return HeaderCounts(-1, None)
+    return HeaderCounts(int(counts[0]), int(counts[-1]) if len(counts) > 1 else None)

@@ -43,13 +43,38 @@ class WholeGraph:
     directed: bool
 
 
-class WholeSource(FileSource):
+class HeldSource(FileSource):
+    """A file whose graph is in memory as a whole once `_read_info` has been there, as `_edges`."""
+
+    _edges: Any = None
+
+    def _room(self) -> tuple[int, int]:
+        """Bytes that are taken beside a graph, and those of the budget that it may take."""
+        memory, taken = self.wishes.memory_bytes or default_memory_bytes(), current_rss_bytes() + SORT_BYTES
+        return taken, max(0, memory - taken)
+
+    def _check_room(self, what: str, size: int, otherwise: str = "") -> None:
+        """Raises BudgetError where that takes more than there is room for. otherwise : more of the remedy."""
+        taken, room = self._room()
+        if size > room:
+            raise BudgetError(f"{what} take about {format_size(size)} of memory, where {format_size(room)} are left",
+                              path=self.name, remedy=f"give --memory {((taken + size + JITTER_BYTES) >> 20) + 1}MiB or"
+                              f" more{otherwise}")
+
+    def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
+        """See EdgeSource."""
+        self.info()
+        yield from self._edges.batches(batch_bytes)
+        after = self._edges.info()
+        self.dropped, self.weight_kind = dict(after.dropped), after.weights
+
+
+class WholeSource(HeldSource):
     """See the module. memory_factor : bytes that a byte of the file takes once it is read. package : what reads it."""
 
     takes_strings = takes_columns = True
     memory_factor: ClassVar[int]
     package: ClassVar[str] = ""
-    _edges: NodesSource | None = None
 
     def _read_info(self) -> SourceInfo:
         with self._package_is_there():
@@ -80,26 +105,17 @@ class WholeSource(FileSource):
 
     def _whole(self) -> bytes:
         """The bytes of the file. Raises BudgetError where there are too many for the memory."""
-        taken, room = self._room()
-        most, pieces, size = room // self.memory_factor, list[bytes](), 0
+        most, pieces, size = self._room()[1] // self.memory_factor, list[bytes](), 0
         with self.input.text() as stream:
             while piece := stream.read(_READ_BYTES):
                 pieces.append(piece)
                 size += len(piece)
                 if size > most:
                     size = max(size, 0 if self.input.compression else self.input.size_bytes or 0)
-                    least = taken + size * self.memory_factor + JITTER_BYTES
-                    raise BudgetError(
-                        f"{self.format} is read whole, and {format_size(size)} of it take about"
-                        f" {format_size(size * self.memory_factor)} of memory, where {format_size(room)} are left",
-                        path=self.name, remedy=f"give --memory {(least >> 20) + 1}MiB or more, or write it as GraphML"
-                        " or as an edge list, which are read in pieces")
+                    self._check_room(f"{self.format} is read whole, and {format_size(size)} of it",
+                                     size * self.memory_factor, ", or write it as GraphML or as an edge list,"
+                                     " which are read in pieces")
         return b"".join(pieces)
-
-    def _room(self) -> tuple[int, int]:
-        """Bytes that are taken beside a graph, and those of the budget that it may take."""
-        memory, taken = self.wishes.memory_bytes or default_memory_bytes(), current_rss_bytes() + SORT_BYTES
-        return taken, max(0, memory - taken)
 
     @abstractmethod
     def _graph(self, data: bytes) -> WholeGraph:
@@ -108,14 +124,6 @@ class WholeSource(FileSource):
     def _attribute(self) -> str:
         """The attribute that has the weights."""
         return (self.weights.column if self.weights is not None else "") or "weight"
-
-    def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """See EdgeSource."""
-        self.info()
-        assert self._edges is not None
-        yield from self._edges.batches(batch_bytes)
-        after = self._edges.info()
-        self.dropped, self.weight_kind = dict(after.dropped), after.weights
 
     def _text(self, data: bytes) -> str:
         try:
@@ -194,12 +202,7 @@ class Graph6Source(WholeSource):
 
     def _check_vertices(self, count: int) -> None:
         """Raises BudgetError for more vertices than memory has room for, which a few bytes can claim."""
-        taken, room = self._room()
-        if count * _VERTEX_BYTES > room:
-            least = taken + count * _VERTEX_BYTES + JITTER_BYTES
-            raise BudgetError(f"{count:,} vertices take about {format_size(count * _VERTEX_BYTES)} of memory, where"
-                              f" {format_size(room)} are left", path=self.name,
-                              remedy=f"give --memory {(least >> 20) + 1}MiB or more, or write it as an edge list")
+        self._check_room(f"{count:,} vertices", count * _VERTEX_BYTES, ", or write it as an edge list")
 
 
 def _vertices_of(line: bytes) -> int:

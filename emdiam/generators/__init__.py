@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from .make import GenerateReport, generate, make_source
-from .registry import CLASSES, GraphClass, Parameter
+from .make import CLASSES, GenerateReport, GraphClass, Parameter, generate, make_source
 
 __all__ = ["CLASSES", "GenerateReport", "GraphClass", "Parameter", "generate", "make_source"]

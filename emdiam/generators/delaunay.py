@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..hashing import draw, unit
 from ..jit import kernel
 from .hilbert import hilbert_position
-from .source import Facts, GeneratedSource, Ids, Request, required_vertices
+from .source import GeneratedSource, GeneratorFacts, Ids, Request, required_vertices
 
 BYTES_PER_VERTEX = 760
 CURVE_ORDER = 31
@@ -28,7 +28,7 @@ _ONE, _TWO = np.uint64(1), np.uint64(2)
 class Delaunay(GeneratedSource):
     """The Delaunay triangulation of random points."""
 
-    def __init__(self, request: Request, facts: Facts) -> None:
+    def __init__(self, request: Request, facts: GeneratorFacts) -> None:
         super().__init__(request, facts)
         self._key = request.key("places")
         self._corners = self._beyond = np.zeros((0, 3), np.int32)
@@ -95,4 +95,4 @@ def delaunay(request: Request) -> Delaunay:
     if n > MAX_VERTICES:
         raise InputError(f"a delaunay graph has at most {MAX_VERTICES:,} vertices", text=str(n),
                          remedy="ask for fewer, or use geometric, which needs 1 byte per vertex")
-    return Delaunay(request, Facts(n, None, edges_per_slot=3, memory_bytes=BYTES_PER_VERTEX * n))
+    return Delaunay(request, GeneratorFacts(n, None, edges_per_slot=3, memory_bytes=BYTES_PER_VERTEX * n))

@@ -23,7 +23,7 @@ from ..errors import InputError
 from ..hashing import draw, unit
 from ..jit import kernel
 from .hilbert import hilbert_cell, hilbert_position
-from .source import Facts, GeneratedSource, Ids, Request, required_vertices
+from .source import GeneratedSource, GeneratorFacts, Ids, Request, required_vertices
 
 DEFAULT_AVERAGE_DEGREE = 8.0
 POINTS_PER_CELL = 8
@@ -34,7 +34,7 @@ _ONE, _TWO = np.uint64(1), np.uint64(2)
 class Geometric(GeneratedSource):
     """The random geometric graph. radius : edges join points at most this far apart."""
 
-    def __init__(self, request: Request, facts: Facts, radius: float, order: int) -> None:
+    def __init__(self, request: Request, facts: GeneratorFacts, radius: float, order: int) -> None:
         super().__init__(request, facts)
         self.radius, self._order = radius, order
         self._cell_key, self._place_key = request.key("cells"), request.key("places")
@@ -148,6 +148,6 @@ def geometric(request: Request) -> Geometric:
     mean = n / 4**order
     # The fullest cell is known after the preparation only; more than this has probability < 1e-20.
     near = min(n, 5 * math.ceil(mean + 10 * math.sqrt(mean) + 50))
-    facts = Facts(n, n, edges_per_slot=near, values={"radius": radius},
-                  memory_bytes=8 * (4**order + 1) + 40 * near, listing_bytes=40 * near)
+    facts = GeneratorFacts(n, n, edges_per_slot=near, values={"radius": radius},
+                           memory_bytes=8 * (4**order + 1) + 40 * near, listing_bytes=40 * near)
     return Geometric(request, facts, radius, order)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ..errors import InputError
 from ..jit import kernel
-from .source import Facts, GeneratedSource, Ids, Request
+from .source import GeneratedSource, GeneratorFacts, Ids, Request
 
 MAX_DIMENSIONS = 62
 
@@ -29,7 +29,8 @@ class Lattice(GeneratedSource):
 
     def __init__(self, request: Request, sides: tuple[int, ...], wrap: bool, **facts: Any) -> None:
         n = math.prod(sides)
-        super().__init__(request, Facts(n, n, edges_per_slot=len(sides), memory_bytes=16 * len(sides), **facts))
+        super().__init__(
+            request, GeneratorFacts(n, n, edges_per_slot=len(sides), memory_bytes=16 * len(sides), **facts))
         self._sides: npt.NDArray[np.int64] = np.array(sides, np.int64)
         self._wrap = wrap
 

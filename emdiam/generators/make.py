@@ -1,4 +1,10 @@
-"""From a class name and the user's values to a source, and on to a store."""
+"""From a class name and the user's values to a source, and on to a store.
+
+The graph classes that can be generated: names, parameters, formulas and papers, as data.
+
+Nothing here imports numpy or numba, so that the command line can build its help from `CLASSES`
+at once. `make` turns an entry and the user's values into a source of edges.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +20,160 @@ from typing import TYPE_CHECKING, Any
 from ..errors import BudgetError, InputError, no_such
 from ..shown import Shown
 from ..units import budget_bytes, current_rss_bytes, format_size, parse_count
-from .registry import CLASSES, GraphClass, Parameter
 
 if TYPE_CHECKING:
     from ..conversion.convert import ConvertOptions, ConvertReport
     from .source import GeneratedSource
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a class.
+
+    name : as a Python name; the command line writes it with hyphens (`edge_factor`, --edge-factor).
+    kind : "count" (whole number, "2^20" and "1e6" too), "real", "sides" ("512x512"), "choice",
+        "levels" ("sqrt", "linear" or a count) or "fans" ("10,100,5000").
+    default : value when not given; None means that it is derived, as `help` says.
+    minimum, maximum : closed range of a count or real; None means open.
+    choices : the values of a "choice".
+    """
+
+    name: str
+    kind: str
+    default: int | float | str | None
+    help: str
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class GraphClass:
+    """One class of graphs.
+
+    name : what the user types. summary : one line for the help.
+    vertices : what the number of vertices means or must be.
+    vertices_required : False where the parameters can give the number of vertices.
+    parameters : the further parameters, in order.
+    diameter_formula : the diameter as a formula, or None where no formula is known.
+    paper : where the class comes from.
+    factory : "module:function" below emdiam.generators that builds the source.
+    """
+
+    name: str
+    summary: str
+    vertices: str
+    parameters: tuple[Parameter, ...]
+    diameter_formula: str | None
+    paper: str
+    factory: str
+    vertices_required: bool = True
+
+
+_SIDES = Parameter(
+    "sides", "sides", None,
+    "lengths of the sides, as 512x512 or 80x80x80; default: the square with --vertices vertices",
+)
+_QUADRANTS = (
+    Parameter("a", "real", 0.57, "probability of the quadrant (low, low)", 0.0, 1.0),
+    Parameter("b", "real", 0.19, "probability of the quadrant (low, high)", 0.0, 1.0),
+    Parameter("c", "real", 0.19,
+              "probability of the quadrant (high, low); 1 - a - b - c is (high, high)", 0.0, 1.0),
+    Parameter("edge_factor", "count", 16, "pairs drawn per vertex, before loops and repeats are dropped", 1),
+)
+_LAYOUT = Parameter(
+    "layout", "choice", "random",
+    "ids as the class numbers its vertices (natural), or permuted so that they tell nothing (random)",
+    choices=("random", "natural"),
+)
+_CLUSTERS_PAPER = "Ajwani, Beckmann, Meyer, Veith 2012, section 4"
+_RMAT_PAPER = "Chakrabarti, Zhan, Faloutsos 2004 (R-MAT); Graph500 specification (parameters)"
+
+_DETERMINISTIC = (
+    GraphClass("path", "path: i is joined to i + 1", "any number from 1", (),
+               "n - 1", "elementary", "elementary:path"),
+    GraphClass("cycle", "cycle: i is joined to i + 1 modulo n", "any number from 3", (),
+               "floor(n / 2)", "elementary", "elementary:cycle"),
+    GraphClass("star", "star: vertex 0 is joined to all others", "any number from 1", (),
+               "2 (n - 1 when n < 3)", "elementary", "elementary:star"),
+    GraphClass("clique", "clique: every vertex is joined to every other", "any number from 1", (),
+               "1 (0 when n = 1)", "elementary", "elementary:clique"),
+    GraphClass("grid", "grid of two or more dimensions, ids row by row",
+               "the product of the sides; alone, a square number", (_SIDES,),
+               "sum of (side - 1)", "elementary", "lattice:grid", vertices_required=False),
+    GraphClass("torus", "grid that wraps around in every dimension, ids row by row",
+               "the product of the sides; alone, a square number", (_SIDES,),
+               "sum of floor(side / 2)", "elementary", "lattice:grid", vertices_required=False),
+    GraphClass("hypercube", "hypercube: ids that differ in one bit are joined", "a power of two",
+               (Parameter("dimension", "count", None, "dimension; default: log2 of --vertices", 0, 62),),
+               "dimension", "elementary", "lattice:hypercube", vertices_required=False),
+)
+_RANDOM = (
+    GraphClass("regular", "random regular graph, simple and exactly regular",
+               "at least 2 x degree; vertices x degree must be even",
+               (Parameter("degree", "count", 3, "edges at every vertex", 1, 128),),
+               "floor(n / 2) when degree = 2 (one cycle); none otherwise",
+               "Robinson, Wormald 1994 (union of random Hamilton cycles and a matching)", "regular:regular"),
+    GraphClass("rmat", "R-MAT: recursive quadrants, natural ids (hubs have low ids)", "a power of two",
+               _QUADRANTS, None, _RMAT_PAPER, "rmat:rmat"),
+    GraphClass("kronecker", "Graph500 Kronecker graph: R-MAT with permuted ids", "a power of two",
+               _QUADRANTS, None, _RMAT_PAPER, "rmat:rmat"),
+    GraphClass("watts-strogatz", "ring lattice with edges rewired at random (small world)", "more than k",
+               (Parameter("k", "count", 6, "neighbours in the ring, an even number", 2),
+                Parameter("p", "real", 0.01, "probability that an edge is rewired", 0.0, 1.0)),
+               "ceil(floor(n / 2) / (k / 2)) when p = 0; none otherwise",
+               "Watts, Strogatz 1998", "watts_strogatz:watts_strogatz"),
+    GraphClass("barabasi-albert", "preferential attachment (scale-free)", "more than m",
+               (Parameter("m", "count", 3, "edges that every new vertex brings", 1),),
+               None, "Barabasi, Albert 1999; Sanders, Schulz 2016 (retracing)",
+               "barabasi_albert:barabasi_albert"),
+    GraphClass("erdos-renyi", "G(n, m): m distinct edges, every pair equally likely", "any number from 1",
+               (Parameter("edges", "count", None, "m; default: average-degree x vertices / 2", 0),
+                Parameter("average_degree", "real", None, "2 m / n; default 8 unless edges is given", 0.0)),
+               None, "Erdos, Renyi 1959", "erdos_renyi:erdos_renyi"),
+    GraphClass("geometric", "random points in the unit square, joined within a radius; ids are local",
+               "any number from 1",
+               (Parameter("radius", "real", None, "edges join points at most this far apart", 0.0, 1.5),
+                Parameter("average_degree", "real", None,
+                          "sets radius = sqrt(average-degree / (pi n)); default 8 unless radius is given; "
+                          "points near the border get fewer", 0.0)),
+               None, "Gilbert 1961; Penrose 2003", "geometric:geometric"),
+    GraphClass("percolated", "grid that keeps every edge (bond) or every vertex (site) with probability p",
+               "the product of the sides; alone, a square number",
+               (_SIDES,
+                Parameter("p", "real", 0.65, "probability of being kept", 0.0, 1.0),
+                Parameter("kind", "choice", "bond",
+                          "what is kept or removed: bond = edges, site = vertices (a removed vertex stays, "
+                          "without edges)", choices=("bond", "site"))),
+               "sum of (side - 1) when p = 1; none otherwise",
+               "Broadbent, Hammersley 1957", "percolated:percolated", vertices_required=False),
+    GraphClass("delaunay", "Delaunay triangulation of random points; ids run along a Hilbert curve (needs scipy: "
+               "pip install 'emdiam[delaunay]')",
+               "any number from 3", (), None, "Delaunay 1934; Barber, Dobkin, Huhdanpaa 1996 (Qhull)",
+               "delaunay:delaunay"),
+)
+
+_LEVELLED = (
+    GraphClass("levels", "random edges between consecutive levels of a BFS", "any number from 1",
+               (Parameter("levels", "levels", "sqrt",
+                          "number of levels: a count, sqrt (of --vertices) or linear (--vertices / 4)", 1),
+                Parameter("edges", "count", None,
+                          "number of edges; default: 4.1996 per vertex for sqrt levels, 3.3673 for linear, "
+                          "in between by the number of levels, and at most all pairs of consecutive levels", 0),
+                _LAYOUT),
+               None, _CLUSTERS_PAPER, "levels:levels"),
+    GraphClass("worst-case", "lists with fans on a list: the worst case of clusters",
+               "a multiple of k1 + k2, or more: as many lists as fit",
+               (Parameter("fans", "fans", None,
+                          "three numbers k1,k2,k3: k3 lists of k1 vertices, each with k2 leaves; without k3 as "
+                          "many lists as --vertices allow; default: 10,100"),
+                _LAYOUT),
+               "k3 - 1 + 2 k1; for k3 = 1: max(k1, 2), or k1 when k2 = 1",
+               _CLUSTERS_PAPER, "worst_case:worst_case", vertices_required=False),
+)
+
+CLASSES: Mapping[str, GraphClass] = MappingProxyType(
+    {c.name: c for c in (*_DETERMINISTIC, *_RANDOM, *_LEVELLED)})
+
 
 Value = int | float | str
 
@@ -76,7 +231,7 @@ def make_source(name: str, *, vertices: int | None = None, seed: int = 0, weight
     request = Request(name, vertices, seed, values)
     source: GeneratedSource = factory(request)
     if weights is not None:
-        from .weights import parse_weights
+        from .source import parse_weights
 
         source.weigh(parse_weights(weights, request.key("weights")))
     return source

@@ -8,6 +8,8 @@ among threads, therefore lists the same pairs in the same order.
 from __future__ import annotations
 
 import hashlib
+import math
+import re
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +21,8 @@ import numpy.typing as npt
 
 from ..errors import InputError
 from ..formats.source import EdgeBatch, SourceInfo, WithoutFile, pairs_per_batch
-from .weights import UniformWeights
+from ..formats.weights import FLOAT64, LARGEST_WHOLE, WHOLE
+from ..sorting.runs import mix64
 
 Ids = npt.NDArray[np.int64]
 MAX_SLOTS = 1 << 62
@@ -45,7 +48,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Facts:
+class GeneratorFacts:
     """What a generator knows before its first edge.
 
     n_slots : number of slots; None while only preparation can tell.
@@ -77,7 +80,7 @@ class GeneratedSource(WithoutFile, ABC):
         of it that is still to be taken (the rest is in the process's resident set already).
     """
 
-    def __init__(self, request: Request, facts: Facts) -> None:
+    def __init__(self, request: Request, facts: GeneratorFacts) -> None:
         if max(facts.n_vertices, facts.n_slots or 0, facts.n_entries or 0) > MAX_SLOTS:
             raise InputError(f"the graph {request.graph_class} would have more than 2^62 vertices or edges",
                              remedy="ask for fewer")
@@ -169,7 +172,7 @@ class EdgeSlots(GeneratedSource):
 
     def __init__(self, request: Request, n_vertices: int, n_edges: int, fill: Callable[[int, Ids, Ids], None],
                  **facts: Any) -> None:
-        super().__init__(request, Facts(n_vertices, n_edges, n_entries=n_edges, **facts))
+        super().__init__(request, GeneratorFacts(n_vertices, n_edges, n_entries=n_edges, **facts))
         self._fill = fill
 
     def _make(self, first: int, stop: int, src: Ids, dst: Ids) -> tuple[int, int]:
@@ -185,3 +188,45 @@ def required_vertices(request: Request, least: int = 1) -> int:
         raise InputError(f"a {request.graph_class} graph needs at least {least:,} vertices",
                          text=str(vertices), remedy=f"ask for {least:,} or more (--vertices)")
     return vertices
+
+
+_UNIFORM = re.compile(r"uniform:([^,]+),([^,]+)")
+_UNIT = 2.0**-53  # of what 53 random bits give, from 0 to 1
+
+
+@dataclass(frozen=True)
+class UniformWeights:
+    """Weights from low to high, all equally likely: whole numbers, or floats if `kind` is "float64". Both directions of
+    an edge have one weight. text : as they were asked for. key : of the hash of edges.
+
+    Whole ones are the hash modulo their number, which is uniform but for 2^-32.
+    """
+
+    text: str
+    low: float
+    high: float
+    kind: str
+    key: np.uint64
+
+    def of(self, src: npt.NDArray[Any], dst: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """The weights of pairs, float64[k]. src, dst : int64[k]."""
+        low, high = (end(src, dst).astype(np.uint64) for end in (np.minimum, np.maximum))
+        bits = mix64(mix64(low ^ self.key) ^ high)
+        if self.kind == WHOLE:
+            return (bits % np.uint64(self.high - self.low + 1)).astype(np.float64) + self.low
+        return self.low + (self.high - self.low) * ((bits >> np.uint64(11)).astype(np.float64) * _UNIT)
+
+
+def parse_weights(text: str, key: np.uint64) -> UniformWeights:
+    """What "uniform:LOW,HIGH" asks for; whole numbers unless a bound has a point. Raises InputError."""
+    ends = _UNIFORM.fullmatch(text.strip())
+    try:
+        low, high = map(float, ends.groups() if ends else ())
+    except ValueError:
+        raise InputError("no distribution of weights", text=text,
+                         remedy="write it like uniform:1,100, or uniform:0.5,1.0 for floats") from None
+    assert ends is not None
+    whole = all(re.fullmatch(r"\s*\d+\s*", end) for end in ends.groups())
+    if not (math.isfinite(high) and 0 <= low <= high) or (whole and high > LARGEST_WHOLE):
+        raise InputError(f"weights are from 0 up, whole ones to {LARGEST_WHOLE}, the lower bound first", text=text)
+    return UniformWeights(text.strip(), low, high, WHOLE if whole else FLOAT64, key)

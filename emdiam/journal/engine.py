@@ -64,25 +64,21 @@ class JournalEngine:
     def __init__(
         self, engine: Any, state: VertexState, journal: Journal, folder: Folder, facts: Mapping[str, Any]
     ) -> None:
-        self.engine, self.store, self.reporter = engine, engine.store, engine.reporter
-        self.load_seconds, self.plan, self.details = engine.load_seconds, engine.plan, engine.details
-        self.facts = replace(engine.facts, **facts)
+        self.engine, self.facts = engine, replace(engine.facts, **facts)
         self.reporter.use_clock(journal.clock)
-        # What reads no edges but few rows is done again.
-        self.new_column, self.new_bounds, self.ranks = engine.new_column, engine.new_bounds, engine.ranks
-        self.degrees, self.rows = engine.degrees, engine.rows
-        if self.facts.together:
-            self.watch = getattr(engine, "watch", lambda column: None)
-        if self.facts.wide_bits:
-            self.dominating = engine.dominating
-        self.vertices_of_degree, self.highest_degrees = engine.vertices_of_degree, engine.highest_degrees
-        self.follow_chains, self.path_pieces = engine.follow_chains, engine.path_pieces
-        self.all_edges_exist, self.sample_vertices = engine.all_edges_exist, engine.sample_vertices
         self.journal, self._state, self._folder = journal, state, folder
         self._begun = self.reporter.stats()
         self._run: object | None = None
         self._call: list[Any] = []
         self.resumed_inside = False
+
+    def __getattr__(self, name: str) -> Any:
+        """What reads no edges but few rows, and all that is no verb, is that of the engine itself."""
+        return getattr(self.engine, name)
+
+    def watch(self, column: Column | None) -> None:
+        """See SharedScans. A run may have begun on an engine that shares scans, and go on with one that does not."""
+        self._state.watch(column)
 
     # -- the journal ----------------------------------------------------------------------------
     def answered(self, verb: str, args: Any, live: Callable[[], Any], write: Write, read: Read) -> Any:
@@ -248,7 +244,7 @@ class JournalEngine:
                 return None
             return self._state.components(record.read("hidden"), record.read("entries"), reached)
 
-        live = partial(getattr(self.engine, "components_here", self.engine.components), reached)
+        live = partial(self._state.find_components, reached)
         result: Components | None = self.answered("components", int(reached), live, write, read)
         return result
 

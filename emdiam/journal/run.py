@@ -55,7 +55,7 @@ def default_folder(store: Store, identity: Mapping[str, Any], scratch: str | Pat
     return Path(scratch_folder(scratch)) / f"emdiam-{name}-{identity_digest(identity)}.checkpoint"
 
 
-class Checkpoint:
+class RunCheckpoint:
     """The checkpoint of the run `identity` in the folder at `path`; `attach` it to an engine. Raises InputError as
     Folder."""
 
@@ -171,10 +171,10 @@ class Checkpoint:
 @contextmanager
 def checkpointed(
     store: Store, identity: dict[str, Any], options: CheckpointOptions, scratch: str | Path | None
-) -> Iterator[Checkpoint]:
+) -> Iterator[RunCheckpoint]:
     """The checkpoint of a run on `store`, open. scratch : where it is if `options` do not say. Raises
     InputError as Folder."""
-    checkpoint = Checkpoint(options.folder or default_folder(store, identity, scratch), identity, options)
+    checkpoint = RunCheckpoint(options.folder or default_folder(store, identity, scratch), identity, options)
     try:
         yield checkpoint
     finally:

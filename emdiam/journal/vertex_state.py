@@ -65,6 +65,14 @@ class VertexState(ABC):
     def reached(self) -> Any:
         """What the last BFS reached; see Traversal.reached."""
 
+    def watch(self, column: Column | None) -> None:
+        """See SharedScans; nothing where the engine has none."""
+        return
+
+    def find_components(self, reached: int) -> Any:
+        """What the verb gives; with labels that can be written, where they are."""
+        return self.engine.components(reached)
+
     def components(self, words: np.ndarray, entries: np.ndarray, reached: int) -> Components:
         """What the verb gave; see HiddenComponents. Only where labels are written."""
         raise TypeError("these labels are not written")
@@ -152,6 +160,12 @@ class RamState(VertexState):
 
     def reached(self) -> Any:
         return self.engine.reached
+
+    def watch(self, column: Column | None) -> None:
+        self.engine.watch(column)  # type: ignore[attr-defined]
+
+    def find_components(self, reached: int) -> HiddenComponents | None:
+        return self.engine.components_here(reached)
 
     def components(self, words: np.ndarray, entries: np.ndarray, reached: int) -> Components:
         return HiddenComponents(self.engine.core, words, entries, reached)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from . import texts
-from .kinds import BOUNDED
-from .parts import Plot, Section, Table, figure_of, number_of, table_of, with_plots
-from .records import ANSWERED, FAILED, OPEN, STOPPED, Run
+from .parts import Plot, ReportTable, Section, figure_of, number_of, table_of, with_plots
+from .records import ANSWERED, BOUNDED, FAILED, OPEN, STOPPED, Run
 from .texts import NONE, text_of
 
 WORDS = {ANSWERED: "answered", STOPPED: "stopped early", FAILED: "failed", OPEN: "not run"}
@@ -228,7 +227,7 @@ def _certificates(runs: Sequence[Run]) -> Section | None:
     """What was proved again."""
     shown = [run for run in runs if run.family == "verify" and run.result is not None]
     return Section("Certificates", ["A certificate is proved again by other code than that which found it."], [
-        Table(["run", "graph", "verdict", "claim", "traversals"], [
+        ReportTable(["run", "graph", "verdict", "claim", "traversals"], [
             [run.name, texts.graph(run), texts.verdict(run), texts.bounds(run), texts.count(run.number("traversals"))]
             for run in shown], 4)]) if shown else None
 

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ..durable import write_whole
-from .points import Point
+from .parts import Point
 from .records import ANSWERED, STARTUP, Track
 
 _INK, _GRID = "#1a1b1c", "#dcdcdd"

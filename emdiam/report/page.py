@@ -1,21 +1,44 @@
-"""From sources to a written report, in one of the formats; the templates of jinja2 are in templates/."""
+"""From sources to a written report, in one of the formats; the templates of jinja2 are in templates/.
+
+What a report says: sections of sentences, tables and plots, from its runs, before they are HTML or Markdown.
+
+Answers come first, what was asked last. A section about which no run says anything is left out. drawing.py draws plots
+when they are wanted.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
+from .._version import __version__
 from ..addresses import plain
 from ..errors import InputError
 from ..links import followed
 from ..tables import table_text
-from .parts import Plot, Table
+from . import answers, texts
+from .answers import WORDS, ending, headline
+from .parts import (
+    Document,
+    Plot,
+    Point,
+    ReportTable,
+    Section,
+    figure_of,
+    fold_long,
+    multiples,
+    number_of,
+    points,
+    table_of,
+    with_plots,
+)
 from .read import read_report
-from .records import Report
-from .sections import document
+from .records import ANSWERED, START, STOPPED, Report, Run, Track
+from .texts import NONE
 
 FORMATS = ("html", "md", "json", "png")
 _DOTS = 150
@@ -65,7 +88,7 @@ def _escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
-def _tabulated(table: Table) -> str:
+def _tabulated(table: ReportTable) -> str:
     """A table as Markdown."""
     head, *rows = [[_escaped(cell) for cell in row] for row in (table.head, *table.rows)]
     return table_text(head, rows, range(table.words), "pipe")
@@ -93,3 +116,231 @@ def draw_figures(report: Report, folder: Path) -> list[Path]:
     except OSError as error:
         raise InputError(f"the figures cannot be written ({error.strerror})", path=folder) from None
     return files
+
+
+_LEAST_SHARE = 0.02  # of the time of a run, for a phase in the table
+_STARTUP = ("Start-up is what a run takes before it searches: it loads the graph, and compiles or loads kernels. Runs"
+            " are compared by the search, which is the rest.")
+_LIMIT_BARS = 40
+
+
+def document(report: Report) -> Document:
+    """The whole report."""
+    runs = report.runs
+    sections = [
+        *answers.sections(runs), _unanswered(runs, report.notes), _approximations(runs), _costs(runs), _bounds(runs),
+        _frontiers(runs), _phases(runs), _plans(runs), _asked(runs)]
+    return Document("emdiam report", _lead(report), _tiles(runs), [part for part in sections if part is not None],
+                    f"Made by emdiam {__version__} from {report.source}. {answers.units_text(runs)}")
+
+
+def _lead(report: Report) -> str:
+    """One sentence on all runs."""
+    runs = report.runs
+    if not runs:
+        return "There are no runs in it yet."
+    if len(runs) == 1:
+        (run,) = runs
+        return f"{texts.graph(run)}: {headline(run)}."
+    bounded = all(run.number("lower") is not None for run in runs if run.status == STOPPED)
+    words = WORDS | ({STOPPED: "stopped with bounds"} if bounded else {})
+    parts = [", ".join(f"{report.count(status):,} {word}" for status, word in words.items() if report.count(status))]
+    seconds, peak = sum(run.wall or 0.0 for run in runs), max(run.peak or 0.0 for run in runs)
+    parts += [f"{texts.duration(seconds)} in all"] if seconds else []
+    parts += [f"the largest peak of memory was {texts.size(peak)}"] if peak else []
+    return f"{len(runs):,} runs: {'; '.join(parts)}."
+
+
+def _tiles(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    """The figures of a single run."""
+    if len(runs) != 1:
+        return []
+    (run,) = runs
+    costs = [(texts.duration(run.search), "search"), (texts.duration(run.startup), "start-up"),
+             (texts.count(run.traversals), "traversals"), (texts.size(run.number("bytes_read")), "read"),
+             (texts.size(run.peak), "peak memory")]
+    return answers.tiles(run) + [tile for tile in costs if tile[0] != NONE]
+
+
+def _asked(runs: Sequence[Run]) -> Section | None:
+    """Which command on which graph, folded."""
+    if not runs:
+        return None
+    untold = [] if any(run.track for run in runs) else [
+        "The events of a run, which --events FILE.jsonl keeps, would show how its bounds closed, and frontiers."]
+    table = table_of(runs, 5, {
+        "command": lambda run: run.family or NONE, "method": lambda run: run.method or NONE,
+        "graph": lambda run: run.graph or run.value("store_path") or NONE, "limits": _limits_of})
+    table.folded = "Methods, graphs and limits"
+    commands = [(run.name, run.command) for run in runs if run.command]
+    return Section("What was asked", untold, [table],
+                   folded=[(number_of(commands, "Command"), commands)] if commands else [])
+
+
+def _limits_of(run: Run) -> str:
+    memory = run.number("memory_limit_bytes")
+    parts = [f"memory {texts.size(memory)}" if memory is not None else "",
+             f"device {run.value('device')}" if run.value("device") else "",
+             f"seed {run.value('seed')}" if run.value("seed") is not None else ""]
+    return ", ".join(filter(None, parts)) or NONE
+
+
+def _unanswered(runs: Sequence[Run], notes: Sequence[str]) -> Section | None:
+    """Every run that has not answered, with its sentence."""
+    missing = [run for run in runs if run.status != ANSWERED]
+    if not missing and not notes:
+        return None
+    table = table_of(missing, 4, {
+        "how it ended": lambda run: ending(run),
+        "exit code": lambda run: NONE if run.exit_code is None else str(run.exit_code),
+        "why": lambda run: run.sentence or NONE})
+    return Section("What has no answer", [note[:1].upper() + note[1:] + "." for note in notes],
+                   [table] if missing else [])
+
+
+def _costs(runs: Sequence[Run]) -> Section | None:
+    """What each run took, and how long, where there are several; None where no run tells."""
+    runs = [run for run in runs if run.wall is not None]
+    if not runs:
+        return None
+    # Time of a trade-off is of the processes of its cells, each with a start-up of its own.
+    bars = [(run.name, run.wall if run.search is None else run.search, run.startup, run.status)
+            for run in runs if run.family != "tradeoff"]
+    caption = ("Dots, and the first figure: the search, or the work of another job; hollow where it was stopped or"
+               " failed. Grey bars, and the second figure: start-up, where it is known.")
+    plots = [Plot("times", "Time of each run" + (f" (the first {_LIMIT_BARS})" if len(bars) > _LIMIT_BARS else ""),
+                  caption, "draw_times", bars[:_LIMIT_BARS])] if len(bars) > 1 else []
+    searched = all(run.number("lower") is not None for run in runs if run.search is not None)
+    work = "search" if searched else "work"
+    return Section("Cost", [_STARTUP], [fold_long(table_of(runs, 2, {
+        "how it ended": lambda run: ending(run), "time": lambda run: texts.duration(run.wall),
+        work: lambda run: texts.duration(run.search), "start-up": lambda run: texts.duration(run.startup),
+        "traversals": lambda run: texts.count(run.traversals), "levels": figure_of(texts.count, "levels"),
+        "arcs scanned": figure_of(texts.count, "edges_scanned"), "read": figure_of(texts.size, "bytes_read"),
+        "peak memory": lambda run: texts.size(run.peak)}), plots)], plots)
+
+
+def _closing(run: Run) -> Track | None:
+    """The track of a run whose bounds are known, and moved; at its end they are those of its result."""
+    if run.track is None:
+        return None
+    bounds = [bound for bound in run.track.bounds if None not in (bound.lower, bound.upper)]
+    lower, upper = run.value("lower"), run.value("upper")
+    if bounds and None not in (lower, upper) and (lower, upper) != (bounds[-1].lower, bounds[-1].upper):
+        bounds.append(replace(bounds[-1], at=run.track.seconds, search=run.track.search, lower=lower, upper=upper))
+    return replace(run.track, bounds=bounds) if len(bounds) > 1 else None
+
+
+def _bounds(runs: Sequence[Run]) -> Section | None:
+    """The interval against time and against traversals, a small plot a run."""
+    shown, n_runs = with_plots(runs, _closing)
+    return multiples("Bounds", (
+        "The proved upper bound (orange) and lower bound (blue) on D from the first traversal on, against the time of"
+        " the search and against traversals. The band between them is what was not known yet; where it closes, D is"
+        " proved."),
+        [Plot(f"bounds-{place}", run.name, _closed(run, track), "draw_bounds", track) for place, run, track in shown],
+        n_runs)
+
+
+def _closed(run: Run, track: Track) -> str:
+    """How far the bounds of a run came, and when."""
+    last = track.bounds[-1]
+    ends = f"{last.lower:,} ≤ D ≤ {last.upper:,}" if last.lower != last.upper else f"D = {last.lower:,}"
+    spent = last.search
+    if run.status != ANSWERED:
+        ends, spent = f"{'stopped' if run.status == STOPPED else 'failed'} with {ends}", track.search
+    return (f"{texts.graph(run)}: {ends} after {texts.duration(spent)} of search; start-up with imports"
+            f" {texts.duration(track.seconds - track.search)}.")
+
+
+def _frontiers(runs: Sequence[Run]) -> Section | None:
+    """Vertices a level, of some traversals of each run."""
+    shown, n_runs = with_plots(runs, lambda run: run.track if run.track and run.track.profiles else None)
+    return multiples("Frontiers", (
+        "Vertices by their distance from the source, of the first traversals of each run. A high narrow hill is a graph"
+        " whose levels are few and large, which a streamed run reads several times over; a long low plateau is one of"
+        " many thin levels."),
+        [Plot(f"frontier-{place}", run.name, texts.graph(run), "draw_frontiers", track) for place, run, track in shown],
+        n_runs)
+
+
+def _spells(run: Run) -> list[tuple[str, float, int | None]]:
+    """(phase, seconds, bytes read) of a run: by its events, or else by its result."""
+    if run.track is not None and run.track.spells:
+        return [(spell.phase, spell.seconds, spell.bytes_read) for spell in run.track.spells if spell.seconds > 0]
+    if run.startup is None or run.search is None:
+        return []
+    return [(name, seconds, None) for name, seconds in ((START, run.startup), ("search", run.search)) if seconds > 0]
+
+
+def _phases(runs: Sequence[Run]) -> Section | None:
+    """Time and bytes by phase; None where no run tells of them."""
+    rows = []
+    for run in runs:
+        spells = _spells(run)
+        least = _LEAST_SHARE * sum(seconds for _, seconds, _ in spells)
+        rows += [[run.name, name, texts.duration(seconds), texts.size(read)]
+                 for name, seconds, read in spells if seconds >= least and run.family != "tradeoff"]
+    shown, n_runs = with_plots(runs, lambda run: run.track and run.family != "tradeoff" and _spells(run))
+    section = multiples("Where time went", (
+        "Wall seconds of each phase, in the order in which they began. Grey is start-up: imports (start), loading,"
+        " kernels that are compiled or loaded. Blue is the search. Bytes stand beside it where a search read any."), [
+            Plot(f"phases-{place}", run.name, texts.graph(run), "draw_phases", spells) for place, run, spells in shown],
+        n_runs)
+    if section is not None:
+        section.tables = [ReportTable(["run", "phase", "time", "read"], rows, 2, (
+            f"The same as a table, without phases of less than {100 * _LEAST_SHARE:.0f} % of a run"))]
+    return section
+
+
+def _plans(runs: Sequence[Run]) -> Section | None:
+    """Plans against peaks, and bytes predicted against read; None where no run has measured its own."""
+    shown = [run for run in runs if run.peak is not None and run.number("planned_rss_bytes") is not None]
+    if not shown:
+        return None
+    bars = [(run.name, run.peak, *(run.number(name) for name in (
+        "planned_rss_bytes", "expected_rss_bytes", "memory_limit_bytes"))) for run in shown[:_LIMIT_BARS]]
+    plots = [Plot("memory", "Peak memory against the plan",
+                  "Bars: measured peak of resident memory. Tick: the plan, which a bar may never pass. Diamond: what"
+                  " was predicted, where the result tells. A limit far above the plan is not drawn; the table has it.",
+                  "draw_memory", bars)]
+    return Section("Planned and measured", [
+        "The plan of memory is a promise: no peak may exceed it. It reserves what the worst graph of this size needs;"
+        " what a run does not use, it does not take from the system."], [fold_long(table_of(shown, 1, {
+            "limit": figure_of(texts.size, "memory_limit_bytes"),
+            "planned": figure_of(texts.size, "planned_rss_bytes"),
+            "predicted": figure_of(texts.size, "expected_rss_bytes"),
+            "measured peak": lambda run: texts.size(run.peak),
+            "planned / measured": lambda run: texts.ratio(run.number("planned_rss_bytes") or None, run.peak),
+            "bytes predicted": figure_of(texts.size, "planned_bytes_read"),
+            "bytes read": figure_of(texts.size, "bytes_read")}), plots)], plots)
+
+
+def _approximations(runs: Sequence[Run]) -> Section | None:
+    """Estimates and bounds against their price, a plot a graph; None where nothing was approximated."""
+    shown = points(runs)
+    if not shown:
+        return None
+    graphs = {graph: [point for point in shown if point.graph == graph and point.estimate is not None]
+              for graph in dict.fromkeys(point.graph for point in shown)}
+    plots = [Plot(f"quality-{place}", graph, _quality_text(some), "draw_quality", some)
+             for place, (graph, some) in enumerate(graphs.items(), 1) if len(some) > 1]
+    table = table_of(shown, 3, {
+        "graph": lambda point: point.graph, "method": lambda point: point.method,
+        "lower": lambda point: texts.value(point.lower), "upper": lambda point: texts.value(point.upper),
+        "paper's estimate": lambda point: texts.value(point.estimate),
+        "estimate / D": lambda point: texts.ratio(point.quality),
+        "width": lambda point: NONE if point.width is None else f"{100 * point.width:.0f} %",
+        "search": lambda point: texts.duration(point.price),
+        "start-up": lambda point: texts.duration(point.startup)}, "approximation")
+    fold_long(table, plots)
+    return Section("Approximations: quality and price", [
+        "Lower and upper are proved, and width is what they leave open: (upper - lower) / lower. The estimate is that"
+        " of the paper's formula; it may lie on either side of D."],
+        [table], plots)
+
+
+def _quality_text(some: Sequence[Point]) -> str:
+    known = some[0].diameter is not None
+    return ("Each mark is one approximation, to the left a cheaper one"
+            + ("; 1 is the diameter itself" if known else "") + ". Bars: what it proved. Start-up is not in the time.")

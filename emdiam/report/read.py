@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from .kinds import COMMANDS, kind_of, outcome
 from .records import (
     ANSWERED,
+    COMMANDS,
     FAILED,
     KERNELS,
     OPEN,
@@ -33,8 +33,10 @@ from .records import (
     Run,
     Spell,
     Track,
-    Traversal,
+    TraversalRecord,
+    kind_of,
     number,
+    outcome,
 )
 
 RESULTS, TRADEOFF, EVENTS = "results.jsonl", "tradeoff.json", "events.jsonl"
@@ -304,8 +306,8 @@ class _Builder:
         before, seconds = self.track.traversals, number(facts.get("seconds"))
         place = _whole(facts.get("number")) or (before[-1].number + 1 if before else 1)
         kind = str(facts.get("kind") or "bfs")
-        before.append(Traversal(place, at, kind, None if seconds is None else float(seconds),
-                                _whole(facts.get("bytes_read")), _whole(facts.get("levels"))))
+        before.append(TraversalRecord(place, at, kind, None if seconds is None else float(seconds),
+                                      _whole(facts.get("bytes_read")), _whole(facts.get("levels"))))
         self._traversals = max(place, self._traversals or 0)
         profile = facts.get("profile")
         if isinstance(profile, list) and len(self.track.profiles) < _LIMIT_PROFILES:

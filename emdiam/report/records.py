@@ -1,7 +1,11 @@
-"""What a report is about: runs, each with how it ended, its result and what its events say."""
+"""What a report is about: runs, each with how it ended, its result and what its events say.
+
+Which command printed a result, and whether it has answered what was asked: by the fields of the result.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -16,7 +20,7 @@ def number(value: Any) -> float | None:
 
 
 @dataclass(frozen=True)
-class Traversal:
+class TraversalRecord:
     """One finished traversal. number : its place among those of the run, from 1. at, seconds : when it
     ended, of the run, and how long it took. bytes_read, levels : of it alone; None where not known."""
 
@@ -64,7 +68,7 @@ class Track:
 
     command: str = ""
     arguments: dict[str, Any] = field(default_factory=dict)
-    traversals: list[Traversal] = field(default_factory=list)
+    traversals: list[TraversalRecord] = field(default_factory=list)
     bounds: list[Bound] = field(default_factory=list)
     profiles: list[tuple[str, list[tuple[int, int]]]] = field(default_factory=list)
     spells: list[Spell] = field(default_factory=list)
@@ -157,3 +161,41 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Plain dict, ready for JSON."""
         return asdict(self)
+
+
+# Commands by fields that no result of a command behind them has together.
+_FIELDS: tuple[tuple[str, frozenset[str]], ...] = (
+    ("tradeoff", frozenset({"rows"})), ("verify", frozenset({"verified"})),
+    ("generate", frozenset({"record", "description"})), ("convert", frozenset({"record", "pairs_read"})),
+    ("reorder", frozenset({"record"})), ("ecc", frozenset({"lower", "radius"})),
+    ("approx", frozenset({"lower", "estimate"})), ("distances", frozenset({"pairs", "samples", "complete"})),
+    ("sssp", frozenset({"reached", "farthest"})), ("apsp", frozenset({"tile_edge"})),
+    ("exact", frozenset({"lower", "traversals"})),
+)
+COMMANDS = tuple(name for name, _ in reversed(_FIELDS))
+# Of which the answer is a diameter, or bounds on it.
+BOUNDED = ("exact", "approx", "ecc")
+
+
+def kind_of(result: Mapping[str, Any]) -> str:
+    """The command that printed a result; "" for what none of them prints."""
+    return next((name for name, fields in _FIELDS if fields <= result.keys()), "")
+
+
+def outcome(kind: str, result: Mapping[str, Any]) -> tuple[str, str | None]:
+    """How a command has ended by its result, and a sentence on what has no answer."""
+    if kind == "tradeoff":
+        rows = result["rows"]
+        ended = len(rows) == result.get("n_cells", len(rows)) and all(row.get("status") == "ended" for row in rows)
+        return (ANSWERED, None) if ended else (STOPPED, "some cells failed, were stopped or have not been run")
+    if kind == "verify" and result["verified"] is not True:
+        return FAILED, f"not proved: {result.get('reason')}"
+    if kind == "distances" and result["complete"] is False:
+        return STOPPED, "stopped before all sources were counted"
+    if kind not in BOUNDED:
+        return ANSWERED, None
+    details = result.get("details")
+    answered = (result.get("exact") is True or result.get("estimate") is not None
+                or (isinstance(details, dict) and details.get("enough") is not None))
+    what = "all that was asked for" if kind == "ecc" else "the diameter"
+    return (ANSWERED, None) if answered else (STOPPED, f"stopped before {what} was proved")

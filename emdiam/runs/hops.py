@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BudgetError, MoreMemoryError, StoppedEarly, without_frames
@@ -25,8 +24,8 @@ from .registry import entry_of, method_options
 from .task import KINDS, Session, Task
 
 if TYPE_CHECKING:
-    from ..journal.run import Checkpoint
-    from ..methods.exact.certificate import Room
+    from ..certificates.writing import HashRoom
+    from ..journal.run import RunCheckpoint
     from ..stream.plan import Known, MemoryPlan
     from .reordering import Placed
 
@@ -103,7 +102,7 @@ def nothing_yet(store: Store, run: Task, seconds: float) -> Result:
 
 
 @contextmanager
-def _checkpoint(store: Store, run: Task, selected: Selection) -> Iterator[Checkpoint | None]:
+def _checkpoint(store: Store, run: Task, selected: Selection) -> Iterator[RunCheckpoint | None]:
     """The checkpoint of the run, if one is wanted. It is opened before memory is planned, so that what it
     takes counts as the program's own. Raises InputError."""
     if run.checkpoint is None:
@@ -131,7 +130,7 @@ def _program(placed: Placed, run: Task) -> int | None:
 
 
 def _solve(
-    session: Session, placed: Placed, run: Task, selected: Selection, checkpoint: Checkpoint | None = None,
+    session: Session, placed: Placed, run: Task, selected: Selection, checkpoint: RunCheckpoint | None = None,
     known: Known | None = None
 ) -> Result:
     """The result on the selected device, and on no other; the engine is open no longer than that. known : of the
@@ -217,39 +216,24 @@ def _complete(session: Session, result: Result, run: Task, engine: Any, spent: t
     result.details.update(engine.details())
 
 
-def _room(result: Result, run: Task) -> Room | None:
+def _room(result: Result, run: Task) -> HashRoom | None:
     """What the certificate may take for each vertex; None where vertex state was in memory."""
-    from ..methods.exact.certificate import Room
+    from ..certificates.writing import HashRoom
 
     if "vertex_state" not in result.details:
         return None
     # Half, since what the engine has given back may still be the process's.
-    return Room(max(0, (result.memory_limit_bytes or 0) - current_rss_bytes()) // 2, run.options.scratch)
-
-
-def _write_certificate(path: Path, result: Result, solved: Store, reading: dict[str, Any]) -> None:
-    """Write the proof of a result, in vertices of the store that was solved. Raises InputError."""
-    from ..methods.eccentricity import certificate as eccentricities
-    from ..methods.eccentricity.result import EccentricityResult
-    from ..methods.exact.certificate import claims_of, write_certificate
-
-    if isinstance(result, EccentricityResult):
-        eccentricities.write_certificate(path, result, solved, **reading)
-        return
-    assert result.proof is not None, "pivots that end leave a proof"
-    write_certificate(path, result.proof, claims_of(result), solved, **reading)
+    return HashRoom(max(0, (result.memory_limit_bytes or 0) - current_rss_bytes()) // 2, run.options.scratch)
 
 
 def _certify(session: Session, result: Result, solved: Store) -> None:
     """Write the certificate, if one is wanted. solved : the store that was solved. Raises StoppedEarly on Ctrl-C."""
-    task, file = session.task, session.task.certificate
-    if file is None:
+    task = session.task
+    if task.certificate is None:
         return
-    reading = {"graph": session.store, "threads": task.threads, "room": _room(result, task),
-               "progress": session.progress}
     try:
-        session.write(result, "certificate", file, lambda: _write_certificate(file, result, solved, reading),
-                      "certificate")
+        session.certify(result, solved, graph=session.store, threads=task.threads, room=_room(result, task),
+                        progress=session.progress)
     except KeyboardInterrupt:
         raise StoppedEarly("stopped by the user before the certificate was written;"
                            f" {result.lower:,} <= D <= {result.upper:,} is proved", result) from None

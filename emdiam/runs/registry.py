@@ -21,7 +21,7 @@ _OF_EXACT = ("path_file", "components")
 
 
 @dataclass(frozen=True)
-class Entry:
+class MethodRow:
     """A method. name : as commands take it. family : "exact", "approx" or "ecc". summary : half a sentence."""
 
     name: str
@@ -37,21 +37,21 @@ class Entry:
 
 
 METHODS = {entry.name: entry for entry in (
-    Entry("pivots", "exact", "exact diameter by a few BFS that certify all other vertices"),
-    Entry("fdiam", "exact", "F-Diam: exact diameter by Winnow, Eliminate and Chain Processing"),
-    Entry("bounding", "exact", "exact diameter by lower and upper bounds on every vertex's eccentricity"),
-    Entry("ifub", "exact", "exact diameter by the fringes of a central vertex, from the outermost inwards"),
-    Entry("graph-diameter", "exact", "exact diameter by double sweeps and a BFS from every vertex above the bound"),
-    Entry("korf", "exact", "exact diameter by BFS that stop as soon as they have reached what still matters"),
-    Entry("apsp", "exact", "exact diameter by a BFS from every vertex"),
-    Entry("takafuji", "exact", "exact diameter of a small graph by its matrix: Floyd-Warshall in a single kernel"),
-    Entry("pennycuff-weninger", "exact", "exact diameter of a small graph by messages from vertex to vertex"),
-    Entry("sweep-k", "exact", "an interval around the diameter from k BFS with sources far from each other"),
-    Entry("clusters", "approx", "bounds by shortest paths between clusters of the vertices"),
-    Entry("sweep", "approx", "the double sweep lower bound, iterated, and the tree upper bound"),
-    Entry("spanning", "approx", "a random spanning tree that becomes a BFS tree, a scan an iteration"),
-    Entry("eccentricities", "ecc", "the eccentricity of every vertex, by bounds from few BFS"),
-    Entry("fringe", "approx", "the upper bound from the fringe of a vertex halfway on a long path"),
+    MethodRow("pivots", "exact", "exact diameter by a few BFS that certify all other vertices"),
+    MethodRow("fdiam", "exact", "F-Diam: exact diameter by Winnow, Eliminate and Chain Processing"),
+    MethodRow("bounding", "exact", "exact diameter by lower and upper bounds on every vertex's eccentricity"),
+    MethodRow("ifub", "exact", "exact diameter by the fringes of a central vertex, from the outermost inwards"),
+    MethodRow("graph-diameter", "exact", "exact diameter by double sweeps and a BFS from every vertex above the bound"),
+    MethodRow("korf", "exact", "exact diameter by BFS that stop as soon as they have reached what still matters"),
+    MethodRow("apsp", "exact", "exact diameter by a BFS from every vertex"),
+    MethodRow("takafuji", "exact", "exact diameter of a small graph by its matrix: Floyd-Warshall in a single kernel"),
+    MethodRow("pennycuff-weninger", "exact", "exact diameter of a small graph by messages from vertex to vertex"),
+    MethodRow("sweep-k", "exact", "an interval around the diameter from k BFS with sources far from each other"),
+    MethodRow("clusters", "approx", "bounds by shortest paths between clusters of the vertices"),
+    MethodRow("sweep", "approx", "the double sweep lower bound, iterated, and the tree upper bound"),
+    MethodRow("spanning", "approx", "a random spanning tree that becomes a BFS tree, a scan an iteration"),
+    MethodRow("eccentricities", "ecc", "the eccentricity of every vertex, by bounds from few BFS"),
+    MethodRow("fringe", "approx", "the upper bound from the fringe of a vertex halfway on a long path"),
 )}
 # For a table over all of them.
 ALL = "all"
@@ -59,7 +59,7 @@ EXACT = tuple(name for name, entry in METHODS.items() if entry.family == "exact"
 APPROXIMATIONS = tuple(name for name, entry in METHODS.items() if entry.family == "approx")
 
 
-def entry_of(method: str, family: str | None = None) -> Entry:
+def entry_of(method: str, family: str | None = None) -> MethodRow:
     """The method of this name, in `family` if that is given. Raises InputError for one that there is not."""
     names = tuple(name for name, entry in METHODS.items() if family in (None, entry.family))
     if method not in names:

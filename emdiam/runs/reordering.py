@@ -7,12 +7,20 @@ user's ids, whatever the order; certificates have the digest of the store as it 
 memory, no BFS reads more than one store.
 
 With a checkpoint the other order is noted in its folder, and so is the store: a run that goes on finds both.
+
+A place for a reordered store that lasts as long as one run.
+
+It is a folder of its own among the temporary files, with the claim of this process (store/writer.py). It is removed
+whatever ends the run; what `kill -9` leaves is removed by the next run that makes one there.
 """
 
 from __future__ import annotations
 
 import gc
 import logging
+import os
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -22,11 +30,16 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ..checkpoint.options import CheckpointOptions
+from ..durable import check_scratch
 from ..errors import BudgetError, InputError, StateLost, StoppedEarly
 from ..malloc import return_freed_memory
 from ..methods.result import Result
 from ..progress import Event, Listener, TimeOver, silent, until
+from ..sorting.scratch import MEMORY_FILE_SYSTEMS, disk_faults_are_said, file_system
+from ..store.layout import PARTIAL_SUFFIX
+from ..store.place import claim, remove_stale
 from ..store.store import Store, open_store
+from ..units import scratch_folder
 from .hops import nothing_yet
 from .locality import ORDER, BfsReads, Comparison, Locality, compare, reordering_text
 from .options import ALWAYS, AUTO, NEVER, REORDER
@@ -35,7 +48,7 @@ from .task import Task
 
 if TYPE_CHECKING:
     from ..conversion.convert import ConvertOptions
-    from ..journal.run import Checkpoint
+    from ..journal.run import RunCheckpoint
 
 PHASE, _STORE = "reorder", "graph.zarr"
 # BFS that are watched: what comes later has less to gain.
@@ -91,7 +104,7 @@ class Placing:
     reordered store that cannot be.
     """
 
-    def __init__(self, store: Store, run: Task, here: bool, checkpoint: Checkpoint | None,
+    def __init__(self, store: Store, run: Task, here: bool, checkpoint: RunCheckpoint | None,
                  progress: Listener | None = None, deadline: float | None = None) -> None:
         if run.reorder not in REORDER:
             raise InputError("a store is reordered first auto, never or always", text=run.reorder)
@@ -224,9 +237,8 @@ class Placing:
     def _check_room(self) -> None:
         """Raises InputError (BudgetError with the numbers) where memory or disk cannot do for reordering, or for what
         follows."""
+        from ..conversion.reorder import check_reordering
         from ..engine.cpu import plan_engine
-        from ..order.reorder import check_reordering
-        from ..order.temporary import checked_folder
         from .opening import needs_of
 
         run = self._run
@@ -281,8 +293,7 @@ class Placing:
 
     def _reorder(self, locality: Locality | None, why: str) -> None:
         """Write the store and open it. Raises StoppedEarly on Ctrl-C and at the end of the time, BudgetError."""
-        from ..order.reorder import reorder
-        from ..order.temporary import checked_folder, temporary_store
+        from ..conversion.reorder import reorder
 
         program = self._program_now()
         begin, before = time.perf_counter(), _disk_bytes()
@@ -327,3 +338,48 @@ def _disk_bytes() -> tuple[int, int]:
 
     counts = psutil.Process().io_counters()
     return counts.read_chars, counts.write_chars
+
+
+_PREFIX, _GRAPH = "emdiam-reordered-", "graph.zarr"
+
+
+def checked_folder(scratch: Path | None) -> Path:
+    """The folder for temporary files, `scratch` if it is named. Raises InputError if it is missing, not writable, or in
+    memory though nobody named it."""
+    folder = Path(scratch_folder(scratch))
+    check_scratch(folder)
+    if scratch is None and file_system(folder) in MEMORY_FILE_SYSTEMS:
+        raise InputError("the folder for temporary files is in memory, where a store would be beside --memory",
+                         path=folder, remedy="name one on disk with --scratch DIR or TMPDIR")
+    return folder
+
+
+@contextmanager
+def temporary_store(folder: Path) -> Iterator[Path]:
+    """The path of a store to be written; it is removed at the end. Raises InputError, BudgetError."""
+    _remove_left(folder)
+    with disk_faults_are_said(folder, "the reordered store"):
+        place = Path(tempfile.mkdtemp(PARTIAL_SUFFIX, _PREFIX, folder))
+    handle = claim(place)
+    try:
+        yield place / _GRAPH
+    finally:
+        try:
+            shutil.rmtree(place)
+        finally:
+            os.close(handle)
+
+
+def _remove_left(folder: Path) -> None:
+    """Remove what runs that were killed have left in the folder."""
+    for place in folder.glob(f"{_PREFIX}*{PARTIAL_SUFFIX}"):
+        try:
+            remove_stale(place, _is_place)
+        except (InputError, OSError):
+            continue  # of a run at work, of another user, or something else of that name
+
+
+def _is_place(folder: Path) -> bool:
+    """Whether there is a store in it, under way or whole, and nothing else."""
+    # An empty folder may be claimed any moment.
+    return {path.name for path in folder.iterdir()} in ({_GRAPH}, {_GRAPH + PARTIAL_SUFFIX})

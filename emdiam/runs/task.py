@@ -326,6 +326,15 @@ class Session:
         result.memory_limit_bytes, result.planned_rss_bytes = memory_bytes, planned_bytes
         result.store_digest, result.store_path, result.store_name = store.digest, store.path, store.name
 
+    def certify(self, result: Any, solved: Store, search: Any = None, **reading: Any) -> None:
+        """Write the certificate of `result`, if one is wanted; see certificates.writing.write_proof."""
+        file = self.task.certificate
+        if file is not None:
+            from ..certificates.writing import write_proof
+
+            self.write(result, "certificate", file, lambda: write_proof(file, result, solved, search, **reading),
+                       "certificate")
+
     def write(self, result: Any, field: str, file: Path, write: Callable[[], object], stage: str = "write") -> None:
         """Write a file of `result`, which names it then in `field`; where that cannot be, it says so. The seconds are
         those of a stage."""

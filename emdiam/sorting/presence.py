@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..checkpoint.records import State
-from .entries import Keys
+from .runs import Keys
 
 _BLOCK = 1 << 15
 _WORDS = 1 << 14

@@ -25,9 +25,8 @@ import numpy as np
 from ..checkpoint.records import State
 from ..progress import Meter
 from .checkpoint import SafePoints
-from .entries import Entries, distinct_in_place, keys_of, room_for, sort_entries
 from .plan import SortPlan
-from .runs import DiskRun, RamRun, Run, RunWriter
+from .runs import DiskRun, Entries, RamRun, Run, RunWriter, distinct_in_place, keys_of, room_for, sort_entries
 from .scratch import NamedScratch, Scratch, ScratchFile
 
 T = TypeVar("T")

@@ -18,9 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import StoreError
-from .codec import ChunkCodec
+from .codec import REMEDY, ChunkCodec, check_seals, file_fault, read_index
 from .metadata import ArrayMeta
-from .shards import REMEDY, check_seals, file_fault, read_index
 
 _PAGE = 4096
 # Decoded bytes that read_slice asks for in one fetch, at least one chunk.

@@ -20,8 +20,7 @@ import numpy as np
 from ..checkpoint.records import State
 from ..durable import sync_path
 from ..errors import StoreError
-from .codec import CRC_BYTES, ChunkCodec, quiet_about_numcodecs
-from .shards import pack_index, read_end, seal_digest, seal_of
+from .codec import CRC_BYTES, ChunkCodec, pack_index, quiet_about_numcodecs, read_end, seal_digest, seal_of
 
 IN_FLIGHT = 4
 

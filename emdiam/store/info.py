@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import StoreError
 from .array_reader import ShardedArray, pieces
-from .shards import file_fault
+from .codec import file_fault
 from .store import Store
 
 _PIECE_CHUNKS = 4

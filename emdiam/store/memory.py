@@ -15,9 +15,9 @@ import numpy as np
 
 from .array_reader import ShardedArray
 from .array_writer import ArrayWriter
+from .codec import check_seals, end_bytes, index_bytes, parse_index, seal_of
 from .layout import StoreRecord
 from .metadata import ArrayMeta
-from .shards import check_seals, end_bytes, index_bytes, parse_index, seal_of
 from .store import Store
 from .writer import StoreWriter
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..durable import read_at_most
 from ..errors import StoreError
+from .codec import file_fault
 from .layout import FORMAT_VERSION, MOST_SHARD_CHUNKS, NATURAL, PARTIAL_SUFFIX, REVERSE, StoreRecord, id_dtype
-from .shards import file_fault
 from .weights import DTYPES as WEIGHT_DTYPES
 
 CONVERT = "make one with: emdiam convert INPUT STORE"

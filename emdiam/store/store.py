@@ -15,9 +15,9 @@ from ..addresses import is_url
 from ..errors import InputError, StoreError
 from ..shown import Shown
 from .array_reader import LocalArray, ShardedArray, filled, pieces, read_slice
+from .codec import file_fault
 from .layout import NATURAL, PARTIAL_SUFFIX, REVERSE, StoreRecord
 from .metadata import CONVERT, OPTIONAL_ARRAYS, ExpectedArray, as_object, check_record, expected_arrays, read_json
-from .shards import file_fault
 
 if TYPE_CHECKING:
     from .dask_arrays import DaskGraph
@@ -323,8 +323,7 @@ def _seals(record: StoreRecord, name: str, place: str | Path) -> str | None:
 
 
 def _open_remote(url: str) -> Store:
-    from .remote import open_objects
-    from .remote_array import RemoteArray
+    from .remote import RemoteArray, open_objects
 
     objects = open_objects(url)
     group = bytes(objects.get("zarr.json")[0])

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emdiam.batch import BatchOptions, commands
-from emdiam.batch.job import Job, Problem, in_order, link
+from emdiam.batch import BatchOptions
+from emdiam.batch import jobfile as commands
 from emdiam.batch.jobfile import JobFile, read_job_file
-from emdiam.batch.settings import expand, find_lines
+from emdiam.batch.settings import Job, Problem, expand, find_lines, in_order, link
 from emdiam.cli.main import group
 from emdiam.errors import InputError
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from emdiam.batch.attempt import processes_of
-from emdiam.batch.folder import NAME
+from emdiam.batch.attempt import NAME, processes_of
 from tests.helpers.batch_night import Night, make_night
 from tests.helpers.waiting import PATIENCE, wait_until
 

@@ -13,14 +13,27 @@ from pathlib import Path
 
 import pytest
 
-from emdiam.batch.attempt import end_leftovers, job_environment, outcome, processes_of, read_log
-from emdiam.batch.folder import NAME, JobFolder, Record, Results, State, read_record, read_results
-from emdiam.batch.job import Job
-from emdiam.batch.summary import Batch, answer_text, summary_text
+from emdiam.batch.attempt import (
+    NAME,
+    AttemptRecord,
+    JobFolder,
+    JobState,
+    Results,
+    end_leftovers,
+    job_environment,
+    outcome,
+    processes_of,
+    read_log,
+    read_record,
+    read_results,
+)
+from emdiam.batch.prepare import Batch, answer_text, summary_text
+from emdiam.batch.settings import Job
 from emdiam.errors import InputError
 from tests.helpers.waiting import PATIENCE, wait_until
 
-ONE, TWO = Record("a", "1", "done", result={"x": [1, 2]}), Record("b", "2", "failed", sentence="it was\nBlüte")
+ONE = AttemptRecord("a", "1", "done", result={"x": [1, 2]})
+TWO = AttemptRecord("b", "2", "failed", sentence="it was\nBlüte")
 
 
 def results_file(folder: Path) -> bytes:
@@ -80,9 +93,9 @@ def test_a_bad_line_in_the_middle_is_refused(tmp_path: Path):
 def test_the_last_line_of_a_job_counts(tmp_path: Path):
     results = Results(tmp_path)
     for status in ("failed", "stopped", "done"):
-        results.append(Record("a", "1", status))
+        results.append(AttemptRecord("a", "1", status))
     results.close()
-    assert read_results(tmp_path / NAME)[0] == {"a": Record("a", "1", "done")}
+    assert read_results(tmp_path / NAME)[0] == {"a": AttemptRecord("a", "1", "done")}
 
 
 def test_a_full_disk_leaves_whole_lines(tmp_path: Path):
@@ -90,11 +103,11 @@ def test_a_full_disk_leaves_whole_lines(tmp_path: Path):
     code = """
 import signal, sys
 from pathlib import Path
-from emdiam.batch.folder import Record, Results
+from emdiam.batch.attempt import AttemptRecord, Results
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 results = Results(Path(sys.argv[1]))
 for number in range(100):
-    results.append(Record(f"j{number}", "1", "done"))
+    results.append(AttemptRecord(f"j{number}", "1", "done"))
 """
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True,
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)))
@@ -105,18 +118,18 @@ for number in range(100):
 
 
 @pytest.mark.parametrize("record, digest, limits, retry, counts", [
-    (Record("a", "1", "done"), "1", (None, None), False, True),
-    (Record("a", "1", "done"), "1", (5, 6.0), True, True),
-    (Record("a", "1", "done"), "2", (None, None), False, False),
-    (Record("a", "1", "failed"), "1", (None, None), False, True),
-    (Record("a", "1", "failed"), "1", (None, None), True, False),
-    (Record("a", "1", "failed", memory=4), "1", (5, None), False, False),
-    (Record("a", "1", "stopped", stopped_by="time limit", time_limit=1.0), "1", (None, 1.0), False, True),
-    (Record("a", "1", "stopped", stopped_by="time limit", time_limit=1.0), "1", (None, 2.0), False, False),
-    (Record("a", "1", "stopped", stopped_by="user"), "1", (None, None), False, False),
-    (Record("a", "1", "skipped"), "1", (None, None), False, False),
+    (AttemptRecord("a", "1", "done"), "1", (None, None), False, True),
+    (AttemptRecord("a", "1", "done"), "1", (5, 6.0), True, True),
+    (AttemptRecord("a", "1", "done"), "2", (None, None), False, False),
+    (AttemptRecord("a", "1", "failed"), "1", (None, None), False, True),
+    (AttemptRecord("a", "1", "failed"), "1", (None, None), True, False),
+    (AttemptRecord("a", "1", "failed", memory=4), "1", (5, None), False, False),
+    (AttemptRecord("a", "1", "stopped", stopped_by="time limit", time_limit=1.0), "1", (None, 1.0), False, True),
+    (AttemptRecord("a", "1", "stopped", stopped_by="time limit", time_limit=1.0), "1", (None, 2.0), False, False),
+    (AttemptRecord("a", "1", "stopped", stopped_by="user"), "1", (None, None), False, False),
+    (AttemptRecord("a", "1", "skipped"), "1", (None, None), False, False),
 ])
-def test_which_records_count(record: Record, digest: str, limits, retry: bool, counts: bool):
+def test_which_records_count(record: AttemptRecord, digest: str, limits, retry: bool, counts: bool):
     assert record.counts(digest, limits, retry) is counts
 
 
@@ -132,14 +145,14 @@ def test_digests_are_of_what_is_computed():
 def test_the_state_comes_back(tmp_path: Path):
     there = tmp_path / "there"
     there.mkdir()
-    State(tmp_path).begin("a", "1", 3, (str(there), str(tmp_path / "new"), "s3://x/y"))
-    again = State(tmp_path)
+    JobState(tmp_path).begin("a", "1", 3, (str(there), str(tmp_path / "new"), "s3://x/y"))
+    again = JobState(tmp_path)
     assert (again.under_way, again.owned) == ({"a": ("1", 3)}, {str(tmp_path / "new")})
     again.end("a")
-    assert State(tmp_path).under_way == {} and State(tmp_path).owned == {str(tmp_path / "new")}
+    assert JobState(tmp_path).under_way == {} and JobState(tmp_path).owned == {str(tmp_path / "new")}
     (tmp_path / "state.json").write_text('{"format": 2}')
     with pytest.raises(InputError, match="not the state of a batch"):
-        State(tmp_path)
+        JobState(tmp_path)
 
 
 def test_the_folder_of_a_job(tmp_path: Path):
@@ -241,16 +254,17 @@ def test_answers_in_a_few_words(result, text: str):
     (["failed"], True, 3), (["stopped", "skipped"], False, 3),
 ])
 def test_the_exit_code_tells(statuses: list[str], interrupted: bool, code: int):
-    records = [Record(str(number), "1", status) for number, status in enumerate(statuses)]
+    records = [AttemptRecord(str(number), "1", status) for number, status in enumerate(statuses)]
     batch = Batch("f", "o", None, 1, len(statuses) + interrupted, records, interrupted=interrupted)
     assert batch.exit_code == code == batch.to_dict()["exit_code"]
     assert batch.to_dict()["jobs"] == [asdict(record) for record in records]
 
 
 def test_the_table_has_a_line_for_each_and_every_sentence():
-    records = [Record("long-name", "1", "done", seconds=1234.5, peak_rss_bytes=3 << 30, attempts=1, result=ANSWER),
-               Record("b", "1", "failed", sentence="it was too large", attempts=1, seconds=0.25),
-               Record("c", "1", "skipped", sentence="it needs b, which failed: it was too large")]
+    records = [AttemptRecord("long-name", "1", "done", seconds=1234.5, peak_rss_bytes=3 << 30, attempts=1,
+                             result=ANSWER),
+               AttemptRecord("b", "1", "failed", sentence="it was too large", attempts=1, seconds=0.25),
+               AttemptRecord("c", "1", "skipped", sentence="it needs b, which failed: it was too large")]
     assert summary_text(Batch("f", "o", None, 1, 3, records)) == """\
 job        status   answer         time  peak memory
 long-name  done     D = 3   20 min 34 s      3.0 GiB

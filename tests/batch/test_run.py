@@ -16,7 +16,7 @@ import click
 import pytest
 
 from emdiam.batch import Batch, BatchOptions, InvalidJobs, prepare
-from emdiam.batch.folder import NAME, read_results
+from emdiam.batch.attempt import NAME, read_results
 from emdiam.cli.listener import Heartbeat
 from emdiam.cli.main import group
 from emdiam.errors import InputError, NotWritten, StoppedEarly

@@ -13,7 +13,7 @@ from bench.cache import Cache
 from bench.graphs import known
 from bench.published import PAPER
 from bench.setting import QUICK_EFFORT, Setting
-from emdiam.tradeoff.grid import parse_grid
+from emdiam.report.cells import parse_grid
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emdiam._version import __version__
-from emdiam.cli.events import AT_ONCE, TURNS_AT_ONCE, EventLog, begin_log, store_digest
+from emdiam.cli.outcome import AT_ONCE, TURNS_AT_ONCE, EventLog, begin_log, store_digest
 from emdiam.engine.reporter import MOST_PROFILES, TraversalEvents
 from emdiam.errors import InputError
 from emdiam.progress import Allowance, Event, shared

@@ -13,15 +13,16 @@ from pathlib import Path
 import click
 import pytest
 
-from emdiam.batch import BatchOptions, InvalidJobs, commands
+from emdiam.batch import BatchOptions, InvalidJobs
 from emdiam.batch import batch as run_batch
-from emdiam.batch.folder import Results
+from emdiam.batch import jobfile as commands
+from emdiam.batch.attempt import Results
+from emdiam.certificates import writing as certificate
 from emdiam.cli import options
 from emdiam.cli.main import group
 from emdiam.cli.outcome import run
 from emdiam.generators import generate
-from emdiam.methods.exact import certificate
-from emdiam.tradeoff import run as tradeoff_run
+from emdiam.report import tradeoff as tradeoff_run
 
 # Arguments and options that name what a command reads.
 READ = {("convert", "inputs"), ("reorder", "store"), ("exact", "store"), ("approx", "store"), ("tradeoff", "store"),
@@ -189,8 +190,8 @@ def test_a_tradeoff_on_a_full_disk_prints_what_it_has(
 
 def ended_cell(_store, digest, cell, cell_options):
     """A record of a cell that failed at once."""
-    from emdiam.batch.folder import FAILED
-    from emdiam.tradeoff.cells import CellRecord
+    from emdiam.batch.attempt import FAILED
+    from emdiam.report.cells import CellRecord
 
     return CellRecord(cell, digest, cell_options.identity(), FAILED, "none", 1, 0.1, None, None)
 

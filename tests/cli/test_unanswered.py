@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from emdiam.cli import unanswered
+from emdiam.certificates import writing as certificate
+from emdiam.cli import outcome as unanswered
 from emdiam.cli.main import COMMANDS, group
 from emdiam.cli.outcome import run
 from emdiam.errors import StoppedEarly
 from emdiam.generators import generate
-from emdiam.methods.exact import certificate
 from tests.helpers.waiting import PATIENCE
 from tests.helpers.weighted_stores import make_weighted_store, some_weighted_graph
 
@@ -37,12 +37,12 @@ RUNS: dict[str, tuple[str, str]] = {
     "sssp": ("sssp path.zarr --source 0", "emdiam.runs.task.execute"),
     "apsp": ("apsp path.zarr --out new.zarr", "emdiam.runs.task.execute"),
     "verify": ("verify c.json path.zarr", "emdiam.api.verify"),
-    "tradeoff": ("tradeoff path.zarr --out new", "emdiam.tradeoff.tradeoff"),
+    "tradeoff": ("tradeoff path.zarr --out new", "emdiam.report.tradeoff.tradeoff"),
     "batch": ("batch jobs.toml --out new", "emdiam.batch.batch"),
 }
 OTHERS: dict[str, tuple[str, str]] = {
     "convert": ("convert edges.txt new.zarr", "emdiam.api.convert"),
-    "reorder": ("reorder path.zarr new.zarr --order bfs", "emdiam.order.reorder.reorder"),
+    "reorder": ("reorder path.zarr new.zarr --order bfs", "emdiam.conversion.reorder.reorder"),
     "generate": ("generate path new.zarr --vertices 9", "emdiam.api.generate"),
     "info": ("info path.zarr", "emdiam.store.store.open_store"),
     "report": ("report answer.json", "emdiam.report.make_report"),

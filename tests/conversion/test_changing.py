@@ -16,8 +16,8 @@ from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.cli.main import group
 from emdiam.cli.outcome import run
 from emdiam.conversion.convert import Conversion, ConvertOptions, convert
+from emdiam.conversion.reorder import _Reordering, reorder
 from emdiam.errors import InputError
-from emdiam.order.reorder import _Reordering, reorder
 from emdiam.store.store import open_store
 from tests.helpers.damage import make_store, some_graph
 

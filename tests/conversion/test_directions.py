@@ -21,9 +21,9 @@ import scipy.sparse
 
 from emdiam import open as open_store
 from emdiam import reorder
+from emdiam.cli.answer_lines import directions_text
 from emdiam.cli.convert import report_text
 from emdiam.cli.info import info_text
-from emdiam.cli.store_lines import directions_text
 from emdiam.conversion.convert import ConvertOptions, ConvertReport, convert, write_graph
 from emdiam.conversion.keys import pairs_of, put_both_directions, without_flags
 from emdiam.errors import InputError

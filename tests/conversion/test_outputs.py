@@ -15,10 +15,10 @@ import pytest
 from emdiam import reorder
 from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.conversion.convert import ConvertOptions, convert, write_graph
+from emdiam.conversion.ordered import convert_ordered
 from emdiam.errors import BudgetError, InputError
 from emdiam.formats.source import EdgeBatch, SourceInfo
 from emdiam.generators import generate
-from emdiam.order.convert import convert_ordered
 from emdiam.store.place import claim
 from emdiam.store.store import open_store
 from tests.helpers.convert_twin import TINY, ListSource
@@ -139,7 +139,7 @@ def _refused(
 
     monkeypatch.setattr("emdiam.generators.source.GeneratedSource.prepare", never)
     monkeypatch.setattr("emdiam.conversion.convert.Conversion.run", never)
-    monkeypatch.setattr("emdiam.order.reorder._reorder", never)
+    monkeypatch.setattr("emdiam.conversion.reorder._reorder", never)
     before = sorted(folder.iterdir())
     for target, scratch, text in cases:
         with pytest.raises(InputError, match=text):

@@ -21,11 +21,11 @@ import pytest
 from emdiam.checkpoint.folder import Folder
 from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.conversion.convert import ConvertOptions, write_graph
+from emdiam.conversion.ordered import convert_ordered
+from emdiam.conversion.orders import ORDERS
+from emdiam.conversion.reorder import reorder
 from emdiam.conversion.writing import DONE
 from emdiam.formats.source import SourceInfo
-from emdiam.order.convert import convert_ordered
-from emdiam.order.registry import ORDERS
-from emdiam.order.reorder import reorder
 from emdiam.progress import Event
 from emdiam.store import arc_runs
 from tests.conftest import ROOT

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.conversion.convert import ConvertOptions, graph_in_memory, write_graph
-from emdiam.conversion.weights import WeightEnds, numbers_of, weights_of
+from emdiam.conversion.keys import WeightEnds, numbers_of, weights_of
+from emdiam.conversion.reorder import reorder
 from emdiam.conversion.writing import DONE
 from emdiam.errors import InputError
 from emdiam.formats.source import SourceInfo
-from emdiam.order.reorder import reorder
 from emdiam.sorting.plan import SortPlan
 from emdiam.store.check import check_store
 from emdiam.store.store import open_store

@@ -13,7 +13,7 @@ import pytest
 import emdiam
 from emdiam.engine.cpu import LocalEngine
 from emdiam.runs.opening import open_engine
-from emdiam.runs.profile import profile
+from emdiam.runs.probe import profile
 from emdiam.store.array_reader import read_slice
 from emdiam.store.store import Store, open_store
 from emdiam.traverse.distance_table import DistanceTable

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import emdiam
 from emdiam.cli.info import info_text
 from emdiam.errors import InputError, MoreMemoryError
-from emdiam.runs.profile import profile
+from emdiam.runs.probe import profile
 from emdiam.traverse.triangles import count_triangles
 from tests.cli.test_commands import call  # noqa: F401 - a fixture
 from tests.helpers import naive

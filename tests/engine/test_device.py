@@ -12,17 +12,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from emdiam.certificates.run import verify
+from emdiam.certificates.writing import claims_of, write_certificate
 from emdiam.gpu.components import DeviceComponents
 from emdiam.gpu.paging_model import TYPICAL
 from emdiam.gpu.setting import OnDevice
 from emdiam.methods.approx.clusters import ClusterOptions, clusters
 from emdiam.methods.exact.bounding import bounding
-from emdiam.methods.exact.certificate import claims_of, write_certificate
 from emdiam.methods.exact.fdiam import fdiam
 from emdiam.methods.exact.pivots import pivots
 from emdiam.store.store import open_store
 from emdiam.traverse.hidden import HiddenComponents
-from emdiam.verification.run import verify
 from tests.engine.test_protocol import check_components
 from tests.gpu.test_components import many_parts
 from tests.gpu.test_engine import without_costs

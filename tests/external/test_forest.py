@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emdiam.conversion.convert import ConvertOptions
+from emdiam.conversion.reorder import reorder
 from emdiam.engine.cpu import CpuEngine
 from emdiam.errors import InputError
-from emdiam.order.reorder import reorder
 from tests.external.test_clustering import Verbs, check, verbs_on
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store

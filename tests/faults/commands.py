@@ -16,11 +16,11 @@ from typing import Any
 
 import emdiam
 from emdiam.batch import BatchOptions, batch
+from emdiam.certificates.documents import read_certificate
 from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.cli.main import group
 from emdiam.conversion.convert import ConvertOptions, convert
 from emdiam.errors import InputError
-from emdiam.methods.exact.certificate import read_certificate
 from emdiam.runs.task import execute, make_task
 from emdiam.store.check import check_store
 from emdiam.store.store import open_store

@@ -21,9 +21,9 @@ import networkx as nx
 import pytest
 
 import emdiam as package
+from emdiam.certificates.documents import read_certificate
 from emdiam.errors import InputError
 from emdiam.generators import generate
-from emdiam.methods.exact.certificate import read_certificate
 from emdiam.store.check import check_store
 from emdiam.store.store import open_store
 from tests.conftest import ROOT, Run

@@ -9,7 +9,7 @@ import pytest
 import emdiam
 from emdiam.errors import InputError
 from emdiam.formats.objects import as_source
-from emdiam.formats.wishes import two_columns
+from emdiam.formats.source import two_columns
 from tests.helpers.formats_naive import collect, fault_of, read_pairs
 
 TABLE = pd.DataFrame({"id": [0, 1], "km": [5, 7], "boss": [10, 11], "worker": [11, 12]})

@@ -27,7 +27,7 @@ from emdiam.conversion.writing import DONE
 from emdiam.errors import InputError
 from emdiam.formats.digits import float_or_decimal
 from emdiam.formats.objects import as_source
-from emdiam.formats.opening import open_source
+from emdiam.formats.registry import open_source
 from emdiam.formats.weights import WeightChoice
 from emdiam.store.store import open_store
 from emdiam.store.weights import ROUNDED

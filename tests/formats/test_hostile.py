@@ -18,11 +18,10 @@ import pytest
 
 from emdiam.errors import InputError
 from emdiam.formats import open_source
-from emdiam.formats.heads import find_header, lines_with_text
-from emdiam.formats.inputs import Input
+from emdiam.formats.inputs import Input, find_header, lines_with_text
 from emdiam.formats.look import look
 from emdiam.formats.marks import find_mark
-from emdiam.formats.wishes import Wishes
+from emdiam.formats.source import Wishes
 from tests.helpers.formats_naive import fault_of, read_pairs
 
 DIGITS = b"1" * 4301

@@ -17,8 +17,8 @@ from scipy import sparse
 import emdiam
 from emdiam.errors import InputError
 from emdiam.formats.objects import as_source
+from emdiam.formats.source import two_columns
 from emdiam.formats.weights import WeightChoice
-from emdiam.formats.wishes import two_columns
 
 PATH = nx.path_graph(5)
 DENSE = nx.to_numpy_array(PATH)

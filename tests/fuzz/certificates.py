@@ -9,16 +9,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from emdiam.methods.exact.certificate import read_certificate
+from emdiam.certificates.documents import read_certificate
+from emdiam.certificates.run import verify
 from emdiam.methods.result import ComponentProof, Proof
 from emdiam.store.edge_digest import edge_digest
 from emdiam.store.store import open_store
-from emdiam.verification.run import verify
+from tests.certificates.test_documents import seal
 from tests.fuzz.kinds import Attack
 from tests.fuzz.outcome import REFUSED, RIGHT, WRONG, Outcome
 from tests.helpers import naive, prover
 from tests.helpers.stores import odd_graphs, write_store
-from tests.methods.exact.test_certificate import seal
 
 _SHAPES = ("path-and-star", "grid", "torus", "lollipop", "two-paths", "tree", "caterpillar", "clique-and-path", "pairs")
 _NUMBERS = (-1, 0, 1, 2, 3, 10, 2**31, 2**63, 2**64, True, None, "1", 1.5, [], {}, "x" * 500)

@@ -26,8 +26,8 @@ from pathlib import Path
 
 import numpy as np
 
+from emdiam.certificates.documents import read_certificate
 from emdiam.errors import InputError, StoreError
-from emdiam.methods.exact.certificate import read_certificate
 from emdiam.paths.pairs.matrix import open_matrix
 from emdiam.store.check import check_store
 from emdiam.store.store import open_store

@@ -14,7 +14,7 @@ import numpy as np
 
 import emdiam
 from emdiam.checkpoint.options import CheckpointOptions
-from emdiam.order.registry import ORDERS
+from emdiam.conversion.orders import ORDERS
 from emdiam.progress import Listener
 from emdiam.runs.registry import METHODS as REGISTRY
 from emdiam.runs.task import execute, make_task

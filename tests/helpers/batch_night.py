@@ -13,7 +13,7 @@ import click
 import pytest
 
 from emdiam.batch import Batch, BatchOptions, batch
-from emdiam.batch.folder import NAME, read_results
+from emdiam.batch.attempt import NAME, read_results
 from emdiam.cli.main import group
 from emdiam.progress import Event
 from tests.conftest import ROOT

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from emdiam.store.codec import ChunkCodec
+from emdiam.store.codec import ChunkCodec, end_bytes, pack_index, read_index, seal_digest, seal_of
 from emdiam.store.layout import StoreRecord
-from emdiam.store.shards import end_bytes, pack_index, read_index, seal_digest, seal_of
 from emdiam.store.store import open_store
 from emdiam.store.writer import StoreWriter
 from tests.helpers import naive

@@ -6,7 +6,8 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
-from emdiam.methods.exact.certificate import Claims, write_certificate
+from emdiam.certificates.documents import Claims
+from emdiam.certificates.writing import write_certificate
 from emdiam.methods.result import ComponentProof, Proof
 from emdiam.store.store import open_store
 from tests.helpers import naive

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from emdiam.batch.folder import FAILED
+from emdiam.batch.attempt import FAILED
+from emdiam.report import cells
+from emdiam.report.cells import ENDED, Cell, CellRecord
+from emdiam.report.tradeoff_table import Tradeoff, fill
 from emdiam.store.store import open_store
-from emdiam.tradeoff import Tradeoff, cells
-from emdiam.tradeoff.cells import ENDED, CellRecord
-from emdiam.tradeoff.grid import Cell
-from emdiam.tradeoff.summary import fill
 
 
 def result(lower: int = 10, upper: int = 20, estimate: int = 15, seconds: float = 2.0, **more: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ DOOR_FAULTS = (
     Fault("decimals of fewer places are whole numbers of their own unit", "emdiam/formats/digits.py",
           "        return exact.units * scale\n", "        return exact.units * scale.min()\n", _DIGITS),
     # -- the look -----------------------------------------------------------------------------------------------
-    Fault("a first line of counts need not say how many edges follow", "emdiam/formats/counts.py",
+    Fault("a first line of counts need not say how many edges follow", "emdiam/formats/text_source.py",
           "(self.m == self.pairs if self.m is not None else self.n != self.pairs)", "self.pairs > 1", _COUNTS),
     Fault("lists of neighbours of any length are edges with further fields", "emdiam/formats/look_shape.py",
           "    if certain or all(field in known for field in behind):\n", "    if certain and not behind:\n", _ROWS),

@@ -14,7 +14,7 @@ from tests.mutations.faults import FAULTS
 
 def test_there_are_enough_faults_of_every_kind():
     assert len(FAULTS) >= 30 and len({fault.name for fault in FAULTS}) == len(FAULTS)
-    assert {fault.room for fault in FAULTS} >= {"traverse", "stream", "methods", "paths", "verification", "store",
+    assert {fault.room for fault in FAULTS} >= {"traverse", "stream", "methods", "paths", "certificates", "store",
                                                "sorting", "checkpoint", "dask", "gpu"}
 
 

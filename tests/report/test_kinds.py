@@ -16,9 +16,9 @@ from click.testing import CliRunner
 import emdiam
 from emdiam.cli.main import COMMANDS, group
 from emdiam.report import draw_figures, make_report, read_report
-from emdiam.report.kinds import COMMANDS as KINDS
-from emdiam.report.kinds import kind_of, outcome
-from emdiam.report.sections import document
+from emdiam.report.page import document
+from emdiam.report.records import COMMANDS as KINDS
+from emdiam.report.records import kind_of, outcome
 
 # What a command asks, by a name for it.
 CALLS = {

@@ -11,10 +11,10 @@ import pytest
 
 from emdiam.errors import InputError
 from emdiam.report import draw_figures, make_report, read_report, report_text
-from emdiam.report.points import points
+from emdiam.report.page import document
+from emdiam.report.parts import points
 from emdiam.report.read import track_of
 from emdiam.report.records import Run
-from emdiam.report.sections import document
 from tests.helpers.report_runs import (
     NASTY,
     approximation,

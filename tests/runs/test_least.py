@@ -15,8 +15,8 @@ from bench.memory.graphs import write_edges
 from bench.memory.process import Ended, call
 from emdiam.api import convert, generate
 from emdiam.conversion.convert import ConvertOptions
+from emdiam.conversion.reorder import check_reordering
 from emdiam.errors import BudgetError
-from emdiam.order.reorder import check_reordering
 from emdiam.runs import hops
 from emdiam.runs.options import ORDERS
 from emdiam.runs.task import execute, make_task

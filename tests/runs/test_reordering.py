@@ -15,24 +15,23 @@ from typing import Any, NoReturn
 import pytest
 
 import emdiam
+from emdiam.certificates.run import verify
 from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.cli.plan import _one, plan_text
+from emdiam.conversion import reorder as order_room
 from emdiam.errors import BudgetError, InputError, MoreMemoryError, StoppedEarly
 from emdiam.methods.exact.method import ExactMethod
 from emdiam.methods.result import Result
-from emdiam.order import reorder as order_room
-from emdiam.order.temporary import temporary_store
 from emdiam.progress import Event, TimeOver
 from emdiam.runs import locality
 from emdiam.runs.locality import BfsReads, Comparison, Locality, compare
 from emdiam.runs.registry import entry_of
-from emdiam.runs.reordering import Placing
+from emdiam.runs.reordering import Placing, temporary_store
 from emdiam.runs.task import Task, execute, make_task
 from emdiam.store.check import check_store
 from emdiam.store.place import claim
 from emdiam.store.store import open_store
 from emdiam.stream import plan
-from emdiam.verification.run import verify
 from tests.helpers import naive
 from tests.helpers.order_twins import renumbered
 from tests.helpers.stores import CHUNK, odd_graphs, write_store
@@ -56,7 +55,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "scratch").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "scratch"))
     monkeypatch.setattr("tempfile.tempdir", None)
-    monkeypatch.setattr("emdiam.order.temporary.MEMORY_FILE_SYSTEMS", ())
+    monkeypatch.setattr("emdiam.runs.reordering.MEMORY_FILE_SYSTEMS", ())
     monkeypatch.setattr("emdiam.sorting.scratch.MEMORY_FILE_SYSTEMS", ())
     return write_store(tmp_path / "g.zarr", GRAPH)
 

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from emdiam.sorting.entries import Entries, distinct_in_place, sort_entries
-from emdiam.sorting.runs import RamRun, RunWriter
+from emdiam.sorting.runs import Entries, RamRun, RunWriter, distinct_in_place, sort_entries
 from emdiam.sorting.scratch import Scratch
 from emdiam.sorting.sort import KeySorter, RunSet, SortContext, cut_keys, fewer_runs, merged
 from tests.helpers.convert_twin import TINY

@@ -12,9 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emdiam.errors import BudgetError, InputError
-from emdiam.sorting.entries import Keys, unique_in_place
 from emdiam.sorting.plan import LEAST_WORK_BYTES, SortPlan, plan_sort
-from emdiam.sorting.runs import DiskRun, RamRun, RunWriter
+from emdiam.sorting.runs import DiskRun, Keys, RamRun, RunWriter, unique_in_place
 from emdiam.sorting.scratch import NamedScratch, Scratch, check_of, file_system
 from emdiam.sorting.sort import LEAST_BLOCKS, KeySorter, RunSet, SortContext, cut_keys, fewer_runs, merged
 from emdiam.store.writer import writer_bytes

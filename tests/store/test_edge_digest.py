@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emdiam.conversion.convert import ConvertOptions
+from emdiam.conversion.reorder import reorder
 from emdiam.errors import StoreError
-from emdiam.order.reorder import reorder
-from emdiam.store import arc_runs, digest_on_disk
+from emdiam.store import arc_runs
+from emdiam.store import edge_digest as digest_on_disk
 from emdiam.store.arc_runs import scan_arcs, scan_bytes
 from emdiam.store.edge_digest import edge_digest, hash_ids, vertex_hashes
 from emdiam.store.layout import StoreRecord

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from emdiam.conversion.convert import ConvertOptions
+from emdiam.conversion.reorder import reorder
 from emdiam.errors import StoreError
-from emdiam.order.reorder import reorder
 from emdiam.runs.opening import open_engine
 from emdiam.runs.task import execute, make_task
+from emdiam.store.codec import open_remedy
 from emdiam.store.layout import StoreRecord
-from emdiam.store.shards import open_remedy
 from emdiam.store.store import open_store
 from emdiam.stream import rows as stream_rows
 from emdiam.traverse.chains import follow

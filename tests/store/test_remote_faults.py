@@ -201,7 +201,7 @@ def test_requests_ahead(server: FaultyServer):
 def test_requests_ahead_are_bounded(server: FaultyServer, monkeypatch: pytest.MonkeyPatch):
     with open_store(url_of(server)) as store:
         store.indices.fetch(0, [np.empty(CHUNK, np.uint32)])
-        monkeypatch.setattr("emdiam.store.remote_array.AHEAD_BYTES", 600)
+        monkeypatch.setattr("emdiam.store.remote.AHEAD_BYTES", 600)
         assert store.ahead_bytes == 600
         answering = threading.Event()
         server.conduct = Conduct(gate=answering.is_set)

@@ -41,9 +41,8 @@ from ..run import UNKNOWN
 from ..witness import REPORT
 from .bounds import Bounds
 from .by_pairs import MOST_PAIRS, PAIR_BYTES, ByPairs
-from .certificate import MOST_ANEW
 from .output import write_table
-from .result import EccentricityResult
+from .result import MOST_ANEW, EccentricityResult
 from .summary import Summary, count_eccentricities
 
 ALL, RADIUS, CENTER = "all", "radius", "center"

@@ -15,6 +15,9 @@ from ..result import Result
 # Vectors of a result, which JSON leaves out.
 _OF_VERTICES = ("ids", "lower_bounds", "upper_bounds", "eccentricity_proof", "traversed", "of_largest")
 
+# Vertices of a component without a source, at most: a certificate tells nothing of them, and they are computed anew.
+MOST_ANEW = 1024
+
 
 @dataclass(repr=False)
 class VertexSet(Shown):

@@ -18,7 +18,6 @@ from ..eccentricity.output import in_pieces, write_table
 from ..witness import REPORT
 from .eccentricities import ALL, CENTER, RADIUS
 from .eccentricities import WeightedEccentricities as Search
-from .eccentricity_certificate import write_certificate
 from .eccentricity_result import WeightedEccentricities, histogram, interval_of_radius, of_largest
 from .heights import NEVER
 from .stages import Stages, solved
@@ -61,8 +60,8 @@ def solve(session: Session) -> WeightedEccentricities:
 
 
 def _settled(stages: Stages, search: Search) -> WeightedEccentricities:
-    asked, proof = stages.task.options, stages.task.certificate
-    if proof is not None and stages.units.rounded:  # known once a sum of weights was too long
+    asked = stages.task.options
+    if stages.task.certificate is not None and stages.units.rounded:  # known once a sum of weights was too long
         raise InputError("sums of these weights have more digits than 64 bits, and a certificate has no intervals",
                          remedy="leave out --certificate, or round the weights to a few decimals and convert again")
     with stages.solving(search, lambda: _answer(stages, search, asked, whole=False)):
@@ -71,9 +70,7 @@ def _settled(stages: Stages, search: Search) -> WeightedEccentricities:
     _check_radius(stages, search)
     result = _answer(stages, search, asked, whole=True)
     result.witness = None if path is None else stages.witness(search, path)
-    if proof is not None:
-        stages.session.write(result, "certificate", proof, lambda: write_certificate(
-            proof, result, search, stages.store), "certificate")
+    stages.session.certify(result, stages.store, search)
     return stages.end(result)
 
 

@@ -15,7 +15,6 @@ import numpy as np
 from ...errors import InputError, no_such
 from ..witness import write_path
 from .bounding import WeightedBounding
-from .certificate import write_certificate
 from .pivots import SWEEPS, WeightedPivots
 from .result import WeightedResult
 from .search import WeightedSearch
@@ -62,12 +61,10 @@ def _proved(stages: Stages, search: WeightedSearch) -> WeightedResult:
     path = stages.checked(search)
     result = stages.answer(WeightedResult, search)
     result.witness = stages.witness(search, path)
-    file, proof = stages.task.options.path_file, stages.task.certificate
+    file = stages.task.options.path_file
     if file is not None:
         _write_path(result, path, file, stages)
-    if proof is not None:
-        stages.session.write(result, "certificate", proof, lambda: write_certificate(
-            proof, result, search, stages.store), "certificate")
+    stages.session.certify(result, stages.store, search)
     return stages.end(result)
 
 

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emdiam.conversion.convert import ConvertOptions
+from emdiam.conversion.reorder import reorder
 from emdiam.errors import InputError
 from emdiam.methods.approx import cluster_order as local
 from emdiam.methods.approx.clusters import ClusterOptions, clusters
 from emdiam.methods.approx.result import Approximation
-from emdiam.order.reorder import reorder
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store
 

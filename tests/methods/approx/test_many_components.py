@@ -12,15 +12,15 @@ from typing import Any, cast
 
 import pytest
 
+from emdiam.conversion import order_cluster as cluster_order
 from emdiam.conversion.convert import ConvertOptions
+from emdiam.conversion.reorder import reorder
 from emdiam.engine.interface import Engine
 from emdiam.errors import BudgetError, MoreMemoryError
 from emdiam.methods.approx import cluster_bounds as cluster_lower
 from emdiam.methods.approx import clusters as clusters_module
 from emdiam.methods.approx.clusters import ClusterOptions, clusters
 from emdiam.methods.exact.pivot_columns import budget_bytes
-from emdiam.order import cluster as cluster_order
-from emdiam.order.reorder import reorder
 from emdiam.runs.plan import plan_run
 from emdiam.runs.task import execute, make_task
 from emdiam.store.store import open_store

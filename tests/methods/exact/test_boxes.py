@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from emdiam.certificates import pairs
 from emdiam.methods.exact import boxes
 from emdiam.methods.exact.candidates import Candidates, boxed_candidates
 from emdiam.traverse.ram_column import RamColumn
-from emdiam.verification import pairs
 
 
 @pytest.mark.parametrize("seed", range(4))

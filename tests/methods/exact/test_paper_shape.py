@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from emdiam.conversion.convert import ConvertOptions
+from emdiam.conversion.reorder import reorder
 from emdiam.engine.interface import max_degree_vertex
 from emdiam.generators import generate
-from emdiam.order.reorder import reorder
 from emdiam.runs.opening import open_engine
 from emdiam.store.layout import StoreRecord
 from emdiam.store.store import open_store

@@ -16,13 +16,13 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import emdiam
+from emdiam.certificates.run import verify
+from emdiam.certificates.sealed import sealed
 from emdiam.cli.main import group
 from emdiam.decimal_kernels import most_places
 from emdiam.errors import InputError
-from emdiam.methods.sealed import sealed
 from emdiam.store.layout import FORMAT_VERSION
 from emdiam.store.store import open_store
-from emdiam.verification.run import verify
 from tests.helpers.lengths import random_edges
 
 Edges = dict[tuple[int, int], float]

@@ -17,9 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import emdiam
+from emdiam.certificates import weighted as weighted_sources
+from emdiam.certificates.sealed import sealed
+from emdiam.certificates.weighted import are_distances
 from emdiam.cli.main import group
 from emdiam.errors import BudgetError, InputError, StoppedEarly
-from emdiam.methods.sealed import sealed
 from emdiam.methods.weighted import stages
 from emdiam.methods.weighted.run import METHODS
 from emdiam.methods.weighted.units import units_of
@@ -28,8 +30,6 @@ from emdiam.paths.paths import SearchOptions
 from emdiam.paths.plan import ArcsPlan
 from emdiam.paths.rows import WeightedRows
 from emdiam.runs.task import execute, task_of
-from emdiam.verification import weighted_sources
-from emdiam.verification.weighted_sources import are_distances
 from tests.conftest import ROOT
 from tests.helpers.lengths import ODD, Edges, all_pairs, in_ram, on_disk, random_edges, random_weight, two_parts
 from tests.helpers.weighted_answers import check_diameter, largest_component, longest, solved

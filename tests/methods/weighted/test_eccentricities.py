@@ -19,16 +19,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import emdiam
+from emdiam.certificates import weighted as weighted_sources
+from emdiam.certificates.sealed import sealed
 from emdiam.cli.main import group
 from emdiam.errors import InputError, StoppedEarly
-from emdiam.methods.sealed import sealed
 from emdiam.methods.weighted.eccentricity_result import MOST_RANGES, histogram
 from emdiam.methods.weighted.stages import Stages
 from emdiam.methods.weighted.units import Units
 from emdiam.paths.plan import ArcsPlan
 from emdiam.paths.rows import WeightedRows
 from emdiam.progress import Listener, TimeOver
-from emdiam.verification import weighted_sources
 from tests.conftest import ROOT
 from tests.helpers.lengths import ODD, Edges, all_pairs, in_ram, on_disk, random_edges, two_parts
 from tests.helpers.weighted_answers import check_eccentricities, eccentricities, largest_component

@@ -1,0 +1,264 @@
+"""What a certificate of each kind says, as data: its parts, their fields, and the check that each has to pass.
+
+A certificate is a sealed document (sealed.py), for one graph, whoever stores it and how: the digest of the graph, what
+is claimed of it, and what proves that, in the user's ids, some bytes a source. Lengths along weights are what users
+see, in the kind of the weights; or whole numbers of a unit that the certificate says: 10^-k of weights with k decimals,
+and 2^e of floats, each of which is rounded down to a multiple of it first.
+
+Diameter: for every component that could hold the longest distance its pivots, sources and witness.
+
+Weighted diameter: for a component and the longest distance L, over all components, a vertex v is settled if d(v, s) +
+ecc(s) <= L for a source s of the component, and every pair x != y of vertices that are not has d(x, s) + d(s, y) <= L
+for one of them. The component with the most vertices has a diameter of its own that is claimed, and is proved with that
+as its L. Every component of several vertices has a source, one of which is the first end of the pair `witness`, which
+is L apart. Of floats that were rounded down the lengths of the graph itself are from L to less than L + n units, in a
+component of n vertices.
+
+Eccentricities: for a source s and a vertex v of its component, max(d, ecc(s) - d) <= ecc(v) <= ecc(s) + d, with d =
+d(v, s). A certificate names sources such that at every vertex of a component of several the largest lower bound meets
+the smallest upper one; so each vertex has a source that proves the one and a source that proves the other, without a
+word of it in the file. Without weights two rules need no source: a vertex of degree 1 in a component of more than two
+vertices has the eccentricity of its neighbour and 1 more, and a component of few vertices without a source is computed
+anew (small_components.py).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, get_args, get_origin, get_type_hints
+
+from . import sealed
+from .sealed import Id
+
+VERSION = 1
+_IN_UNITS = " in units"
+Check = Callable[[Any], Any]
+# What a field is, and the check that its value has to pass; a field without one is a count or an object.
+Text = Annotated[str, sealed.text]
+Flag = Annotated[bool, sealed.flag]
+Vertex = Annotated[Id, sealed.vertex_id]
+Ids = Annotated[list[Id], sealed.ids]
+Ends = Annotated[tuple[Id, Id], sealed.pair]
+Length = Annotated[int | float, sealed.length]
+Unit = Annotated[tuple[int, int] | None, sealed.unit]
+
+
+@dataclass(frozen=True)
+class GraphFacts:
+    """What the certificate is about. digest : see store/edge_digest.py."""
+
+    digest: Text
+    n_vertices: int
+    n_edges: int
+
+
+@dataclass(frozen=True)
+class Claims:
+    """lower, upper : interval of the largest distance, over all components.
+    diameter_largest_component : of a component with the most vertices; None if not proved."""
+
+    lower: int
+    upper: int
+    diameter_largest_component: Annotated[int | None, sealed.optional(sealed.count)]
+    n_components: int
+    connected: Flag
+
+
+@dataclass(frozen=True)
+class CertifiedComponent:
+    """A ComponentProof in the user's ids."""
+
+    vertex: Vertex
+    size: int
+    lower: int
+    upper: int
+    witness: Annotated[tuple[Id, Id] | None, sealed.optional(sealed.pair)]
+    pivots: Ids
+    sources: Ids
+
+    def __post_init__(self) -> None:
+        if self.witness is None and self.lower > 0:
+            raise ValueError("a lower bound has no witness")
+
+    def ids(self) -> Iterator[Id]:
+        """Those of all vertices that it names."""
+        yield self.vertex
+        yield from self.witness or ()
+        yield from self.pivots
+        yield from self.sources
+
+
+@dataclass(frozen=True)
+class EccentricityClaims:
+    """largest : a vertex of the component with the most vertices. radius, diameter, center_size, periphery_size : of
+    that component. diameter_max_component : over all. histogram : vertices of all components by eccentricity."""
+
+    n_components: int
+    largest: Vertex
+    radius: int
+    diameter_largest_component: int
+    diameter_max_component: int
+    center_size: int
+    periphery_size: int
+    histogram: Annotated[Mapping[str, int], sealed.histogram]
+
+
+@dataclass(frozen=True)
+class WeightedClaims:
+    """length : the largest of any component. diameter_largest_component : of the component with the most vertices.
+    witness : a pair of vertices that are `length` apart."""
+
+    length: Length
+    diameter_largest_component: Length
+    n_components: int
+    witness: Ends
+
+
+@dataclass(frozen=True)
+class WeightedEccentricityClaims:
+    """largest : a vertex of the component with the most vertices. radius, diameter, center_size, periphery_size : of
+    that component. diameter_max_component : over all."""
+
+    n_components: int
+    largest: Vertex
+    radius: Length
+    diameter_largest_component: Length
+    diameter_max_component: Length
+    center_size: int
+    periphery_size: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SealedDocument(ABC):
+    """The content of a certificate: its fields are the parts of the document, in their order. A unit, (base, exponent),
+    is that in which lengths are whole numbers; None, which the document leaves out: they are as users see them."""
+
+    format: ClassVar[str]
+
+    graph: GraphFacts
+
+    @abstractmethod
+    def ids(self) -> Iterable[Id]:
+        """Those of all vertices that it names."""
+
+    def to_bytes(self) -> bytes:
+        """The file: the one canonical text of this content."""
+        parts = {one.name: getattr(self, one.name) for one in fields(self)}
+        if parts.get("unit", ()) is None:
+            del parts["unit"]
+        return sealed.sealed({"format": self.format + _IN_UNITS * ("unit" in parts), "version": VERSION, **parts})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate(SealedDocument):
+    """Of a diameter."""
+
+    format = "emdiam certificate"
+
+    claims: Claims
+    components: list[CertifiedComponent]
+
+    def ids(self) -> Iterable[Id]:
+        return (name for component in self.components for name in component.ids())
+
+
+@dataclass(frozen=True, kw_only=True)
+class EccentricityCertificate(SealedDocument):
+    """Of all eccentricities."""
+
+    format = "emdiam certificate of eccentricities"
+
+    claims: EccentricityClaims
+    sources: Ids
+
+    def ids(self) -> Iterable[Id]:
+        return (*self.sources, self.claims.largest)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightedCertificate(SealedDocument):
+    """Of a diameter along weights. sources : of all components."""
+
+    format = "emdiam certificate of a weighted diameter"
+
+    unit: Unit = None
+    claims: WeightedClaims
+    sources: Ids
+
+    def ids(self) -> Iterable[Id]:
+        return (*self.claims.witness, *self.sources)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightedEccentricityCertificate(SealedDocument):
+    """Of all eccentricities along weights. sources : of all components."""
+
+    format = "emdiam certificate of weighted eccentricities"
+
+    unit: Unit = None
+    claims: WeightedEccentricityClaims
+    sources: Ids
+
+    def ids(self) -> Iterable[Id]:
+        return (self.claims.largest, *self.sources)
+
+
+def _formats() -> Iterator[tuple[str, type[SealedDocument], tuple[str, ...]]]:
+    """(name, class, parts of the document) of each."""
+    for kind in (Certificate, EccentricityCertificate, WeightedCertificate, WeightedEccentricityCertificate):
+        parts = tuple(one.name for one in fields(kind))
+        yield kind.format, kind, tuple(name for name in parts if name != "unit")
+        if "unit" in parts:
+            yield kind.format + _IN_UNITS, kind, parts
+
+
+_FORMATS = {name: (kind, parts) for name, kind, parts in _formats()}
+
+
+def read_certificate(path: str | Path) -> Any:
+    """The content of the certificate at `path`, a Document of its kind. Raises InputError as read_sealed does, and for
+    what makes no sense."""
+    keys = {name: ("format", "version", *parts, "digest") for name, (_, parts) in _FORMATS.items()}
+    document = sealed.read_sealed(path, keys, VERSION)
+    with sealed.understood(path):
+        return parsed(document)
+
+
+def parsed(document: Mapping[str, Any]) -> SealedDocument:
+    """What a document says, which has the parts of its format. Raises KeyError, TypeError or ValueError for anything
+    but the content of a certificate."""
+    kind, parts = _FORMATS[document["format"]]
+    checks = _checks(kind)
+    content = kind(**{name: checks[name](document[name]) for name in parts})
+    sealed.of_one_kind(content.ids())
+    return content
+
+
+@cache
+def _checks(kind: type) -> dict[str, Check]:
+    """Of each field of a dataclass."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {one.name: _check(hints[one.name]) for one in fields(kind)}
+
+
+def _check(hint: Any) -> Check:
+    """Of a value that is what `hint` says."""
+    if get_origin(hint) is Annotated:
+        check: Check = hint.__metadata__[0]
+        return check
+    if get_origin(hint) is list:
+        item = _check(get_args(hint)[0])
+        return lambda value: [item(one) for one in sealed.items(value)]
+    return (lambda value: _filled(hint, value)) if is_dataclass(hint) else sealed.count
+
+
+def _filled(kind: Any, value: Any) -> Any:
+    """An object with the fields of a dataclass, as one."""
+    said = sealed.only(value, kind)
+    if "lower" in said:
+        sealed.check_interval(said)
+    return kind(**{name: check(said[name]) for name, check in _checks(kind).items()})

@@ -1,0 +1,263 @@
+"""One verification of all eccentricities: the graph, components without a source, bounds from sources, leaves, pairs.
+
+Passes over the edges: one for digest and components, those of small_components.py, one a group of at most 64 sources
+beside the traversals that propose their distances, one for leaves. Where bounds leave vertices open, all sources of
+their components are proposed and checked a second time, for pairs (near_pairs.py), after one for the parts into which
+the sources cut the graph. Bytes a vertex: twice the id dtype, then the number of the component and two bounds beside
+what plan.py says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from ..engine.cpu import open_cpu_engine
+from ..histogram import histogram
+from ..methods.eccentricity.result import MOST_ANEW
+from ..progress import Event, Meter, silent, timed
+from ..store.arc_runs import ArcRun, scan_arcs, scan_bytes
+from ..store.store import Store
+from ..stream.plan import too_small
+from .components import Labelling, number_by_root, settle_anew
+from .documents import EccentricityCertificate
+from .groups import Proposals, check_within
+from .labels import MOST_COLUMNS, DistanceGroup, LabelColumn, label_dtype, largest_label
+from .pairs import Labelled, unproved_pair
+from .parts import find_vertices, read_graph
+from .plan import ProofBudget, check_graph_room, engine_needs, plan_groups
+from .report import Refused, VerifyReport
+
+_PIECE = 1 << 16
+
+
+@dataclass(repr=False)
+class EccentricityReport(VerifyReport):
+    """The outcome for all eccentricities; lower and upper are the largest one. radius, center_size, periphery_size : of
+    the largest component. histogram : vertices by eccentricity. anew : vertices whose components have no source."""
+
+    shown: ClassVar[tuple[str, ...]] = (
+        "verified", "reason", "radius", "center_size", "periphery_size", *VerifyReport.shown[2:])
+
+    radius: int | None = None
+    center_size: int = 0
+    periphery_size: int = 0
+    histogram: dict[str, int] = field(default_factory=dict)
+    anew: int = 0
+
+
+def prove_eccentricities(certificate: EccentricityCertificate, store: Store, report: EccentricityReport,
+                         budget: ProofBudget) -> None:
+    """Prove every claim again; counts and seconds go into the report. Raises Refused, BudgetError, StoreError, and
+    EmdiamError if a traversal proposes what are no distances."""
+    with timed(report.seconds, "graph"):
+        proof = _Proof(certificate, store, report, budget)
+    with timed(report.seconds, "labels"):
+        if proof.columns:
+            proof.bound()
+        leaves = proof.settle_leaves()
+    with timed(report.seconds, "pairs"):
+        (budget.progress or silent)(Event("pairs"))
+        proof.settle_by_pairs(leaves)
+        proof.settle_leaves()
+    proof.check_claims()
+
+
+class _Proof:
+    """member : number of the component with sources of every vertex, from 1; 0 in the others. lower, upper : bounds."""
+
+    def __init__(
+        self, certificate: EccentricityCertificate, store: Store, report: EccentricityReport, budget: ProofBudget
+    ) -> None:
+        self._store, self._report, self._budget, self._claims = store, report, budget, certificate.claims
+        self._largest = largest_label(report.upper, store.n_vertices)
+        self._dtype = label_dtype(self._largest)
+        budget.later_bytes = self._later_bytes(len(certificate.sources))
+        check_graph_room(store, self._dtype.itemsize, budget)
+        digest, labelling = read_graph(store, certificate.graph, budget.threads, Meter(budget.progress))
+        names: list[int | str] = [certificate.claims.largest, *certificate.sources]
+        vertices = find_vertices(store, names, digest.hashes)
+        if (vertices < 0).any():
+            raise Refused(f"the graph has no vertex {names[int((vertices < 0).argmax())]}")
+        del digest
+        report.scans += 1
+        parent, sizes, self.n_components = labelling.flat()
+        del labelling
+        self._sources = np.unique(vertices[1:])
+        self._look_at_sizes(parent, sizes, int(vertices[0]))
+        budget.program += 2 * store.n_vertices * (self._dtype.itemsize + 1)
+        self.lower = np.zeros(store.n_vertices, self._dtype)
+        self.upper = np.full(store.n_vertices, np.iinfo(self._dtype).max, self._dtype)
+        self._settle_anew(parent, sizes)
+        self._number(parent, sizes)
+
+    def _later_bytes(self, n_sources: int) -> int:
+        """Two bounds and what they are compared by, the number of the component, and for pairs of all vertices what
+        settle_by_pairs takes."""
+        n, item, number = self._store.n_vertices, self._dtype.itemsize, self._store.id_dtype.itemsize
+        return (n * (2 * (item + 1) + np.min_scalar_type(n_sources + 1).itemsize + self._pair_bytes(n_sources))
+                + n * (3 * number + 1) + scan_bytes(self._store, self._budget.threads))
+
+    def _pair_bytes(self, n_columns: int) -> int:
+        """Of a vertex: all distances in two orders, two bounds and the part."""
+        return 2 * n_columns * self._dtype.itemsize + 9 + self._store.id_dtype.itemsize
+
+    def _look_at_sizes(self, parent: np.ndarray, sizes: np.ndarray, largest: int) -> None:
+        self._root = int(parent[largest])
+        self.size, most = int(sizes[self._root]), int(sizes.max())
+        if self.size != most:
+            raise Refused(f"the component of vertex {self._claims.largest} has {self.size:,} vertices, another one"
+                          f" {most:,}")
+
+    def _settle_anew(self, parent: np.ndarray, sizes: np.ndarray) -> None:
+        """Components without a source."""
+        has_source = np.zeros(len(parent), bool)
+        has_source[parent[self._sources]] = True
+        left_out = int(np.max(sizes, where=~has_source, initial=0))
+        if left_out > MOST_ANEW:
+            raise Refused(f"a component of {left_out:,} vertices has no source")
+        for start in range(0, len(parent), _PIECE):  # in place: a root is its own
+            here = slice(start, start + _PIECE)
+            has_source[here] = has_source[parent[here]]
+        is_small = np.logical_not(has_source, out=has_source)
+        self._report.anew = int(np.count_nonzero(is_small))
+        self._report.scans += settle_anew(self._store, parent, is_small, self._largest, self._budget,
+                                          (self.lower, self.upper))
+
+    def _number(self, parent: np.ndarray, sizes: np.ndarray) -> None:
+        """The components with sources get numbers, the claimed largest one too."""
+        roots = np.unique(np.append(parent[self._sources].astype(np.int64), self._root))
+        self._sizes = np.append(0, sizes[roots].astype(np.int64))
+        self.member = np.empty(len(parent), np.min_scalar_type(len(roots)))
+        number_by_root(parent, roots, np.arange(1, len(roots) + 1), self.member)
+        self._number_of_largest = int(np.searchsorted(roots, self._root)) + 1
+        of_sources = self.member[self._sources]
+        order = np.argsort(of_sources, kind="stable")
+        self.columns = [LabelColumn(int(self._sources[i]), int(of_sources[i]), self._largest) for i in order]
+        self._budget.program += self.member.nbytes
+
+    # -- bounds ---------------------------------------------------------------------------------
+    def bound(self) -> None:
+        """The bounds from all sources."""
+        for group in self._groups(self.columns):
+            group.narrow(self.lower, self.upper)
+
+    def _groups(self, columns: Sequence[LabelColumn]) -> Iterator[DistanceGroup]:
+        """Groups of checked distances of these columns, one at a time."""
+        store, budget, report = self._store, self._budget, self._report
+        plan = plan_groups(store, len(columns), self._dtype.itemsize, budget)
+        meter = Meter(budget.progress)
+        with open_cpu_engine(store, engine_needs(store, self._dtype.itemsize, budget.threads),
+                             memory_bytes=budget.memory_bytes, arena_bytes=plan.arena_bytes, threads=budget.threads,
+                             progress=budget.progress, program=budget.program) as engine:
+            proposals = Proposals(engine, self._largest, self._dtype)
+            for start in range(0, len(columns), min(MOST_COLUMNS, plan.columns)):
+                some = list(columns[start : start + min(MOST_COLUMNS, plan.columns)])
+                group = DistanceGroup(some, proposals.labels(some, plan.batched), self.member)
+                meter.begin("check labels", store.indices.n_chunks, "chunks")
+                group.check(store, budget.threads, meter.update)
+                meter.end()
+                report.scans += 1
+                report.traversals += len(some)
+                for column, reach in zip(some, group.reach.tolist(), strict=True):
+                    check_within(store, column, reach)
+                yield group
+                del group
+
+    def settle_leaves(self) -> np.ndarray:
+        """A vertex of degree 1 is one step farther from everything than its neighbour, unless that is one, too. Returns
+        those whose neighbours are not settled."""
+        waiting: list[np.ndarray] = []
+        if (self.lower == self.upper).all():
+            return np.empty(0, np.int64)
+
+        def add(run: ArcRun, ids: np.ndarray) -> None:
+            whole = np.diff(run.starts) == 1
+            whole[0] &= not run.head
+            whole[-1] &= not run.tail
+            leaves, at = run.rows[whole], ids[run.starts[:-1][whole]]
+            known = self.lower[at] == self.upper[at]
+            is_open = (self.lower[leaves] < self.upper[leaves]) & (self._sizes[self.member[leaves]] > 2)
+            waiting.append(leaves[is_open & ~known])
+            known &= is_open
+            self.lower[leaves[known]] = self.upper[leaves[known]] = self.lower[at[known]] + 1
+
+        scan_arcs(self._store, self._budget.threads, add)
+        self._report.scans += 1
+        return np.concatenate(waiting)
+
+    # -- pairs ----------------------------------------------------------------------------------
+    def settle_by_pairs(self, leaves: np.ndarray) -> None:
+        """The vertices that bounds leave open, but for these leaves."""
+        is_open = self.lower < self.upper
+        is_open[leaves] = False
+        self._report.unsettled = int(np.count_nonzero(is_open))
+        if not is_open.any():
+            return
+        self._budget.later_bytes = 0  # it is taken now
+        parts = self._parts()
+        for number in np.unique(self.member[is_open]).tolist():
+            vertices = np.flatnonzero(self.member == number)
+            columns = [column for column in self.columns if column.component == number]
+            held = self._hold(len(vertices) * self._pair_bytes(len(columns)))
+            points = np.empty((len(vertices), len(columns)), self._dtype)
+            first = 0
+            for group in self._groups(columns):
+                points[:, first : first + len(group.columns)] = group.labels[vertices]
+                first += len(group.columns)
+            is_source = np.isin(vertices, [column.vertex for column in columns])
+            component = Labelled(points, self.lower[vertices], parts[vertices], is_open[vertices], is_source)
+            pair, looked_at = unproved_pair(component, self._largest, self._budget.threads, lambda: None)
+            self.lower[vertices] = component.lower
+            self._report.pairs += looked_at
+            if pair is not None:
+                one, two = self._store.user_ids(vertices[list(pair)])
+                raise Refused(f"vertex {one} is not proved to have the eccentricity"
+                              f" {int(self.lower[vertices[pair[0]]])}: vertex {two} may be farther")
+            settled = vertices[is_open[vertices]]
+            self.upper[settled] = self.lower[settled]
+            self._budget.program -= held
+        self._budget.program -= parts.nbytes
+
+    def _parts(self) -> np.ndarray:
+        """The components without the sources: at each vertex the smallest vertex of its own, id[n]. One pass."""
+        store, threads = self._store, self._budget.threads
+        held = self._hold(store.n_vertices * (2 * store.id_dtype.itemsize + 1) + scan_bytes(store, threads))
+        is_source = np.zeros(store.n_vertices, bool)
+        is_source[self._sources] = True
+        labelling = Labelling(store.n_vertices, store.id_dtype)
+        scan_arcs(store, threads, lambda run, ids: labelling.add_others(run, ids, is_source))
+        self._report.scans += 1
+        parts = labelling.flat()[0]
+        self._budget.program -= held - parts.nbytes
+        return parts
+
+    def _hold(self, need: int) -> int:
+        """So many bytes more are taken from now on. Raises BudgetError if there is no room."""
+        budget = self._budget
+        if need > budget.room(0):
+            raise too_small(budget.memory_bytes, budget.memory_bytes + need - budget.room(0))
+        budget.program += need
+        return need
+
+    # -- claims ---------------------------------------------------------------------------------
+    def check_claims(self) -> None:
+        """Every number that is claimed."""
+        assert (self.lower == self.upper).all(), "leaves are settled with their neighbours"
+        claims, counts = self._claims, np.bincount(self.lower)
+        here = np.bincount(self.lower[self.member == self._number_of_largest])
+        values = np.flatnonzero(here)
+        radius, diameter = int(values[0]), int(values[-1])
+        proved = {
+            "n_components": self.n_components, "radius": radius, "diameter_largest_component": diameter,
+            "diameter_max_component": len(counts) - 1, "center_size": int(here[radius]),
+            "periphery_size": int(here[diameter]),
+            "histogram": histogram(counts)[0]}
+        for name, value in proved.items():
+            said = getattr(claims, name)
+            if said != value or (name == "histogram" and list(said) != list(value)):  # type: ignore[call-overload]
+                raise Refused(f"{name} is {value}, not {said}" if name != "histogram" else
+                              "its histogram is not that of the graph")

@@ -1,0 +1,251 @@
+"""Label columns in groups: proposed by the engine, checked, and used; what is left goes to the pairs.
+
+Columns whose labels only settle come first, those that prove pairs last. If the latter are one group its labels are
+kept and gathered at the unsettled vertices; else they are proposed and checked a second time, group by group.
+
+Labels as an engine proposes them: a BFS each, or one multi-source BFS for a group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..engine.cpu import open_cpu_engine
+from ..engine.interface import Engine
+from ..progress import Meter
+from ..store.store import Store
+from ..stream.plan import too_small
+from ..traverse.columns import Column
+from .labels import FEW_COLUMNS, LabelColumn, LabelGroup, label_dtype, largest_label
+from .pairs import ROW_BYTES, WAITING_BYTES
+from .parts import CertifiedPart
+from .plan import GroupPlan, ProofBudget, engine_needs, plan_groups
+from .report import Refused, VerifyReport
+
+_PIECE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The unsettled vertices of one part, int64[m], and their labels from its pivots, unsigned[m, k]."""
+
+    part: CertifiedPart
+    vertices: np.ndarray
+    points: np.ndarray
+
+    def fill(self, group: LabelGroup) -> None:
+        """Take the labels that the group has from pivots of this part."""
+        for j, column in enumerate(group.columns):
+            if column.pairs and column.component == self.part.number:
+                self.points[:, self.part.pivots.index(column.vertex)] = group.labels[self.vertices, j]
+
+
+def pair_bytes(n_vertices: int, n_pivots: int, item_bytes: int) -> int:
+    """What unsettled vertices take: their numbers, labels and one more, and rows of the proof of pairs."""
+    return n_vertices * (8 + (n_pivots + 1) * item_bytes + ROW_BYTES) + WAITING_BYTES
+
+
+def make_groups(columns: list[LabelColumn], most: int) -> list[list[LabelColumn]]:
+    """The columns in groups of at most `most`, each sorted by component; those that prove pairs are
+    in the last groups, in as few as can be, and share the first of these with others."""
+    others = [column for column in columns if not column.pairs]
+    paired = [column for column in columns if column.pairs]
+    groups = [others[i : i + most] for i in range(0, len(others), most)]
+    if groups and len(groups[-1]) + len(paired) <= most:
+        paired = groups.pop() + paired
+    groups += [paired[i : i + most] for i in range(0, len(paired), most)]
+    return [sorted(group, key=lambda column: (column.component, column.vertex)) for group in groups]
+
+
+class LabelStage:
+    """All label columns of a certificate.
+
+    member : part of every vertex. report : traversals, scans and unsettled vertices are added there.
+    """
+
+    def __init__(
+        self, store: Store, parts: list[CertifiedPart], member: np.ndarray, budget: ProofBudget, report: VerifyReport
+    ) -> None:
+        self._store, self._parts, self._member = store, parts, member
+        self._budget, self._report = budget, report
+        self._meter = Meter(budget.progress)
+        self._largest = largest_label(report.upper, store.n_vertices)
+        self._dtype = label_dtype(self._largest)
+        self._settled = np.zeros(store.n_vertices, np.uint8)
+        # A bound beyond the number of vertices says no more than that number.
+        self._limits = np.array([0, *(min(part.upper, part.size - 1) for part in parts)], np.int64)
+
+    def run(self) -> list[Gathered]:
+        """Propose, check and use every column; the unsettled vertices of the parts that need pairs.
+
+        Raises Refused, EmdiamError for labels that are none, BudgetError, StoreError.
+        """
+        columns = [column for part in self._parts for column in part.columns()]
+        if not columns:
+            return self._unsettled()
+        plan = plan_groups(self._store, len(columns), self._dtype.itemsize, self._budget, self._budget.later_bytes)
+        groups = make_groups(columns, plan.columns)
+        paired = [group for group in groups if any(column.pairs for column in group)]
+        last = self._with_engine(plan, groups, paired)
+        if isinstance(last, list):
+            return last
+        gathered = self._unsettled()
+        for left in gathered:
+            left.fill(last)
+        return gathered
+
+    def _with_engine(
+        self, plan: GroupPlan, groups: list[list[LabelColumn]], paired: list[list[LabelColumn]]
+    ) -> LabelGroup | list[Gathered]:
+        """The last group with its labels, the engine's memory given back; or what was gathered from
+        several groups of pivots."""
+        budget = self._budget
+        needs = engine_needs(self._store, self._dtype.itemsize, budget.threads)
+        with open_cpu_engine(self._store, needs, memory_bytes=budget.memory_bytes, arena_bytes=plan.arena_bytes,
+                             threads=budget.threads, progress=budget.progress, program=budget.program) as engine:
+            group: LabelGroup | None = None
+            for columns in groups:
+                group = None  # its labels, before there are others
+                group = self._checked(engine, plan, columns)
+                group.settle(self._limits, self._settled)
+                self._check_witnesses(group)
+            assert group is not None, "there is a column"
+            if len(paired) < 2:
+                return group
+            group = None
+            gathered = self._unsettled()
+            for columns in paired if any(len(left.vertices) > 1 for left in gathered) else ():
+                again = self._checked(engine, plan, columns)
+                for left in gathered:
+                    left.fill(again)
+                del again
+            return gathered
+
+    def _checked(self, engine: Engine, plan: GroupPlan, columns: list[LabelColumn]) -> LabelGroup:
+        labels = Proposals(engine, self._largest, self._dtype).labels(columns, plan.batched)
+        self._report.traversals += len(columns)
+        self._meter.begin("check labels", self._store.indices.n_chunks, "chunks")
+        group = LabelGroup(columns, labels, self._member)
+        group.check(self._store, self._budget.threads, self._meter.update)
+        self._meter.end()
+        self._report.scans += 1
+        for column, reach in zip(columns, group.reach.tolist(), strict=True):
+            check_within(self._store, column, reach)
+        return group
+
+    def _check_witnesses(self, group: LabelGroup) -> None:
+        for j, column in enumerate(group.columns):
+            part = self._parts[column.component - 1]
+            if column.level and part.witness is not None:
+                other = part.witness[part.witness[0] == column.vertex]
+                apart = int(group.labels[other, j])
+                if apart != part.lower:
+                    one, two = self._store.user_ids(np.array(part.witness))
+                    raise Refused(f"vertices {one} and {two} are {apart} apart, not {part.lower}")
+
+    def _unsettled(self) -> list[Gathered]:
+        """The unsettled vertices of every part that needs pairs, with room for their labels."""
+        sizes = self._count_unsettled()
+        self._report.unsettled = int(sizes.sum())
+        wanted = [part for part in self._parts if part.needs_pairs]
+        self._check_room(sizes, wanted)
+        none = np.iinfo(self._dtype).max  # what is not filled in proves nothing
+        gathered = {part.number: Gathered(part, np.empty(sizes[part.number], np.int64),
+                                       np.full((sizes[part.number], len(part.pivots)), none, self._dtype))
+                 for part in wanted}
+        place = np.zeros(len(sizes), np.int64)
+        for begin, numbers in self._open_numbers():
+            for number in np.unique(numbers[numbers > 0]).tolist():
+                here = np.flatnonzero(numbers == number)
+                at = place[number]
+                gathered[number].vertices[at : at + len(here)] = here + begin
+                place[number] += len(here)
+        return list(gathered.values())
+
+    def _open_numbers(self) -> Iterator[tuple[int, np.ndarray]]:
+        """(first vertex, numbers): the part of each unsettled vertex that needs pairs, else 0, in pieces."""
+        number = np.array([0, *(part.number * part.needs_pairs for part in self._parts)], np.int64)
+        for begin in range(0, len(self._member), _PIECE):
+            numbers = number[self._member[begin : begin + _PIECE]]
+            numbers[self._settled[begin : begin + _PIECE] != 0] = 0
+            yield begin, numbers
+
+    def _count_unsettled(self) -> np.ndarray:
+        sizes = np.zeros(len(self._parts) + 1, np.int64)
+        for _, numbers in self._open_numbers():
+            sizes += np.bincount(numbers, minlength=len(sizes))
+        sizes[0] = 0
+        return sizes
+
+    def _check_room(self, sizes: np.ndarray, wanted: list[CertifiedPart]) -> None:
+        need = sum(pair_bytes(int(sizes[part.number]), len(part.pivots), self._dtype.itemsize) for part in wanted)
+        room = self._budget.room(0)
+        if need > room:
+            raise too_small(self._budget.memory_bytes, self._budget.memory_bytes + need - room)
+
+
+class Proposals:
+    """Of one engine. largest : no label is larger. dtype : of labels; its largest value stands for none."""
+
+    def __init__(self, engine: Engine, largest: int, dtype: np.dtype[Any]) -> None:
+        self._engine, self._largest, self._dtype = engine, largest, dtype
+
+    def labels(self, columns: list[LabelColumn], batched: bool) -> np.ndarray:
+        """Labels unsigned[n, g] of g columns. batched : whether more than a few are proposed together. Raises Refused
+        for a vertex that is too far away."""
+        self._engine.reporter.tick("labels")
+        try:
+            return self._together(columns) if batched and len(columns) > FEW_COLUMNS else self._each(columns)
+        except OverflowError:
+            raise Refused(
+                f"a vertex is more than {self._largest} away from one of its pivots or sources") from None
+
+    def _each(self, columns: list[LabelColumn]) -> np.ndarray:
+        proposed = self._engine.new_column(self._largest)
+        if len(columns) == 1:  # then the column is the labels
+            self._bfs(columns[0], proposed)
+            return proposed.raw().reshape(-1, 1)
+        labels = self._empty(columns)
+        for j, column in enumerate(columns):
+            self._engine.reporter.tick("labels")
+            self._bfs(column, proposed)
+            _fill(labels, j, [proposed])
+        return labels
+
+    def _bfs(self, column: LabelColumn, proposed: Column) -> None:
+        check_within(self._engine.store, column, self._engine.bfs(column.vertex, into=proposed).levels)
+
+    def _together(self, columns: list[LabelColumn]) -> np.ndarray:
+        labels = self._empty(columns)
+        proposed = [self._engine.new_column(self._largest) for _ in columns]
+        self._engine.eccentricities(np.array([column.vertex for column in columns]), columns=proposed)
+        _fill(labels, 0, proposed)
+        return labels
+
+    def _empty(self, columns: list[LabelColumn]) -> np.ndarray:
+        return np.empty((self._engine.facts.n_vertices, len(columns)), self._dtype)
+
+
+def check_within(store: Store, column: LabelColumn, reach: int) -> None:
+    """Raises Refused for a column that reaches beyond the bound to prove: it cannot be part of a proof of it."""
+    if reach > column.limit:
+        (name,) = store.user_ids(np.array([column.vertex]))
+        raise Refused(f"a vertex is {reach} away from vertex {name}, more than the bound {column.limit} of its"
+                      " component")
+
+
+def _fill(labels: np.ndarray, first: int, columns: list[Column]) -> None:
+    """labels[:, first + j] = columns[j], its -1 as the largest value of the dtype; all columns of a few
+    vertices at a time, since they lie side by side in `labels`."""
+    none = np.iinfo(labels.dtype).max
+    step = max(1, _PIECE // len(columns))
+    for begin in range(0, len(labels), step):
+        here = np.arange(begin, min(begin + step, len(labels)))
+        for j, column in enumerate(columns, start=first):
+            values = column.gather(here)
+            values[(values < 0) | (values > none)] = none
+            labels[begin : begin + len(here), j] = values

@@ -1,0 +1,347 @@
+"""Groups of label columns checked against the edges, up to 64 columns in one pass.
+
+A column belongs to a vertex p and gives every vertex v of the component C of p a label. If p alone has label 0, and
+every other vertex of C has a neighbour whose label is smaller by exactly 1, then there is a walk of label(v) edges from
+v to p: d(v, p) <= label(v) on C, and ecc(p) is at most the largest label. If also no two neighbours in C have labels
+that differ by more than 1 (the column is *level*), then label(v) <= d(v, p), and the labels are the distances.
+
+Bytes a vertex: the labels, one item a column. Work: an arc is looked at for a column until the
+parent of its row is found, and always for a level one.
+
+Groups of label columns that are distances, checked against the edges in one pass.
+
+The labels of a column are the distances from its vertex p if p alone has label 0 and, in the component of p, the
+smallest label of the neighbours of every other vertex is smaller by 1 than its label, and no label of a neighbour is
+larger by more than 1: the first gives a walk of so many edges to p, the second lets no walk be shorter.
+
+Bytes a vertex: the labels. Work: every arc of these components for every column.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import EmdiamError
+from ..jit import kernel
+from ..store.arc_runs import ArcRun, Tick, scan_arcs
+from ..store.store import Store
+
+MOST_COLUMNS = 64
+# So many are proposed by a BFS each; one multi-source BFS for them would not be quicker.
+FEW_COLUMNS = 4
+REPORT = "this is a fault of emdiam or of the store: see emdiam info --check, and please report it"
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """The labels that are wanted from one vertex.
+
+    component : number of its component, from 1. limit : the largest label that proves anything.
+    settles : its balls settle vertices. pairs : its labels prove pairs. level : of a witness.
+    """
+
+    vertex: int
+    component: int
+    limit: int
+    settles: bool = False
+    pairs: bool = False
+    level: bool = False
+
+
+class LabelGroup:
+    """Columns, sorted by component, and their labels.
+
+    labels : unsigned[n, g], the largest value of the dtype for none; filled by the caller. member : component of every
+    vertex. reach : int64[g], largest label on the component, once checked.
+    """
+
+    def __init__(self, columns: list[LabelColumn], labels: np.ndarray, member: np.ndarray) -> None:
+        if len(columns) > MOST_COLUMNS or any(
+                a.component > b.component for a, b in itertools.pairwise(columns)):
+            raise ValueError(f"at most {MOST_COLUMNS} columns, sorted by component")
+        self.columns, self.labels, self.member = columns, labels, member
+        self._vertices = np.array([column.vertex for column in columns], np.int64)
+        top = columns[-1].component if columns else 0
+        # Vertices of components beyond the last one of the group have no columns here either.
+        self._begin = np.searchsorted([column.component for column in columns], np.arange(top + 2)).astype(np.int64)
+        self._level = np.full(top + 1, -1, np.int64)
+        for j, column in enumerate(columns):
+            if column.level:
+                if self._level[column.component] >= 0:
+                    raise ValueError("a component has at most one level column in a group")
+                self._level[column.component] = j
+        self.reach = np.zeros(len(columns), np.int64)
+
+    def check(self, store: Store, threads: int, tick: Tick | None = None) -> None:
+        """Prove that the columns are what the module says, in one pass over the edges.
+
+        Raises EmdiamError if they are not: a fault of the traversals, not of a certificate.
+        """
+        fault = np.full(2, -1, np.int64)
+        if not self.check_ends(fault):
+            raise self._wrong(store, int(fault[0]), int(fault[1]))
+        scan = self._new_scan()
+        scan_arcs(store, threads, scan.work, tick)
+        orphan = scan.orphan()
+        if orphan is not None:
+            raise self._wrong(store, *orphan)
+
+    def _new_scan(self) -> GroupScan:
+        return GroupScan(self)
+
+    def settle(self, limits: np.ndarray, settled: np.ndarray) -> None:
+        """settled[v] = 1 (uint8[n]) where label(v) + reach <= limits[component] for a column that
+        settles. limits : int64, by component number."""
+        settles = np.array([column.settles for column in self.columns], np.uint8)
+        settle_balls(self.labels, self.member, self._begin, settles, self.reach, limits, settled)
+
+    def check_ends(self, fault: np.ndarray) -> bool:
+        """See the kernel of that name; fills reach."""
+        return bool(check_ends(self.labels, self.member, self._begin, self._vertices, self.reach, fault))
+
+    def scan_run(self, run: ArcRun, ids: np.ndarray, fault: np.ndarray) -> np.ndarray:
+        """check_rows on a run; returns its masks."""
+        masks = np.zeros(2, np.uint64)
+        check_rows(run.rows, run.starts, ids, run.head, run.tail, self.labels, self.member, self._begin,
+                   self._level, fault, masks)
+        return masks
+
+    def _wrong(self, store: Store, vertex: int, column: int) -> EmdiamError:
+        at, source = store.user_ids(np.array([vertex, self.columns[column].vertex]))
+        return EmdiamError(f"what the traversal from vertex {source} says of vertex {at} is no distance: {REPORT}")
+
+
+class GroupScan:
+    """One pass with a group; puts rows together that are cut between runs."""
+
+    def __init__(self, group: LabelGroup) -> None:
+        self._group, self._lock = group, threading.Lock()
+        self._orphans: dict[int, int] = {}
+        self._fault: tuple[int, int] | None = None
+
+    def work(self, run: ArcRun, ids: np.ndarray) -> None:
+        fault = np.full(2, -1, np.int64)
+        masks = self._group.scan_run(run, ids, fault)
+        with self._lock:
+            if fault[0] >= 0:
+                self._fault = (int(fault[0]), int(fault[1]))
+            for at in {0, len(run.rows) - 1}:
+                if (run.head and at == 0) or (run.tail and at == len(run.rows) - 1):
+                    row = int(run.rows[at])
+                    self._orphans[row] = self._orphans.get(row, -1) & int(masks[0 if at == 0 else 1])
+
+    def orphan(self) -> tuple[int, int] | None:
+        """(vertex, column) that breaks a rule; None if all is well."""
+        for row, mask in self._orphans.items():
+            if mask:
+                return row, (mask & -mask).bit_length() - 1
+        return self._fault
+
+
+def largest_label(upper: int, n_vertices: int) -> int:
+    """The largest label that can be of use: no distance is as large as the number of vertices."""
+    return max(0, min(upper, n_vertices - 1))
+
+
+def label_dtype(largest: int) -> np.dtype[Any]:
+    """The smallest dtype that holds labels up to `largest` and one value for none.
+
+    Raises OverflowError beyond 32 bits."""
+    for dtype in (np.uint8, np.uint16, np.uint32):
+        if largest < np.iinfo(dtype).max:
+            return np.dtype(dtype)
+    raise OverflowError(f"labels up to {largest} do not fit 32 bits")
+
+
+@kernel
+def check_ends(labels, member, begin, vertices, reach, fault):
+    """Every vertex of a column's component has a label, and that of `vertices` alone is 0. reach[j]
+    becomes the largest. False, and fault = (vertex, column), if not."""
+    none = np.iinfo(labels.dtype).max
+    for v in range(len(member)):
+        c = np.int64(member[v])
+        if c == 0 or c >= len(begin) - 1:
+            continue
+        for j in range(begin[c], begin[c + 1]):
+            label = labels[v, j]
+            if label == none or (label == 0) != (v == vertices[j]):
+                fault[0] = v
+                fault[1] = j
+                return False
+            reach[j] = max(reach[j], np.int64(label))
+    return True
+
+
+@kernel
+def check_rows(rows, starts, ids, head, tail, labels, member, begin, level, fault, masks):
+    """Every row of a run has a parent in every column of its component, and no steep arc in the level
+    one; fault = (vertex, column) if not. Columns for which the part of a cut row has no parent
+    are the bits of masks: [0] of the first row, [1] of the last if it is another."""
+    waiting = np.empty(labels.shape[1], np.int64)
+    for i in range(len(rows)):
+        v = rows[i]
+        c = np.int64(member[v])
+        if c == 0 or c >= len(begin) - 1:
+            continue
+        left = 0
+        for j in range(begin[c], begin[c + 1]):
+            if labels[v, j] != 0:
+                waiting[left] = j
+                left += 1
+        s = level[c]
+        for p in range(starts[i], starts[i + 1]):
+            if left == 0 and s < 0:
+                break
+            w = np.int64(ids[p])
+            k = 0
+            while k < left:
+                j = waiting[k]
+                if np.int64(labels[w, j]) + 1 == np.int64(labels[v, j]):
+                    left -= 1
+                    waiting[k] = waiting[left]
+                else:
+                    k += 1
+            if s >= 0 and abs(np.int64(labels[w, s]) - np.int64(labels[v, s])) > 1:
+                fault[0] = v
+                fault[1] = s
+                return
+        if left == 0:
+            continue
+        if (head and i == 0) or (tail and i == len(rows) - 1):
+            for k in range(left):
+                masks[0 if i == 0 else 1] |= np.uint64(1) << np.uint64(waiting[k])
+        else:
+            fault[0] = v
+            fault[1] = waiting[0]
+            return
+
+
+@kernel
+def settle_balls(labels, member, begin, settles, reach, limits, settled):
+    """settled[v] = 1 where labels[v, j] + reach[j] <= limits[component] for a settling column j."""
+    for v in range(len(member)):
+        c = np.int64(member[v])
+        if c == 0 or c >= len(begin) - 1 or settled[v]:
+            continue
+        for j in range(begin[c], begin[c + 1]):
+            if settles[j] and np.int64(labels[v, j]) + reach[j] <= limits[c]:
+                settled[v] = 1
+                break
+
+
+class DistanceGroup(LabelGroup):
+    """A LabelGroup all of whose labels are distances, once checked."""
+
+    def _new_scan(self) -> _Extremes:
+        return _Extremes(self)
+
+    def narrow(self, lower: np.ndarray, upper: np.ndarray) -> None:
+        """Tighten the bounds (dtype[n] each) on eccentricities by the checked labels."""
+        narrow_bounds(self.labels, self.member, self._begin, self.reach, lower, upper)
+
+    def extremes(self, run: ArcRun, ids: np.ndarray, cut: np.ndarray, fault: np.ndarray) -> None:
+        """check_neighbours on a run."""
+        check_neighbours(run.rows, run.starts, ids, run.head, run.tail, self.labels, self.member, self._begin, cut,
+                         fault)
+
+
+class _Extremes(GroupScan):
+    """One pass with a group; puts rows together that are cut between runs."""
+
+    _group: DistanceGroup
+
+    def __init__(self, group: DistanceGroup) -> None:
+        super().__init__(group)
+        self._cut: dict[int, np.ndarray] = {}
+
+    def work(self, run: ArcRun, ids: np.ndarray) -> None:
+        group, fault = self._group, np.full(2, -1, np.int64)
+        cut = np.zeros((2, 2, len(group.columns)), group.labels.dtype)
+        group.extremes(run, ids, cut, fault)
+        with self._lock:
+            if fault[0] >= 0:
+                self._fault = (int(fault[0]), int(fault[1]))
+            for at, is_cut in ((0, run.head), (len(run.rows) - 1, run.tail)):
+                if is_cut:
+                    self._put(int(run.rows[at]), cut[0 if at == 0 else 1])
+
+    def _put(self, row: int, part: np.ndarray) -> None:
+        before = self._cut.get(row)
+        if before is not None:
+            part = np.stack((np.minimum(before[0], part[0]), np.maximum(before[1], part[1])))
+        self._cut[row] = part
+
+    def orphan(self) -> tuple[int, int] | None:
+        """(vertex, column) that breaks a rule; None if all is well."""
+        group, fault = self._group, np.full(2, -1, np.int64)
+        for row, (smallest, largest) in self._cut.items():
+            if not row_is_right(group.labels, group.member, group._begin, row, smallest, largest, fault):
+                return int(fault[0]), int(fault[1])
+        return self._fault
+
+
+@kernel
+def check_neighbours(rows, starts, ids, head, tail, labels, member, begin, cut, fault):
+    """Whether the labels of every row of a run are right beside those of its neighbours; fault = (vertex, column) if
+    not. Of a row that is cut, cut[0] or, if it is the last and not the first, cut[1] gets the smallest and largest
+    labels of the neighbours that are here."""
+    columns = labels.shape[1]
+    none = labels.dtype.type(np.iinfo(labels.dtype).max)
+    smallest = np.empty(columns, labels.dtype)
+    largest = np.empty(columns, labels.dtype)
+    for i in range(len(rows)):
+        v = rows[i]
+        c = np.int64(member[v])
+        if c == 0 or c >= len(begin) - 1:
+            continue
+        first, last = begin[c], begin[c + 1]
+        for j in range(first, last):
+            smallest[j] = none
+            largest[j] = 0
+        for p in range(starts[i], starts[i + 1]):
+            row = labels[np.int64(ids[p])]
+            for j in range(first, last):
+                smallest[j] = min(smallest[j], row[j])
+                largest[j] = max(largest[j], row[j])
+        if (head and i == 0) or (tail and i == len(rows) - 1):
+            for j in range(first, last):
+                cut[0 if i == 0 else 1, 0, j] = smallest[j]
+                cut[0 if i == 0 else 1, 1, j] = largest[j]
+        elif not row_is_right(labels, member, begin, v, smallest, largest, fault):
+            return
+
+
+@kernel
+def row_is_right(labels, member, begin, v, smallest, largest, fault):
+    """Whether the labels of v are right beside those of its neighbours; fault = (v, column) if not."""
+    c = np.int64(member[v])
+    if c >= len(begin) - 1:
+        return True
+    for j in range(begin[c], begin[c + 1]):
+        label = np.int64(labels[v, j])
+        if np.int64(largest[j]) > label + 1 or (label > 0 and np.int64(smallest[j]) != label - 1):
+            fault[0] = v
+            fault[1] = j
+            return False
+    return True
+
+
+@kernel
+def narrow_bounds(labels, member, begin, reach, lower, upper):
+    """max(d, ecc - d) <= eccentricity <= d + ecc for every column; upper stays where the sum is larger."""
+    for v in range(len(member)):
+        c = np.int64(member[v])
+        if c == 0 or c >= len(begin) - 1:
+            continue
+        low, high = np.int64(lower[v]), np.int64(upper[v])
+        for j in range(begin[c], begin[c + 1]):
+            label = np.int64(labels[v, j])
+            low = max(low, label, reach[j] - label)
+            high = min(high, label + reach[j])
+        lower[v] = low
+        upper[v] = high

@@ -1,0 +1,181 @@
+"""The components of a certificate, found in a store: what is claimed of each, in vertices.
+
+One pass over the edges gives the digest of the graph and the components; all claims that can be refused without a
+traversal are refused here. Bytes a vertex: the id dtype and 8 for the hashes of mapped ids, then twice the id dtype.
+User's ids become vertices by one pass over the hashes of all ids, which the digest needs anyway, and a look at the ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..progress import Meter
+from ..store.arc_runs import ArcRun, scan_arcs
+from ..store.edge_digest import EdgeDigest, hash_ids
+from ..store.store import Store
+from .components import Labelling, Membership
+from .documents import Certificate, CertifiedComponent, GraphFacts
+from .labels import LabelColumn
+from .report import Refused
+from .sealed import Id
+
+_PIECE = 1 << 18
+
+def find_vertices(store: Store, names: Sequence[Id], hashes: np.ndarray) -> np.ndarray:
+    """The vertices with these ids, int64[k]; -1 where there is none.
+
+    names : all integers or all strings. hashes : edge_digest.vertex_hashes(store).
+    """
+    if store.is_natural and store.record.id_kind not in ("int", "string"):
+        return np.array([_numbered(store, name) for name in names], np.int64)
+    if names and isinstance(names[0], str) != (store.record.id_kind == "string"):
+        return np.full(len(names), -1, np.int64)
+    distinct = list(dict.fromkeys(names))
+    wanted = np.unique(hash_ids(distinct))  # type: ignore[arg-type]
+    candidates: list[np.ndarray] = []
+    for begin in range(0, len(hashes) if len(wanted) else 0, _PIECE):
+        piece = hashes[begin : begin + _PIECE]
+        at = np.minimum(np.searchsorted(wanted, piece), len(wanted) - 1)
+        candidates.append(np.flatnonzero(wanted[at] == piece) + begin)
+    vertices = np.concatenate(candidates) if candidates else np.empty(0, np.int64)
+    # A hash may stand for several strings: the ids themselves decide.
+    vertex_of: dict[Id, int] = dict(zip(store.user_ids(vertices), vertices.tolist(), strict=True))
+    return np.array([vertex_of.get(name, -1) for name in names], np.int64)
+
+
+def _numbered(store: Store, name: Id) -> int:
+    vertex = name - store.record.first_id if isinstance(name, int) else -1
+    return vertex if 0 <= vertex < store.n_vertices else -1
+
+
+@dataclass(frozen=True)
+class CertifiedPart:
+    """A component of the certificate.
+
+    number : from 1, as in Membership.of. upper : the claimed bound. witness, pivots, sources : in
+    vertices, each vertex once.
+    """
+
+    number: int
+    size: int
+    lower: int
+    upper: int
+    witness: tuple[int, int] | None
+    pivots: list[int]
+    sources: list[int]
+
+    @property
+    def needs_pairs(self) -> bool:
+        """Whether the number of vertices is not proof enough."""
+        return self.size - 1 > self.upper
+
+    def columns(self) -> list[LabelColumn]:
+        """The label columns that its proof needs, one a vertex."""
+        pivots, sources = (set(self.pivots), set(self.sources)) if self.needs_pairs else (set[int](), set[int]())
+        end = None
+        if self.witness is not None and self.lower > 0:
+            # An end whose labels are wanted anyway costs nothing.
+            end = next((v for v in self.witness if v in pivots or v in sources), self.witness[0])
+        limit = min(self.upper, self.size - 1)
+        return [LabelColumn(v, self.number, limit, settles=v in pivots or v in sources, pairs=v in pivots,
+                            level=v == end)
+                for v in sorted(pivots | sources | ({end} if end is not None else set()))]
+
+
+def find_parts(
+    store: Store, certificate: Certificate, threads: int, meter: Meter
+) -> tuple[list[CertifiedPart], np.ndarray]:
+    """The parts, and the number of every vertex's part (unsigned[n], 0 in none).
+
+    Raises Refused for another graph, ids that it has not, and claims about components and their
+    sizes that do not hold; StoreError.
+    """
+    digest, labelling = read_graph(store, certificate.graph, threads, meter)
+    vertices = _vertices(store, certificate, digest.hashes)
+    del digest
+    members = labelling.members(np.array([vertices[part.vertex] for part in certificate.components], np.int64))
+    parts = [_part(number, part, vertices, members) for number, part in enumerate(certificate.components, start=1)]
+    _check_claims(certificate, parts, members)
+    return parts, members.of
+
+
+def read_graph(store: Store, facts: GraphFacts, threads: int, meter: Meter) -> tuple[EdgeDigest, Labelling]:
+    """Digest and components, in one pass. Raises Refused if the store does not have the graph of these facts."""
+    if (facts.n_vertices, facts.n_edges) != (store.n_vertices, store.n_arcs // 2):
+        raise Refused(f"it is about a graph of {facts.n_vertices:,} vertices and {facts.n_edges:,} edges, the store"
+                      f" has {store.n_vertices:,} and {store.n_arcs // 2:,}")
+    if store.n_vertices == 0:
+        raise Refused("the graph has no vertices, so its diameter is undefined")
+    digest, labelling = _read(store, threads, meter)
+    if digest.hexdigest() != facts.digest:
+        raise Refused("it is about another graph: the digests of the edges differ")
+    return digest, labelling
+
+
+def _read(store: Store, threads: int, meter: Meter) -> tuple[EdgeDigest, Labelling]:
+    """One pass over the edges for both."""
+    meter.begin("graph", store.indices.n_chunks, "chunks")
+    digest, labelling = EdgeDigest(store), Labelling(store.n_vertices, store.id_dtype)
+
+    def work(run: ArcRun, ids: np.ndarray) -> None:
+        digest.add(run, ids)
+        labelling.add(run, ids)
+
+    scan_arcs(store, threads, work, meter.update)
+    meter.end()
+    return digest, labelling
+
+
+def _vertices(store: Store, certificate: Certificate, hashes: np.ndarray) -> dict[Id, int]:
+    """The vertex of every id of the certificate."""
+    names = list(dict.fromkeys(certificate.ids()))
+    vertices = dict(zip(names, find_vertices(store, names, hashes).tolist(), strict=True))
+    missing = next((name for name, vertex in vertices.items() if vertex < 0), None)
+    if missing is not None:
+        raise Refused(f"the graph has no vertex {missing}")
+    return vertices
+
+
+def _part(number: int, part: CertifiedComponent, vertices: dict[Id, int], members: Membership) -> CertifiedPart:
+    size = members.sizes[number - 1]
+    if part.size != size:
+        raise Refused(f"the component of vertex {part.vertex} has {size:,} vertices, not {part.size:,}")
+    for name in part.ids():
+        if int(members.of[vertices[name]]) != number:
+            raise Refused(f"vertex {name} is not in the component of vertex {part.vertex}")
+    witness = None
+    if part.witness is not None:
+        witness = (vertices[part.witness[0]], vertices[part.witness[1]])
+        if (witness[0] == witness[1]) != (part.lower == 0):
+            raise Refused(f"vertices {part.witness[0]} and {part.witness[1]} are not {part.lower} apart")
+    pivots, sources = ({vertices[name] for name in names} for names in (part.pivots, part.sources))
+    return CertifiedPart(number, size, part.lower, part.upper, witness, sorted(pivots), sorted(sources))
+
+
+def _check_claims(certificate: Certificate, parts: list[CertifiedPart], members: Membership) -> None:
+    """What the claims say beyond the parts, given that these hold."""
+    claims = certificate.claims
+    if claims.n_components != members.n_components or claims.connected != (members.n_components == 1):
+        raise Refused(f"the graph has {members.n_components:,} components, not {claims.n_components:,}"
+                      if claims.n_components != members.n_components else
+                      f"a graph of {members.n_components:,} components is claimed to be "
+                      + ("connected" if claims.connected else "disconnected"))
+    longest = max((part.lower for part in parts), default=0)
+    if claims.lower != longest:
+        raise Refused(f"the longest of its witnesses is {longest}, the claimed lower bound {claims.lower}")
+    highest = max((part.upper for part in parts), default=0)
+    if highest > claims.upper:
+        raise Refused(f"it proves {highest} for one of its components, which the claimed bound {claims.upper} does"
+                      " not allow")
+    if members.largest_other - 1 > claims.upper:
+        raise Refused(f"a component of {members.largest_other:,} vertices is not mentioned, which may hold a distance"
+                      f" of more than {claims.upper}")
+    largest = claims.diameter_largest_component
+    if largest is None or (members.largest == 1 and largest == 0):
+        return
+    if not any(part.size == members.largest and part.lower == part.upper == largest for part in parts):
+        raise Refused(f"it does not prove that a largest component, of {members.largest:,} vertices, has the diameter"
+                      f" {largest}")

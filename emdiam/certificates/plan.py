@@ -1,0 +1,150 @@
+"""How many label columns are checked at a time, and what memory the engine gets beside them.
+
+peak = program (measured before the first kernel is called) + engine state + buffers + arena + labels of a group + what
+proposing them takes. One column at least must fit. Labels have the bytes that the claimed bound needs. Columns are
+proposed by a BFS each (one column beside the labels; where there is one alone, it is them) or, when there are more
+than a few and distances are below 255, by one multi-source BFS for the group (all of them at once, and its state).
+Where memory is short, edges that stay in the arena save more passes than columns that are checked together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..engine.cpu import plan_engine
+from ..engine.needs import Needs
+from ..errors import BudgetError
+from ..progress import Listener
+from ..store.arc_runs import scan_bytes
+from ..store.edge_digest import hash_bytes
+from ..store.store import Store
+from ..stream.blocks import table_bytes
+from ..stream.plan import MIN_BLOCKS, MemoryPlan, Phase, program_bytes, too_small
+from ..traverse.multi import batch_bytes
+from ..traverse.workspace import workspace_bytes
+from ..units import current_rss_bytes, format_size
+from .labels import FEW_COLUMNS, MOST_COLUMNS
+
+_MARGIN = 8 << 20
+_PLENTY = 1 << 60
+# Passes over the edges that a traversal takes where not all edges stay in memory, about: for distances
+# below 255, and for longer ones.
+_SHORT_PASSES, _LONG_PASSES = 8, 20
+
+
+@dataclass(frozen=True)
+class GroupPlan:
+    """columns : of a group, at most. batched : proposed by multi-source BFS. arena_bytes : for the engine."""
+
+    columns: int
+    batched: bool
+    arena_bytes: int
+
+
+@dataclass
+class ProofBudget:
+    """memory_bytes : peak RSS of the process. threads, progress : as in verify. program : program_bytes() before
+    anything was read. later_bytes : what is kept later at most, where all pairs of vertices are to be proved."""
+
+    memory_bytes: int
+    threads: int
+    progress: Listener | None
+    program: int = field(default_factory=program_bytes)
+    later_bytes: int = 0
+
+    def room(self, held_bytes: int) -> int:
+        """Bytes that arrays may still take, beside kernels and those of `held_bytes`."""
+        return self.memory_bytes - max(current_rss_bytes(), self.program + held_bytes) - _MARGIN
+
+    def too_small(self, least_bytes: int) -> BudgetError:
+        """The refusal. least_bytes : what is enough where few pairs are left to be proved."""
+        works = least_bytes + self.later_bytes
+        parts = f", and for all pairs of vertices {format_size(works)}" if self.later_bytes else ""
+        return too_small(self.memory_bytes, least_bytes, parts, works)
+
+
+def check_graph_room(store: Store, item_bytes: int, budget: ProofBudget) -> None:
+    """Raises BudgetError if the pass for digest and components does not fit."""
+    # While hashes are put in the order of a reordered store, there is nothing else; sizes of components come when they
+    # are gone.
+    ids, hashes = store.id_dtype.itemsize, 8 * (hash_bytes(store) > 0)
+    state = max(hash_bytes(store), store.n_vertices * (max(hashes, ids) + ids))
+    need = budget.program + _MARGIN + state + scan_bytes(store, budget.threads)
+    if need > budget.memory_bytes:
+        raise budget.too_small(max(need, least_bytes(store, item_bytes, budget)))
+
+
+def plan_groups(
+    store: Store, n_columns: int, item_bytes: int, budget: ProofBudget, reserve_bytes: int = 0
+) -> GroupPlan:
+    """The way with the fewest passes over the edges a column that fits, beside the number of every vertex's part.
+    reserve_bytes : left free for what comes while the labels are there, if one column fits beside that.
+    Raises BudgetError."""
+    memory_bytes, threads = budget.memory_bytes, budget.threads
+    if memory_bytes - reserve_bytes >= least_bytes(store, item_bytes, budget):
+        memory_bytes -= reserve_bytes
+    n, least = store.n_vertices, _least_arena(store)
+    whole = max(least, store.indices.n_chunks * store.indices.chunk_items * store.id_dtype.itemsize)
+    try:
+        plan = _engine_plan(store, item_bytes, budget, memory_bytes, whole)
+    except BudgetError:
+        raise budget.too_small(least_bytes(store, item_bytes, budget)) from None
+    room = memory_bytes - plan.base_bytes - plan.buffer_bytes - _state(store, threads)
+    # Over long distances the sources of a batch share little, and each level is one for all of them.
+    short = item_bytes == 1
+    ways: list[tuple[float, int, int, bool]] = []
+    for batched in (True, False) if short and n_columns > FEW_COLUMNS else (False,):
+        for arena, levels in ((whole, 0), (least, _SHORT_PASSES if short else _LONG_PASSES)):
+            if levels == 0 and not plan.in_ram:
+                continue  # the engine's own plan leaves less for the arena
+            columns = _most_columns(n_columns, n, item_bytes, room - arena, batched)
+            if columns > (FEW_COLUMNS if batched else 0):
+                ways.append((levels / (columns if batched else 1) + 1 / columns, len(ways), columns, batched))
+    if not ways:
+        raise budget.too_small(least_bytes(store, item_bytes, budget))
+    _, _, columns, batched = min(ways)
+    left = room - _label_bytes(columns, n, item_bytes, batched)
+    return GroupPlan(columns, batched, min(left, whole))
+
+
+def _most_columns(n_columns: int, n: int, item_bytes: int, room: int, batched: bool) -> int:
+    return next((columns for columns in range(min(n_columns, MOST_COLUMNS), 0, -1)
+                 if _label_bytes(columns, n, item_bytes, batched) <= room), 0)
+
+
+def _label_bytes(columns: int, n: int, item_bytes: int, batched: bool) -> int:
+    """Labels of a group, and what proposing takes: all columns again and the state of the batch, or
+    one column, which is the labels if there are no others."""
+    if batched:
+        return 2 * columns * n * item_bytes + batch_bytes(n, 8 if columns <= 8 else MOST_COLUMNS)
+    return (columns + (columns > 1)) * n * item_bytes
+
+
+def engine_needs(store: Store, item_bytes: int, threads: int) -> Needs:
+    """What the engine needs beside a column of labels of so many bytes, which is given to it."""
+    state = _state(store, threads) + _label_bytes(1, store.n_vertices, item_bytes, batched=False)
+    return Needs("labels", (Phase("labels", state / max(1, store.n_vertices), state),))
+
+
+def _engine_plan(store: Store, item_bytes: int, budget: ProofBudget, memory_bytes: int, arena_bytes: int) -> MemoryPlan:
+    return plan_engine(store, engine_needs(store, item_bytes, budget.threads), memory_bytes=memory_bytes,
+                       arena_bytes=arena_bytes, threads=budget.threads, program=budget.program)
+
+
+def _state(store: Store, threads: int) -> int:
+    """Offsets and bitmaps of the engine, which vertices are settled, and the scan's buffers."""
+    n = store.n_vertices
+    engine = table_bytes(store) + workspace_bytes(n, store.id_dtype.itemsize)
+    return engine + n + scan_bytes(store, threads)
+
+
+def _least_arena(store: Store) -> int:
+    return min(MIN_BLOCKS, max(1, store.indices.n_chunks)) * store.indices.chunk_items * store.id_dtype.itemsize
+
+
+def least_bytes(store: Store, item_bytes: int, budget: ProofBudget) -> int:
+    """A budget in which one column fits for certain: with whole buffers, and for the plan of the engine."""
+    plan = _engine_plan(store, item_bytes, budget, _PLENTY, _least_arena(store))
+    own = (plan.base_bytes + plan.buffer_bytes + _state(store, budget.threads) + _least_arena(store)
+           + _label_bytes(1, store.n_vertices, item_bytes, batched=False))
+    return max(own + _MARGIN, plan.minimum_bytes)

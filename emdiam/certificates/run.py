@@ -1,0 +1,128 @@
+"""One verification: the graph, the claims, the labels in groups, and the pairs that are left.
+
+Passes over the edges: one for digest and components, one a group of at most 64 label columns, beside the traversals
+that propose them. Bytes a vertex: see parts.py, plan.py; the pairs take what pairs.py says for each unsettled vertex.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .._version import __version__
+from ..errors import InputError
+from ..methods.weighted.units import stated
+from ..progress import Event, Listener, Meter, silent, timed
+from ..store.store import Store, check_directed, open_store
+from ..units import budget_bytes, peak_rss_bytes
+from .documents import (
+    Certificate,
+    Claims,
+    EccentricityCertificate,
+    WeightedCertificate,
+    WeightedClaims,
+    WeightedEccentricityCertificate,
+    read_certificate,
+)
+from .eccentricities import EccentricityReport, prove_eccentricities
+from .groups import Gathered, LabelStage, pair_bytes
+from .labels import label_dtype, largest_label
+from .pairs import prove_pairs
+from .parts import find_parts
+from .plan import ProofBudget, check_graph_room
+from .report import Refused, VerifyReport
+from .weighted import prove_weighted, prove_weighted_eccentricities
+
+# Of the number of a vertex's component, at most.
+_MEMBER_BYTES = 4
+
+
+def verify(
+    certificate: str | Path, store: Store | str | Path, *, memory_bytes: int | None = None, threads: int = 2,
+    progress: Listener | None = None,
+) -> VerifyReport:
+    """Prove again what the certificate (a path) claims of the store (opened, or a path).
+
+    memory_bytes : peak RSS of this process; default: what machine and cgroup leave. A certificate that is intact and no
+    proof gives a report with `verified` false and the reason. Raises InputError for a file that is no intact
+    certificate (StoreError, BudgetError), EmdiamError if a traversal proposes what are no distances.
+    """
+    if threads < 1:
+        raise InputError("at least one thread is needed", text=str(threads))
+    said = read_certificate(certificate)
+    memory = budget_bytes(memory_bytes)
+    budget = ProofBudget(memory, threads, progress)
+    if isinstance(store, Store):
+        check_directed(store, False)
+        return _verify(said, store, budget)
+    with open_store(store) as opened:
+        return _verify(said, opened, budget)
+
+
+def _verify(certificate: Any, store: Store, budget: ProofBudget) -> VerifyReport:
+    begin, report = time.perf_counter(), _claimed(certificate)
+    try:
+        _PROVERS[type(certificate)](certificate, store, report, budget)
+        report.verified = True
+    except Refused as refused:
+        report.reason = str(refused)
+    report.memory_limit_bytes = budget.memory_bytes
+    report.seconds["total"] = time.perf_counter() - begin
+    report.peak_rss_bytes = peak_rss_bytes()
+    return report
+
+
+def _prove_diameter(certificate: Certificate, store: Store, report: VerifyReport, budget: ProofBudget) -> None:
+    with timed(report.seconds, "graph"):
+        dtype = label_dtype(largest_label(report.upper, store.n_vertices))
+        pivots = max((len(component.pivots) for component in certificate.components), default=0)
+        if pivots:
+            budget.later_bytes = pair_bytes(store.n_vertices, pivots, dtype.itemsize) + _MEMBER_BYTES * store.n_vertices
+        check_graph_room(store, dtype.itemsize, budget)
+        parts, member = find_parts(store, certificate, budget.threads, Meter(budget.progress))
+        budget.program += member.nbytes
+        report.scans += 1
+    with timed(report.seconds, "labels"):
+        gathered = LabelStage(store, parts, member, budget, report).run()
+        del member
+    with timed(report.seconds, "pairs"):
+        (budget.progress or silent)(Event("pairs"))
+        _prove(gathered, store, budget, report)
+
+
+def _claimed(certificate: Any) -> VerifyReport:
+    """The report before anything is proved: what a certificate claims, as users see it."""
+    claims, graph, unit = certificate.claims, certificate.graph, getattr(certificate, "unit", None)
+    connected = claims.n_components == 1
+    if isinstance(claims, Claims):
+        lower, upper, connected = claims.lower, claims.upper, claims.connected
+    else:
+        longest = claims.length if isinstance(claims, WeightedClaims) else claims.diameter_max_component
+        lower = upper = stated(longest, unit)
+    kind: Any = VerifyReport if isinstance(claims, Claims | WeightedClaims) else EccentricityReport
+    report: VerifyReport = kind(
+        False, lower, upper, lower if lower == upper and connected else None,
+        stated(claims.diameter_largest_component, unit), claims.n_components, connected, graph.n_vertices,
+        graph.n_edges, version=__version__)
+    if isinstance(report, EccentricityReport):
+        report.radius, report.center_size = stated(claims.radius, unit), claims.center_size
+        report.periphery_size, report.histogram = claims.periphery_size, dict(getattr(claims, "histogram", {}))
+    return report
+
+
+def _prove(gathered: list[Gathered], store: Store, budget: ProofBudget, report: VerifyReport) -> None:
+    """All pairs of unsettled vertices. Raises Refused with one that is not proved."""
+    held = sum(left.vertices.nbytes + left.points.nbytes for left in gathered)
+    for left in gathered:
+        proof = prove_pairs(left.points, left.part.upper, budget.room(held))
+        report.pairs += proof.looked_at
+        if proof.unproved is not None:
+            one, two = store.user_ids(left.vertices[list(proof.unproved)])
+            raise Refused(f"vertices {one} and {two} are not proved to be within {left.part.upper}")
+
+
+_PROVERS: dict[type, Callable[..., None]] = {
+    Certificate: _prove_diameter, EccentricityCertificate: prove_eccentricities, WeightedCertificate: prove_weighted,
+    WeightedEccentricityCertificate: prove_weighted_eccentricities}

@@ -1,0 +1,173 @@
+"""Certificates of results: what a method has proved, in the user's ids, as a file that is whole or not there.
+
+Each costs one pass over the edges, for the digest of the graph. All raise InputError if the file cannot be written, and
+StoreError.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from ..store.edge_digest import digest_on_disk, edge_digest, hash_bytes
+from ..store.store import Store
+from .documents import (
+    Certificate,
+    CertifiedComponent,
+    Claims,
+    EccentricityCertificate,
+    EccentricityClaims,
+    GraphFacts,
+    SealedDocument,
+    WeightedCertificate,
+    WeightedClaims,
+    WeightedEccentricityCertificate,
+    WeightedEccentricityClaims,
+    parsed,
+)
+from .sealed import Id, write_sealed
+
+if TYPE_CHECKING:
+    from ..methods.eccentricity.result import EccentricityResult
+    from ..methods.result import Proof, Result
+    from ..methods.weighted.eccentricities import WeightedEccentricities as WeightedEccentricitySearch
+    from ..methods.weighted.eccentricity_result import WeightedEccentricities
+    from ..methods.weighted.result import WeightedResult
+    from ..methods.weighted.search import WeightedSearch
+
+
+_Kind = TypeVar("_Kind", bound=SealedDocument)
+
+
+@dataclass(frozen=True)
+class HashRoom:
+    """What hashes of vertices may take. bytes : of memory. scratch : folder for the rest."""
+
+    bytes: int
+    scratch: str | Path | None
+
+
+def facts_of(graph: Store, room: HashRoom | None = None, **reading: Any) -> GraphFacts:
+    """What a certificate is about. room : for hashes of vertices, where there need not be room for all of them.
+    reading : threads and progress, as of edge_digest."""
+    if room is None or room.bytes >= hash_bytes(graph):
+        digest = edge_digest(graph, **reading)
+    else:
+        digest = digest_on_disk(graph, room.bytes, room.scratch, **reading)
+    return GraphFacts(digest, graph.n_vertices, graph.n_arcs // 2)
+
+
+def _named(store: Store, vertices: Iterable[int] | np.ndarray) -> list[Any]:
+    """The user's ids of vertices."""
+    return list(store.user_ids(np.array(list(vertices), np.int64)))
+
+
+def _written(path: str | Path, certificate: _Kind) -> _Kind:
+    """The certificate, which is at the path now."""
+    write_sealed(path, certificate.to_bytes())
+    return certificate
+
+
+def claims_of(result: Result) -> Claims:
+    """The claims that a result makes. Raises ValueError while the components are not known."""
+    if result.n_components is None:
+        raise ValueError("the number of components is not known, so there is nothing to certify")
+    return Claims(result.lower, result.upper, result.diameter_largest_component, result.n_components,
+                  result.n_components == 1)
+
+
+def write_certificate(
+    path: str | Path, proof: Proof, claims: Claims, store: Store, *, graph: Store | None = None,
+    room: HashRoom | None = None, **reading: Any,
+) -> Certificate:
+    """Write the certificate of `proof` (in vertices of `store`) to `path`; returns its content.
+
+    graph : the same graph in the order in which it was given, of which the digest is; None: `store`. room, reading : as
+    of facts_of. A file of that name is replaced. Raises ValueError for a proof that no certificate can hold (a lower
+    bound without a witness, say).
+    """
+    components = []
+    for part in proof.components:
+        witness: Sequence[Id] | None = None if part.witness is None else _named(store, part.witness)
+        components.append(CertifiedComponent(
+            _named(store, [part.vertex])[0], part.size, part.lower, part.upper,
+            None if witness is None else (witness[0], witness[1]),
+            _named(store, part.pivots), _named(store, part.sources)))
+    facts = facts_of(store if graph is None else graph, room, **reading)
+    certificate = Certificate(graph=facts, claims=claims, components=components)
+    data = certificate.to_bytes()
+    try:
+        parsed(json.loads(data))
+    except (KeyError, TypeError) as error:
+        raise ValueError(str(error)) from error
+    write_sealed(path, data)
+    return certificate
+
+
+def write_eccentricities(
+    path: str | Path, result: EccentricityResult, store: Store, *, graph: Store | None = None,
+    room: HashRoom | None = None, **reading: Any,
+) -> EccentricityCertificate:
+    """The same of all eccentricities. store : of the result's vertices. Raises ValueError for a result that leaves
+    something open."""
+    if result.traversed is None or not result.exact or result.radius is None:
+        raise ValueError("only all eccentricities, all of them proved, have a certificate")
+    assert result.center is not None and result.periphery is not None and result.n_components is not None
+    assert result.diameter_largest_component is not None and result.diameter_max_component is not None
+    (largest,) = _named(store, [result.of_largest])
+    claims = EccentricityClaims(
+        result.n_components, largest, result.radius, result.diameter_largest_component, result.diameter_max_component,
+        result.center.size, result.periphery.size, dict(result.histogram))
+    facts = facts_of(store if graph is None else graph, room, **reading)
+    return _written(path, EccentricityCertificate(
+        graph=facts, claims=claims, sources=_named(store, result.traversed)))
+
+
+def write_weighted(path: str | Path, result: WeightedResult, search: WeightedSearch,
+                   store: Store) -> WeightedCertificate:
+    """The same of an exact diameter along weights."""
+    assert result.witness is not None and result.n_components is not None
+    units = search.units
+    longest, of_largest = (units.claimed(units.length(one)) for one in (
+        search.bounds()[0], search.bounds_of_largest()[0]))
+    claims = WeightedClaims(longest, of_largest, result.n_components, (result.witness.source, result.witness.target))
+    return _written(path, WeightedCertificate(
+        graph=facts_of(store), unit=units.said, claims=claims, sources=list(store.user_ids(search.work.sources()))))
+
+
+def write_weighted_eccentricities(path: str | Path, result: WeightedEccentricities,
+                                  search: WeightedEccentricitySearch, store: Store) -> WeightedEccentricityCertificate:
+    """The same of all eccentricities along weights."""
+    assert result.exact and result.radius is not None and result.n_components is not None
+    assert result.center is not None and result.periphery is not None
+    assert result.diameter_largest_component is not None and result.diameter_max_component is not None
+    (largest,) = store.user_ids(search.parts.roots[[search.parts.largest]])
+    radius, of_largest, longest = map(search.units.claimed, (
+        result.radius, result.diameter_largest_component, result.diameter_max_component))
+    claims = WeightedEccentricityClaims(result.n_components, largest, radius, of_largest, longest, result.center.size,
+                                        result.periphery.size)
+    return _written(path, WeightedEccentricityCertificate(
+        graph=facts_of(store), unit=search.units.said, claims=claims,
+        sources=list(store.user_ids(search.work.sources()))))
+
+
+def write_proof(path: str | Path, result: Any, solved: Store, search: Any = None, **reading: Any) -> SealedDocument:
+    """Write the certificate of a result of any kind, in vertices of the store that was solved. search : of a result
+    along weights. reading : of one by numbers of edges, as for write_certificate."""
+    from ..methods.eccentricity.result import EccentricityResult
+    from ..methods.weighted.eccentricity_result import WeightedEccentricities
+    from ..methods.weighted.result import WeightedResult
+
+    if isinstance(result, WeightedResult):
+        return write_weighted(path, result, search, solved)
+    if isinstance(result, WeightedEccentricities):
+        return write_weighted_eccentricities(path, result, search, solved)
+    if isinstance(result, EccentricityResult):
+        return write_eccentricities(path, result, solved, **reading)
+    assert result.proof is not None, "pivots that end leave a proof"
+    return write_certificate(path, result.proof, claims_of(result), solved, **reading)

@@ -1,0 +1,139 @@
+"""Converting edge lists into a store in another order: naturally first, then reordered.
+
+The naturally ordered store lies in NAME.natural.partial beside the target until the other is complete. Whatever stops
+the conversion, it is removed, after `kill -9` by the next one; meanwhile its claim (store/writer.py) tells it from one
+at work. With a checkpoint it stays for a conversion that goes on from that.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from ..checkpoint.folder import check_names, check_owner, make_folder
+from ..checkpoint.options import CheckpointOptions
+from ..durable import check_name, user_of
+from ..errors import InputError
+from ..links import status_of
+from ..store.layout import PARTIAL_SUFFIX
+from ..store.place import check_target, claim, make_partial
+from ..units import budget_bytes
+from .convert import ConvertOptions, ConvertReport, Inputs, check_outputs, convert
+from .orders import order_named
+from .reorder import reorder
+
+_STORE = "store"
+# Folders of the checkpoints of the two steps, and what the folder of both is called while it is removed.
+_STEPS = ("convert", "reorder")
+_REMOVING = ".removing"
+
+
+def convert_ordered(
+    inputs: Inputs, target: str | Path, order: str, *, options: ConvertOptions | None = None
+) -> ConvertReport:
+    """Convert files, globs or "-" (together one graph), or the edges of a source, into a store at `target` in the
+    named order.
+
+    The report is that of the conversion, with the record of the store at `target`, the seconds and peaks of both steps,
+    and the naturally ordered store counted as scratch. Raises what `convert` and `reorder` raise.
+    """
+    options, target = options or ConvertOptions(), Path(target)
+    order_named(order)
+    if options.checkpoint is None:
+        check_outputs(target, options)
+        options = replace(options, memory_bytes=budget_bytes(options.memory_bytes))
+        with _natural_place(target) as natural:
+            return _both(inputs, natural, target, order, (options, options))
+    return _resumable(inputs, target, order, options, options.checkpoint)
+
+
+def _resumable(
+    inputs: Inputs, target: Path, order: str, options: ConvertOptions, checkpoint: CheckpointOptions
+) -> ConvertReport:
+    """The same with a checkpoint for each step, which stay, and with them the naturally ordered store, until both steps
+    are done."""
+    folder = checkpoint.folder_for(target)
+    check_name(folder)
+    _check_removing(folder)
+    steps = [folder / name for name in _STEPS]
+    if os.path.lexists(folder):
+        make_folder(folder)  # refuses what is none
+        check_owner(folder)
+        check_names(folder, _STEPS.__contains__)
+    else:
+        check_target(target, options.force)
+        make_folder(folder)
+    with _natural_place(target, checkpoint.resume, stays=folder.is_dir) as natural:
+        try:
+            first, second = (replace(options, checkpoint=replace(checkpoint, folder=step, keep=True)) for step in steps)
+            report = _both(inputs, natural, target, order, (first, second))
+            if not checkpoint.keep:
+                # Renamed in one moment, so that no half of it is taken for something to go on from.
+                gone = folder.with_name(folder.name + _REMOVING)
+                if gone.exists():  # a killed one has left it
+                    shutil.rmtree(gone)
+                folder.rename(gone)
+                shutil.rmtree(gone)
+            return report
+        finally:
+            if folder.is_dir() and not any(step.exists() for step in steps):
+                folder.rmdir()
+
+
+def _check_removing(folder: Path) -> None:
+    """Raise InputError if what the folder is called while it is removed is no folder of this user."""
+    gone = folder.with_name(folder.name + _REMOVING)
+    status = status_of(gone)
+    if status is not None and (not stat.S_ISDIR(status.st_mode) or status.st_uid != user_of(gone.absolute().parent)):
+        raise InputError("this is in the way, and no checkpoint of yours", path=gone,
+                         remedy="move it away, or give --checkpoint another folder")
+
+
+def _both(
+    inputs: Inputs, natural: Path, target: Path, order: str,
+    options: tuple[ConvertOptions, ConvertOptions],
+) -> ConvertReport:
+    """Convert to `natural`, reorder that to `target`; options : of the two steps."""
+    report = convert(inputs, natural, options=replace(options[0], force=False))
+    size = sum(path.stat().st_size for path in natural.rglob("*") if path.is_file())
+    placed = reorder(natural, target, order, options=options[1])
+    seconds = dict(report.seconds)
+    for phase, spent in placed.seconds.items():
+        seconds[phase] = seconds.get(phase, 0.0) + spent
+    return replace(
+        report, record=placed.record, seconds=seconds, peak_rss_bytes=placed.peak_rss_bytes,
+        planned_rss_bytes=max(report.planned_rss_bytes, placed.planned_rss_bytes),
+        scratch_bytes=max(report.scratch_bytes, size + placed.scratch_bytes),
+        notes=tuple(dict.fromkeys((*report.notes, *placed.notes))),
+    )
+
+
+@contextmanager
+def _natural_place(target: Path, resume: bool = False, stays: Callable[[], bool] = lambda: False) -> Iterator[Path]:
+    """A place for the naturally ordered store in a claimed folder beside the target, removed at the end unless `stays`.
+
+    resume : what a conversion before has left is used. Raises InputError if another conversion has it, or if something
+    else is in the way.
+    """
+    folder = target.with_name(f"{target.name}.natural{PARTIAL_SUFFIX}")
+    check_name(folder)
+    goes_on = resume and folder.is_dir()
+    handle = claim(folder) if goes_on else make_partial(folder, _is_natural_place)
+    try:
+        yield folder / _STORE
+    finally:
+        try:
+            if not stays():
+                shutil.rmtree(folder)
+        finally:
+            os.close(handle)
+
+
+def _is_natural_place(folder: Path) -> bool:
+    """Whether it is such a folder: it has the natural store, or what is to be one, or nothing."""
+    return {path.name for path in folder.iterdir()} <= {_STORE, _STORE + PARTIAL_SUFFIX}

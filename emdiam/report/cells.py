@@ -1,0 +1,319 @@
+"""A cell of the grid: a process of its own, and what is kept of it.
+
+So its peak of memory, its caches and its failures are its own. The command line is used rather than the library:
+`emdiam approx STORE --json`. A cell that is killed for memory, or fails in any other way, is a row with a reason, and
+the next one runs.
+
+One JSON file each is kept, so that a grid that was stopped goes on where it was. It holds the cell, the store's
+digest, the options that its figures depend on, how the run ended, and its result. It is written when the run has
+ended, under another name first, so that it is whole or not there. Cells of another store or with other options are
+refused: they do not belong in one table.
+
+The cells of a trade-off: which methods, how many masters, which seeds.
+
+Numbers of masters are a list with commas, whose items are those of methods/approx/masters.py, or ranges:
+"2^8..2^24:4" is 2^8, 2^10, ..., 2^24, each 4 times the one before; the factor is 4 if it is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .._version import __version__
+from ..batch.attempt import DONE, FAILED, PROGRAM, STOPPED, outcome
+from ..batch.jobfile import option_words
+from ..dask.setting import OnCluster
+from ..durable import write_whole
+from ..errors import InputError
+from ..methods.approx.masters import AUTO, one_item, parse_masters, resolve_masters
+from ..runs.registry import entry_of
+from ..units import parse_count
+
+FOLDER = "cells"
+ENDED = "ended"  # with all that was asked, as DONE of a job
+
+
+@dataclass(frozen=True)
+class CellOptions:
+    """Options that every run of a grid gets, as those of emdiam.runs.task.Task. iterations : of sweep, spanning and
+    fringe; None: each method's own. euler, levels : of clusters. time_limit : wall seconds of each cell.
+    checkpoints : folder for those of cells that are stopped, which then go on from them; None: a cell begins again.
+    checkpoint_every : seconds between those inside a traversal. cluster : workers that every run is shared out to."""
+
+    memory_bytes: int | None = None
+    arena_bytes: int | None = None
+    threads: int = 2
+    evict_page_cache: bool = False
+    iterations: int | None = None
+    euler: bool = False
+    levels: int | None = None
+    scratch: str | None = None
+    time_limit: float | None = None
+    checkpoints: str | None = None
+    checkpoint_every: float | None = None
+    cluster: OnCluster | None = None
+
+    def identity(self) -> dict[str, Any]:
+        """What the figures depend on, and the version. Not the time limit: a cell that ended within it
+        is one that ended."""
+        free = ("scratch", "time_limit", "checkpoints", "checkpoint_every")
+        return {**{name: value for name, value in asdict(self).items() if name not in free}, "version": __version__}
+
+
+@dataclass(frozen=True)
+class CellRecord:
+    """One cell that was run. options : CellOptions.identity(). status : ENDED; STOPPED by the time limit
+    (`result` has the interval by then, or is None); FAILED. reason : a clause, unless it ended. result :
+    what the command printed with --json. wall_seconds : of the process, its start included."""
+
+    cell: Cell
+    store_digest: str
+    options: dict[str, Any]
+    status: str
+    reason: str | None
+    exit_code: int
+    wall_seconds: float
+    time_limit: float | None
+    result: dict[str, Any] | None
+
+    def counts(self, time_limit: float | None, retry: bool) -> bool:
+        """Whether the cell need not be run again: one that was stopped is, if there is more time now, and
+        with `retry` all that did not end."""
+        if self.status == ENDED:
+            return True
+        more = self.time_limit is not None and (time_limit is None or time_limit > self.time_limit)
+        return not retry and not (self.status == STOPPED and more)
+
+
+def write_record(folder: Path, record: CellRecord) -> None:
+    """Keep the record in `folder`. Raises OSError."""
+    write_whole(folder / f"{record.cell.name}.json", json.dumps(asdict(record), indent=1, allow_nan=False) + "\n")
+
+
+def read_records(folder: Path, store_digest: str, options: dict[str, Any]) -> dict[str, CellRecord]:
+    """The cells in `folder` by name, those of a smaller or larger grid included.
+
+    Raises InputError for a file that is none of ours, and for cells of another store or other options.
+    """
+    records = {}
+    for path in sorted(folder.glob("*.json")):
+        record = _read(path)
+        if record.store_digest != store_digest:
+            raise InputError("this folder holds runs of another store", path=folder.parent,
+                             remedy="choose another folder, or delete this one")
+        differing = [f"{name} {record.options.get(name)!r} instead of {value!r}"
+                     for name, value in options.items() if record.options.get(name) != value]
+        if differing:
+            raise InputError("this folder holds runs with other options: " + ", ".join(differing),
+                             path=folder.parent, remedy="give the same ones, choose another folder, or delete this one")
+        records[record.cell.name] = record
+    return records
+
+
+def _read(path: Path) -> CellRecord:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        record = CellRecord(**{**data, "cell": Cell(**data["cell"])})
+        if path.stem != record.cell.name or record.status not in (ENDED, STOPPED, FAILED):
+            raise ValueError(f"{record.cell.name}, {record.status}")
+        if record.status == ENDED and record.result is None:
+            raise ValueError("no result")
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"this is not a run of a trade-off ({error})", path=path,
+                         remedy="delete it, and it will be run again") from None
+    return record
+
+
+# A process looks at its clock now and then, not always: so much longer than its limit it may take.
+_GRACE_FACTOR, _GRACE_SECONDS = 1.5, 60.0
+# How long one is waited for that is to end: first for its own answer to Ctrl-C, then for that to SIGTERM.
+_ANSWER_SECONDS, _END_SECONDS = 2.0, 20.0
+
+
+def command_of(store: str, cell: Cell, options: CellOptions) -> list[str]:
+    """The command line that runs a cell on the store at a path."""
+    exact, clusters, cluster = cell.method == EXACT, cell.method == CLUSTERS, options.cluster
+    given: dict[str, Any] = {} if exact else {"method": cell.method, "seed": cell.seed}
+    if clusters:
+        given |= {"masters": cell.masters, "euler": options.euler, "levels": options.levels}
+    elif not exact:
+        given["iterations"] = options.iterations
+    given |= {"scratch": options.scratch, "memory": options.memory_bytes, "arena": options.arena_bytes,
+              "threads": options.threads}
+    if cluster is not None:
+        given |= {"scheduler": cluster.scheduler, "workers": cluster.workers,
+                  "worker-memory": cluster.worker_memory_bytes, "worker-threads": cluster.worker_threads}
+    given |= {"time-limit": None if options.time_limit is None else f"{options.time_limit:f}s",
+              "evict-page-cache": options.evict_page_cache}
+    if options.checkpoints is not None:
+        given |= {"checkpoint": Path(options.checkpoints) / cell.name, "resume": True,
+                  "checkpoint-every": options.checkpoint_every}
+    given |= {"json": True, "quiet": True}
+    return [*PROGRAM, "exact" if exact else "approx", store, *option_words(given)]
+
+
+def run_cell(store: str, digest: str, cell: Cell, options: CellOptions) -> CellRecord:
+    """Run one cell and wait for it.
+
+    digest : of the store. Raises InputError if the cell has met another store, and KeyboardInterrupt;
+    then its process has ended. No other failure of the process is an error.
+    """
+    begin = time.monotonic()
+    limit = options.time_limit
+    patience = None if limit is None else _GRACE_FACTOR * limit + _GRACE_SECONDS
+    code, out, err, ended = _finished(command_of(store, cell, options), patience)
+    status, _, reason, result = outcome(code, out, err)
+    if not ended and status != DONE:
+        reason = f"it did not stop by itself within {patience:.0f} s"
+    if result is not None and result["store_digest"] != digest:
+        raise InputError("the store has changed since the first run", path=store,
+                         remedy="delete the folder and begin again")
+    return CellRecord(cell, digest, options.identity(), ENDED if status == DONE else status, reason, code,
+                      time.monotonic() - begin, limit, result)
+
+
+def _finished(command: list[str], patience: float | None) -> tuple[int, str, str, bool]:
+    """(exit code, standard output, standard error, whether it ended by itself within so many seconds); the process has
+    ended, whatever happens here."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True)
+    ended = True
+    try:
+        out, err = process.communicate(timeout=patience)
+    except BaseException as stop:
+        out, err = _end(process)
+        if not isinstance(stop, subprocess.TimeoutExpired):
+            raise
+        ended = False
+    return process.returncode, out, err, ended
+
+
+def _end(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Wait for a process that has had Ctrl-C too, ask one that has not (SIGTERM, so that it removes its
+    scratch files), and kill it if that does not help; its standard output and error."""
+    for patience in (_ANSWER_SECONDS, _END_SECONDS):
+        try:
+            return process.communicate(timeout=patience)
+        except subprocess.TimeoutExpired:
+            process.terminate()
+        except KeyboardInterrupt:  # a second one: no more waiting
+            break
+    process.kill()
+    return process.communicate()
+
+
+CLUSTERS, EXACT = "clusters", "exact"
+FACTOR = 4
+_RANGE = re.compile(r"^([^:]*?)\.\.([^:]*)(?::(.*))?$")
+_REMEDY = "write it like 2^8..2^24:4, from the smallest to the largest and by which factor"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run. method : of runs.registry.APPROXIMATIONS, or EXACT. masters : expected number of masters, AUTO, or
+    None for methods without any. seed : None for EXACT. label : masters as a table heads them."""
+
+    method: str
+    masters: int | str | None = None
+    seed: int | None = None
+    label: str = field(default="", compare=False)
+
+    @property
+    def name(self) -> str:
+        """Unlike that of any other cell, and fit for a file."""
+        parts = [self.method]
+        if self.masters is not None:
+            parts.append(f"masters-{self.masters}")
+        if self.seed is not None:
+            parts.append(f"seed-{self.seed}")
+        return "-".join(parts)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """cells : in the order in which they run. left_out : a sentence for every number of masters that
+    the graph cannot have."""
+
+    cells: tuple[Cell, ...]
+    left_out: tuple[str, ...]
+
+
+def parse_grid(text: str) -> list[int | str]:
+    """Numbers of masters in the order of the text, each once: an int for a count, "10%" for a share,
+    "auto". Raises InputError as parse_masters, and for a range that has no sense."""
+    items: list[int | str] = []
+    for part in text.split(","):
+        items += _range(part.strip()) if ".." in part else parse_masters(part)
+    return list(dict.fromkeys(items))
+
+
+def make_grid(methods: Sequence[str], masters: Sequence[int | str], seeds: Sequence[int], n_vertices: int, *,
+              exact: bool = False) -> Grid:
+    """The cells for a graph of n_vertices >= 1: the exact run first, if it is wanted, then the methods in
+    their order, for each seed; clusters with each number of masters (items of parse_grid).
+
+    Raises InputError for an unknown method, and where there is no method, no seed or no cell.
+    """
+    for method in methods:
+        entry_of(method, "approx")
+    if not methods and not exact:
+        raise InputError("there is no method to run", remedy="name one, or ask for the exact run")
+    if not seeds or min(seeds) < 0:
+        raise InputError("a seed is a whole number from 0 on", text=", ".join(map(str, seeds)))
+    columns, left_out = _columns(masters, n_vertices) if CLUSTERS in methods else ([], [])
+    cells = [Cell(EXACT)] if exact else []
+    for seed in dict.fromkeys(seeds):
+        for method in dict.fromkeys(methods):
+            cells += [Cell(method, count, seed, label) for count, label in (
+                columns if method == CLUSTERS else [(None, "")])]
+    if not cells:
+        raise InputError("no run is left: " + "; ".join(left_out), remedy="ask for fewer masters")
+    return Grid(tuple(cells), tuple(left_out))
+
+
+def _columns(masters: Sequence[int | str], n_vertices: int) -> tuple[list[tuple[int | str, str]], list[str]]:
+    """(masters, label) of every number that the graph can have, each count once; sentences for the rest."""
+    columns: dict[int | str, str] = {}
+    left_out = []
+    for item in masters:
+        if isinstance(item, int) and item > n_vertices:
+            left_out.append(f"{_label(item)} masters are more than the {n_vertices:,} vertices")
+        elif item == AUTO:
+            columns.setdefault(AUTO, AUTO)
+        else:
+            columns.setdefault(resolve_masters(item, n_vertices), _label(item))
+    return list(columns.items()), left_out
+
+
+def _label(item: int | str) -> str:
+    """"~2^10" for a power of two, "~1,000" for another count, since it is what is expected; "10%" as it is."""
+    if isinstance(item, str):
+        return item
+    power = item.bit_length() - 1
+    return f"~2^{power}" if item == 1 << power else f"~{item:,}"
+
+
+def _range(text: str) -> list[int | str]:
+    match = _RANGE.match(text)
+    if match is None:
+        raise InputError("not a range of masters", text=text, remedy=_REMEDY)
+    first, last = one_item(match.group(1).strip()), one_item(match.group(2).strip())
+    factor = FACTOR if match.group(3) is None else parse_count(match.group(3))
+    if not isinstance(first, int) or not isinstance(last, int):
+        raise InputError("a range of masters goes from one count to another", text=text, remedy=_REMEDY)
+    for fault, what in ((first > last, "a range of masters goes upwards"),
+                        (factor < 2, "the factor of a range is 2 or more")):
+        if fault:
+            raise InputError(what, text=text, remedy=_REMEDY)
+    items: list[int | str] = []
+    while first <= last:
+        items.append(first)
+        first *= factor
+    return items

@@ -1,0 +1,198 @@
+"""Runs a grid of approximations on one store, cell after cell, and keeps what it learns.
+
+Everything is in one folder: cells/NAME.json as soon as a cell has ended, then tradeoff.csv,
+tradeoff.json, table.md and the plots. A run that was stopped goes on where it was, since cells that are
+there are not run again. Sources: Ajwani, Beckmann, Meyer, Veith (2012), section 4, Tables 1 to 4.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+
+from ..checkpoint.folder import check_owner
+from ..durable import check_folder, locked, write_whole
+from ..errors import InputError, NotWritten, StoppedEarly
+from ..progress import Event, Listener, silent
+from ..runs.registry import APPROXIMATIONS
+from ..store.store import open_store
+from ..tables import csv_text
+from .cells import (
+    CLUSTERS,
+    ENDED,
+    FOLDER,
+    Cell,
+    CellOptions,
+    CellRecord,
+    make_grid,
+    parse_grid,
+    read_records,
+    run_cell,
+    write_record,
+)
+from .tradeoff_table import COLUMNS, FRONTS, Tradeoff, bounds, differ, fill, markdown_text
+
+MASTERS = "2^8..2^24:4"
+_PLOTS = {"seconds_search": "quality-seconds", "bytes_read": "quality-bytes"}
+
+
+@dataclass(frozen=True)
+class TradeoffOptions:
+    """methods : approximations, in the order in which they run. masters : of clusters, a text as
+    grid.parse_grid reads it. seeds : a run of every cell with each. exact : begin with an exact run,
+    which proves the diameter. known_diameter : largest over all components, for ratios. retry : run
+    cells again that did not end. plots : draw them, if matplotlib is there. cells : what every run gets.
+    checkpoint_every : keep checkpoints of the cell under way, inside a traversal after each so many seconds, and
+    go on from them; None: a cell that was stopped begins again."""
+
+    methods: tuple[str, ...] = APPROXIMATIONS
+    masters: str = MASTERS
+    seeds: tuple[int, ...] = (0,)
+    exact: bool = False
+    known_diameter: int | None = None
+    retry: bool = False
+    plots: bool = True
+    cells: CellOptions = field(default_factory=CellOptions)
+    checkpoint_every: float | None = None
+
+    def for_cells(self, folder: Path) -> CellOptions:
+        """What every run gets whose checkpoint is kept below `folder`."""
+        if self.checkpoint_every is None:
+            return self.cells
+        return replace(self.cells, checkpoints=str(folder / "checkpoints"), checkpoint_every=self.checkpoint_every)
+
+
+def tradeoff(store: str | Path, out: str | Path, options: TradeoffOptions | None = None,
+             progress: Listener | None = None) -> Tradeoff:
+    """Run the grid on the store at a path (or URL), each cell in a process of its own, and write the
+    tables and plots into the folder `out`, which is made if absent.
+
+    Cells that `out` has already are not run again. A cell that fails, or is stopped by its time limit,
+    is a row with a reason, and the others run. progress : told of each cell, with the bounds so far.
+
+    Raises InputError (StoreError; for a grid that cannot be, and for a folder with cells of another store
+    or other options; NotWritten with `result` where a file cannot be written any more), and StoppedEarly with `result`
+    on Ctrl-C; the tables are then of what is done.
+    """
+    options = options or TradeoffOptions()
+    check_folder(out)
+    masters = parse_grid(options.masters)
+    if options.known_diameter is not None and options.known_diameter < 0:
+        raise InputError("a diameter cannot be negative", text=str(options.known_diameter))
+    with open_store(store) as opened:
+        summary = Tradeoff(opened.path, opened.digest, opened.n_vertices, opened.n_arcs // 2, options.cells.identity(),
+                           store_name=opened.name)
+    if summary.n_vertices == 0:
+        raise InputError("the graph has no vertices, so its diameter is undefined", path=store)
+    grid = make_grid(options.methods, masters, options.seeds, summary.n_vertices, exact=options.exact)
+    summary.n_cells, summary.left_out = len(grid.cells), list(grid.left_out)
+    folder = Path(out)
+    with locked(folder, "another trade-off is being run in this folder now", "wait for it or choose another folder"):
+        check_owner(folder, "the folder of a trade-off", "--out")
+        (folder / FOLDER).mkdir(exist_ok=True)
+        run = _Run(str(store), summary, options, folder, progress or silent)
+        try:
+            run.cells(grid.cells)
+        except KeyboardInterrupt:
+            run.finish()
+            raise StoppedEarly(f"stopped by the user; {len(run.done):,} of {summary.n_cells:,} runs are kept in"
+                               f" {folder}, and the same command goes on with the others", summary) from None
+        run.finish()
+    return summary
+
+
+@dataclass
+class _Run:
+    """One run over the cells of a store (its address may have secrets, which the summary leaves out). done : (cell,
+    record) of those that ended, one way or another."""
+
+    store: str
+    summary: Tradeoff
+    options: TradeoffOptions
+    folder: Path
+    progress: Listener
+    done: list[tuple[Cell, CellRecord]] = field(default_factory=list)
+
+    def cells(self, cells: tuple[Cell, ...]) -> None:
+        """Run those that are not there."""
+        limit, digest = self.options.cells.time_limit, self.summary.store_digest
+        before = read_records(self.folder / FOLDER, digest, self.summary.options)
+        for cell in cells:
+            record = before.get(cell.name)
+            if record is not None and record.counts(limit, self.options.retry):
+                self.summary.n_reused += 1
+                self.done.append((cell, record))
+            else:
+                self._tell(cell)
+                record = run_cell(self.store, digest, cell, self.options.for_cells(self.folder))
+                self.done.append((cell, record))
+                with self._all_the_same():
+                    write_record(self.folder / FOLDER, record)
+                self._tell(cell, ended=True)
+
+    def _tell(self, cell: Cell, ended: bool = False) -> None:
+        """Which cell of how many begins or has ended, and what is proved by now. A phase each: cells differ
+        so much that a rate would say nothing."""
+        proved = zip(("lower", "upper"), bounds([record for _, record in self.done]), strict=True)
+        facts = {name: value for name, value in proved if value is not None}
+        number = len(self.done) + (not ended)
+        self.progress(Event(cell.name, number, self.summary.n_cells, "cells", facts, finished=ended))
+
+    @contextmanager
+    def _all_the_same(self) -> Iterator[None]:
+        """What cannot be written becomes NotWritten, with what is known by now."""
+        try:
+            yield
+        except OSError as error:
+            fill(self.summary, self.done, self.options.known_diameter)
+            raise NotWritten(f"{error.filename or self.folder}: this cannot be written ({error.strerror}); the same"
+                             " command goes on with the runs that are there", self.summary) from None
+
+    def finish(self) -> None:
+        """Fill the summary, and write tables and plots."""
+        summary, folder = self.summary, self.folder
+        fill(summary, self.done, self.options.known_diameter)
+        if summary.n_reused:
+            summary.messages.insert(0, f"{summary.n_reused:,} of {summary.n_cells:,} runs were there already and have"
+                                       " not been run again")
+        files = {"csv": folder / "tradeoff.csv", "table": folder / "table.md"}
+        with self._all_the_same():
+            write_whole(files["csv"], csv_text(COLUMNS, summary.rows))
+            write_whole(files["table"], markdown_text(summary))
+            if self.options.plots and find_spec("matplotlib") is not None:
+                files |= {path.name: path for path in draw(summary, folder)}
+            elif self.options.plots:
+                summary.messages.append("there are no plots, because matplotlib is not installed (pip install"
+                                        " matplotlib, then the same command again)")
+            files["json"] = folder / "tradeoff.json"
+            summary.files = {kind: str(path) for kind, path in files.items()}
+            write_whole(files["json"], json.dumps(summary.to_dict(), indent=1, allow_nan=False) + "\n")
+
+
+def draw(summary: Tradeoff, folder: Path) -> list[Path]:
+    """Write the plots into `folder` as SVG and PNG: quality against its price, and what masters buy; their files.
+    Those of fewer than two points, or of points side by side at one price, are left out. Needs matplotlib. Raises
+    OSError."""
+    from . import drawing
+    from .parts import row_point
+
+    title = summary.store_name + ("" if summary.diameter is None else f": D = {summary.diameter:,}")
+    ended = [row for row in summary.rows if row["status"] == ENDED and row["estimate"]]
+    files: list[Path] = []
+    for front, column in FRONTS.items():
+        shown = [row for row in ended if row[column]]
+        price = drawing.MEGABYTES if column == "bytes_read" else drawing.SECONDS
+        if len(shown) > 1 and differ(shown, column):
+            points = [row_point(row, summary.diameter, price=column, front=front) for row in shown]
+            figure = drawing.draw_quality([point for point in points if point is not None], price, title)
+            files += drawing.write_figure(figure, folder / _PLOTS[column])
+    clusters = [row for row in summary.rows if row["status"] == ENDED and row["method"] == CLUSTERS and row["masters"]
+                and row["estimate"] is not None]
+    if len({row["masters"] for row in clusters}) > 1:
+        clusters.sort(key=lambda row: (row["masters"], row["seed"]))
+        files += drawing.write_figure(drawing.draw_masters(clusters, summary.store_name), folder / "masters")
+    return files

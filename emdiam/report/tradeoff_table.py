@@ -1,0 +1,310 @@
+"""From the cells of a trade-off to its rows and tables: figures, ratios, and which cells no other one beats.
+
+Tables are Markdown in the shape of the paper's, and CSV. Clusters have a column for every number of masters (Table 3),
+and their time by stage below (Table 4); methods without masters have a row each (Tables 1 and 2). Source: Ajwani,
+Beckmann, Meyer, Veith, I/O-efficient approximation of graph diameters by parallel cluster growing (2012), section 4."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ..errors import EmdiamError
+from ..tables import table_text
+from ..units import format_count, format_fine_seconds, format_size
+from .cells import CLUSTERS, ENDED, EXACT, Cell, CellRecord
+
+# Stages of clusters as a table has them, and those of the result in each; the first lead to the estimate, the others
+# prove bounds.
+STAGES = {"grow": ("masters", "grow"), "condense": ("condense",), "shortest_paths": ("shortest paths",),
+          "upper_bound": ("upper bound",), "lower_bound": ("lower bound",)}
+TO_ESTIMATE = ("grow", "condense", "shortest_paths")
+FRONTS = {"on_front_seconds": "seconds_search", "on_front_bytes": "bytes_read"}
+KNOWN, PROVED = "given", "proved"
+
+# What a row has, in this order. seconds : wall seconds without compiling; seconds_startup : loading, and what kernels
+# took to be compiled or loaded; seconds_search : the rest; seconds_estimate : until the estimate was known (loading
+# included), without what proves bounds. ratio_least, ratio_most : what the
+# ratio can be by the bounds of all cells. max_master_gap : d of the paper's tables.
+COLUMNS = (
+    "cell", "method", "masters_label", "masters_expected", "seed", "status", "reason", "estimate", "ratio",
+    "ratio_least", "ratio_most", "lower", "upper", "seconds", "seconds_estimate", "seconds_load", "seconds_grow",
+    "seconds_condense", "seconds_shortest_paths", "seconds_upper_bound", "seconds_lower_bound", "seconds_verify",
+    "seconds_compile", "seconds_startup", "seconds_search", "masters", "max_master_gap", "max_master_distance",
+    "rounds", "condensed_vertices", "condensed_edges", "condensed_in_memory", "condensed_levels", "traversals",
+    "passes", "edges_scanned", "bytes_read", "peak_rss_bytes", "planned_rss_bytes", "memory_limit_bytes",
+    "memory_limit_exceeded", *FRONTS,
+)
+
+
+@dataclass
+class Tradeoff:
+    """A grid of runs on one store.
+
+    store, store_name : its path, and the last part of that without .zarr. n_vertices, n_edges : undirected, simple.
+    options : those that all cells share. diameter : largest over all components, which ratios are of, or None;
+    diameter_from : "given" or "proved". lower, upper : the best that cells have proved, None before one has. rows : one
+    a cell, in the order of the grid, with the COLUMNS. left_out : sentences about cells that cannot be. messages :
+    further ones that a user should see. n_reused : cells that were there already. n_cells : of the grid, those included
+    that a stop has left. files : what was written, by kind.
+    """
+
+    store: str
+    store_digest: str
+    n_vertices: int
+    n_edges: int
+    options: dict[str, Any]
+    diameter: int | None = None
+    diameter_from: str | None = None
+    lower: int | None = None
+    upper: int | None = None
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+    store_name: str = ""
+    n_reused: int = 0
+    n_cells: int = 0
+    files: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all cells ended."""
+        return len(self.rows) == self.n_cells and all(row["status"] == ENDED for row in self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dict, ready for JSON."""
+        return asdict(self)
+
+
+def bounds(records: Sequence[CellRecord]) -> tuple[int | None, int | None]:
+    """The best lower and upper bound that any cell has proved; None without one. Raises EmdiamError if
+    they contradict each other."""
+    results = [record.result for record in records if record.result is not None]
+    if not results:
+        return None, None
+    lower, upper = max(result["lower"] for result in results), min(result["upper"] for result in results)
+    if lower > upper:
+        raise EmdiamError(f"runs have proved that the diameter is at least {lower:,} and at most {upper:,}: this is a"
+                          " fault of emdiam: please report it with the folder of the cells")
+    return lower, upper
+
+
+def fill(summary: Tradeoff, cells: Sequence[tuple[Cell, CellRecord]], known_diameter: int | None) -> None:
+    """Fill the bounds, the diameter and the rows from the cells. Raises EmdiamError as `bounds`."""
+    summary.lower, summary.upper = bounds([record for _, record in cells])
+    if summary.lower is not None and summary.lower == summary.upper:
+        summary.diameter, summary.diameter_from = summary.lower, PROVED
+    if known_diameter is not None:
+        if summary.lower is not None and summary.upper is not None and not (
+                summary.lower <= known_diameter <= summary.upper):
+            summary.messages.append(f"{known_diameter:,} is not the diameter, so no ratio is of it:"
+                                    f" {summary.lower:,} <= D <= {summary.upper:,} is proved")
+        elif summary.diameter is None:
+            summary.diameter, summary.diameter_from = known_diameter, KNOWN
+    summary.rows = [_row(summary, cell, record) for cell, record in cells]
+    passed = [row["cell"] for row in summary.rows if row["memory_limit_exceeded"]]
+    if passed:
+        summary.messages.append(f"the peak passed --memory in {', '.join(passed)}: this is a fault of emdiam, please"
+                                " report it with the store")
+    rated = [row for row in summary.rows if row["status"] == ENDED and row["ratio"]]
+    for column, cost in FRONTS.items():
+        chosen = front([(row[cost], loss(row["ratio"])) for row in rated])
+        for place, row in enumerate(rated):
+            row[column] = place in chosen
+
+
+def _row(summary: Tradeoff, cell: Cell, record: CellRecord) -> dict[str, Any]:
+    row = dict.fromkeys(COLUMNS)
+    row |= {"cell": cell.name, "method": cell.method, "masters_label": cell.label or None,
+            "masters_expected": cell.masters, "seed": cell.seed, "status": record.status, "reason": record.reason}
+    if record.result is not None:
+        row |= _figures(cell, record.result)
+        row |= _ratios(row["estimate"], summary)
+    return row
+
+
+def _figures(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
+    """What a result says of itself."""
+    same = ("lower", "upper", "edges_scanned", "bytes_read", "peak_rss_bytes", "planned_rss_bytes",
+            "memory_limit_bytes", "memory_limit_exceeded", "masters", "max_master_gap", "max_master_distance", "rounds")
+    condensed, traversals = result.get("condensed") or {}, result["traversals"]
+    exact = result["lower"] if result["exact"] else None
+    return {
+        **{name: result.get(name) for name in same}, **_seconds(cell, result),
+        "estimate": exact if cell.method == EXACT else result["estimate"],
+        **{f"condensed_{column}": condensed.get(name) for column, name in (
+            ("vertices", "n_vertices"), ("edges", "n_edges"), ("in_memory", "in_memory"), ("levels", "levels"))},
+        "traversals": traversals["bfs"] + traversals["multi_source"],
+        "passes": result["details"].get("counters", {}).get("passes"),
+    }
+
+
+def _seconds(cell: Cell, result: dict[str, Any]) -> dict[str, float | None]:
+    """Wall seconds, by stage where the method is clusters. Compiling is done once for all cells, by whichever comes
+    first, so it is taken off the whole and the way to the estimate; a stage has what was compiled in it."""
+    seconds, stages = result["seconds"], result["details"].get("stage_seconds", {})
+
+    def to_estimate(solving: float) -> float:
+        loading = float(seconds["load"])  # which may be compiling for the most part
+        return min(max(solving - seconds["compile"], 0.0) + loading, seconds["total"] - seconds["compile"])
+
+    startup = seconds.get("startup", seconds["load"] + seconds["compile"])
+    result_seconds: dict[str, float | None] = {
+        "seconds_startup": startup, "seconds_search": max(seconds["total"] - startup, 0.0),
+        "seconds": seconds["total"] - seconds["compile"], "seconds_load": seconds["load"],
+        "seconds_compile": seconds["compile"], "seconds_estimate": to_estimate(seconds["solve"]),
+        "seconds_verify": seconds["verify"]}
+    if cell.method == CLUSTERS:
+        spent = {name: sum(stages.get(stage, 0.0) for stage in of) for name, of in STAGES.items()}
+        result_seconds |= {f"seconds_{name}": value for name, value in spent.items()}
+        result_seconds["seconds_estimate"] = to_estimate(sum(spent[name] for name in TO_ESTIMATE))
+    return result_seconds
+
+
+def _ratios(estimate: int | None, summary: Tradeoff) -> dict[str, float | None]:
+    """Of the estimate and the diameter, or what it can be; None where the diameter is (or may be) 0."""
+    if estimate is None or summary.lower is None or summary.upper is None:
+        return {}
+    if summary.diameter is not None:
+        ratio = estimate / summary.diameter if summary.diameter else None
+        return {"ratio": ratio, "ratio_least": ratio, "ratio_most": ratio}
+    return {"ratio_least": estimate / summary.upper, "ratio_most": estimate / summary.lower if summary.lower else None}
+
+
+def loss(ratio: float) -> float:
+    """By which factor an estimate is off, whether too large or too small; infinite for an estimate of 0."""
+    return max(ratio, 1 / ratio) if ratio else math.inf
+
+
+def front(points: Sequence[tuple[float, float]]) -> list[int]:
+    """Positions of the points (cost, loss) on the front, cheapest first.
+
+    A point is on it if no other one is at most as large in both and smaller in one; of equal points all are.
+    """
+    best: tuple[float, float] | None = None
+    chosen = []
+    for i in sorted(range(len(points)), key=lambda k: points[k]):
+        if best is None or points[i][1] < best[1] or points[i] == best:
+            best = points[i]
+            chosen.append(i)
+    return chosen
+
+
+Row = dict[str, Any]
+
+
+def differ(rows: Sequence[Row], column: str) -> bool:
+    """Whether the cells that ended have more than one figure in the column, so that it can choose between them."""
+    return len({row[column] for row in rows if row["status"] == ENDED}) > 1
+
+
+# (what a line of a table is headed, its column, how a figure is written)
+Line = tuple[str, str, Callable[[Any], str]]
+
+
+def count_text(value: int | str) -> str:
+    """A count with separators; "auto" as it is."""
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def ratio_text(value: float) -> str:
+    """A ratio with as many digits as show how far it is from 1, four at least and six at most."""
+    return f"{value:.4f}" if abs(value - 1) >= 0.001 or value == 1 else f"{value:.6f}"
+
+
+ANSWER: tuple[Line, ...] = (
+    ("proved lower bound", "lower", count_text), ("proved upper bound", "upper", count_text),
+    ("paper's estimate", "estimate", count_text), ("approximation ratio", "ratio", ratio_text),
+    ("time of the search", "seconds_search", format_fine_seconds),
+)
+PRICE: tuple[Line, ...] = (
+    ("start-up", "seconds_startup", format_fine_seconds),
+    ("read", "bytes_read", format_size), ("peak RSS", "peak_rss_bytes", format_size),
+    ("planned RSS", "planned_rss_bytes", format_size),
+)
+OF_CLUSTERS: tuple[Line, ...] = (
+    ("masters chosen", "masters", count_text), *ANSWER,
+    ("loading, and time to the estimate", "seconds_estimate", format_fine_seconds),
+    ("largest distance of adjacent masters (d)", "max_master_gap", count_text),
+    ("largest distance of a vertex from its master", "max_master_distance", count_text),
+    ("rounds", "rounds", count_text), ("vertices in the condensed graph", "condensed_vertices", count_text),
+    ("edges in the condensed graph", "condensed_edges", count_text), *PRICE,
+)
+OF_STAGES: tuple[Line, ...] = tuple(
+    (name.replace("_", " "), f"seconds_{name}", format_fine_seconds) for name in ("load", *STAGES, "verify"))
+
+
+def markdown_text(summary: Tradeoff) -> str:
+    """All tables, what they are about above them, what is missing below; a text of lines."""
+    clusters = [row for row in summary.rows if row["method"] == CLUSTERS]
+    others = [row for row in summary.rows if row["method"] != CLUSTERS]
+    seeds = {row["seed"] for row in summary.rows if row["seed"] is not None}
+    parts = [_head(summary)]
+    if clusters:
+        parts += ["## Clusters, by the number of masters", _across("masters", OF_CLUSTERS, clusters, len(seeds) > 1),
+                  "## Where the time of clusters goes", _across("masters", OF_STAGES, clusters, len(seeds) > 1)]
+    if others:
+        parts += ["## Methods without masters", _down(others, len(seeds) > 1)]
+    fronts = [_front_line(summary, column, what)
+              for column, what in zip(FRONTS, ("searches for less time", "reads less"), strict=True)
+              if differ(summary.rows, FRONTS[column]) and any(row[column] for row in summary.rows)]
+    if fronts:
+        parts.append("\n".join(fronts))
+    missing = _missing(summary)
+    return "\n\n".join([*parts, *(["## Not in the tables", "\n".join(missing)] if missing else [])]) + "\n"
+
+
+def _head(summary: Tradeoff) -> str:
+    if summary.diameter is not None:
+        source = "given" if summary.diameter_from == KNOWN else "proved"
+        answer, ratios = f"D = {summary.diameter:,} ({source})", "; ratios are estimate / D"
+    elif summary.lower is None:
+        answer, ratios = "No run has proved anything about D", ""
+    else:
+        answer = f"{summary.lower:,} <= D <= {summary.upper:,} (proved bounds)"
+        ratios = "; ratios are estimate / D, as intervals while D is not known"
+    return (f"# Trade-off: {summary.store_name}\n\n{answer}: the largest diameter of any component of a graph with"
+            f" {format_count(summary.n_vertices, 'vertex', 'vertices')} and {format_count(summary.n_edges, 'edge')}"
+            f"{ratios}.")
+
+
+def _across(corner: str, lines: Sequence[Line], rows: Sequence[Row], with_seed: bool) -> str:
+    """A column a cell."""
+    head = [corner, *(_name(str(row["masters_label"]), row, with_seed) for row in rows)]
+    cells = [[name, *(_figure(row, column, text) for row in rows)] for name, column, text in lines]
+    return table_text(head, cells, (0,), "pipe")
+
+
+def _down(rows: Sequence[Row], with_seed: bool) -> str:
+    """A row a cell."""
+    lines = (*ANSWER, *PRICE)
+    head = ["method", *(name for name, _, _ in lines)]
+    cells = [[_name(row["method"], row, with_seed), *(_figure(row, *line[1:]) for line in lines)] for row in rows]
+    return table_text(head, cells, (0,), "pipe")
+
+
+def _name(name: str, row: Row, with_seed: bool) -> str:
+    name += f", seed {row['seed']}" if with_seed and row["seed"] is not None else ""
+    return name if row["status"] == ENDED else f"{name} ({row['status']})"
+
+
+def _figure(row: Row, column: str, text: Callable[[Any], str]) -> str:
+    if column == "ratio" and row["ratio"] is None and row["ratio_least"] is not None:
+        limit = row["ratio_most"]
+        return f"{ratio_text(row['ratio_least'])} .. {'' if limit is None else ratio_text(limit)}".rstrip()
+    return "-" if row[column] is None else text(row[column])
+
+
+def _front_line(summary: Tradeoff, column: str, what: str) -> str:
+    chosen = sorted((row for row in summary.rows if row[column]), key=lambda row: float(row[FRONTS[column]]))
+    return f"- No other run both {what} and is closer than: " + ", ".join(row["cell"] for row in chosen) + "."
+
+
+def _missing(summary: Tradeoff) -> list[str]:
+    lines = [f"- {sentence}." for sentence in summary.left_out]
+    lines += [f"- {row['cell']}: {row['status']}: {row['reason']}." for row in summary.rows if row["status"] != ENDED]
+    if len(summary.rows) < summary.n_cells:
+        lines.append(f"- {summary.n_cells - len(summary.rows):,} of {summary.n_cells:,} runs have not been made.")
+    return lines
