@@ -28,7 +28,8 @@ from ..errors import EmdiamError, InputError
 from ..jit import kernel
 from ..methods.weighted.units import SumsTooLongError, Units, round_down, stated, units_of
 from ..paths.arcs import Arcs, ArcsInRam, ArcsOnDisk
-from ..paths.condensed.components import point_to_roots
+from ..paths.blocks import StoreBlocks
+from ..paths.components import point_to_roots
 from ..paths.loading import load_rows
 from ..paths.paths import SearchOptions
 from ..paths.plan import ArcsPlan, plan_arcs
@@ -88,7 +89,7 @@ class WeightedProof:
             if self._plan.arena_bytes is None:
                 self.arcs = ArcsInRam(load_rows(self.store, self.budget.threads)[0], options)
             else:
-                self.arcs = ArcsOnDisk(self.store, self._plan.arena_bytes, options)
+                self.arcs = ArcsOnDisk(StoreBlocks(self.store), self._plan.arena_bytes, options)
         try:
             self.units = self._units()
             yield

@@ -27,6 +27,7 @@ Source: adaptive sampling by levels of a hash, Wegman; Flajolet, On adaptive sam
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from math import isqrt
 from pathlib import Path
 from threading import Lock
@@ -38,11 +39,18 @@ from ..engine.needs import Needs, label_bytes, phases_of
 from ..hashing import draw
 from ..jit import inlined, kernel
 from ..methods.approx.cluster_order import local_positions
-from ..methods.approx.condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES, CondensedGraph, Room, collecting, numbered
+from ..methods.approx.condensed import (
+    LEAST_ARC_BYTES,
+    LEAST_SORT_BYTES,
+    CondensedGraph,
+    Room,
+    collecting,
+    numbered_parts,
+)
 from ..methods.approx.rank_order import stream_key
-from ..paths.condensed.collect import ArcCollector
-from ..paths.condensed.components import components
-from ..paths.condensed.packed import Keys, Packing, WeightedArcs, each_block, head_of, tail_of
+from ..paths.condensed.collect import ArcCollector, CondensedArcs
+from ..paths.condensed.condense import push_between
+from ..paths.condensed.packed import Keys, Packing, head_of, tail_of
 from ..sorting.scratch import Scratch
 from ..store.store import Store
 from ..stream.blocks import table_bytes
@@ -106,20 +114,18 @@ def sampled_graph(
         sample = ClusterSample(collector, levels, wanted)
         scan(sample.choice, sample.push)
         arcs = collector.finish(room.arcs_bytes, sample.chosen if sample.level else None)
-    parts = numbered(components(arcs))
+    parts = numbered_parts(arcs)
     if sample.level and len(parts) and parts.max() > 0:
-        arcs = _joined(scan, arcs, parts, room)
-        parts = numbered(components(arcs))
+        arcs = _joined(scan, arcs, parts, packing, room)
+        parts = numbered_parts(arcs)
     return CondensedGraph(arcs, radii, parts)
 
 
-def _joined(scan: Scan, arcs: WeightedArcs, parts: np.ndarray, room: Room) -> WeightedArcs:
+def _joined(scan: Scan, arcs: CondensedArcs, parts: np.ndarray, packing: Packing, room: Room) -> CondensedArcs:
     """The same graph with all arcs between its parts, int64[K], too. `arcs` is closed."""
-    packing = arcs.packing
-    outside = (parts != np.bincount(parts).argmax()).astype(np.uint8)
-    with arcs, collecting(packing, room) as collector:
-        for block in each_block(arcs):
-            collector.push(block)
+    outside, own = (parts != np.bincount(parts).argmax()).astype(np.uint8), np.arange(len(parts))
+    with closing(arcs), collecting(packing, room) as collector:
+        push_between(arcs, own, np.zeros(len(parts), np.uint32), collector)
 
         def push(keys: Keys) -> None:
             used = keep_between(keys, packing.id_bits, packing.weight_bits, parts)

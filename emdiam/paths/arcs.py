@@ -1,7 +1,14 @@
-"""The arcs of a weighted graph wherever they lie, in RAM or in the blocks of a store: searches, and passes over them.
+"""The arcs of a weighted graph wherever they are, in RAM or in blocks on disk: searches, and passes over them.
 
 What algorithms on weighted graphs ask of a graph without directions. A pass gives the arcs in pieces, each some rows,
-or what a block has of them.
+or what a block has of them. There are two forms of arcs: rows in RAM (rows.py), and blocks of the same heads and
+weights that are read as they are needed (blocks.py): of a store, or of a scratch file.
+
+Blocks are searched by the smallest label that waits in them (semi_external.py). Labels are uint32 while distances fit,
+in half of the room: a cache holds more of them. The tree of paths: a pass gives every vertex the tail of an arc that is
+tight, if that has a smaller distance, or has its own predecessor already; so there is no circle, also among weights of
+0, which alone need a further pass. Bytes a vertex: 8 for labels, 1.2 for offsets, 0.3 for what waits; 8 for
+predecessors. Rounds: times that blocks were chosen and read.
 """
 
 from __future__ import annotations
@@ -9,31 +16,36 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from ..store.store import Store
+from ..jit import kernel
+from .blocks import ArcBlocks, StoreBlocks
 from .dijkstra import dijkstra
-from .methods import StoredLengths, check_lengths, nearest_distances, with_delta
-from .paths import SearchOptions, tight_tree
-from .rows import WeightedRows, to_multiples
-from .streamed import Piece, StreamedSearch
+from .methods import check_lengths, nearest_distances, with_delta
+from .paths import Paths, SearchOptions, tight_tree
+from .rows import Piece, WeightedArcs, WeightedRows, to_multiples, unreached
+from .semi_external import PathCounters, SemiExternalPaths
+from .waiting import ONES
+
+# Narrow labels are below this, the largest.
+_NARROW = int(np.iinfo(np.uint32).max)
+_INFINITE = np.array([np.inf]).view(np.uint64)[0]
 
 
 class Arcs(ABC):
     """n_vertices, n_arcs : two arcs an edge. distance_dtype : see rows.py. least_weight, largest_weight : 1 without
-    arcs. mean_weight : 0 without arcs. threads, tick : of the options. Close it at the end. Raises OverflowError where
-    distances may not fit 64 bits."""
+    arcs. mean_weight : 0 without arcs. threads, tick : of the options. counters : what searches did. Close it at the
+    end. Raises OverflowError where distances may not fit 64 bits."""
 
-    n_vertices: int
-    n_arcs: int
-    distance_dtype: np.dtype[Any]
-    least_weight: int | float
-    largest_weight: int | float
     mean_weight: float
+    counters: PathCounters
 
-    def __init__(self, options: SearchOptions) -> None:
+    def __init__(self, graph: WeightedArcs, options: SearchOptions) -> None:
+        check_lengths(graph)
+        self.n_vertices, self.n_arcs, self.distance_dtype = graph.n_vertices, graph.n_arcs, graph.distance_dtype
+        self.least_weight, self.largest_weight = graph.least_weight, graph.largest_weight
+        self._options = options
         self.threads, self.tick = options.threads, options.tick or (lambda: None)
 
     @property
@@ -42,9 +54,10 @@ class Arcs(ABC):
         """From disk, so far."""
 
     @abstractmethod
-    def nearest(self, sources: np.ndarray) -> tuple[np.ndarray, int]:
+    def nearest(self, sources: np.ndarray, *, narrow: bool = False) -> tuple[np.ndarray, int]:
         """Distance of every vertex to the nearest of `sources` (int64[k], no vertex twice; distance_dtype[n_vertices],
-        see unreached), and arcs relaxed. Weights must not be negative."""
+        see unreached), and arcs relaxed. narrow : of whole numbers, uint32 if they fit. Weights must not be
+        negative."""
 
     @abstractmethod
     def again(self, source: int) -> np.ndarray:
@@ -72,11 +85,8 @@ class ArcsInRam(Arcs):
     """Of rows in RAM. read : bytes that were read for them."""
 
     def __init__(self, rows: WeightedRows, options: SearchOptions, read: int = 0) -> None:
-        super().__init__(options)
-        self.n_vertices, self.n_arcs, self.distance_dtype = rows.n_vertices, rows.n_arcs, rows.distance_dtype
-        self.least_weight, self.largest_weight = rows.least_weight, rows.largest_weight
-        self._rows, self._options, self._read = rows, options, read
-        check_lengths(self)
+        super().__init__(rows, options)
+        self._rows, self._read, self.counters = rows, read, PathCounters()
 
     @cached_property
     def mean_weight(self) -> float:  # type: ignore[override]
@@ -92,9 +102,12 @@ class ArcsInRam(Arcs):
     def _with_delta(self) -> SearchOptions:
         return with_delta(self._rows, self._options)
 
-    def nearest(self, sources: np.ndarray) -> tuple[np.ndarray, int]:
+    def nearest(self, sources: np.ndarray, *, narrow: bool = False) -> tuple[np.ndarray, int]:
         """See Arcs."""
-        return nearest_distances(self._rows, sources, self._with_delta)
+        distances, relaxed = nearest_distances(self._rows, sources, self._with_delta, narrow)
+        self.counters.searches += 1
+        self.counters.arcs_scanned += relaxed
+        return distances, relaxed
 
     def again(self, source: int) -> np.ndarray:
         """See Arcs; by Dijkstra's algorithm."""
@@ -125,51 +138,128 @@ class ArcsInRam(Arcs):
 
 
 class ArcsOnDisk(Arcs):
-    """Of a store, in blocks that are read as they are needed. arena_bytes : of blocks in RAM. Raises BudgetError for
-    less than two blocks, StoreError."""
+    """Of blocks that are read as they are needed; what the arena has stays for the next search. arena_bytes : of blocks
+    in RAM. Raises BudgetError for less than two blocks, StoreError."""
 
-    def __init__(self, store: Store, arena_bytes: int, options: SearchOptions) -> None:
-        super().__init__(options)
-        weights, lengths = store.record.weights, StoredLengths.of(store)
-        check_lengths(lengths)
-        self.n_vertices, self.n_arcs, self.distance_dtype = store.n_vertices, store.n_arcs, lengths.distance_dtype
-        self.least_weight, self.largest_weight = lengths.least_weight, lengths.largest_weight
-        self.mean_weight = 0.0 if not self.n_arcs else 1.0 if weights is None else weights.mean
-        self._store, self._arena_bytes, self._options, self._read = store, arena_bytes, options, 0
-        self._search = StreamedSearch(store, arena_bytes, options)
+    def __init__(self, blocks: ArcBlocks, arena_bytes: int, options: SearchOptions) -> None:
+        super().__init__(blocks, options)
+        self.mean_weight, self._blocks, self._arena_bytes, self._read = blocks.mean_weight, blocks, arena_bytes, 0
+        self._machine = SemiExternalPaths(blocks, arena_bytes, options)
+
+    @property
+    def counters(self) -> PathCounters:  # type: ignore[override]
+        """See Arcs."""
+        return self._machine.counters
 
     @property
     def bytes_read(self) -> int:
         """See Arcs."""
-        return self._read + self._search.bytes_read
+        return self._read + self.counters.bytes_read
 
-    def nearest(self, sources: np.ndarray) -> tuple[np.ndarray, int]:
+    def run(self, source: int, *, tree: bool) -> Paths:
+        """Distances from `source`. tree : with predecessors."""
+        sources, rounds = np.array([source]), self.counters.rounds
+        distances, relaxed = self.nearest(sources)
+        return Paths("delta-stepping", source, distances, relaxed, self.counters.rounds - rounds,
+                     self.forest(distances, sources) if tree else None)
+
+    def nearest(self, sources: np.ndarray, *, narrow: bool = False) -> tuple[np.ndarray, int]:
         """See Arcs."""
-        before = self._search.relaxations
-        distances = self._search.nearest(sources)
-        return distances, self._search.relaxations - before
+        before = self.counters.arcs_scanned
+        distances = self._distances(sources, narrow)
+        return distances, self.counters.arcs_scanned - before
+
+    def _distances(self, sources: np.ndarray, narrow: bool) -> np.ndarray:
+        largest, floats = self.largest_weight, self.distance_dtype.kind == "f"
+        wide = np.empty(0 if narrow else self.n_vertices, np.uint64)
+        if not floats and largest < _NARROW:
+            # The second half, so that they are made wide in place.
+            labels = np.empty(self.n_vertices, np.uint32) if narrow else wide.view(np.uint32)[len(wide) :]
+            self._settle(labels, sources)
+            if int(widen(labels, wide)) + int(largest) < _NARROW:
+                return labels if narrow else wide
+        wide = np.empty(self.n_vertices, np.uint64) if narrow else wide
+        self._settle(wide, sources)
+        if floats:
+            wide[wide == ONES] = _INFINITE
+            return wide.view(np.float64)
+        return wide
+
+    def _settle(self, labels: np.ndarray, sources: np.ndarray) -> None:
+        labels.fill(unreached(labels.dtype))
+        labels[sources] = 0
+        self._machine.settle(labels, sources)
 
     def again(self, source: int) -> np.ndarray:
         """See Arcs; with labels of its own, and blocks that are read again where they are not in the arena."""
         return self.nearest(np.array([source]))[0]
 
     def pieces(self) -> Iterator[Piece]:
-        """See Arcs; a piece for every block."""
-        return self._search.pieces()
+        """See Arcs; a piece for every block, those in the arena first."""
+        heads, costs = self._machine.arena[:2]
+        for block, slot in self._machine.every_block():
+            first, offsets = self._blocks.rows_in(block)
+            yield Piece(first, offsets, heads[slot], costs[slot])
 
     def forest(self, distances: np.ndarray, sources: np.ndarray) -> np.ndarray:
         """See Arcs."""
-        return self._search.forest(distances, sources)
+        before = np.full(len(distances), -1, np.int64)
+        before[sources] = sources
+        missing, fresh = int(np.count_nonzero(distances != unreached(distances.dtype))) - len(sources), 1
+        while missing and fresh:
+            fresh = sum(add_tight(*piece, distances, before) for piece in self.pieces())
+            missing -= fresh
+        before[sources] = -1
+        return before
 
     def round_down(self, exponent: int) -> None:
         """See Arcs; whenever a block is read."""
+        assert isinstance(self._blocks, StoreBlocks)
+        self._read, blocks = self.bytes_read, self._blocks
         self.close()
-        self._read = self.bytes_read
-        self._search = StreamedSearch(self._store, self._arena_bytes, self._options, exponent)
-        ends = np.array([self.least_weight, self.largest_weight], np.float64)
-        to_multiples(ends, exponent)
-        self.least_weight, self.largest_weight = ends.tolist()
+        blocks.round_down(exponent)
+        self.least_weight, self.largest_weight = blocks.least_weight, blocks.largest_weight
+        self._machine = SemiExternalPaths(blocks, self._arena_bytes, self._options)
 
     def close(self) -> None:
         """See Arcs."""
-        self._search.close()
+        self._machine.close()
+
+
+def arcs_of(graph: WeightedArcs, arena_bytes: int, options: SearchOptions) -> Arcs:
+    """Of rows in RAM, or of blocks, with so many bytes of them in RAM."""
+    if isinstance(graph, WeightedRows):
+        return ArcsInRam(graph, options)
+    assert isinstance(graph, ArcBlocks)
+    return ArcsOnDisk(graph, arena_bytes, options)
+
+
+@kernel
+def widen(narrow, wide):
+    """wide[v] (uint64) = narrow[v] (uint32), all ones for all ones, if there is a `wide`; returns the largest of the
+    others. narrow : may be the second half of wide."""
+    largest = np.uint64(0)
+    for v in range(len(narrow)):
+        label = np.uint64(narrow[v])
+        reached = label != np.uint64(_NARROW)
+        if len(wide):
+            wide[v] = label if reached else ONES
+        largest = max(largest, label if reached else np.uint64(0))
+    return largest
+
+
+@kernel
+def add_tight(first, offsets, heads, costs, distances, before):
+    """Give vertices without a predecessor that of a tight arc of a piece; returns how many.
+
+    before : int64[n], -1 without a predecessor, of a source itself."""
+    found = 0
+    for i in range(len(offsets) - 1):
+        v = first + i
+        for p in range(offsets[i], offsets[i + 1]):
+            u = np.int64(heads[p])
+            if before[u] < 0 and distances[v] + costs[p] == distances[u] and (
+                    distances[v] < distances[u] or before[v] >= 0):
+                before[u] = v
+                found += 1
+    return found

@@ -67,15 +67,17 @@ def delta_stepping(rows: WeightedRows, source: int, options: SearchOptions) -> P
     return Paths("delta-stepping", source, *bucket_distances(rows, np.array([source]), options))
 
 
-def bucket_distances(rows: WeightedRows, sources: np.ndarray, options: SearchOptions) -> tuple[np.ndarray, int, int]:
-    """Distances to the nearest of `sources` (int64[k]), arcs relaxed and rounds."""
+def bucket_distances(rows: WeightedRows, sources: np.ndarray, options: SearchOptions,
+                     narrow: bool = False) -> tuple[np.ndarray, int, int]:
+    """Distances to the nearest of `sources` (int64[k]), arcs relaxed and rounds. narrow : of whole numbers, uint32 if
+    labels are."""
     scale = scale_of(rows, usual_delta(rows) if options.delta is None else options.delta)
     distances, relaxations, rounds = None, 0, 0
     for dtype in word_dtypes(rows):
         labels = new_labels(rows, dtype, sources)
         state = settle(rows, labels, sources, scale, options)
         relaxations, rounds = relaxations + state[0], rounds + state[1]
-        distances = distances_of(rows, labels)
+        distances = distances_of(rows, labels, narrow)
         if distances is not None:
             return distances, relaxations, rounds
     raise OverflowError("distances do not fit 63 bits")

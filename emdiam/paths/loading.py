@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 
-from ..store.array_reader import ShardedArray, filled, pieces
+from ..store.array_reader import ShardedArray, filled, pieces, read_slice
 from ..store.store import Store
 from ..stream.threads import Threads
 from ..units import format_size
 from .paths import Tick
-from .rows import WeightedRows
+from .rows import WeightedRows, distance_dtype
 
 RUN_CHUNKS = 4
 
@@ -57,6 +59,26 @@ def head_check(store: Store) -> Look:
             raise store.damaged(f"indices hold {int(heads.max())}, which is no vertex")
 
     return check
+
+
+def sliced_rows(store: Store) -> WeightedRows:
+    """The rows, of which slices are read as they are asked for."""
+    costs = np.broadcast_to(np.uint8(1), store.n_arcs) if store.weights is None else _Slices(store.weights)
+    return cast("WeightedRows", SimpleNamespace(
+        offsets=_Slices(store.indptr), heads=_Slices(store.indices), costs=costs,
+        distance_dtype=distance_dtype(costs.dtype)))
+
+
+class _Slices:
+    """An array of a store of which parts are read: [i] and [begin:end]."""
+
+    def __init__(self, array: ShardedArray) -> None:
+        self._array, self.dtype = array, array.dtype
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return read_slice(self._array, place.start, place.stop)
+        return read_slice(self._array, place, place + 1)[0]
 
 
 def _whole(array: ShardedArray, pool: Threads, look: Look, tick: Tick | None) -> tuple[np.ndarray, int]:

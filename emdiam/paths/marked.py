@@ -54,14 +54,15 @@ def scale_of(rows: WeightedRows, delta: float) -> Any:
     return np.uint64(2.0**_WIDE_BITS / max(1.0, delta))
 
 
-def distances_of(rows: WeightedRows, labels: np.ndarray) -> np.ndarray | None:
-    """The distances, of rows.distance_dtype; None where one may have been too large for the labels."""
+def distances_of(rows: WeightedRows, labels: np.ndarray, narrow: bool = False) -> np.ndarray | None:
+    """The distances, of rows.distance_dtype, or, if they may be narrow, of whole numbers in the place of narrow labels;
+    None where one may have been too large for the labels."""
     dtype, none = rows.distance_dtype, none_of(rows, labels.dtype)
     if dtype.kind == "f":
         labels >>= np.uint64(1)
         return labels.view(np.float64)
-    distances = np.empty(len(labels), dtype)
-    largest = widen(labels, np.uint64(none), distances, np.uint64(unreached(dtype)))
+    distances = labels if narrow and labels.dtype == np.uint32 else np.empty(len(labels), dtype)
+    largest = widen(labels, np.uint64(none), distances, np.uint64(unreached(distances.dtype)))
     return distances if int(largest) + int(rows.largest_weight) < none >> 1 else None
 
 

@@ -12,12 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
 
 import numpy as np
 
 from ..errors import InputError, no_such
-from ..store.store import Store
 from .bellman_ford import bellman_ford
 from .delta_stepping import WARP, bucket_distances, delta_stepping, usual_delta
 from .dijkstra import dijkstra, heap_distances
@@ -25,7 +23,7 @@ from .frontier_bellman_ford import frontier_bellman_ford
 from .hbf import hbf
 from .near_far import near_far
 from .paths import Paths, SearchOptions
-from .rows import WeightedRows, distance_dtype
+from .rows import WeightedArcs, WeightedRows, unreached
 from .sorted_buckets import sorted_buckets
 from .workfront_sweep import workfront_sweep
 
@@ -41,36 +39,6 @@ AUTO_SHARE, AUTO_ALONE, AUTO_SPARSE = 2, 8, 16
 
 class LargeSumsError(InputError, OverflowError):
     """Sums of weights that no number holds."""
-
-
-class Lengths(Protocol):
-    """Of a graph with weights, as WeightedRows has them."""
-
-    @property
-    def n_vertices(self) -> int: ...
-    @property
-    def least_weight(self) -> int | float: ...
-    @property
-    def largest_weight(self) -> int | float: ...
-    @property
-    def distance_dtype(self) -> np.dtype[Any]: ...
-
-
-@dataclass(frozen=True)
-class StoredLengths:
-    """As Lengths, by what the record of a store says."""
-
-    n_vertices: int
-    least_weight: int | float
-    largest_weight: int | float
-    distance_dtype: np.dtype[Any]
-
-    @classmethod
-    def of(cls, store: Store) -> StoredLengths:
-        """Of a store with weights, or without, where each is 1."""
-        weights = store.record.weights
-        ends = (1, 1) if weights is None or not store.n_arcs else (weights.least, weights.largest)
-        return cls(store.n_vertices, *ends, distance_dtype(np.dtype(np.uint8 if weights is None else weights.dtype)))
 
 
 @dataclass(frozen=True)
@@ -109,15 +77,24 @@ def shortest_paths(rows: WeightedRows, source: int, method: str = AUTO, options:
     return chosen.search(rows, source, options)
 
 
-def nearest_distances(rows: WeightedRows, sources: np.ndarray, options: SearchOptions) -> tuple[np.ndarray, int]:
-    """Distance of every vertex to the nearest of `sources` (int64[k], no vertex twice), and arcs relaxed. Weights must
-    not be negative; check_lengths tells whether distances fit."""
-    if rows.n_arcs <= SMALL_ARCS:
-        return heap_distances(rows, sources, options)[:2]
-    return bucket_distances(rows, sources, with_delta(rows, options))[:2]
+def nearest_distances(rows: WeightedRows, sources: np.ndarray, options: SearchOptions,
+                      narrow: bool = False) -> tuple[np.ndarray, int]:
+    """Distance of every vertex to the nearest of `sources` (int64[k], no vertex twice), and arcs relaxed. narrow : of
+    whole numbers, uint32 if they fit. Weights must not be negative; check_lengths tells whether distances fit."""
+    if rows.n_arcs > SMALL_ARCS:
+        return bucket_distances(rows, sources, with_delta(rows, options), narrow)[:2]
+    distances, relaxed, _ = heap_distances(rows, sources, options)
+    return narrowed(distances) if narrow else distances, relaxed
 
 
-def check_lengths(rows: Lengths) -> None:
+def narrowed(distances: np.ndarray) -> np.ndarray:
+    """Distances, uint64[n], as uint32 where they fit, which may be so already."""
+    short = distances.astype(np.uint32, copy=False)
+    largest = distances.max(initial=0, where=distances != unreached(distances.dtype))
+    return short if int(largest) < unreached(short.dtype) else distances
+
+
+def check_lengths(rows: WeightedArcs) -> None:
     """Raises LargeSumsError where a distance may not fit 64 bits with a sign, or may be infinite."""
     largest = max(abs(rows.least_weight), abs(rows.largest_weight))
     if rows.distance_dtype.kind == "f":

@@ -35,24 +35,24 @@ def new_queue(n_vertices: int) -> np.ndarray:
 
 
 @kernel
-def settle_queued(arena, batch, queue, slots, resident, shape, covers, heads, labels, waits, relaxed, limits, widths,
-                  state):
+def settle_queued(arena, batch, queue, slots, resident, block_arcs, covers, heads, labels, waits, relaxed, limits,
+                  widths, state):
     """As settle_blocks, for blocks of heads and costs; queue : of new_queue."""
-    stop = state[0] + state[3]
+    stop = state[0] + state[2]
     opened = state[0]
     while state[0] < stop:
         low = ONES
         for block in resident:
-            low = min(low, _lowest_in(block, covers, heads, labels, waits, relaxed, limits[2]))
-        if low >= limits[2]:
+            low = min(low, _lowest_in(block, covers, heads, labels, waits, relaxed, limits[1]))
+        if low >= limits[1]:
             if low >= limits[0]:
                 for block in resident:
                     end_block(covers[block], covers[block + 1], waits)
                 return True
             open_window(low, state[0] - opened < THIN * len(resident), limits, widths)
             opened = state[0]
-        _relax_window(arena, batch, queue, slots, resident, shape, covers, heads, labels, waits, relaxed, limits[2],
-                      stop, state)
+        _relax_window(arena, batch, queue, slots, resident, block_arcs, covers, heads, labels, waits, relaxed,
+                      limits[1], stop, state)
         state[1] += 1
     return False
 
@@ -78,7 +78,7 @@ def _lowest_in(block, covers, heads, labels, waits, relaxed, window):
 
 
 @inlined
-def _relax_window(arena, batch, queue, slots, resident, shape, covers, heads, labels, waits, relaxed, window, stop,
+def _relax_window(arena, batch, queue, slots, resident, block_arcs, covers, heads, labels, waits, relaxed, window, stop,
                   state):
     """Relax what waits below `window`, until the queue is empty or `stop` arcs were relaxed."""
     active, keys, _, _ = waits
@@ -89,7 +89,7 @@ def _relax_window(arena, batch, queue, slots, resident, shape, covers, heads, la
         if v >= 0 and np.uint64(labels[v]) < min(relaxed[block], window):
             relaxed[block] = labels[v]
             _, end = row_span(arena[2], arena[3], arena[4], v)
-            end = min(end - block * shape[0], shape[0])
+            end = min(end - block * block_arcs, block_arcs)
             count, tail = _add_row(arena, batch, count, slots[block], np.int64(0), end, np.uint64(labels[v]), labels,
                                    waits, window, queue, np.int64(0), tail, state)
             count, tail = _lower(batch, count, labels, waits, window, queue, np.int64(0), tail)
@@ -103,7 +103,7 @@ def _relax_window(arena, batch, queue, slots, resident, shape, covers, heads, la
                         queue[tail] = u
                         tail += 1
     head = np.int64(0)
-    shift = count_trailing_zeros(np.uint64(shape[0]))
+    shift = count_trailing_zeros(np.uint64(block_arcs))
     while head < tail and state[0] < stop:
         while head < tail and count < FULL:
             v = queue[head & (len(queue) - 1)]
@@ -113,9 +113,9 @@ def _relax_window(arena, batch, queue, slots, resident, shape, covers, heads, la
             block = begin >> shift if begin < end else resident[0]
             if active[v >> 6] & bit and slots[block] >= 0:
                 active[v >> 6] &= ~bit
-                base = block * shape[0]
+                base = block * block_arcs
                 if begin < end:
-                    count, tail = _add_row(arena, batch, count, slots[block], begin - base, min(end - base, shape[0]),
+                    count, tail = _add_row(arena, batch, count, slots[block], begin - base, min(end - base, block_arcs),
                                            np.uint64(labels[v]), labels, waits, window, queue, head, tail, state)
         count, tail = _lower(batch, count, labels, waits, window, queue, head, tail)
 

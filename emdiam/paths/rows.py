@@ -7,9 +7,11 @@ float64 where they are floats. A vertex without a path has the largest value, or
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +22,41 @@ from ..store.store import Store
 _PIECE = 1 << 16
 
 
+class Piece(NamedTuple):
+    """The arcs of vertices first, first + 1, ...: those of first + i are offsets[i] to offsets[i + 1] - 1 of `heads`
+    and `costs`. offsets : int64[k + 1]. heads : uint32 or uint64. costs : weights, 1 where there are none."""
+
+    first: int
+    offsets: np.ndarray
+    heads: np.ndarray
+    costs: np.ndarray
+
+
+class WeightedArcs(Protocol):
+    """What is known of weighted arcs, in RAM or in blocks. in_ram : where they are. least_weight, largest_weight : 1
+    without arcs. distance_dtype : see above."""
+
+    in_ram: ClassVar[bool]
+
+    @property
+    def n_vertices(self) -> int: ...
+    @property
+    def n_arcs(self) -> int: ...
+    @property
+    def least_weight(self) -> int | float: ...
+    @property
+    def largest_weight(self) -> int | float: ...
+    @property
+    def distance_dtype(self) -> np.dtype[Any]: ...
+
+
 @dataclass(frozen=True)
 class WeightedRows:
     """offsets : int64[n_vertices + 1], the arcs of v are offsets[v] to offsets[v + 1] - 1. heads : uint32 or
     uint64[n_arcs], ascending in every row. weights : [n_arcs], integers of at most 32 bits, int64 or floats; None: all
     are 1."""
+
+    in_ram: ClassVar[bool] = True
 
     offsets: np.ndarray
     heads: np.ndarray
@@ -79,6 +111,17 @@ class WeightedRows:
             total = float(np.sum(self.costs, dtype=np.float64))
         # Of large weights each is divided first.
         return total / max(1, self.n_arcs) if total < np.inf else float(np.sum(self.costs / self.n_arcs))
+
+    def pieces(self) -> Iterator[Piece]:
+        """All arcs, some rows at a time."""
+        borders = np.searchsorted(self.offsets, np.arange(0, self.n_arcs + _PIECE, _PIECE))
+        borders = np.unique(np.append(np.minimum(borders, self.n_vertices), [0, self.n_vertices])).tolist()
+        for first, last in pairwise(borders):
+            begin, end = int(self.offsets[first]), int(self.offsets[last])
+            yield Piece(first, self.offsets[first : last + 1] - begin, self.heads[begin:end], self.costs[begin:end])
+
+    def close(self) -> None:
+        """Nothing to close, as blocks have it."""
 
     @classmethod
     def from_edges(cls, n_vertices: int, tails: npt.ArrayLike, heads: npt.ArrayLike,

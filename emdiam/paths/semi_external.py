@@ -36,9 +36,10 @@ from typing import cast
 import numpy as np
 
 from ..errors import BudgetError
+from ..stream.counters import Tally
 from ..units import format_size
 from .blocks import ArcBlocks
-from .labels import PathCounters, Tick, farthest_label
+from .paths import SearchOptions
 from .queued import new_queue, settle_queued
 from .relaxing import settle_blocks
 from .stored_rows import new_batch
@@ -52,22 +53,34 @@ _NOTHING = int(ONES)
 Places = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
+@dataclass
+class PathCounters(Tally):
+    """searches : of shortest paths. rounds : times that blocks were chosen and read.
+    sweeps : over the blocks in RAM. blocks_read, bytes_read : from disk. arcs_scanned : relaxed."""
+
+    searches: int = 0
+    rounds: int = 0
+    sweeps: int = 0
+    blocks_read: int = 0
+    bytes_read: int = 0
+    arcs_scanned: int = 0
+
+
 class SemiExternalPaths:
     """Searches over arcs read block by block. What the arena holds stays for the next search. arena : what
     ArcBlocks.arena gave.
 
-    arena_bytes : of blocks in RAM; two at least if there are two. threads : that read and relax. graph : what to call
-    it. Raises BudgetError if the arena is too small.
+    arena_bytes : of blocks in RAM; two at least if there are two. options : threads that read, the width of a window.
+    Raises BudgetError if the arena is too small.
     """
 
-    def __init__(self, arcs: ArcBlocks, arena_bytes: int, threads: int = 1, tick: Tick | None = None,
-                 graph: str = "the graph") -> None:
+    def __init__(self, arcs: ArcBlocks, arena_bytes: int, options: SearchOptions) -> None:
         block_bytes = arcs.arc_bytes * arcs.block_arcs
         n_slots = min(arcs.n_blocks, arena_bytes // block_bytes)
         if n_slots < min(2, arcs.n_blocks):
-            raise BudgetError(f"an arena of {format_size(arena_bytes)} does not hold two blocks of {graph}",
+            raise BudgetError(f"an arena of {format_size(arena_bytes)} does not hold two blocks of {arcs.name}",
                               remedy=f"give it at least {format_size(2 * block_bytes)}")
-        self._arcs, self._tick = arcs, tick
+        self._arcs, self._tick = arcs, options.tick
         self.counters = PathCounters()
         self.arena, self._lot = arcs.arena(n_slots), new_batch()
         self._batch = max(1, n_slots // arcs.share)
@@ -76,30 +89,30 @@ class SemiExternalPaths:
         self._used = np.zeros(arcs.n_blocks, np.int64)
         self._free = list(range(n_slots))
         self._arriving: list[tuple[list[tuple[int, int]], Future[int] | None]] = []
-        self._pool = ThreadPoolExecutor(max(1, threads - 1), thread_name_prefix="paths")
-        self._delta: int | float = 0
+        self._pool = ThreadPoolExecutor(max(1, options.threads - 1), thread_name_prefix="paths")
+        self._delta = arcs.least_width(options.delta)
         self._width: int | float = 0
 
-    def settle(self, labels: np.ndarray, seeds: np.ndarray, owner_bits: int) -> bool:
-        """Bring `labels`, as seed_labels made them, to the distances. False if one did not fit.
-        Raises OSError for a damaged block. Labels of float64 are given as words (uint64), all ones unreached."""
+    def settle(self, labels: np.ndarray, seeds: np.ndarray) -> None:
+        """Bring `labels`, 0 at `seeds` (int64[k], no vertex twice) and all ones elsewhere, to the distances. Raises
+        OSError or StoreError for a damaged block. Labels of float64 are given as words (uint64)."""
         self.counters.searches += 1
         self._width = 0
         if not self._arcs.n_blocks:
-            return True
-        search = _Search.of(seeds, labels, owner_bits, self._arcs)
+            return
+        search = _BlockSearch.of(seeds, labels, self._arcs)
         before = self.counters.copy()
         try:
             while (lowest := search.look()) != _NOTHING:
-                if self._arcs.near and self._delta and not self._arcs.at_once:
+                if self._arcs.near and not self._arcs.at_once:
                     here = np.flatnonzero(self._slots >= 0)
-                    self._relax(here, self._beyond(lowest, self._arcs.near, owner_bits), search)
+                    self._relax(here, self._beyond(lowest, self._arcs.near), search)
                     if (lowest := search.look()) == _NOTHING:
                         break
-                window = self._window(lowest, owner_bits, int(search.state[0]), before)
+                window = self._window(lowest, int(search.state[0]), before)
                 if self._arcs.at_once:
-                    self._next_blocks(search.lowest_of, self._beyond(lowest, self._arcs.near, owner_bits)
-                                      if self._arcs.near and self._delta else window)
+                    self._next_blocks(search.lowest_of, self._beyond(lowest, self._arcs.near)
+                                      if self._arcs.near else window)
                     self._arrive()
                     resident = np.flatnonzero(self._slots >= 0)
                 else:
@@ -110,7 +123,6 @@ class SemiExternalPaths:
             self._arrive()
         self.counters.arcs_scanned += int(search.state[0])
         self.counters.sweeps += int(search.state[1])
-        return not search.state[2]
 
     def every_block(self) -> Iterator[tuple[int, int]]:
         """(block, slot) of all blocks, those that are here first, each there until the next; others are read ahead."""
@@ -133,25 +145,25 @@ class SemiExternalPaths:
         """End the reading threads; the arcs stay open."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _window(self, lowest: int, owner_bits: int, scanned: int, before: PathCounters) -> int:
+    def _window(self, lowest: int, scanned: int, before: PathCounters) -> int:
         """Labels below this are relaxed in this round."""
         read = (self.counters.blocks_read - before.blocks_read) * self._arcs.block_arcs
         if min(scanned, read) <= self._arcs.frugal * self._arcs.n_arcs:
             return _NOTHING
-        return self._beyond(lowest, self._arcs.ahead, owner_bits)
+        return self._beyond(lowest, self._arcs.ahead)
 
-    def _beyond(self, lowest: int, count: int, owner_bits: int) -> int:
+    def _beyond(self, lowest: int, count: int) -> int:
         """The label that is so many narrow windows beyond this one, at least the next one."""
         more = count * self._delta
         beyond = (int((np.uint64(lowest).view(np.float64) + more).view(np.uint64)) if isinstance(more, float)
-                  else lowest + (more << owner_bits))
+                  else lowest + more)
         return min(_NOTHING, max(lowest + 1, beyond))
 
-    def _widths(self, owner_bits: int) -> np.ndarray:
+    def _widths(self) -> np.ndarray:
         """(least width, current one) of windows of labels, uint64[2], or float64[2] where weights are floats."""
         if isinstance(self._delta, float):
             return np.array([self._delta, max(self._delta, self._width)])
-        least = min(_NOTHING >> 16, self._delta << owner_bits)
+        least = min(_NOTHING >> 16, int(self._delta))
         return np.array([least, max(least, int(self._width))], np.uint64)
 
     def _next_blocks(self, lowest_of: np.ndarray, window: int) -> np.ndarray:
@@ -210,18 +222,15 @@ class SemiExternalPaths:
             for block, slot in places:
                 self._slots[block], self._used[block] = slot, self.counters.rounds
             self.counters.blocks_read += len(places)
-        if not self._delta and arriving and arriving[0][0]:
-            block, slot = arriving[0][0][0]
-            self._delta = self._arcs.least_width(slot, block, self.arena)
 
-    def _relax(self, resident: np.ndarray, window: int, search: _Search) -> None:
+    def _relax(self, resident: np.ndarray, window: int, search: _BlockSearch) -> None:
         """Relax what waits below `window` in blocks that are here."""
         if not len(resident):
             return
-        limits = np.array([window, search.farthest, 0], np.uint64)
-        widths, quiet = self._widths(int(search.shape[-1])), False
+        limits = np.array([window, 0], np.uint64)
+        widths, quiet = self._widths(), False
         while not quiet:
-            where = self._slots, resident, search.shape, *search.places[:3], search.waits, search.places[-1]
+            where = self._slots, resident, self._arcs.block_arcs, *search.places[:3], search.waits, search.places[-1]
             if self._queue is None:
                 quiet = settle_blocks(self.arena, self._lot, *where, limits, widths, search.state)
             else:
@@ -232,26 +241,22 @@ class SemiExternalPaths:
 
 
 @dataclass(frozen=True)
-class _Search:
-    """places : what waiting_labels takes. waits : active, keys, groups and hot of Waiting. shape, state : see
-    settle_blocks. farthest : the largest distance that fits. lowest_of : uint64[n_blocks], the smallest label that
-    waits in each."""
+class _BlockSearch:
+    """places : what waiting_labels takes. waits : active, keys, groups and hot of Waiting. lowest_of :
+    uint64[n_blocks], the smallest label that waits in each. state : see settle_blocks."""
 
     places: Places
     waits: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-    shape: np.ndarray
-    farthest: int
     lowest_of: np.ndarray
     state: np.ndarray
 
     @classmethod
-    def of(cls, seeds: np.ndarray, labels: np.ndarray, owner_bits: int, arcs: ArcBlocks) -> _Search:
+    def of(cls, seeds: np.ndarray, labels: np.ndarray, arcs: ArcBlocks) -> _BlockSearch:
         """At its beginning."""
         rows, waiting = arcs.rows, Waiting.of(seeds, labels, arcs.n_blocks)
         places = (rows.covers, rows.heads, labels, waiting.active, waiting.keys, waiting.groups, waiting.relaxed)
         waits = waiting.active, waiting.keys, waiting.groups, waiting.hot
-        return cls(places, waits, np.append(rows.shape, owner_bits), farthest_label(labels.dtype, owner_bits),
-                   np.empty(arcs.n_blocks, np.uint64), np.array([0, 0, 0, _SLICE_ARCS], np.int64))
+        return cls(places, waits, np.empty(arcs.n_blocks, np.uint64), np.array([0, 0, _SLICE_ARCS], np.int64))
 
     def look(self) -> int:
         """Fill lowest_of; the smallest of them."""

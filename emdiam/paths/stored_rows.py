@@ -23,16 +23,15 @@ def new_batch() -> Batch:
 
 
 @inlined
-def add_stored(arena, batch, count, slot, block, v, label, shape, labels, waits, window,
-               state):
+def add_row(arena, batch, count, slot, block, v, label, block_arcs, labels, waits, window, state):
     """Put the arcs of v that are in a block at the end of the batch, or relax those of a long row at once; returns how
     many are in the batch then."""
     heads, costs, group, row, hub = arena
     ends, sums = batch
-    base = block * shape[0]
+    base = block * block_arcs
     begin, end = row_span(group, row, hub, v)
     begin = max(begin - base, np.int64(0))
-    length = max(np.int64(0), min(end - base, shape[0]) - begin)
+    length = max(np.int64(0), min(end - base, block_arcs) - begin)
     state[0] += length
     if length <= LONG:
         copy_row(heads, costs, slot, begin, length, label, ends, sums, count)

@@ -5,9 +5,8 @@ waiting label of 64 vertices, `groups` that of 4096, so that the smallest one in
 that spans blocks is relaxed in pieces, in any order: the bit stands for the piece in the block where the row begins;
 for each block that a row continues into, `relaxed` has the label that was used there last, and the piece waits while
 the vertex has a smaller one. So a lowered label needs no list of blocks.
-Blocks are of packed arcs (paths/condensed/packed.py), or of heads and weights as a store has them; which, is known
-where a kernel is compiled, by the length of `arena`: (words,), or (heads, costs, group, row, hub) with compact offsets.
-Labels of floats are the words of float64, which are in the order of the numbers where none is negative.
+Blocks are of heads and weights: `arena` is (heads, costs, group, row, hub), with compact offsets. Labels of floats are
+the words of float64, which are in the order of the numbers where none is negative.
 Bytes: 1/8 + 1/8 + 1/256 a vertex, 24 a block.
 """
 
@@ -29,15 +28,14 @@ ONE = np.uint64(1)
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Where rows lie. covers : int64[n_blocks + 1]; the rows of covers[i] to covers[i + 1] - 1 begin in
+class BlockRows:
+    """Which rows blocks have. covers : int64[n_blocks + 1]; the rows of covers[i] to covers[i + 1] - 1 begin in
     block i (those without an arc among them). heads : int64[n_blocks], the vertex whose row continues
-    into block i, or -1. shape : int64[4] = arcs of a block, all arcs, bits of an id, of a weight (0 where arcs are not
-    packed)."""
+    into block i, or -1. block_arcs : arcs of a block."""
 
     covers: np.ndarray
     heads: np.ndarray
-    shape: np.ndarray
+    block_arcs: int
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,16 @@ import numpy as np
 from ..decimals import Number, number
 from ..errors import InputError
 from ..gpu.setting import CPU, select_device
+from ..paths.arcs import ArcsOnDisk
 from ..paths.bellman_ford import NegativeCycle
-from ..paths.loading import load_rows
-from ..paths.methods import StoredLengths, check_lengths, shortest_paths
+from ..paths.blocks import StoreBlocks
+from ..paths.loading import load_rows, sliced_rows
+from ..paths.methods import check_lengths, shortest_paths
 from ..paths.naming import vertex_of
 from ..paths.paths import Paths, SearchOptions
 from ..paths.plan import PathPlan, plan_paths
 from ..paths.result import ShortestPaths
 from ..paths.rows import WeightedRows, lengths_shown
-from ..paths.streamed import StreamedSearch
 from ..paths.table import write_paths
 from ..progress import Meter, timed
 from .options import DEVICE_SEARCHES
@@ -168,14 +169,13 @@ class _Run:
     def _streamed(self) -> tuple[Paths, list[int] | None, int]:
         """The same, and the bytes read, with blocks read as they are needed."""
         options = SearchOptions(self._task.threads, self._delta, lambda: self._meter.update(0))
-        check_lengths(StoredLengths.of(self._store))
         with timed(self.seconds, "load"):
-            search = StreamedSearch(self._store, self._plan.arena_bytes, options)
+            search = ArcsOnDisk(StoreBlocks(self._store), self._plan.arena_bytes, options)
         self._meter.begin("search", None, "rounds")
         try:
             with timed(self.seconds, "search"):
                 paths = search.run(self._source, tree=self._needs_tree)
-            path = None if self._target is None else paths.path_to(search.stored_rows(), self._target)
+            path = None if self._target is None else paths.path_to(sliced_rows(self._store), self._target)
             return paths, path, search.bytes_read
         finally:
             self._meter.end()

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from emdiam.paths.arcs import Arcs, ArcsInRam, ArcsOnDisk
+from emdiam.paths.blocks import StoreBlocks
 from emdiam.paths.paths import SearchOptions
 from emdiam.paths.rows import WeightedRows
 from emdiam.store.store import open_store
@@ -50,7 +51,7 @@ def on_disk(n: int, edges: Edges, dtype: str) -> Iterator[Arcs]:
     with tempfile.TemporaryDirectory() as folder:
         path = make_weighted_store(Path(folder) / "g.zarr", least, n_vertices=n, dtype=dtype)
         with open_store(path) as store:
-            arcs = ArcsOnDisk(store, 2 * 64 * (4 + np.dtype(dtype).itemsize), SearchOptions(threads=2))
+            arcs = ArcsOnDisk(StoreBlocks(store), 2 * 64 * (4 + np.dtype(dtype).itemsize), SearchOptions(threads=2))
             yield arcs
             arcs.close()
 

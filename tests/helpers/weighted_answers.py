@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from emdiam.methods.weighted.clusters import WeightedClusters, quotient_of
-from emdiam.methods.weighted.components import components_of
 from emdiam.methods.weighted.eccentricities import ALL, CENTER, RADIUS, WeightedEccentricities
 from emdiam.methods.weighted.growth import grow
 from emdiam.methods.weighted.run import METHODS
@@ -17,6 +16,7 @@ from emdiam.methods.weighted.sweep import WeightedSweep
 from emdiam.methods.weighted.units import units_of
 from emdiam.methods.weighted.witness import checked_path
 from emdiam.paths.arcs import Arcs
+from emdiam.paths.components import components_of
 from emdiam.paths.rows import WeightedRows
 from tests.helpers.lengths import all_pairs
 

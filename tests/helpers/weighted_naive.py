@@ -12,8 +12,9 @@ import networkx as nx
 import numpy as np
 from hypothesis import strategies as st
 
-from emdiam.paths.condensed.disk_arcs import DiskArcs, DiskArcsWriter
-from emdiam.paths.condensed.packed import Packing, RamArcs
+from emdiam.paths.condensed.blocks import BlockWriter, ScratchBlocks
+from emdiam.paths.condensed.packed import Keys, Packing, keep_lightest
+from emdiam.paths.rows import Piece, WeightedRows
 from emdiam.sorting.scratch import Scratch
 
 Edge = tuple[int, int, int]
@@ -111,17 +112,31 @@ def grid(side: int, seed: int) -> Graph:
     return side * side, [(a, b, int(rng.integers(1, 61))) for a, b in shape.edges]
 
 
-def in_ram(graph: Graph, block_arcs: int = 4) -> RamArcs:
+def packed(graph: Graph) -> tuple[Packing, Keys]:
+    """The graph's arcs as sorted words."""
+    n, edges = graph
+    packing = Packing(n, max([1, *(w for _, _, w in edges)]))
+    keys = packing.pack(*np.array(edges, np.int64).reshape(-1, 3).T)
+    keys.sort()
+    return packing, keys[: keep_lightest(keys, packing.weight_bits)]
+
+
+def in_ram(graph: Graph) -> WeightedRows:
     """The graph's arcs in RAM."""
     n, edges = graph
-    ends = np.array(edges, np.int64).reshape(-1, 3)
-    packing = Packing(n, max([1, *(w for _, _, w in edges)]))
-    return RamArcs.from_edges(packing, ends[:, 0], ends[:, 1], ends[:, 2], block_arcs)
+    tails, heads, weights = np.array(edges, np.int64).reshape(-1, 3).T
+    return WeightedRows.from_edges(n, tails, heads, weights.astype(packed(graph)[0].weight_dtype))
 
 
-def on_disk(graph: Graph, scratch: Scratch, block_arcs: int = 4) -> DiskArcs:
+def on_disk(graph: Graph, scratch: Scratch, block_arcs: int = 4) -> ScratchBlocks:
     """The same in a scratch file."""
-    arcs = in_ram(graph)
-    writer = DiskArcsWriter(scratch.file(), arcs.packing, block_arcs)
-    writer.add(arcs.keys)
+    packing, keys = packed(graph)
+    writer = BlockWriter(scratch.file(), packing, block_arcs)
+    writer.add(keys)
     return writer.close()
+
+
+def triples_in(pieces: Iterable[Piece]) -> list[Edge]:
+    """The arcs of pieces, as they come."""
+    return [(first + i, int(heads[p]), int(costs[p])) for first, offsets, heads, costs in pieces
+            for i in range(len(offsets) - 1) for p in range(offsets[i], offsets[i + 1])]

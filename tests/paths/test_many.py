@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 from emdiam.errors import InputError
+from emdiam.paths.arcs import ArcsOnDisk
 from emdiam.paths.bellman_ford import NegativeCycle
+from emdiam.paths.blocks import StoreBlocks
 from emdiam.paths.methods import METHODS, shortest_paths
 from emdiam.paths.paths import Paths, SearchOptions
 from emdiam.paths.rows import WeightedRows
-from emdiam.paths.streamed import StreamedSearch
 from emdiam.store.store import open_store
 from tests.helpers.many_graphs import EVERY_KIND, Drawn, by_scipy, campaign, drawn
 from tests.helpers.weighted_stores import TINY, arena_bytes, write_rows
@@ -77,7 +78,7 @@ def check_streamed(graph: Drawn, source: int, folder: Path, threads: int, blocks
     assert want is not None
     path = write_rows(folder / "g.zarr", rows, graph.directed, chunk_ids=TINY)
     with open_store(path, directed=graph.directed) as store:
-        search = StreamedSearch(store, arena_bytes(store, blocks), SearchOptions(threads))
+        search = ArcsOnDisk(StoreBlocks(store), arena_bytes(store, blocks), SearchOptions(threads))
         try:
             check(search.run(source, tree=True), rows, want, int(source * 5 + 1) % rows.n_vertices)
         finally:

@@ -13,8 +13,10 @@ from hypothesis import given, settings
 import emdiam
 from emdiam.errors import BudgetError, InputError
 from emdiam.paths import blocks, queued
+from emdiam.paths.arcs import ArcsOnDisk
+from emdiam.paths.blocks import StoreBlocks
+from emdiam.paths.loading import sliced_rows
 from emdiam.paths.paths import SearchOptions, length_of
-from emdiam.paths.streamed import StreamedSearch
 from emdiam.store.store import open_store
 from tests.helpers.path_twins import FLOATS, WHOLE, Graph, bellman_ford, graphs, rows_of
 from tests.helpers.weighted_stores import write_rows
@@ -33,11 +35,11 @@ def check(graph: Graph, dtype: str, arena_bytes: int) -> int:
     assert truth is not None
     with (tempfile.TemporaryDirectory() as folder,
           open_store(stored(Path(folder), graph, dtype), directed=graph[2]) as store):
-        search = StreamedSearch(store, arena_bytes, SearchOptions(threads=2))
+        search = ArcsOnDisk(StoreBlocks(store), arena_bytes, SearchOptions(threads=2))
         paths = search.run(0, tree=True)
         assert [d if there else float("inf")
                 for d, there in zip(paths.distances.tolist(), paths.has_path, strict=True)] == truth
-        rows = search.stored_rows()
+        rows = sliced_rows(store)
         for target in range(0, graph[0], 1 + graph[0] // 20):
             path = paths.path_to(rows, target)
             assert (path is None) == (truth[target] == float("inf"))
@@ -88,7 +90,7 @@ def test_sparse_graphs(small: int, entries: int, dtype: str, monkeypatch: pytest
 def test_distances_that_32_bits_hold_and_others(edge: int, searches: int, tmp_path: Path) -> None:
     """Labels are narrow at first where a weight may be one, and wide where a distance has no room."""
     with open_store(stored(tmp_path, (8, [(a, a + 1, edge) for a in range(6)], False), "uint32")) as store:
-        search = StreamedSearch(store, 1 << 20, SearchOptions())
+        search = ArcsOnDisk(StoreBlocks(store), 1 << 20, SearchOptions())
         found = search.run(0, tree=False).distances
         search.close()
         assert search._machine.counters.searches == searches
@@ -101,7 +103,7 @@ def test_windows_of_any_width(delta: float, tmp_path: Path) -> None:
     rng = np.random.default_rng(7)
     edges = [(a, a + 1, w) for a, w in enumerate(rng.random(300).tolist())]
     with open_store(stored(tmp_path, (301, edges, False), "float64")) as store:
-        search = StreamedSearch(store, 1 << 12, SearchOptions(delta=delta))
+        search = ArcsOnDisk(StoreBlocks(store), 1 << 12, SearchOptions(delta=delta))
         found = search.run(0, tree=False).distances
         search.close()
     assert np.array_equal(found, np.cumsum([0, *(w for _, _, w in edges)]))
@@ -112,7 +114,7 @@ def test_a_block_that_cannot_be_read(tmp_path: Path, threads: int, monkeypatch: 
     """The error is raised whoever reads the block, and no slot is lost."""
     emdiam.generate("grid", tmp_path / "g.zarr", sides="60x70", chunk=BLOCK)
     with open_store(tmp_path / "g.zarr") as store:
-        search = StreamedSearch(store, 8 * 4 * BLOCK, SearchOptions(threads))
+        search = ArcsOnDisk(StoreBlocks(store), 8 * 4 * BLOCK, SearchOptions(threads))
         machine, read = search._machine, search._blocks.read
 
         def fail(block: int, *place: Any) -> int:

@@ -13,13 +13,14 @@ the result does not depend on the memory budget.
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...engine.interface import Engine, Labels
 from ...errors import MoreMemoryError
-from ...paths.condensed.components import largest_weights
+from ...paths.condensed.condense import largest_weights
 from ...paths.condensed.packed import Packing
 from ...traverse.columns import Column
 from ..result import Witness
@@ -80,8 +81,8 @@ def _in_order(engine: Engine, labels: Labels, sources: np.ndarray, room: Room) -
     with collecting(packing, room) as collector:
         engine.condense(places, (packing.id_bits, packing.weight_bits), collector.push)
         arcs = collector.finish(room.arcs_bytes)
-    with arcs, room.searches(arcs) as paths:
-        labels.replace_distances(paths.distances(places[sources].astype(np.int64)), places)
+    with closing(arcs), room.searches(arcs) as paths:
+        labels.replace_distances(paths.nearest(places[sources].astype(np.int64), narrow=True)[0], places)
 
 
 def _by_bfs(
@@ -150,10 +151,10 @@ def swept(graph: CondensedGraph, room: Room) -> tuple[np.ndarray, np.ndarray, np
     """Of a double sweep: int64[K], distances of the first; far and reach as in Sweeps."""
     starts = np.full(graph.n_parts, len(graph.parts), np.int64)
     np.minimum.at(starts, graph.parts, np.arange(len(graph.parts)))
-    with room.searches(graph.arcs) as paths:
-        first = paths.distances(starts).astype(np.int64)
+    with room.searches(graph.arcs) as arcs:
+        first = arcs.nearest(starts)[0].astype(np.int64)
         far, _ = largest_in_parts(first, graph.parts, graph.n_parts)
-        reach = paths.distances(far).astype(np.int64)
+        reach = arcs.nearest(far)[0].astype(np.int64)
     return first, far, reach
 
 

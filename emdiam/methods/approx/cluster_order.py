@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...paths.condensed.collect import CondensedArcs
 from ...paths.condensed.condense import condense, renumber
-from ...paths.condensed.packed import Packing, RamArcs, WeightedArcs
+from ...paths.condensed.packed import Packing
+from ...paths.rows import WeightedRows
 from .cluster_bounds import swept
 from .condensed import CondensedGraph, Room, collecting, condense_again
 from .rank_order import stream_key
@@ -78,8 +80,8 @@ def _inverse(order: np.ndarray) -> np.ndarray:
 
 def in_local_order(graph: CondensedGraph, positions: np.ndarray, room: Room) -> CondensedGraph:
     """The same condensed graph with positions[C] in place of C; the arcs of `graph` are closed."""
-    if isinstance(graph.arcs, RamArcs):
-        arcs: WeightedArcs = renumber(graph.arcs, positions, room.threads)
+    if isinstance(graph.arcs, WeightedRows):
+        arcs: CondensedArcs = renumber(graph.arcs, positions, room.threads)
     else:
         arcs = _sorted_again(graph.arcs, positions, room)
     graph.arcs.close()
@@ -89,9 +91,9 @@ def in_local_order(graph: CondensedGraph, positions: np.ndarray, room: Room) -> 
     return CondensedGraph(arcs, radii, parts, [*graph.steps, step], graph.levels)
 
 
-def _sorted_again(arcs: WeightedArcs, positions: np.ndarray, room: Room) -> WeightedArcs:
+def _sorted_again(arcs: CondensedArcs, positions: np.ndarray, room: Room) -> CondensedArcs:
     """The renumbered arcs by a sort on disk: every cluster is condensed into one of its own."""
     names = positions.astype(np.uint32)
-    packing = Packing(len(names), 1 << arcs.packing.weight_bits - 1)
+    packing = Packing(len(names), int(arcs.largest_weight))
     with collecting(packing, room) as collector:
         return condense(arcs, names, np.zeros(len(names), np.uint32), collector, room.arcs_bytes, room.tick)

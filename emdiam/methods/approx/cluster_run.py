@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -235,8 +236,8 @@ class ClusterRun(ExactMethod):
         with self.stages.timed("upper bound"):
             smallest = np.unique(graph.parts, return_index=True)[1]
             limits = HeightLimits(searches_for(graph.arcs.n_arcs), least_bytes(len(graph.parts)) + PIVOT_BYTES)
-            proof = height_diameter(graph.arcs, graph.radii.astype(np.uint32), smallest[graph.parts].astype(np.uint32),
-                                    limits, self.room.paths())
+            with closing(self.room.opened(graph.arcs)) as arcs:
+                proof = height_diameter(arcs, graph.radii.astype(np.uint32), smallest[graph.parts], limits)
         self.upper_bound = min(self.upper_bound, max(2 * int(sweeps.widest.max()), proof.upper))
         self.largest = 0, min(self.upper_bound, self.largest[1])
         self.figures["condensed_diameter"] = [proof.lower, proof.upper]

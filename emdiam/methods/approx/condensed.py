@@ -10,7 +10,7 @@ Source: the paper's conclusion wishes for it (Ajwani, Beckmann, Meyer, Veith 201
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,13 +18,13 @@ import numpy as np
 from ...engine.interface import Engine, Labels
 from ...hashing import draw
 from ...jit import kernel
-from ...paths.condensed.collect import ArcCollector
-from ...paths.condensed.components import components
-from ...paths.condensed.condense import condense, condensed_packing
-from ...paths.condensed.labels import PathOptions
-from ...paths.condensed.packed import Packing, WeightedArcs
-from ...paths.condensed.sssp import ShortestPaths
-from ...paths.labels import PathCounters
+from ...paths.arcs import Arcs, arcs_of
+from ...paths.components import components_of
+from ...paths.condensed.collect import ArcCollector, CondensedArcs
+from ...paths.condensed.condense import condense, condensed_packing, grow
+from ...paths.condensed.packed import Packing
+from ...paths.paths import SearchOptions
+from ...paths.semi_external import PathCounters
 from ...sorting.scratch import Scratch
 
 # What sorting and holding the arcs of a condensed graph takes at least.
@@ -44,17 +44,16 @@ class Room:
     tick: Callable[[], None] | None = None
     spent: PathCounters = field(default_factory=PathCounters)
 
-    def paths(self) -> PathOptions:
-        """How shortest paths are searched in this room."""
-        return PathOptions(arena_bytes=self.arcs_bytes, threads=self.threads, tick=self.tick)
+    def opened(self, graph: CondensedArcs) -> Arcs:
+        """The arcs, to be searched in this room. In RAM one thread does, so that what it does is always the same."""
+        return arcs_of(graph, self.arcs_bytes, SearchOptions(1 if graph.in_ram else self.threads, tick=self.tick))
 
     @contextmanager
-    def searches(self, arcs: WeightedArcs) -> Iterator[ShortestPaths]:
-        """Shortest paths in this room, counted in `spent`."""
-        with ShortestPaths(arcs, self.paths()) as paths:
-            yield paths
-            done = paths.counters
-        for name, amount in vars(done).items():
+    def searches(self, graph: CondensedArcs) -> Iterator[Arcs]:
+        """The same for a while, counted in `spent`."""
+        with closing(self.opened(graph)) as arcs:
+            yield arcs
+        for name, amount in vars(arcs.counters).items():
             setattr(self.spent, name, getattr(self.spent, name) + amount)
 
 
@@ -75,7 +74,7 @@ class CondensedGraph:
     int64[K], component of each. steps : (owner, distance) of every level below, lowest first; a
     renumbering is a step with distances of 0. levels : how often the graph was condensed."""
 
-    arcs: WeightedArcs
+    arcs: CondensedArcs
     radii: np.ndarray
     parts: np.ndarray
     steps: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
@@ -119,7 +118,7 @@ def condensed_graph(engine: Engine, labels: Labels, radii: np.ndarray, room: Roo
     with collecting(packing, room) as collector:
         engine.condense(labels, (packing.id_bits, packing.weight_bits), collector.push)
         arcs = collector.finish(room.arcs_bytes)
-    return CondensedGraph(arcs, radii, numbered(components(arcs)))
+    return CondensedGraph(arcs, radii, numbered_parts(arcs))
 
 
 def condense_again(graph: CondensedGraph, ranks: np.ndarray, key: int, room: Room) -> tuple[CondensedGraph, np.ndarray]:
@@ -128,15 +127,15 @@ def condense_again(graph: CondensedGraph, ranks: np.ndarray, key: int, room: Roo
 
     ranks : int64[K], natural rank of the master vertex of every cluster."""
     masters = drawn_masters(ranks, graph.parts, key)
-    with room.searches(graph.arcs) as paths:
-        owner, distance = paths.grow(masters)
+    with room.searches(graph.arcs) as arcs:
+        owner, distance = grow(arcs, masters)
     radii = np.zeros(len(masters), np.int64)
     np.maximum.at(radii, owner, distance + graph.radii)
     with collecting(condensed_packing(graph.arcs, distance, len(masters)), room) as collector:
-        arcs = condense(graph.arcs, owner, distance, collector, room.arcs_bytes, room.tick)
+        above = condense(graph.arcs, owner, distance, collector, room.arcs_bytes, room.tick)
     parts = graph.parts[masters]
     step = (owner.astype(np.int64), distance.astype(np.int64))
-    return CondensedGraph(arcs, radii, parts, [*graph.steps, step], graph.levels + 1), ranks[masters]
+    return CondensedGraph(above, radii, parts, [*graph.steps, step], graph.levels + 1), ranks[masters]
 
 
 def drawn_masters(ranks: np.ndarray, parts: np.ndarray, key: int) -> np.ndarray:
@@ -162,6 +161,6 @@ def hashes_below(ranks, key, threshold):
     return chosen
 
 
-def numbered(labels: np.ndarray) -> np.ndarray:
-    """Component labels (smallest vertex of each) made 0, 1, 2, ..., int64[K]."""
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+def numbered_parts(arcs: CondensedArcs) -> np.ndarray:
+    """The component of every cluster, int64[K]."""
+    return components_of(arcs).component.astype(np.int64)

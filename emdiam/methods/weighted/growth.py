@@ -22,8 +22,8 @@ import numpy as np
 
 from ...jit import kernel
 from ...paths.arcs import Arcs
+from ...paths.components import Components
 from ...paths.rows import unreached
-from .components import Components
 
 STATE_BYTES = 64
 

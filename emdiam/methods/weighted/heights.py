@@ -37,11 +37,10 @@ import numpy as np
 
 from ...errors import BudgetError
 from ...jit import kernel
-from ...paths.condensed.components import components
-from ...paths.condensed.labels import PathOptions
-from ...paths.condensed.packed import WeightedArcs
-from ...paths.condensed.sssp import ShortestPaths
-from ...paths.labels import Tick, unreached
+from ...paths.arcs import Arcs
+from ...paths.components import components_of
+from ...paths.paths import Tick
+from ...paths.rows import unreached
 from ...units import format_size
 from ..exact.boxes import build_boxes, open_points, worst_pair
 
@@ -228,13 +227,12 @@ class HeightDiameter:
 
 
 def height_diameter(
-    arcs: WeightedArcs, heights: np.ndarray, labels: np.ndarray | None = None, limits: HeightLimits | None = None,
-    options: PathOptions | None = None,
+    arcs: Arcs, heights: np.ndarray, labels: np.ndarray | None = None, limits: HeightLimits | None = None,
 ) -> HeightDiameter:
     """D, or bounds on it if `limits` come first.
 
-    heights : uint32[n_vertices]. labels : as of components.components, if they are known. options : of
-    the searches. Raises BudgetError if the bounds and a few columns do not fit limits.most_bytes.
+    heights : uint32[n_vertices]. labels : int64[n_vertices], the smallest vertex of the component of each, if it is
+    known. Raises BudgetError if the bounds and a few columns do not fit limits.most_bytes.
     """
     limits = limits or HeightLimits()
     if limits.most_traversals < 1:
@@ -245,10 +243,10 @@ def height_diameter(
             f"{format_size(limits.most_bytes)} of memory cannot prove the diameter of a condensed graph of"
             f" {arcs.n_vertices:,} vertices", remedy=f"give {format_size(least)}, or choose fewer masters",
         )
-    tick = options.tick if options else None
-    known = components(arcs, tick) if labels is None else labels
-    with ShortestPaths(arcs, options) as paths:
-        return _Search(paths, np.ascontiguousarray(heights, np.uint32), known, limits, tick).run()
+    if labels is None:
+        parts = components_of(arcs)
+        labels = parts.roots[parts.component]
+    return _Search(arcs, np.ascontiguousarray(heights, np.uint32), labels, limits).run()
 
 
 def least_bytes(n_vertices: int) -> int:
@@ -260,14 +258,13 @@ class _Search:
     """One run. upper, lower : int64[n_vertices], see fold_column. best : L."""
 
     def __init__(
-        self, paths: ShortestPaths, heights: np.ndarray, labels: np.ndarray, limits: HeightLimits,
-        tick: Tick | None = None,
+        self, arcs: Arcs, heights: np.ndarray, labels: np.ndarray, limits: HeightLimits,
     ) -> None:
-        n, self._tick = len(labels), tick or (lambda: None)
+        n, self._tick = len(labels), arcs.tick
         roots = labels == np.arange(n, dtype=labels.dtype)
         self._component = (np.cumsum(roots, dtype=np.int32) - np.int32(1))[labels]
         self._roots = np.flatnonzero(roots)
-        self._paths, self._heights, self._limits = paths, heights, limits
+        self._arcs, self._heights, self._limits = arcs, heights, limits
         self._points_bytes = limits.most_bytes - STATE_BYTES * n
         self._upper, self._lower = np.full(n, NEVER), np.zeros(n, np.int64)
         self._n_open = np.bincount(self._component, minlength=len(self._roots)).astype(np.int64)
@@ -340,7 +337,7 @@ class _Search:
         """Distances from `sources` (int64[n_components], -1: none), folded into the bounds; and the
         farthest vertex of each component."""
         self._traversals += 1
-        dist = self._paths.distances(sources[sources >= 0])
+        dist = self._arcs.nearest(sources[sources >= 0], narrow=True)[0]
         reach, far, value = (np.empty(len(sources), np.int64) for _ in range(3))
         shared = dist, unreached(dist.dtype), self._heights, self._component, sources
         farthest_of(*shared, reach, far, value)

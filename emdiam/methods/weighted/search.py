@@ -16,8 +16,8 @@ from typing import ClassVar
 import numpy as np
 
 from ...paths.arcs import Arcs
+from ...paths.components import Components, components_of
 from ...paths.rows import unreached
-from .components import Components, components_of
 from .heights import NEVER, count_open, farthest_of, fold_column
 from .units import Units
 

@@ -16,6 +16,7 @@ import numpy as np
 from ...engine.attempts import attempted
 from ...errors import MoreMemoryError
 from ...paths.arcs import Arcs, ArcsInRam, ArcsOnDisk
+from ...paths.blocks import StoreBlocks
 from ...paths.loading import load_rows
 from ...paths.paths import SearchOptions
 from ...paths.plan import plan_arcs
@@ -97,7 +98,7 @@ class Stages:
                 rows, read = load_rows(self.store, self.task.threads, lambda: meter.update(0))
                 self.arcs = ArcsInRam(rows, options, read)
             else:
-                self.arcs = ArcsOnDisk(self.store, self._arena, options)
+                self.arcs = ArcsOnDisk(StoreBlocks(self.store), self._arena, options)
             weights = self.store.record.weights
             self.units = units_of(self.arcs, 0 if weights is None else weights.decimals)
         meter.end()

@@ -23,8 +23,8 @@ import numpy as np
 from ...decimals import in_units, number, numbers
 from ...errors import InputError
 from ...paths.arcs import Arcs
+from ...paths.components import components_of
 from ...paths.rows import unreached
-from .components import components_of
 
 _PIECE = 1 << 20
 _FRACTION_BITS = 53

@@ -21,8 +21,9 @@ from ...sorting.plan import SortPlan
 from ...sorting.scratch import Scratch
 from ...sorting.sort import KeySorter, RunSet, SortContext, SortStats, fewer_runs, merged
 from ...units import format_size
-from .disk_arcs import DiskArcs, DiskArcsWriter
-from .packed import BLOCK_ARCS, Keys, Packing, RamArcs, WeightedArcs, keep_lightest
+from ..rows import WeightedRows
+from .blocks import BLOCK_ARCS, BlockWriter, ScratchBlocks
+from .packed import Keys, Packing, keep_lightest, unpack
 
 # What a thread holds while it writes or reads a run: encoded blocks of 1 MiB twice, 4 MiB read at once.
 _THREAD_BYTES = 8 << 20
@@ -31,6 +32,7 @@ _LEAST_WORK_BYTES = 8 << 20
 _RANGE_BYTES = 16
 _USUAL_FAN_IN = 128
 Chosen = Callable[[Keys], int]
+CondensedArcs = WeightedRows | ScratchBlocks
 
 
 class ArcCollector:
@@ -44,7 +46,7 @@ class ArcCollector:
         BudgetError if that is too little.
     scratch : where runs go, and the graph if it goes to disk.
     threads : that sort and merge.
-    block_arcs : of the graph, see WeightedArcs.
+    block_arcs : arcs of a block on disk.
     """
 
     def __init__(
@@ -70,7 +72,7 @@ class ArcCollector:
             self._sorter.add(keys)
             self.n_pushed += len(keys)
 
-    def finish(self, most_ram_bytes: int, chosen: Chosen | None = None) -> WeightedArcs:
+    def finish(self, most_ram_bytes: int, chosen: Chosen | None = None) -> CondensedArcs:
         """The graph: in RAM if its arcs take at most `most_ram_bytes` (beside memory_bytes), on disk
         otherwise. chosen : moves the arcs that are to stay to the front of sorted ones; returns how many. The
         collector takes no more arcs. Raises BudgetError where the disk is full."""
@@ -81,35 +83,37 @@ class ArcCollector:
             self.abort()
             raise
         try:
-            if 8 * runs.n_keys <= most_ram_bytes:
-                return RamArcs(self._gather(runs), self.packing, self._block_arcs)
+            if (4 + self.packing.weight_dtype.itemsize) * runs.n_keys <= most_ram_bytes:
+                return self._gather(runs)
             arcs = self._write(runs)
         finally:
             runs.close()
         if arcs.nbytes > most_ram_bytes:
             return arcs
-        with arcs:
+        with closing(arcs):
             return arcs.load()
 
     def abort(self) -> None:
         """Stop and drop everything; to be called when `finish` will not be."""
         self._sorter.abort()
 
-    def _gather(self, runs: RunSet) -> Keys:
-        """All arcs in one array. Pages of it that stay unused are never touched."""
-        keys = np.empty(runs.n_keys, np.uint64)
-        used = 0
+    def _gather(self, runs: RunSet) -> WeightedRows:
+        """All arcs as rows. Pages of arrays that stay unused are never touched."""
+        packing, used = self.packing, 0
+        offsets = np.zeros(packing.n_vertices + 1, np.int64)
+        heads, weights = np.empty(runs.n_keys, np.uint32), np.empty(runs.n_keys, packing.weight_dtype)
         with closing(self._pieces(runs)) as pieces:
             for piece in pieces:
-                keys[used : used + len(piece)] = piece
+                unpack(piece, packing.id_bits, packing.weight_bits, offsets[1:], heads[used:], weights[used:])
                 used += len(piece)
-        keys.resize(used, refcheck=False)
-        return keys
+        for array in heads, weights:
+            array.resize(used, refcheck=False)
+        return WeightedRows(np.cumsum(offsets, out=offsets), heads, weights)
 
-    def _write(self, runs: RunSet) -> DiskArcs:
+    def _write(self, runs: RunSet) -> ScratchBlocks:
         """All arcs on disk."""
         file = self._scratch.file()
-        writer = DiskArcsWriter(file, self.packing, self._block_arcs)
+        writer = BlockWriter(file, self.packing, self._block_arcs)
         try:
             with closing(self._pieces(runs)) as pieces:
                 for piece in pieces:

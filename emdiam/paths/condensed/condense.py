@@ -5,6 +5,9 @@ the length of a walk from master to master; the lightest of each pair stays. One
 and one sort. Bytes: 8 a block in flight, the collector's budget. Source: Ajwani, Beckmann, Meyer,
 Veith (2012), section 2, with weights (their section 5 names it as future work).
 
+Clusters: the distances to the nearest masters, then owners along tight arcs: a pass gives every vertex the smallest
+owner among the tails of tight arcs, by ascending distance in a piece, until nothing changes. In RAM that is one pass.
+
 A graph in RAM gets other numbers for its vertices without sorting all arcs again. Rows move whole: where each begins
 follows from the degrees, and only the heads within a row have to be sorted. Bytes: 8 an arc for the new graph, 16 a
 vertex.
@@ -19,60 +22,119 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from ...jit import kernel
-from ..labels import Tick
-from .collect import ArcCollector
-from .labels import NO_OWNER
-from .packed import Packing, RamArcs, WeightedArcs, each_block, head_of, pack_arc, tail_of, weight_of
+from ..arcs import Arcs
+from ..methods import narrowed
+from ..paths import Tick
+from ..rows import WeightedRows
+from .collect import ArcCollector, CondensedArcs
+from .packed import Packing, pack_arc
+
+NO_OWNER = (1 << 32) - 1
 
 
-def renumber(arcs: RamArcs, positions: np.ndarray, threads: int = 1) -> RamArcs:
+def grow(arcs: Arcs, masters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Clusters around `masters` (int64[s], no vertex twice): (owner, distance), uint32[n_vertices] each.
+
+    owner[v] is the index in `masters` of the one nearest to v by weighted distance, ties to the smallest index;
+    both are 2^32 - 1 where no master reaches v. Weights are at least 1. Raises OverflowError for a distance of 2^32 - 1
+    or more, OSError for a damaged block.
+    """
+    distance = narrowed(arcs.nearest(masters, narrow=True)[0])
+    if distance.dtype != np.uint32:
+        raise OverflowError("a distance to the nearest master does not fit 32 bits")
+    owner = np.full(arcs.n_vertices, NO_OWNER, np.uint32)
+    owner[masters] = np.arange(len(masters))
+    falls = [True, True]
+    # A single piece, in which tails come before heads, needs no second pass.
+    while any(falls) and len(falls) > 1:
+        falls = []
+        for piece in arcs.pieces():
+            order = np.argsort(distance[piece.first : piece.first + len(piece.offsets) - 1])
+            falls.append(lower_owners(*piece, order, distance, owner))
+    return owner, distance
+
+
+@kernel
+def lower_owners(first, offsets, heads, costs, order, distance, owner):
+    """Lower the owner of every head of a tight arc to that of its tail, by rows in this order (int64[k]); whether one
+    has fallen."""
+    changed = False
+    for i in order:
+        v = first + i
+        for p in range(offsets[i], offsets[i + 1]):
+            u = np.int64(heads[p])
+            if owner[v] < owner[u] and np.uint64(distance[v]) + np.uint64(costs[p]) == np.uint64(distance[u]):
+                owner[u] = owner[v]
+                changed = True
+    return changed
+
+
+def largest_weights(arcs: CondensedArcs, parts: np.ndarray, n_parts: int) -> np.ndarray:
+    """int64[n_parts], the largest weight in each component, 0 where it has no arc. parts : int64[n_vertices], component
+    of each. Raises OSError for a damaged block."""
+    largest = np.zeros(n_parts, np.int64)
+    for first, offsets, _, costs in arcs.pieces():
+        raise_largest(first, offsets, costs, parts, largest)
+    return largest
+
+
+@kernel
+def raise_largest(first, offsets, costs, parts, largest):
+    """largest[part] = max(largest[part], weight) over the arcs of a piece."""
+    for i in range(len(offsets) - 1):
+        part = parts[first + i]
+        for p in range(offsets[i], offsets[i + 1]):
+            largest[part] = max(largest[part], np.int64(costs[p]))
+
+
+def renumber(arcs: WeightedRows, positions: np.ndarray, threads: int = 1) -> WeightedRows:
     """The same graph with positions[v] in place of v. positions : int64[n_vertices], a permutation."""
     starts = np.zeros(arcs.n_vertices + 1, np.int64)
     starts[positions + 1] = np.diff(arcs.offsets)
     np.cumsum(starts, out=starts)
-    keys = np.empty(arcs.n_arcs, np.uint64)
+    heads, costs = np.empty_like(arcs.heads), np.empty_like(arcs.costs)
     borders = np.searchsorted(arcs.offsets, np.linspace(0, arcs.n_arcs, 4 * threads + 1)).tolist()
     borders[0], borders[-1] = 0, arcs.n_vertices
-    move = functools.partial(move_rows, arcs.keys, arcs.offsets, arcs.packing.id_bits, arcs.packing.weight_bits,
-                             positions, starts, keys)
+    packing = Packing(arcs.n_vertices, int(arcs.largest_weight))
+    move = functools.partial(move_rows, arcs.offsets, arcs.heads, arcs.costs, packing.weight_bits, positions, starts,
+                             heads, costs)
     with ThreadPoolExecutor(threads, thread_name_prefix="renumber") as pool:
-        parts = [pool.submit(move, *part) for part in itertools.pairwise(borders)]
-        for part in parts:
+        for part in [pool.submit(move, *part) for part in itertools.pairwise(borders)]:
             part.result()
-    return RamArcs(keys, arcs.packing, arcs.block_arcs)
+    return WeightedRows(starts, heads, costs)
 
 
 @kernel
-def move_rows(
-    keys, offsets, id_bits, weight_bits, positions, starts, moved, first, stop
-):
-    """Write the rows [first, stop), renumbered and sorted, each to moved[starts[positions[v]] :]."""
+def move_rows(offsets, heads, costs, weight_bits, positions, starts, new_heads, new_costs, first, stop):
+    """Write the rows [first, stop), renumbered and sorted, each from starts[positions[v]] on."""
     for v in range(first, stop):
-        at = starts[positions[v]]
-        begin = at
-        for p in range(offsets[v], offsets[v + 1]):
-            head = positions[head_of(keys[p], id_bits, weight_bits)]
-            moved[at] = pack_arc(positions[v], head, weight_of(keys[p], weight_bits), id_bits, weight_bits)
-            at += 1
-        moved[begin:at].sort()
+        row = np.empty(offsets[v + 1] - offsets[v], np.uint64)
+        for i in range(len(row)):
+            p = offsets[v] + i
+            row[i] = pack_arc(np.int64(0), positions[heads[p]], np.int64(costs[p]), np.int64(0), weight_bits)
+        row.sort()
+        begin = starts[positions[v]]
+        for i in range(len(row)):
+            new_heads[begin + i] = row[i] >> np.uint64(weight_bits)
+            new_costs[begin + i] = row[i] & ((np.uint64(1) << np.uint64(weight_bits)) - np.uint64(1))
 
 
-def condensed_packing(arcs: WeightedArcs, distance: np.ndarray, n_owners: int) -> Packing:
+def condensed_packing(arcs: CondensedArcs, distance: np.ndarray, n_owners: int) -> Packing:
     """How arcs between `n_owners` clusters are packed. distance : uint32[n_vertices], to the masters.
 
     Raises InputError if they do not fit 64 bits.
     """
     farthest = int(distance.max()) if len(distance) else 0
-    return Packing(n_owners, 2 * farthest + arcs.packing.largest_weight)
+    return Packing(n_owners, 2 * farthest + int(arcs.largest_weight))
 
 
 def condense(
-    arcs: WeightedArcs, owner: np.ndarray, distance: np.ndarray, collector: ArcCollector, most_ram_bytes: int,
+    arcs: CondensedArcs, owner: np.ndarray, distance: np.ndarray, collector: ArcCollector, most_ram_bytes: int,
     tick: Tick | None = None,
-) -> WeightedArcs:
+) -> CondensedArcs:
     """The graph of the clusters.
 
-    owner, distance : uint32[n_vertices], as of ShortestPaths.grow; every vertex must have an owner.
+    owner, distance : uint32[n_vertices], as of `grow`; every vertex must have an owner.
     collector : with the packing of condensed_packing; it is finished here, with `most_ram_bytes`.
 
     Raises ValueError for a vertex without an owner, BudgetError where the disk is full, OSError for a damaged block.
@@ -80,33 +142,37 @@ def condense(
     try:
         if len(owner) and int(owner.max()) == NO_OWNER:
             raise ValueError(f"vertex {int(owner.argmax())} has no master in its component")
-        owner, distance = np.ascontiguousarray(owner, np.uint32), np.ascontiguousarray(distance, np.uint32)
-        packing = collector.packing
-        bits = np.array([arcs.packing.id_bits, arcs.packing.weight_bits, packing.id_bits, packing.weight_bits])
-        packed = np.empty(arcs.block_arcs, np.uint64)
-        for block in each_block(arcs):
-            count = between_clusters(block, bits, owner, distance, packed)
-            if count:
-                collector.push(packed[:count])
-            if tick is not None:
-                tick()
+        push_between(arcs, owner, distance, collector, tick)
     except BaseException:
         collector.abort()
         raise
     return collector.finish(most_ram_bytes)
 
 
-@kernel
-def between_clusters(block, bits, owner, distance, packed):
-    """Pack the arcs of `block` that leave a cluster into `packed`; returns how many.
+def push_between(arcs: CondensedArcs, owner: np.ndarray, distance: np.ndarray, collector: ArcCollector,
+                   tick: Tick | None = None) -> None:
+    """Hand the arcs between clusters to the collector. owner, distance : as of `grow`."""
+    owner, distance = np.ascontiguousarray(owner, np.uint32), np.ascontiguousarray(distance, np.uint32)
+    packing = collector.packing
+    for piece in arcs.pieces():
+        packed = np.empty(len(piece.heads), np.uint64)
+        count = between_clusters(*piece, packing.id_bits, packing.weight_bits, owner, distance, packed)
+        if count:
+            collector.push(packed[:count])
+        if tick is not None:
+            tick()
 
-    bits : int64[4], of an id and a weight, before and after."""
+
+@kernel
+def between_clusters(first, offsets, heads, costs, id_bits, weight_bits, owner, distance, packed):
+    """Pack the arcs of a piece that leave a cluster into `packed`; returns how many."""
     count = 0
-    for arc in block:
-        a = tail_of(arc, bits[0], bits[1])
-        b = head_of(arc, bits[0], bits[1])
-        if owner[a] != owner[b]:
-            weight = np.int64(distance[a]) + weight_of(arc, bits[1]) + np.int64(distance[b])
-            packed[count] = pack_arc(np.int64(owner[a]), np.int64(owner[b]), weight, bits[2], bits[3])
-            count += 1
+    for i in range(len(offsets) - 1):
+        a = first + i
+        for p in range(offsets[i], offsets[i + 1]):
+            b = np.int64(heads[p])
+            if owner[a] != owner[b]:
+                weight = np.int64(distance[a]) + np.int64(costs[p]) + np.int64(distance[b])
+                packed[count] = pack_arc(np.int64(owner[a]), np.int64(owner[b]), weight, id_bits, weight_bits)
+                count += 1
     return count

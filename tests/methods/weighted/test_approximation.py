@@ -18,10 +18,10 @@ from emdiam.cli.main import group
 from emdiam.errors import BudgetError, InputError, StoppedEarly
 from emdiam.methods.weighted import clusters as module
 from emdiam.methods.weighted.clusters import WeightedClusters, quotient_of
-from emdiam.methods.weighted.components import components_of
 from emdiam.methods.weighted.growth import grow
 from emdiam.methods.weighted.units import Units, units_of
 from emdiam.paths.arcs import Arcs
+from emdiam.paths.components import components_of
 from tests.conftest import ROOT
 from tests.helpers.lengths import ODD, Edges, all_pairs, in_ram, on_disk, random_edges, rows_of, two_parts
 from tests.helpers.weighted_answers import check_bounds, check_clusters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 from emdiam.errors import BudgetError
 from emdiam.methods.weighted import heights as height_candidates
 from emdiam.methods.weighted.heights import HeightCandidates, HeightDiameter, HeightLimits, height_diameter, least_bytes
-from emdiam.paths.condensed.components import components
-from emdiam.paths.condensed.labels import PathOptions
+from emdiam.paths.arcs import ArcsInRam, arcs_of
+from emdiam.paths.components import components_of
+from emdiam.paths.paths import SearchOptions
 from emdiam.sorting.scratch import Scratch
 from tests.helpers import weighted_naive as naive
 
@@ -27,6 +29,11 @@ def scratch(tmp_path: Path) -> Iterator[Scratch]:
     made = Scratch(tmp_path, tmp_path / "g.zarr")
     yield made
     made.close()
+
+
+def in_ram(graph: naive.Graph) -> ArcsInRam:
+    """Arcs in RAM for searches."""
+    return ArcsInRam(naive.in_ram(graph), SearchOptions())
 
 
 def check(graph: naive.Graph, heights: list[int], found: HeightDiameter, want: int) -> None:
@@ -52,15 +59,16 @@ def test_diameters(scratch: Scratch, graph: naive.Graph, data: st.DataObject | N
     heights = data.draw(st.lists(HEIGHTS, min_size=n, max_size=n)) if data else [TALL] * n
     want = naive.tallest(graph, heights)
     tall = np.array(heights, np.uint32)
-    with naive.on_disk(graph, scratch, 5) as disk:
-        for arcs in (naive.in_ram(graph), disk):
-            options = PathOptions(arena_bytes=8 * 5 * 4)
-            found = height_diameter(arcs, tall, options=options)
-            check(graph, heights, found, want)
-            assert found.lower == found.upper
-            assert height_diameter(arcs, tall, components(arcs), options=options) == found
+    with closing(naive.on_disk(graph, scratch, 5)) as disk:
+        for made in (naive.in_ram(graph), disk):
+            parts = components_of(made)
+            with closing(arcs_of(made, 12 * 5 * 4, SearchOptions())) as arcs:
+                found = height_diameter(arcs, tall)
+                check(graph, heights, found, want)
+                assert found.lower == found.upper
+                assert height_diameter(arcs, tall, parts.roots[parts.component]) == found
     for most in (1, 2, 3, 5):
-        stopped = height_diameter(naive.in_ram(graph), tall, limits=HeightLimits(most))
+        stopped = height_diameter(in_ram(graph), tall, limits=HeightLimits(most))
         check(graph, heights, stopped, want)
         assert stopped.traversals <= most and (stopped.lower == want or stopped.upper > stopped.lower)
 
@@ -78,7 +86,7 @@ def test_many_components_of_some_size(seed: int) -> None:
     graph = n, [(int(order[a]), int(order[b]), w) for a, b, w in edges]
     heights = rng.integers(0, [1, 20, 200][seed % 3], n).tolist()
     want = naive.tallest(graph, heights)
-    found = height_diameter(naive.in_ram(graph), np.array(heights, np.uint32))
+    found = height_diameter(in_ram(graph), np.array(heights, np.uint32))
     check(graph, heights, found, want)
     assert found.lower == found.upper == want and found.traversals < n // 2
 
@@ -89,7 +97,7 @@ def test_little_memory_for_columns(seed: int, most_bytes: int) -> None:
     graph = naive.large(60, 90, seed, 9)
     heights = np.random.default_rng(seed).integers(0, 6, 60)
     limits = HeightLimits(200, most_bytes * least_bytes(60))
-    found = height_diameter(naive.in_ram(graph), heights.astype(np.uint32), limits=limits)
+    found = height_diameter(in_ram(graph), heights.astype(np.uint32), limits=limits)
     assert found.lower == found.upper == naive.tallest(graph, heights.tolist())
 
 
@@ -122,13 +130,13 @@ def test_a_search_of_pairs_that_is_cut_short_still_bounds(work: int, monkeypatch
     heights = np.random.default_rng(4).integers(0, 9, 80)
     want = naive.tallest(graph, heights.tolist())
     for most in (3, 6, 200):
-        found = height_diameter(naive.in_ram(graph), heights.astype(np.uint32), limits=HeightLimits(most))
+        found = height_diameter(in_ram(graph), heights.astype(np.uint32), limits=HeightLimits(most))
         check(graph, heights.tolist(), found, want)
     assert found.lower == want
 
 
 def test_too_little_memory_or_no_traversal() -> None:
-    arcs = naive.in_ram(naive.grid(10, 1))
+    arcs = in_ram(naive.grid(10, 1))
     with pytest.raises(BudgetError, match=r"8.5 KiB of memory cannot prove .* of 100 vertices; give 8.6 KiB"):
         height_diameter(arcs, np.zeros(100, np.uint32), limits=HeightLimits(9, least_bytes(100) - 60))
     with pytest.raises(ValueError, match="at least one traversal"):
@@ -138,5 +146,5 @@ def test_too_little_memory_or_no_traversal() -> None:
 def test_few_traversals_where_pivots_pay() -> None:
     side = 60
     graph = naive.grid(side, 5)
-    found = height_diameter(naive.in_ram(graph), np.ones(side * side, np.uint32))
+    found = height_diameter(in_ram(graph), np.ones(side * side, np.uint32))
     assert found.lower == found.upper and found.traversals <= 20

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from emdiam.paths.arcs import ArcsInRam, ArcsOnDisk
+from emdiam.paths.blocks import StoreBlocks
 from emdiam.paths.paths import SearchOptions
 from emdiam.store.store import open_store
 from tests.helpers.many_graphs import EVERY_KIND, WEIGHTS, by_scipy, campaign, drawn
@@ -42,7 +43,7 @@ def many(numbers: range, folder: Path) -> None:
         turn = int(random.integers(9))
         one = slice(turn // 3, turn // 3 + 1)
         with open_store(write_rows(folder / "g.zarr", rows, chunk_ids=TINY)) as store:
-            on_disk = ArcsOnDisk(store, arena_bytes(store, int(random.integers(2, 6))),
+            on_disk = ArcsOnDisk(StoreBlocks(store), arena_bytes(store, int(random.integers(2, 6))),
                                  SearchOptions(int(random.integers(1, 4))))
             try:
                 if turn % 3 == 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import networkx as nx
@@ -13,11 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emdiam.errors import InputError
-from emdiam.paths.condensed.collect import ArcCollector
-from emdiam.paths.condensed.components import components
-from emdiam.paths.condensed.condense import condense, condensed_packing
-from emdiam.paths.condensed.packed import Packing, RamArcs, WeightedArcs, each_block
-from emdiam.paths.condensed.sssp import grow
+from emdiam.paths.arcs import arcs_of
+from emdiam.paths.components import components_of
+from emdiam.paths.condensed.collect import ArcCollector, CondensedArcs
+from emdiam.paths.condensed.condense import condense, condensed_packing, grow
+from emdiam.paths.condensed.packed import Packing
+from emdiam.paths.paths import SearchOptions
 from emdiam.sorting.scratch import Scratch
 from tests.helpers import weighted_naive as naive
 
@@ -39,21 +41,20 @@ def smallest_of_component(graph: naive.Graph) -> list[int]:
     return [min(nx.node_connected_component(made, v)) for v in range(graph[0])]
 
 
-def arcs_of(arcs: WeightedArcs) -> list[naive.Edge]:
-    """All arcs in storage order."""
-    return [tuple(arc) for block in each_block(arcs) for arc in np.array(arcs.packing.unpack(block)).T.tolist()]
+def grown(graph: CondensedArcs, masters: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Clusters, with an arena of 20 blocks of 9 arcs."""
+    with closing(arcs_of(graph, 2000, SearchOptions())) as arcs:
+        return grow(arcs, np.array(masters, np.int64))
 
 
 @many
 @given(graph=naive.graphs(), block_arcs=st.integers(1, 9))
 def test_components(scratch: Scratch, graph: naive.Graph, block_arcs: int) -> None:
     want = smallest_of_component(graph)
-    with naive.on_disk(graph, scratch, block_arcs) as disk:
-        ticks: list[int] = []
-        for arcs in (disk, naive.in_ram(graph, block_arcs)):
-            found = components(arcs, lambda: ticks.append(1))
-            assert found.tolist() == want and found.dtype == np.uint32
-        assert len(ticks) == 2 * disk.n_blocks
+    with closing(naive.on_disk(graph, scratch, block_arcs)) as disk:
+        for arcs in (disk, naive.in_ram(graph)):
+            found = components_of(arcs)
+            assert found.roots[found.component].tolist() == want and found.roots.tolist() == sorted(set(want))
 
 
 @pytest.mark.parametrize("order", ["up", "down", "random"])
@@ -61,7 +62,7 @@ def test_components_of_long_paths(order: str) -> None:
     n = 3000
     ids = {"up": np.arange(n), "down": np.arange(n)[::-1], "random": np.random.default_rng(1).permutation(n)}[order]
     edges = [(int(a), int(b), 1) for a, b in itertools.pairwise(ids)]
-    assert not components(naive.in_ram((n, edges), 64)).any()
+    assert not components_of(naive.in_ram((n, edges))).component.any()
 
 
 @many
@@ -76,14 +77,15 @@ def test_condense(scratch: Scratch, graph: naive.Graph, block_arcs: int, on_disk
     assert len(nearest) == n
     want = naive.triples((nearest[a][1], nearest[b][1], nearest[a][0] + w + nearest[b][0])
                          for a, b, w in naive.triples(graph[1]))
-    arcs: WeightedArcs = naive.on_disk(graph, scratch, block_arcs) if on_disk else naive.in_ram(graph, block_arcs)
-    owner, distance = grow(arcs, np.array(masters))
+    arcs: CondensedArcs = naive.on_disk(graph, scratch, block_arcs) if on_disk else naive.in_ram(graph)
+    owner, distance = grown(arcs, masters)
+    assert list(zip(distance.tolist(), owner.tolist(), strict=True)) == nearest
     packing = condensed_packing(arcs, distance, len(masters))
     ticks: list[int] = []
     made = condense(arcs, owner, distance, ArcCollector(packing, 64 << 20, scratch, block_arcs=block_arcs), most_ram,
                     lambda: ticks.append(1))
-    assert arcs_of(made) == want and made.n_vertices == len(masters) and len(ticks) == arcs.n_blocks
-    assert made.in_ram == (made.nbytes <= most_ram)
+    assert naive.triples_in(made.pieces()) == want and made.n_vertices == len(masters)
+    assert len(ticks) == len(list(arcs.pieces())) and made.in_ram == (8 * made.n_arcs <= most_ram)
     made.close()
     arcs.close()
 
@@ -91,22 +93,22 @@ def test_condense(scratch: Scratch, graph: naive.Graph, block_arcs: int, on_disk
 def test_condensing_twice_never_shortens(scratch: Scratch) -> None:
     """Distances between masters in the graph of clusters of clusters are those of walks below."""
     graph = naive.grid(20, 2)
-    level: WeightedArcs = naive.in_ram(graph, 64)
+    level: CondensedArcs = naive.in_ram(graph)
     ids = np.arange(graph[0])
     for step in (5, 4):
-        masters = np.arange(0, level.n_vertices, step)
-        owner, distance = grow(level, masters)
+        masters = list(range(0, level.n_vertices, step))
+        owner, distance = grown(level, masters)
         packing = condensed_packing(level, distance, len(masters))
         level = condense(level, owner, distance, ArcCollector(packing, 64 << 20, scratch, block_arcs=64), 1 << 20)
         ids = ids[masters]
     real = naive.distances(graph, [int(ids[0])])
-    for master, far in zip(ids.tolist(), grow(level, [0])[1].tolist(), strict=True):
+    for master, far in zip(ids.tolist(), grown(level, [0])[1].tolist(), strict=True):
         assert (real[master] or 0) <= far < 1 << 20
 
 
 def test_a_component_without_a_master_is_an_error(scratch: Scratch) -> None:
     arcs = naive.in_ram((4, [(0, 1, 1), (2, 3, 1)]))
-    owner, distance = grow(arcs, [0])
+    owner, distance = grown(arcs, [0])
     collector = ArcCollector(Packing(2, 9), 64 << 20, scratch)
     with pytest.raises(ValueError, match="vertex 2 has no master"):
         condense(arcs, owner, distance, collector, 0)
@@ -114,7 +116,7 @@ def test_a_component_without_a_master_is_an_error(scratch: Scratch) -> None:
 
 
 def test_condensed_weights_that_do_not_fit() -> None:
-    arcs = RamArcs(np.empty(0, np.uint64), Packing(1 << 29, 60))
+    arcs = naive.in_ram((2, [(0, 1, 60)]))
     with pytest.raises(InputError, match="choose fewer masters"):
         condensed_packing(arcs, np.array([100], np.uint32), 1 << 29)
     assert condensed_packing(arcs, np.empty(0, np.uint32), 5) == Packing(5, 60)

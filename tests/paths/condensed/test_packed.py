@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import tracemalloc
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from emdiam.errors import BudgetError, InputError
 from emdiam.paths.condensed import collect
+from emdiam.paths.condensed.blocks import ScratchBlocks
 from emdiam.paths.condensed.collect import ArcCollector, plan_collector
-from emdiam.paths.condensed.disk_arcs import DiskArcs
-from emdiam.paths.condensed.packed import Packing, RamArcs, WeightedArcs, each_block
+from emdiam.paths.condensed.packed import Packing, unpack
 from emdiam.sorting.scratch import Scratch
 from tests.helpers import weighted_naive as naive
 
@@ -33,41 +33,33 @@ def scratch(tmp_path: Path) -> Iterator[Scratch]:
     made.close()
 
 
-def arcs_of(arcs: WeightedArcs) -> list[naive.Edge]:
-    """All arcs as they come, block by block."""
-    blocks = [arcs.packing.unpack(block) for block in each_block(arcs)]
-    return [tuple(arc) for block in blocks for arc in np.array(block).T.tolist()]
-
-
-def check_blocks(arcs: WeightedArcs, block_arcs: int) -> None:
-    """What a container says of its blocks is what is in them."""
-    assert arcs.n_blocks == len(arcs.last_vertex) == len(arcs.first_vertex) - 1
-    assert arcs.first_vertex[-1] == arcs.n_vertices
-    for i in range(arcs.n_blocks):
-        block = arcs.block(i)
-        tails = arcs.packing.unpack(block)[0]
-        assert (tails[0], tails[-1]) == (arcs.first_vertex[i], arcs.last_vertex[i])
-        assert len(block) == arcs.arcs_in(i) == min(block_arcs, arcs.n_arcs - i * block_arcs)
-        out = np.zeros(block_arcs + 1, np.uint64)
-        arcs.read(i, out)
-        assert out[: len(block)].tolist() == block.tolist() and not out[len(block) :].any()
+def check_blocks(arcs: ScratchBlocks, block_arcs: int) -> None:
+    """Rows in RAM say of blocks what is in them."""
+    assert arcs.n_blocks == -(-arcs.n_arcs // block_arcs) == len(arcs.rows.heads)
+    room = arcs.arena(1)
+    for block in range(arcs.n_blocks):
+        first, offsets = arcs.rows_in(block)
+        assert offsets[0] == 0 and offsets[-1] == arcs.arcs_in(block)
+        assert arcs.arcs_in(block) == min(block_arcs, arcs.n_arcs - block * block_arcs)
+        assert arcs.read(block, 0, room) == arcs.arc_bytes * arcs.arcs_in(block)
+        assert (arcs.rows.heads[block] == first) == (arcs.rows.heads[block] >= 0)
 
 
 @many
 @given(graph=naive.graphs(), block_arcs=st.integers(1, 9))
 def test_arcs_come_back_from_ram_and_disk(scratch: Scratch, graph: naive.Graph, block_arcs: int) -> None:
     want = naive.triples(graph[1])
-    ram = naive.in_ram(graph, block_arcs)
-    with naive.on_disk(graph, scratch, block_arcs) as disk:
-        loaded = disk.load()
-        for arcs in (ram, disk, loaded):
-            assert arcs_of(arcs) == want
-            assert (arcs.n_arcs, arcs.nbytes, arcs.n_vertices) == (len(want), 8 * len(want), graph[0])
-            check_blocks(arcs, block_arcs)
-    assert (ram.in_ram, disk.in_ram, loaded.in_ram) == (True, False, True)
-    offsets = ram.offsets.tolist()
-    assert [b - a for a, b in itertools.pairwise(offsets)] == [
-        sum(a == v for a, _, _ in want) for v in range(graph[0])]
+    ram = naive.in_ram(graph)
+    with closing(naive.on_disk(graph, scratch, block_arcs)) as disk:
+        rows = disk.load()
+        for arcs in (ram, disk, rows):
+            assert naive.triples_in(arcs.pieces()) == want
+            assert (arcs.n_arcs, arcs.n_vertices) == (len(want), graph[0])
+        assert disk.nbytes == (4 + rows.costs.itemsize) * len(want)
+        assert disk.mean_weight == pytest.approx(rows.mean_weight)
+        check_blocks(disk, block_arcs)
+        assert rows.offsets.tolist() == ram.offsets.tolist()
+    assert (ram.in_ram, disk.in_ram, rows.in_ram) == (True, False, True)
 
 
 @pytest.mark.parametrize(("n", "largest", "bits"), [(0, 0, 3), (1, 1, 3), (2, 1, 3), (3, 4, 7), (1 << 20, 60, 46),
@@ -76,8 +68,11 @@ def test_bits(n: int, largest: int, bits: int) -> None:
     packing = Packing(n, largest)
     assert 2 * packing.id_bits + packing.weight_bits == bits
     if n > 1:
-        tails, heads, weights = packing.unpack(np.sort(packing.pack(*np.array([[n - 1], [0], [largest]]))))
-        assert (tails.tolist(), heads.tolist(), weights.tolist()) == ([0, n - 1], [n - 1, 0], [largest] * 2)
+        keys, degrees = np.sort(packing.pack(*np.array([[n - 1], [0], [largest]]))), np.zeros(n, np.int64)
+        heads, weights = np.empty(2, np.uint32), np.empty(2, packing.weight_dtype)
+        unpack(keys, packing.id_bits, packing.weight_bits, degrees, heads, weights)
+        assert (np.flatnonzero(degrees).tolist(), heads.tolist(), weights.tolist()) == (
+            [0, n - 1], [n - 1, 0], [largest] * 2)
 
 
 def test_too_many_bits() -> None:
@@ -95,22 +90,15 @@ def test_an_edge_that_does_not_fit_is_an_error(edge: naive.Edge) -> None:
         Packing(-1, 4)
 
 
-def test_a_block_has_an_arc() -> None:
-    with pytest.raises(ValueError, match="at least one arc"):
-        RamArcs(np.empty(0, np.uint64), Packing(1, 1), 0)
-
-
-def test_reads_are_counted_and_damage_is_noticed(scratch: Scratch) -> None:
+def test_damage_is_noticed(scratch: Scratch) -> None:
     disk = naive.on_disk(naive.large(50, 200, 1), scratch, 16)
-    disk.block(2)
-    list(each_block(disk))
-    assert (disk.blocks_read, disk.bytes_read) == (1 + disk.n_blocks, disk.nbytes + 128)
     disk._file.overwrite(np.array([255], np.uint8), 3 * 128 + 5)
-    disk.block(2)
+    room = disk.arena(1)
+    assert disk.read(2, 0, room) == 128
     with pytest.raises(OSError, match="block 3 .* wrong checksum"):
-        disk.block(3)
+        disk.read(3, 0, room)
     with pytest.raises(OSError, match="wrong checksum"):
-        list(each_block(disk))
+        list(disk.pieces())
 
 
 @many
@@ -131,11 +119,12 @@ def test_collect(scratch: Scratch, graph: naive.Graph, block_arcs: int, most_ram
         thread.start()
     for thread in threads:
         thread.join()
-    with collector.finish(most_ram) as arcs:
+    with closing(collector.finish(most_ram)) as arcs:
         want = naive.triples(edges)
-        assert arcs_of(arcs) == want
-        assert isinstance(arcs, RamArcs if arcs.nbytes <= most_ram else DiskArcs)
-        check_blocks(arcs, block_arcs)
+        assert naive.triples_in(arcs.pieces()) == want
+        assert arcs.in_ram == ((4 + packing.weight_dtype.itemsize) * len(want) <= most_ram)
+        if isinstance(arcs, ScratchBlocks):
+            check_blocks(arcs, block_arcs)
     assert collector.n_pushed == len(keys)
 
 
@@ -161,7 +150,11 @@ def test_a_collection_stays_within_its_memory(scratch: Scratch) -> None:
     keys = np.unique(np.concatenate(every))
     pairs = keys >> np.uint64(packing.weight_bits)
     fresh = np.append(True, pairs[1:] != pairs[:-1])
-    assert np.array_equal(np.concatenate(list(each_block(arcs))), keys[fresh])
+    assert isinstance(arcs, ScratchBlocks)
+    rows = arcs.load()
+    tails = np.repeat(np.arange(rows.n_vertices), np.diff(rows.offsets)).astype(np.uint64)
+    words = (tails << np.uint64(packing.id_bits) | rows.heads) << np.uint64(packing.weight_bits) | rows.costs
+    assert np.array_equal(words, keys[fresh])
 
 
 def test_a_collector_needs_some_memory(scratch: Scratch) -> None:

@@ -1,8 +1,9 @@
-"""Shortest paths and cluster growing, internal and semi-external, against Dijkstra with a heap."""
+"""Shortest paths and clusters of condensed graphs, in RAM and in blocks, against Dijkstra with a heap."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -13,18 +14,19 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 
 from emdiam.errors import BudgetError
-from emdiam.paths import semi_external
-from emdiam.paths.condensed import internal
-from emdiam.paths.condensed.blocks import PackedBlocks
-from emdiam.paths.condensed.labels import NO_OWNER, PathOptions
-from emdiam.paths.condensed.packed import RamArcs, WeightedArcs
-from emdiam.paths.condensed.sssp import ShortestPaths, distances, grow
-from emdiam.paths.labels import PathCounters
+from emdiam.paths import dijkstra as heap
+from emdiam.paths import methods, semi_external
+from emdiam.paths.arcs import Arcs, arcs_of
+from emdiam.paths.condensed.blocks import ScratchBlocks
+from emdiam.paths.condensed.collect import CondensedArcs
+from emdiam.paths.condensed.condense import NO_OWNER, grow
+from emdiam.paths.paths import SearchOptions, Tick
+from emdiam.paths.semi_external import PathCounters
 from emdiam.sorting.scratch import Scratch
 from tests.helpers import weighted_naive as naive
 
 many = settings(max_examples=75, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-NONE32, NONE64 = (1 << 32) - 1, (1 << 64) - 1
+NONE32 = (1 << 32) - 1
 
 
 @pytest.fixture
@@ -40,9 +42,17 @@ def plain(found: np.ndarray) -> list[int | None]:
     return [None if d == none else d for d in found.tolist()]
 
 
-def arena(arcs: WeightedArcs, n_slots: int) -> int:
-    """Bytes of an arena of so many blocks."""
-    return 8 * arcs.block_arcs * n_slots
+@contextmanager
+def opened(graph: CondensedArcs, n_slots: int = 20, threads: int = 1, tick: Tick | None = None) -> Iterator[Arcs]:
+    """The arcs for searches, with an arena of so many blocks on disk."""
+    arena_bytes = 0 if not isinstance(graph, ScratchBlocks) else graph.arc_bytes * graph.block_arcs * n_slots
+    with closing(arcs_of(graph, arena_bytes, SearchOptions(threads, tick=tick))) as arcs:
+        yield arcs
+
+
+def distances(arcs: Arcs, *sources: int) -> np.ndarray:
+    """In 32 bits where they fit."""
+    return arcs.nearest(np.array(sources, np.int64), narrow=True)[0]
 
 
 def scipy_distances(graph: naive.Graph, source: int) -> list[int]:
@@ -53,76 +63,81 @@ def scipy_distances(graph: naive.Graph, source: int) -> list[int]:
     return [NONE32 if np.isinf(d) else int(d) for d in found]
 
 
+@pytest.fixture(params=["heap", "buckets"])
+def in_ram_method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches in RAM by either method."""
+    monkeypatch.setattr(methods, "SMALL_ARCS", methods.SMALL_ARCS if request.param == "heap" else -1)
+
+
+@pytest.mark.usefixtures("in_ram_method")
 @many
 @given(graph=naive.graphs(), block_arcs=st.integers(1, 9), n_slots=st.integers(2, 9), threads=st.integers(1, 3),
        data=st.data())
 @example(graph=(1, []), block_arcs=4, n_slots=2, threads=1, data=None)
 def test_distances_and_clusters(scratch: Scratch, graph: naive.Graph, block_arcs: int, n_slots: int, threads: int,
                                 data: st.DataObject | None) -> None:
-    vertices = st.lists(st.integers(0, graph[0] - 1), max_size=4)
+    vertices = st.lists(st.integers(0, graph[0] - 1), max_size=4, unique=True)
     sources = data.draw(vertices) if data else [0]
     labels = naive.nearest(graph, sources)
     far = [None if label is None else label[0] for label in labels]
-    with naive.on_disk(graph, scratch, block_arcs) as disk:
-        for arcs in (naive.in_ram(graph, block_arcs), disk):
-            with ShortestPaths(arcs, PathOptions(arena(arcs, n_slots), threads)) as paths:
-                found = paths.distances(np.array(sources, np.int64))
-                assert plain(found) == far
-                assert found.dtype == (np.uint64 if max(d or 0 for d in far) >= NONE32 else np.uint32)
-                if found.dtype == np.uint64:
+    fits = max(d or 0 for d in far) < NONE32
+    with closing(naive.on_disk(graph, scratch, block_arcs)) as disk:
+        for made in (naive.in_ram(graph), disk):
+            with opened(made, n_slots, threads) as arcs:
+                found = distances(arcs, *sources)
+                assert plain(found) == far and plain(arcs.nearest(np.array(sources, np.int64))[0]) == far
+                if not fits:
                     with pytest.raises(OverflowError, match="32 bits"):
-                        paths.grow(sources)
+                        grow(arcs, np.array(sources, np.int64))
                     continue
-                owner, distance = paths.grow(sources)
+                owner, distance = grow(arcs, np.array(sources, np.int64))
                 assert plain(owner) == [None if label is None else label[1] for label in labels]
                 assert plain(distance) == far and owner.dtype == distance.dtype == np.uint32
-            wide = distances(arcs, sources, PathOptions(arena(arcs, n_slots), dtype=np.uint64))
-            assert plain(wide) == far and wide.dtype == np.uint64
 
 
+@pytest.mark.usefixtures("in_ram_method")
 @pytest.mark.parametrize("make", ["random", "grid"])
 @pytest.mark.parametrize(("n_slots", "block_arcs", "threads"), [(2, 64, 1), (9, 64, 2), (40, 16, 3), (2, 8000, 2)])
 def test_larger_graphs(scratch: Scratch, make: str, n_slots: int, block_arcs: int, threads: int) -> None:
     graph = naive.large(1500, 4000, 3) if make == "random" else naive.grid(35, 4)
-    ram, masters = naive.in_ram(graph), [5, 700, 5, 1200]
+    masters = [5, 700, 1200]
     want = naive.nearest(graph, masters)
-    with naive.on_disk(graph, scratch, block_arcs) as disk:
-        with ShortestPaths(disk, PathOptions(arena(disk, n_slots), threads)) as paths:
-            for source in (0, 777):
-                expected = scipy_distances(graph, source)
-                assert paths.distances(source).tolist() == distances(ram, source).tolist() == expected
-            for owner, distance in (paths.grow(masters), grow(ram, masters)):
+    with closing(naive.on_disk(graph, scratch, block_arcs)) as disk:
+        for made in (naive.in_ram(graph), disk):
+            with opened(made, n_slots, threads) as arcs:
+                for source in (0, 777):
+                    assert distances(arcs, source).tolist() == scipy_distances(graph, source)
+                owner, distance = grow(arcs, np.array(masters))
                 labels = zip(distance.tolist(), owner.tolist(), strict=True)
                 assert [None if o == NO_OWNER else (d, o) for d, o in labels] == want
-            counters = paths.counters
-        assert (counters.blocks_read, counters.bytes_read) == (disk.blocks_read, disk.bytes_read)
-    assert counters.searches == 3 and counters.arcs_scanned >= 3 * max(d is not None for d in want)
+                assert arcs.counters.searches == 3
+                assert arcs.counters.arcs_scanned >= 3 * max(d is not None for d in want)
 
 
 def test_counters_do_not_depend_on_threads(scratch: Scratch) -> None:
     seen = []
-    with naive.on_disk(naive.large(2000, 9000, 5), scratch, 32) as disk:
+    with closing(naive.on_disk(naive.large(2000, 9000, 5), scratch, 32)) as disk:
         for threads in (1, 4):
-            with ShortestPaths(disk, PathOptions(arena(disk, 40), threads)) as paths:
-                paths.distances(3)
-                seen.append(paths.counters)
+            with opened(disk, 40, threads) as arcs:
+                distances(arcs, 3)
+                seen.append(arcs.counters)
     assert seen[0] == seen[1] and seen[0] - seen[1] == PathCounters()
 
 
 def test_an_arena_that_holds_all_reads_each_block_once(scratch: Scratch) -> None:
-    with naive.on_disk(naive.grid(30, 1), scratch, 32) as disk:
-        with ShortestPaths(disk, PathOptions(arena(disk, 1000))) as paths:
+    with closing(naive.on_disk(naive.grid(30, 1), scratch, 32)) as disk:
+        with opened(disk, 1000) as arcs:
             for source in (0, 5, 899):
-                paths.distances(source)
-        assert disk.blocks_read == disk.n_blocks
+                distances(arcs, source)
+            assert (arcs.counters.blocks_read, arcs.bytes_read) == (disk.n_blocks, disk.nbytes)
 
 
 def test_blocks_without_a_waiting_row_are_not_read(scratch: Scratch) -> None:
     n = 2000
     graph = n, [(v, v + 1, 1) for v in range(0, n - 1) if v != 999]
-    with naive.on_disk(graph, scratch, 50) as disk:
-        assert (distances(disk, n - 1, PathOptions(arena(disk, 4)))[1000:] < NONE32).all()
-        assert disk.blocks_read == disk.n_blocks - 2 * 999 // 50
+    with closing(naive.on_disk(graph, scratch, 50)) as disk, opened(disk, 4) as arcs:
+        assert (distances(arcs, n - 1)[1000:] < NONE32).all()
+        assert arcs.counters.blocks_read == disk.n_blocks - 2 * 999 // 50
 
 
 def test_narrow_windows_once_far_labels_are_wasted(scratch: Scratch, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,22 +145,22 @@ def test_narrow_windows_once_far_labels_are_wasted(scratch: Scratch, monkeypatch
     source = graph[1][0][0]
     scanned = []
     for frugal in (1 << 40, 0):
-        monkeypatch.setattr(PackedBlocks, "frugal", frugal)
-        with naive.on_disk(graph, scratch, 16) as disk:
-            with ShortestPaths(disk, PathOptions(arena(disk, 10))) as paths:
-                assert paths.distances(source).tolist() == scipy_distances(graph, source)
-                scanned.append(paths.counters.arcs_scanned)
+        monkeypatch.setattr(ScratchBlocks, "frugal", frugal)
+        with closing(naive.on_disk(graph, scratch, 16)) as disk, opened(disk, 10) as arcs:
+            assert distances(arcs, source).tolist() == scipy_distances(graph, source)
+            scanned.append(arcs.counters.arcs_scanned)
     assert scanned[1] < scanned[0]
 
 
+@pytest.mark.usefixtures("in_ram_method")
 @pytest.mark.parametrize("largest", [1, 60, 4094, 4095, 1 << 20, 1 << 40])
 def test_any_largest_weight(scratch: Scratch, largest: int) -> None:
     n, edges = naive.large(300, 900, 2, largest)
     graph = n, [*edges, (0, 1, largest)]
     want = naive.distances(graph, [7])
-    assert plain(distances(naive.in_ram(graph), 7)) == want
-    with naive.on_disk(graph, scratch) as disk:
-        assert plain(distances(disk, 7, PathOptions(arena(disk, 30)))) == want
+    for made in (naive.in_ram(graph), naive.on_disk(graph, scratch)):
+        with opened(made, 30) as arcs:
+            assert plain(distances(arcs, 7)) == want
 
 
 TOO_FAR = [(0, 1, NONE32 - 1), (1, 2, 1)]
@@ -157,45 +172,35 @@ def test_distances_of_32_bits(scratch: Scratch, edges: list[naive.Edge]) -> None
     graph = 5, edges
     fits = len(edges) > 2
     want = naive.distances(graph, [0])
-    with naive.on_disk(graph, scratch, 1) as disk:
-        for arcs in (naive.in_ram(graph), disk):
-            with ShortestPaths(arcs, PathOptions(arena(arcs, 3))) as paths:
-                found = paths.distances(0)
-                assert plain(found) == want and (found.dtype == np.uint32) == fits
-                if fits:
-                    assert plain(paths.grow([0])[1]) == want
-                else:
-                    with pytest.raises(OverflowError, match="master does not fit 32 bits"):
-                        paths.grow([0])
-            if not fits:
-                with pytest.raises(OverflowError, match="does not fit uint32"):
-                    distances(arcs, 0, PathOptions(arena(arcs, 3), dtype=np.uint32))
-
-
-@pytest.mark.parametrize("source", [-1, 4])
-def test_sources_are_vertices(source: int) -> None:
-    with pytest.raises(ValueError, match="0 to 3"):
-        distances(naive.in_ram((4, [])), [0, source])
+    for made in (naive.in_ram(graph), naive.on_disk(graph, scratch, 1)):
+        with opened(made, 3) as arcs:
+            found = distances(arcs, 0)
+            assert plain(found) == want
+            if fits:
+                assert plain(grow(arcs, np.array([0]))[1]) == want
+            else:
+                with pytest.raises(OverflowError, match="master does not fit 32 bits"):
+                    grow(arcs, np.array([0]))
 
 
 def test_an_arena_of_one_block_is_refused(scratch: Scratch) -> None:
-    with naive.on_disk(naive.grid(9, 1), scratch, 100) as disk:
-        with pytest.raises(BudgetError, match=r"does not hold two blocks .*at least 1.6 KiB"):
-            distances(disk, 0, PathOptions(1599))
-        distances(disk, 0, PathOptions(1600))
-    with naive.on_disk(naive.grid(2, 1), scratch, 100) as disk:
-        distances(disk, 0, PathOptions(800))
+    with closing(naive.on_disk(naive.grid(9, 1), scratch, 100)) as disk:
+        with pytest.raises(BudgetError, match=r"does not hold two blocks of the condensed graph.*at least 1.6 KiB"):
+            arcs_of(disk, 1599, SearchOptions())
+        arcs_of(disk, 1600, SearchOptions()).close()
+    with closing(naive.on_disk(naive.grid(2, 1), scratch, 100)) as disk:
+        arcs_of(disk, 800, SearchOptions()).close()
 
 
 def test_damage_in_a_reading_thread_comes_out(scratch: Scratch) -> None:
-    with naive.on_disk(naive.grid(12, 1), scratch, 16) as disk:
-        with ShortestPaths(disk, PathOptions(arena(disk, 4), 2)) as paths:
-            good = bytes(disk._file.read(16 * 8 * 20, 1))
-            disk._file.overwrite(np.array([good[0] ^ 255], np.uint8), 16 * 8 * 20)
-            with pytest.raises(OSError, match="block 20 .* wrong checksum"):
-                paths.distances(0)
-            disk._file.overwrite(np.frombuffer(good, np.uint8), 16 * 8 * 20)
-            assert paths.distances(0).tolist() == distances(disk.load(), 0).tolist()
+    with closing(naive.on_disk(naive.grid(12, 1), scratch, 16)) as disk, opened(disk, 4, 2) as arcs:
+        good = bytes(disk._file.read(16 * 8 * 20, 1))
+        disk._file.overwrite(np.array([good[0] ^ 255], np.uint8), 16 * 8 * 20)
+        with pytest.raises(OSError, match="block 20 .* wrong checksum"):
+            distances(arcs, 0)
+        disk._file.overwrite(np.frombuffer(good, np.uint8), 16 * 8 * 20)
+        with opened(disk.load()) as others:
+            assert distances(arcs, 0).tolist() == distances(others, 0).tolist()
 
 
 class Stop(Exception):
@@ -212,17 +217,18 @@ def test_a_tick_stops_a_search(scratch: Scratch, place: str, monkeypatch: pytest
             raise Stop
 
     graph = naive.grid(20, 1)
-    for module in (internal, semi_external):
+    for module in (heap, semi_external):
         monkeypatch.setattr(module, "_SLICE_ARCS", 50)
-    with naive.on_disk(graph, scratch, 32) as disk:
-        arcs: WeightedArcs = naive.in_ram(graph) if place == "ram" else disk
-        with ShortestPaths(arcs, PathOptions(arena(disk, 9), tick=tick)) as paths:
-            with pytest.raises(Stop):
-                paths.distances(0)
-            assert paths.distances(0).tolist() == scipy_distances(graph, 0)
+    made = naive.in_ram(graph) if place == "ram" else naive.on_disk(graph, scratch, 32)
+    with opened(made, 9, tick=tick) as arcs:
+        with pytest.raises(Stop):
+            distances(arcs, 0)
+        assert distances(arcs, 0).tolist() == scipy_distances(graph, 0)
     assert len(ticks) > 10
 
 
-def test_a_graph_without_vertices() -> None:
-    arcs = RamArcs(np.empty(0, np.uint64), naive.in_ram((0, [])).packing)
-    assert distances(arcs, []).tolist() == [] and grow(arcs, [])[0].tolist() == []
+@pytest.mark.usefixtures("in_ram_method")
+def test_a_graph_without_vertices(scratch: Scratch) -> None:
+    for made in (naive.in_ram((0, [])), naive.on_disk((0, []), scratch)):
+        with opened(made) as arcs:
+            assert distances(arcs).tolist() == [] and grow(arcs, np.empty(0, np.int64))[0].tolist() == []

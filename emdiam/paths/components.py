@@ -5,14 +5,15 @@ Work: m steps of nearly constant length. Bytes a vertex: 8. Source: Tarjan and v
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from ...jit import kernel
-from ...paths.arcs import Arcs
-from ...paths.condensed.components import point_to_roots
-from ...traverse.components import _find, join
+from ..jit import kernel
+from ..traverse.components import _find, join
+from .rows import Piece
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,16 @@ class Components:
         return int(self.sizes.argmax())
 
 
-def components_of(arcs: Arcs) -> Components:
-    """The components of a graph without directions, by one pass."""
+class AllArcs(Protocol):
+    """A graph whose arcs come in pieces."""
+
+    @property
+    def n_vertices(self) -> int: ...
+    def pieces(self) -> Iterator[Piece]: ...
+
+
+def components_of(arcs: AllArcs) -> Components:
+    """The components of a graph without directions, by one pass. Raises OSError for a damaged block."""
     parent = np.arange(arcs.n_vertices, dtype=np.int64)
     for piece in arcs.pieces():
         unite_rows(piece.first, piece.offsets, piece.heads, parent)
@@ -50,3 +59,10 @@ def unite_rows(first, offsets, heads, parent):
         root = _find(parent, first + i)
         for p in range(offsets[i], offsets[i + 1]):
             root = join(parent, root, np.int64(heads[p]))
+
+
+@kernel
+def point_to_roots(parent):
+    """parent[v] = root of v. A parent is smaller than its child, so one ascending pass does."""
+    for v in range(len(parent)):
+        parent[v] = parent[parent[v]]
