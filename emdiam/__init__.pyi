@@ -2,6 +2,7 @@
 # ruff: noqa: I001
 
 from collections.abc import Sequence
+from emdiam.certificates.documents import VerifyReport
 from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.compiling import WarmupReport
 from emdiam.conversion.writing import ConvertReport
@@ -26,7 +27,6 @@ from emdiam.progress import Event as Event
 from emdiam.progress import Listener
 from emdiam.runs.plan import Planned
 from emdiam.store.store import Store
-from emdiam.certificates.report import VerifyReport
 from pathlib import Path
 from typing import Any
 

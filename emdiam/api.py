@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .caller import Kept, as_store, check_weights, files_of, is_store, named, source_of
-from .certificates.report import VerifyReport
+from .certificates.documents import VerifyReport
 from .checkpoint.options import chosen_checkpoint
 from .compiling import WarmupReport, compile_kernels
 from .conversion.convert import ConvertOptions, ConvertReport

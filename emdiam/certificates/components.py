@@ -21,8 +21,8 @@ from ..progress import Meter
 from ..store.arc_runs import ArcRun, scan_arcs
 from ..store.store import Store
 from ..stream.plan import too_small
+from .documents import Refused
 from .plan import ProofBudget
-from .report import Refused
 
 
 @dataclass(frozen=True)

@@ -23,13 +23,12 @@ from ..store.arc_runs import ArcRun, scan_arcs, scan_bytes
 from ..store.store import Store
 from ..stream.plan import too_small
 from .components import Labelling, number_by_root, settle_anew
-from .documents import EccentricityCertificate
+from .documents import EccentricityCertificate, Refused, VerifyReport
 from .groups import Proposals, check_within
 from .labels import MOST_COLUMNS, DistanceGroup, LabelColumn, label_dtype, largest_label
 from .pairs import Labelled, unproved_pair
 from .parts import find_vertices, read_graph
 from .plan import ProofBudget, check_graph_room, engine_needs, plan_groups
-from .report import Refused, VerifyReport
 
 _PIECE = 1 << 16
 

@@ -20,11 +20,11 @@ from ..progress import Meter
 from ..store.store import Store
 from ..stream.plan import too_small
 from ..traverse.columns import Column
+from .documents import Refused, VerifyReport
 from .labels import FEW_COLUMNS, LabelColumn, LabelGroup, label_dtype, largest_label
 from .pairs import ROW_BYTES, WAITING_BYTES
 from .parts import CertifiedPart
 from .plan import GroupPlan, ProofBudget, engine_needs, plan_groups
-from .report import Refused, VerifyReport
 
 _PIECE = 1 << 16
 

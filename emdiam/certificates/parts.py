@@ -17,9 +17,8 @@ from ..store.arc_runs import ArcRun, scan_arcs
 from ..store.edge_digest import EdgeDigest, hash_ids
 from ..store.store import Store
 from .components import Labelling, Membership
-from .documents import Certificate, CertifiedComponent, GraphFacts
+from .documents import Certificate, CertifiedComponent, GraphFacts, Refused
 from .labels import LabelColumn
-from .report import Refused
 from .sealed import Id
 
 _PIECE = 1 << 18

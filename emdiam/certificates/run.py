@@ -21,6 +21,8 @@ from .documents import (
     Certificate,
     Claims,
     EccentricityCertificate,
+    Refused,
+    VerifyReport,
     WeightedCertificate,
     WeightedClaims,
     WeightedEccentricityCertificate,
@@ -32,7 +34,6 @@ from .labels import label_dtype, largest_label
 from .pairs import prove_pairs
 from .parts import find_parts
 from .plan import ProofBudget, check_graph_room
-from .report import Refused, VerifyReport
 from .weighted import prove_weighted, prove_weighted_eccentricities
 
 # Of the number of a vertex's component, at most.

@@ -37,13 +37,12 @@ from ..paths.rows import unreached
 from ..progress import Event, Meter, silent, timed
 from ..store.store import Store
 from ..traverse.components import _find, join
-from .documents import WeightedCertificate, WeightedEccentricityCertificate
+from .documents import Refused, VerifyReport, WeightedCertificate, WeightedEccentricityCertificate
 from .eccentricities import EccentricityReport
 from .labels import REPORT
 from .pairs import check_room, prove_pairs
 from .parts import find_vertices, read_graph
 from .plan import ProofBudget
-from .report import Refused, VerifyReport
 from .sealed import Id
 
 _STATE_BYTES = 24

@@ -3,7 +3,7 @@
     manifest.json    which run it belongs to: version, inputs, options that must agree; with a digest of itself
     journal          of a method: what its verbs gave, a record each (journal/journal.py)
     state-N          what is under way, a record each: a traversal half done, or the phases of a conversion; N rises
-    NNNNNN.scratch   scratch files of a conversion, to which its states refer (sorting/checkpoint.py)
+    NNNNNN.scratch   scratch files of a conversion, to which its states refer (sorting/scratch.py)
     reordered/       the store in the order in which a method is solved, if that is another one (runs/reordering.py)
 
 The manifest and each state are written under another name, last, and are renamed; the manifest first. The newest two

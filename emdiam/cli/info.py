@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @options.of("info")
 def command(**given: Any) -> int:
     """Show counts, degrees, layout and size of a store."""
-    from ..store.info import store_info
+    from ..store.arc_runs import store_info
     from ..store.store import check_directed, open_store
 
     with open_store(given["store"], directed=None) as store:

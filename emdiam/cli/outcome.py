@@ -211,7 +211,7 @@ ANSWERING: dict[str, dict[str, str]] = {
     "distances": {"": "distribution.result:Distances", "directed": "distribution.directed:DirectedDistances"},
     "sssp": {"": "sssp.result:ShortestPaths"},
     "apsp": {"": "apsp.result:AllPairs"},
-    "verify": {"": "certificates.report:VerifyReport"},
+    "verify": {"": "certificates.documents:VerifyReport"},
     "tradeoff": {}, "batch": {},
 }
 _RECORD_FILE = "zarr.json"

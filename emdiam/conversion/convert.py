@@ -27,9 +27,8 @@ from ..errors import BudgetError, EmdiamError, InputError
 from ..formats.digits import SHORT, Digits, ReadAgainError
 from ..formats.source import EdgeBatch, EdgeSource, SourceInfo
 from ..progress import Meter
-from ..sorting.checkpoint import Checkpoint
 from ..sorting.plan import SortPlan, plan_sort
-from ..sorting.scratch import Scratch, disk_faults_are_said
+from ..sorting.scratch import Checkpoint, Scratch, disk_faults_are_said
 from ..sorting.sort import SortContext
 from ..store.layout import StoreRecord
 from ..store.memory import MemoryWriter

@@ -23,8 +23,7 @@ import numpy.typing as npt
 from ..checkpoint.records import State
 from ..errors import InputError
 from ..formats.source import EdgeBatch, SourceInfo
-from ..sorting.presence import Presence, Ranks
-from ..sorting.runs import DiskRun, Keys
+from ..sorting.runs import DiskRun, Keys, Presence, Ranks
 from ..sorting.sort import KeySorter, RunSet, SortContext, fewer_runs
 from ..store.layout import id_dtype
 from ..store.writer import StoreWriter

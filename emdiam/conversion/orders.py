@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import StoreError, no_such
-from ..store.info import offset_pieces
+from ..store.arc_runs import offset_pieces
 from ..store.store import Store
 
 if TYPE_CHECKING:

@@ -30,13 +30,11 @@ from ..errors import BudgetError, InputError, MoreMemoryError, StoreError
 from ..formats.source import SourceInfo
 from ..malloc import return_freed_memory
 from ..progress import Meter
-from ..sorting.checkpoint import Checkpoint
 from ..sorting.plan import LEAST_WORK_BYTES, SortPlan, plan_sort
-from ..sorting.scratch import Scratch, disk_faults_are_said
+from ..sorting.scratch import Checkpoint, Scratch, disk_faults_are_said
 from ..sorting.sort import SortContext
-from ..store.arc_runs import RUN_ARCS, ArcRun, Pauses, run_weights, scan_arcs, scan_bytes
+from ..store.arc_runs import RUN_ARCS, ArcRun, Pauses, offset_pieces, run_weights, scan_arcs, scan_bytes
 from ..store.check import ArcCheck, check_ranks
-from ..store.info import offset_pieces
 from ..store.layout import NATURAL, StoreRecord, sentinel
 from ..store.place import check_target
 from ..store.store import Store, check_directed, open_store

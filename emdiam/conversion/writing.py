@@ -20,9 +20,8 @@ from ..formats.source import SourceInfo
 from ..formats.weights import WeightChoice
 from ..progress import Listener, Meter
 from ..shown import Shown
-from ..sorting.checkpoint import Checkpoint, SafePoints
 from ..sorting.plan import SortPlan
-from ..sorting.scratch import Scratch
+from ..sorting.scratch import Checkpoint, SafePoints, Scratch
 from ..sorting.sort import SortContext, SortStats
 from ..store.layout import CHUNK_IDS, StoreRecord
 from ..store.store import open_store

@@ -16,8 +16,7 @@ from . import kernels
 from .lines import FURTHER_FIELDS, LineReader
 from .look import TUPLES, Reading
 from .look_sample import sample_of
-from .sides import SAID, two_sides
-from .source import EdgeBatch, SourceInfo
+from .source import SAID, EdgeBatch, SourceInfo, two_sides
 from .text_source import TextSource
 from .weights import WHOLE, weight_column
 

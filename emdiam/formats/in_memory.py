@@ -20,8 +20,7 @@ import numpy as np
 from ..errors import InputError
 from .arrays import MATRIX, ArrayEdges, Form, whole_numbers
 from .base import MAX_ID
-from .sides import matrix_note
-from .source import EdgeBatch, SourceInfo, WithoutFile, pairs_per_batch
+from .source import EdgeBatch, SourceInfo, WithoutFile, matrix_note, pairs_per_batch
 from .weights import (
     FLOAT64,
     LARGEST_WHOLE,

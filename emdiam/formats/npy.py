@@ -20,8 +20,7 @@ from ..errors import InputError
 from .arrays import MATRIX, ArrayEdges, form_of_array
 from .base import FileSource
 from .csr import ArrayStream, csr_batches
-from .sides import SAID, matrix_note, two_sides
-from .source import EdgeBatch, SourceInfo, pairs_per_batch
+from .source import SAID, EdgeBatch, SourceInfo, matrix_note, pairs_per_batch, two_sides
 from .weights import checked_weights, weight_column
 
 if TYPE_CHECKING:

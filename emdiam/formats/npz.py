@@ -19,8 +19,7 @@ import numpy as np
 from .base import MAX_ID, FileSource
 from .csr import ArrayStream, csr_batches
 from .npy import DAMAGE, between_sides, blocks, diagonals, edges_of, named_columns, named_weights, read_header, sides_of
-from .sides import SAID, matrix_note, two_sides
-from .source import EdgeBatch, SourceInfo, pairs_per_batch
+from .source import SAID, EdgeBatch, SourceInfo, matrix_note, pairs_per_batch, two_sides
 from .weights import kind_of
 
 _REMEDY = "write it with scipy.sparse.save_npz "

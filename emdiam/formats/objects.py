@@ -20,8 +20,7 @@ from ..errors import InputError
 from .arrays import EXACT_FLOAT, IN_MEMORY, INDEX, MATRIX, chosen_places, kind_of_array, kind_of_two_sides
 from .arrow_edges import ArrowEdges, EdgeColumns, column_kind, is_list, rows_per_batch, weight_kind
 from .in_memory import ArraySource, DenseSource, MatrixSource, NodesSource
-from .sides import with_two_sides
-from .source import EdgeBatch, EdgeSource, SourceInfo, WithoutFile
+from .source import EdgeBatch, EdgeSource, SourceInfo, WithoutFile, with_two_sides
 from .tables import TableColumn, dropped_columns, edge_ends, named_pair
 from .weights import NAMES, WHOLE, WeightChoice
 

@@ -124,8 +124,7 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, **optio
     """
     from .base import IDS, ChainedSource
     from .inputs import Input, expand
-    from .sides import TwoSides
-    from .source import Wishes, check_header, two_columns
+    from .source import TwoSides, Wishes, check_header, two_columns
 
     fmt = None if fmt is None else check_format(fmt)
     wishes = Wishes(fmt, **{**options, "columns": two_columns(options.get("columns"))})

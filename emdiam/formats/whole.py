@@ -242,7 +242,7 @@ class JsonSource(WholeSource):
     format, memory_factor = "json", 25
 
     def _graph(self, data: bytes) -> WholeGraph:
-        from .json_graphs import JsonError, graph_of_json
+        from .text_graphs import JsonError, graph_of_json
 
         try:
             return graph_of_json(self._text(data), None if self.weights is None else self._attribute())
@@ -258,7 +258,7 @@ class DotSource(WholeSource):
     format, package, memory_factor = "dot", "pydot", 400
 
     def _graph(self, data: bytes) -> WholeGraph:
-        from .dot_graphs import DotError, graph_of_dot
+        from .text_graphs import DotError, graph_of_dot
 
         try:
             return graph_of_dot(self._text(data), None if self.weights is None else self._attribute())

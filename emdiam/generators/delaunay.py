@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..errors import InputError
 from ..hashing import draw, unit
 from ..jit import kernel
-from .hilbert import hilbert_position
+from .permutation import hilbert_position
 from .source import GeneratedSource, GeneratorFacts, Ids, Request, required_vertices
 
 BYTES_PER_VERTEX = 760

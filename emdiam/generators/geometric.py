@@ -22,7 +22,7 @@ import numpy.typing as npt
 from ..errors import InputError
 from ..hashing import draw, unit
 from ..jit import kernel
-from .hilbert import hilbert_cell, hilbert_position
+from .permutation import hilbert_cell, hilbert_position
 from .source import GeneratedSource, GeneratorFacts, Ids, Request, required_vertices
 
 DEFAULT_AVERAGE_DEGREE = 8.0

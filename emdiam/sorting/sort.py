@@ -24,10 +24,9 @@ import numpy as np
 
 from ..checkpoint.records import State
 from ..progress import Meter
-from .checkpoint import SafePoints
 from .plan import SortPlan
 from .runs import DiskRun, Entries, RamRun, Run, RunWriter, distinct_in_place, keys_of, room_for, sort_entries
-from .scratch import NamedScratch, Scratch, ScratchFile
+from .scratch import NamedScratch, SafePoints, Scratch, ScratchFile
 
 T = TypeVar("T")
 

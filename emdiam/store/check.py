@@ -25,12 +25,10 @@ import numpy as np
 from ..checkpoint.records import State
 from ..errors import DeviceError, InputError, StoppedEarly, StoreError
 from ..progress import Listener, Meter
-from ..sorting.presence import Presence
-from ..sorting.runs import mix64
-from .arc_runs import ArcRun, arc_runs, run_weights
+from ..sorting.runs import Presence, mix64
+from .arc_runs import ArcRun, arc_runs, count_degrees, offset_pieces, run_weights
 from .array_reader import pieces
 from .codec import CRC_BYTES
-from .info import count_degrees, offset_pieces
 from .layout import REVERSE
 from .store import Store
 from .weights import WeightSums

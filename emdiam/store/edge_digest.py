@@ -34,9 +34,8 @@ from ..jit import inlined, kernel
 from ..progress import Listener, Meter
 from ..sorting.scratch import Scratch, ScratchFile
 from ..units import scratch_folder
-from .arc_runs import ArcRun, scan_arcs
+from .arc_runs import ArcRun, offset_pieces, scan_arcs
 from .array_reader import filled
-from .info import offset_pieces
 from .store import Store
 
 _NAME = b"emdiam edges 1"

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from emdiam.certificates.documents import Claims, read_certificate
-from emdiam.certificates.report import VerifyReport
+from emdiam.certificates.documents import Claims, VerifyReport, read_certificate
 from emdiam.certificates.writing import write_certificate
 from emdiam.engine.interface import max_degree_vertex
 from emdiam.methods.result import ComponentProof, Proof

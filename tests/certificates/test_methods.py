@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from emdiam.certificates.report import VerifyReport
+from emdiam.certificates.documents import VerifyReport
 from emdiam.certificates.run import verify
 from emdiam.certificates.writing import claims_of, write_certificate
 from emdiam.methods.exact.pivots import pivots

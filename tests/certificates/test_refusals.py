@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from emdiam.certificates.documents import Claims
+from emdiam.certificates.documents import Claims, VerifyReport
 from emdiam.certificates.labels import FEW_COLUMNS
-from emdiam.certificates.report import VerifyReport
 from emdiam.certificates.run import verify
 from emdiam.engine.cpu import CpuEngine
 from emdiam.errors import EmdiamError

@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 
 from emdiam.certificates import groups as groups_module
 from emdiam.certificates.components import Labelling
-from emdiam.certificates.documents import Claims
+from emdiam.certificates.documents import Claims, VerifyReport
 from emdiam.certificates.groups import make_groups
 from emdiam.certificates.labels import LabelColumn
 from emdiam.certificates.plan import GroupPlan, ProofBudget, check_graph_room, least_bytes, plan_groups
-from emdiam.certificates.report import VerifyReport
 from emdiam.certificates.run import verify
 from emdiam.errors import BudgetError, InputError, StoreError
 from emdiam.methods.result import ComponentProof, Proof

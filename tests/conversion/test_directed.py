@@ -22,8 +22,8 @@ from emdiam.formats.source import SourceInfo
 from emdiam.networkx.stored import StoredGraph
 from emdiam.progress import Meter
 from emdiam.sorting.plan import SortPlan
+from emdiam.store.arc_runs import store_info
 from emdiam.store.check import _check_array, check_store
-from emdiam.store.info import store_info
 from emdiam.store.store import Store, open_store
 from tests.helpers.convert_twin import ROOMY, TINY, ListSource, Pairs
 from tests.helpers.directed_twins import odd_digraphs, random_arcs, write_arcs

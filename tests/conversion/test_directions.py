@@ -32,7 +32,7 @@ from emdiam.formats.objects import as_source
 from emdiam.formats.source import SourceInfo
 from emdiam.sorting.runs import RamRun
 from emdiam.sorting.sort import KeySorter, SortContext, cut_keys
-from emdiam.store.info import store_info
+from emdiam.store.arc_runs import store_info
 from emdiam.store.layout import StoreRecord
 from tests.helpers.convert_twin import TINY, ListSource, convert_pairs, counts_of
 from tests.helpers.formats_naive import pack_egr, pack_sg

@@ -17,8 +17,7 @@ from emdiam.conversion.relabel import IdTable, PairSpool, join, sorted_table
 from emdiam.conversion.strings import TOP_BIT, StoredBatches, StringSorter, hash_strings, sorted_distinct
 from emdiam.formats.source import EdgeBatch
 from emdiam.sorting.plan import SortPlan
-from emdiam.sorting.presence import Presence, Ranks
-from emdiam.sorting.runs import Keys
+from emdiam.sorting.runs import Keys, Presence, Ranks
 from emdiam.sorting.scratch import Scratch
 from emdiam.sorting.sort import KeySorter, SortContext
 

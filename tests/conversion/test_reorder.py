@@ -25,10 +25,9 @@ from emdiam.conversion.writing import ReorderReport
 from emdiam.errors import InputError, StoreError
 from emdiam.formats.source import SourceInfo
 from emdiam.runs.task import execute, make_task
-from emdiam.store.arc_runs import arc_runs
+from emdiam.store.arc_runs import arc_runs, store_info
 from emdiam.store.check import ArcCheck, check_store
 from emdiam.store.edge_digest import edge_digest, vertex_hashes
-from emdiam.store.info import store_info
 from emdiam.store.store import open_store
 from tests.helpers import naive
 from tests.helpers.convert_twin import TINY, ListSource, rows_of

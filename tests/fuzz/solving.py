@@ -18,8 +18,8 @@ from emdiam.conversion.orders import ORDERS
 from emdiam.progress import Listener
 from emdiam.runs.registry import METHODS as REGISTRY
 from emdiam.runs.task import execute, make_task
+from emdiam.store.arc_runs import store_info
 from emdiam.store.check import check_store
-from emdiam.store.info import store_info
 from tests.fuzz.outcome import RIGHT, WRONG, Outcome
 from tests.helpers import naive
 

@@ -10,7 +10,7 @@ from scipy.spatial import ConvexHull, Delaunay
 
 from emdiam.errors import InputError
 from emdiam.generators import make_source
-from emdiam.generators.hilbert import hilbert_cell, hilbert_position
+from emdiam.generators.permutation import hilbert_cell, hilbert_position
 from tests.generators.test_protocol import edge_set, pairs
 
 

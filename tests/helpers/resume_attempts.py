@@ -14,8 +14,8 @@ import pytest
 from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.conversion.convert import ConvertOptions, ConvertReport, write_graph
 from emdiam.formats.source import SourceInfo
-from emdiam.sorting.checkpoint import Checkpoint
 from emdiam.sorting.plan import SortPlan
+from emdiam.sorting.scratch import Checkpoint
 from tests.conversion.test_stages import random_pairs
 from tests.helpers.convert_twin import TINY, ListSource, Pairs, rows_of, twin
 

@@ -31,7 +31,7 @@ DOOR_FAULTS = (
     Fault("columns that number the edges are their ends", "emdiam/formats/tables.py",
           "    return is_count(column.values)\n", "    return False\n", _LOOK),
     # -- readers ------------------------------------------------------------------------------------------------
-    Fault("two sides are numbered as one", "emdiam/formats/sides.py",
+    Fault("two sides are numbered as one", "emdiam/formats/source.py",
           '"l" if batch.declares else "r"', '"l"', _MATRICES),
     Fault("columns of a matrix of two sides begin at its first vertex", "emdiam/formats/npy.py",
           "dst=batch.dst + edges.shape[0]", "dst=batch.dst + 0", _MATRICES),

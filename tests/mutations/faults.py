@@ -310,7 +310,7 @@ FAULTS = (
     # -- conversion and stores ----------------------------------------------------------------------------------
     Fault("keys of two runs are neither sorted nor made distinct", "emdiam/sorting/sort.py",
           "if n_sources > 1:", "if n_sources > 2:", ("tests/sorting/test_sort.py", "tests/conversion/test_convert.py")),
-    Fault("the rank of an id counts one bit in place of those below it", "emdiam/sorting/presence.py",
+    Fault("the rank of an id counts one bit in place of those below it", "emdiam/sorting/runs.py",
           "((np.uint64(1) << (part & 63)) - np.uint64(1))", "(np.uint64(1) << (part & 63))",
           ("tests/conversion/test_convert.py", "tests/conversion/test_stages.py")),
     Fault("names of nodes are given to others", "emdiam/formats/in_memory.py",
@@ -330,7 +330,7 @@ FAULTS = (
     Fault("a journal answers other arguments", "emdiam/journal/journal.py",
           'if record.head["verb"] != verb or record.head["args"] != args:', 'if record.head["verb"] != verb:',
           ("tests/journal/test_journal.py", "tests/journal/test_run.py")),
-    Fault("scratch files of a conversion that have changed are taken", "emdiam/sorting/checkpoint.py",
+    Fault("scratch files of a conversion that have changed are taken", "emdiam/sorting/scratch.py",
           "check_of(self.path / name, size) != check:", "check_of(self.path / name, size) < 0:",
           ("tests/conversion/test_checkpoint.py", "tests/conversion/test_resume.py")),
     # -- many machines ------------------------------------------------------------------------------------------

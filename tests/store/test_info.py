@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from emdiam.errors import StoreError
 from emdiam.progress import Event
+from emdiam.store.arc_runs import DegreeCounts, store_info
 from emdiam.store.check import check_store
-from emdiam.store.info import DegreeCounts, store_info
 from emdiam.store.layout import CODECS, StoreRecord
 from emdiam.store.store import open_store
 from emdiam.store.writer import StoreWriter

@@ -16,8 +16,8 @@ from emdiam.errors import StoreError
 from emdiam.methods.exact.fdiam import fdiam
 from emdiam.methods.result import Result
 from emdiam.runs.opening import open_engine
+from emdiam.store.arc_runs import store_info
 from emdiam.store.check import check_store
-from emdiam.store.info import store_info
 from emdiam.store.layout import CODECS, FORMAT_VERSION
 from emdiam.store.store import Store, open_store
 from tests.helpers.damage import CHUNK, edit_record, make_store, read_store, replace_chunk, some_graph
