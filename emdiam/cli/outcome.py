@@ -209,8 +209,8 @@ ANSWERING: dict[str, dict[str, str]] = {
             "weighted": "methods.weighted.eccentricity_result:WeightedEccentricities",
             "directed": "methods.directed.apsp:DirectedEccentricities"},
     "distances": {"": "distribution.result:Distances", "directed": "distribution.directed:DirectedDistances"},
-    "sssp": {"": "sssp.result:ShortestPaths"},
-    "apsp": {"": "apsp.result:AllPairs"},
+    "sssp": {"": "paths.result:ShortestPaths"},
+    "apsp": {"": "paths.pairs.result:AllPairs"},
     "verify": {"": "certificates.documents:VerifyReport"},
     "tradeoff": {}, "batch": {},
 }
