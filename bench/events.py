@@ -32,7 +32,7 @@ from emdiam.engine.reporter import TURN_RATE, Reporter, TraversalEvents
 from emdiam.progress import Allowance, Listener, shared, silent
 from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
-from emdiam.traverse import bfs
+from emdiam.traverse import bfs, dense
 
 from .foreign import ForeignWatch
 from .graphs import Graph, graphs_of
@@ -82,7 +82,7 @@ def accounted(engine: Any) -> Iterator[Account]:
     with ExitStack() as stack:
         reporter = engine.reporter
         for owner, name in ((reporter, "tick"), (reporter, "heartbeat"), (reporter, "stats"),
-                            (TraversalEvents, "begin"), (TraversalEvents, "end"), (bfs, "count_level"),
+                            (TraversalEvents, "begin"), (TraversalEvents, "end"), (dense, "count_level"),
                             (bfs.BfsRun, "frontier_profile"), (Heartbeat, "tick")):
             stack.enter_context(patch.object(owner, name, account.timed(getattr(owner, name))))
         yield account
@@ -128,7 +128,7 @@ class _Runs:
     def _once(self, listener: Listener) -> Any:
         engine = self._engine
         engine.reporter.listener, engine.reporter.traversals = listener, TraversalEvents()
-        engine.core.bias, engine.core.thin = 1.0, False
+        engine.learned = bfs.Learned()
         return solve(engine, self._method)
 
     def cpu_seconds(self, listener: Listener) -> float:

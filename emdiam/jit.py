@@ -20,44 +20,27 @@ import stat
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
 import numba
 import numpy as np
-from llvmlite.binding import newpassmanagers
-from llvmlite.binding.ffi import ObjectRef
 from numba import njit
-from numba.core import event
 
+from . import numba_private
 from .links import of_another
+from .numba_private import COMPILE, LOCK, UNCOUNTED, Event, Listener, cached_in, listen, saved_in
 
 _LOG = logging.getLogger("emdiam")
-_NUMBA: Any = numba.config  # its stubs leave the settings out
-# To see whether numpy.correlate could use BLAS, numba imports scipy.linalg with its first kernel: 0.2 s and 16 MiB,
-# which are saved where it cannot be imported for that moment.
-_BLAS = "scipy.linalg.cython_blas"
-if _BLAS not in sys.modules:
-    sys.modules[_BLAS] = None  # type: ignore[assignment]
-    try:
-        import numba.np.arraymath
-    finally:
-        del sys.modules[_BLAS]
-# numba makes a pass manager for every function that it compiles, and llvmlite (0.45 to 0.50) never frees one: its
-# classes inherit an empty method before the one that frees. That kept 63 MiB of the 130 that kernels of pivots took.
-for _manager in (newpassmanagers.FunctionPassManager, newpassmanagers.ModulePassManager):
-    if _manager._dispose is ObjectRef._dispose:
-        _manager._dispose = newpassmanagers.NewPassManager._dispose
-
+numba_private.import_without_blas()
+numba_private.free_pass_managers()
 
 # Compiling takes a third less without what nobody calls: a function for C, and for what is compiled into kernels one
 # for Python; and where LLVM inlines, not numba, which copies and types the code of a function at every call.
 # Nothing here divides by what may be zero, which the errors of Python would look for.
 _KERNEL: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True}
-_INNER: dict[str, Any] = {**_KERNEL, "no_cpython_wrapper": True, "forceinline": True, "_nrt": False}
+_INNER: dict[str, Any] = {**_KERNEL, "no_cpython_wrapper": True, "forceinline": True, **UNCOUNTED}
 
 
 def kernel(function: Any = None, *, allocates: bool = True, **options: Any) -> Any:
@@ -66,12 +49,14 @@ def kernel(function: Any = None, *, allocates: bool = True, **options: Any) -> A
     allocates : False for one that makes no array and counts no references to those it is given, which costs where
     a level takes nanoseconds. options : further ones of numba.njit. Both where it is used with brackets.
     """
-    if not allocates:
-        options["_nrt"] = False
+    options = {**_KERNEL, **({} if allocates else UNCOUNTED), "nogil": True, **options}
     if function is None:
-        return lambda given: kernel(given, **options)
-    with _cached(function) as caching:
-        return njit(cache=caching, nogil=True, **_KERNEL, **options)(function)
+        return lambda decorated: kernel(decorated, **options)
+    folder = cache_folder()
+    if folder is None:
+        return njit(cache=False, **options)(function)
+    with cached_in(folder / source_digest(function.__module__)):
+        return njit(cache=True, **options)(function)
 
 
 def inlined(function: Any) -> Any:
@@ -82,29 +67,11 @@ def inlined(function: Any) -> Any:
 
 
 # -- where compiled kernels are kept --------------------------------------------------------------
-_DECORATING = threading.Lock()
-
-
-@contextmanager
-def _cached(function: Any) -> Iterator[bool]:
-    """Within it, numba takes the folder of this function for its cache; gives whether there is one."""
-    folder = cache_folder()
-    if folder is None:
-        yield False
-        return
-    with _DECORATING:
-        before, _NUMBA.CACHE_DIR = _NUMBA.CACHE_DIR, str(folder / source_digest(function.__module__))
-        try:
-            yield True
-        finally:
-            _NUMBA.CACHE_DIR = before
-
-
 @cache
 def cache_folder() -> Path | None:
     """Where compiled kernels are kept; None where nothing can be written there, or where other users may write, whose
     code this process would run: then every process compiles."""
-    named = _NUMBA.CACHE_DIR or os.path.join(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "emdiam")
+    named = numba_private.cache_setting() or os.path.join(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "emdiam")
     try:
         # Resolved, so that no link is followed later that another user may have changed meanwhile.
         folder = Path(named).expanduser().resolve()
@@ -137,17 +104,17 @@ def source_digest(module: str) -> str:
     it takes from other modules, the values of constants, these decorators, and numba."""
     names = vars(sys.modules[module])
     digest = hashlib.sha256(f"{numba.__version__} {Path(names['__file__']).name}".encode())
-    for file in (__file__, names["__file__"]):
+    for file in (__file__, numba_private.__file__, names["__file__"]):
         digest.update(Path(file).read_bytes())
     for name, value in sorted(names.items()):
-        if type(value).__module__.startswith("numba.") and getattr(value, "__module__", module) != module:
+        if numba_private.is_compiled(value) and getattr(value, "__module__", module) != module:
             digest.update(source_digest(value.__module__).encode())
         elif isinstance(value, int | float | str | tuple | np.generic) and not name.startswith("__"):
             digest.update(f"{name}={value!r}".encode())
     return digest.hexdigest()[:16]
 
 
-class _SaveLock(event.Listener):
+class _SaveLock(Listener):
     """Keeps a lock of the folder where numba is about to save a kernel that it has compiled.
 
     numba tells when it has compiled one, then saves it, then gives its own lock back, which it may hold several times:
@@ -157,18 +124,18 @@ class _SaveLock(event.Listener):
     def __init__(self) -> None:
         self._thread = threading.local()  # a thread that waits for numba's lock has told of that, too
 
-    def on_start(self, happened: event.Event) -> None:
+    def on_start(self, happened: Event) -> None:
         """Compiling begins, or numba's lock is asked for."""
-        if happened.kind == "numba:compiler_lock":
+        if happened.kind == LOCK:
             self._thread.depth = getattr(self._thread, "depth", 0) + 1
 
-    def on_end(self, happened: event.Event) -> None:
+    def on_end(self, happened: Event) -> None:
         """A kernel is compiled, or cannot be; or numba's lock is given back."""
         this = self._thread
-        if happened.kind == "numba:compile":
-            folder = happened.data["dispatcher"].stats.cache_path
+        if happened.kind == COMPILE:
+            folder = saved_in(happened)
             if folder is not None:
-                this.locks = [*getattr(this, "locks", []), (this.depth, _lock(Path(folder)))]
+                this.locks = [*getattr(this, "locks", []), (this.depth, _lock(folder))]
             return
         while getattr(this, "locks", []) and this.locks[-1][0] >= this.depth:
             this.locks.pop()[1].close()
@@ -183,7 +150,7 @@ def _lock(folder: Path) -> IO[bytes]:
 
 
 # -- how long it takes -----------------------------------------------------------------------------
-class _Compilations(event.Listener):
+class _Compilations(Listener):
     """Hears of all that numba compiles in this process, under numba's lock; what comes from the cache is not told.
 
     seconds : spent on it. count : of kernels. A function that a kernel calls is compiled within it.
@@ -197,7 +164,7 @@ class _Compilations(event.Listener):
         self.count = self._depth = 0
         self._collecting = True
 
-    def on_start(self, _event: event.Event) -> None:
+    def on_start(self, _event: Event) -> None:
         """A function begins to be compiled."""
         if self._depth == 0:
             if self.seconds == 0:
@@ -207,7 +174,7 @@ class _Compilations(event.Listener):
             gc.disable()
         self._depth += 1
 
-    def on_end(self, _event: event.Event) -> None:
+    def on_end(self, _event: Event) -> None:
         """A function is compiled, or cannot be."""
         self._depth -= 1
         if self._depth == 0:
@@ -218,7 +185,7 @@ class _Compilations(event.Listener):
                 gc.collect(0)
 
 
-class _Preparations(event.Listener):
+class _Preparations(Listener):
     """Measures how long any thread holds numba's lock, or waits for it: kernels are compiled, or loaded from the
     cache. seconds : so far."""
 
@@ -226,14 +193,14 @@ class _Preparations(event.Listener):
         self.seconds, self._begin, self._depth = 0.0, 0.0, 0
         self._guard = threading.Lock()
 
-    def on_start(self, _event: event.Event) -> None:
+    def on_start(self, _event: Event) -> None:
         """A thread asks for the lock."""
         with self._guard:
             if self._depth == 0:
                 self._begin = time.perf_counter()
             self._depth += 1
 
-    def on_end(self, _event: event.Event) -> None:
+    def on_end(self, _event: Event) -> None:
         """It has given the lock back."""
         with self._guard:
             self._depth -= 1
@@ -242,10 +209,8 @@ class _Preparations(event.Listener):
 
 
 _COMPILATIONS, _SAVING, _PREPARATIONS = _Compilations(), _SaveLock(), _Preparations()
-event.register("numba:compile", _COMPILATIONS)
-event.register("numba:compile", _SAVING)
-event.register("numba:compiler_lock", _SAVING)
-event.register("numba:compiler_lock", _PREPARATIONS)
+for _kind, _listener in ((COMPILE, _COMPILATIONS), (COMPILE, _SAVING), (LOCK, _SAVING), (LOCK, _PREPARATIONS)):
+    listen(_kind, _listener)
 
 
 def compile_seconds() -> float:

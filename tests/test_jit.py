@@ -15,7 +15,7 @@ import llvmlite.binding
 import numpy as np
 import pytest
 
-from emdiam import jit
+from emdiam import jit, numba_private
 from emdiam.units import current_rss_bytes
 from tests.helpers.others import OTHER, needs_root, planted, shared_folder
 from tests.helpers.waiting import PATIENCE
@@ -132,7 +132,7 @@ def test_a_kernel_is_compiled_again_where_anything_that_it_is_made_of_has_change
 
 def folder_of(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path | None:
     """cache_folder() with NUMBA_CACHE_DIR."""
-    monkeypatch.setattr(jit._NUMBA, "CACHE_DIR", str(place))
+    monkeypatch.setattr(numba_private._CONFIG, "CACHE_DIR", str(place))
     jit.cache_folder.cache_clear()
     try:
         return jit.cache_folder()

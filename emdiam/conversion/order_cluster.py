@@ -55,9 +55,9 @@ from ..sorting.scratch import Scratch
 from ..store.store import Store
 from ..stream.blocks import table_bytes
 from ..stream.plan import Pool, most_parts
-from ..traverse.clusters import Labels
+from ..traverse.clusters import RamLabels
 from ..traverse.condense import RowChoice, push_condensed
-from ..traverse.label_vector import NARROW, WIDE
+from ..traverse.labels import NARROW, WIDE
 from ..traverse.workspace import workspace_bytes
 from ..units import scratch_folder
 from .orders import pass_bytes, place_by_key
@@ -246,7 +246,7 @@ def by_clusters(engine: CpuEngine, seed: int, scratch: str | Path | None = None)
     engine.reporter.tick("grow clusters")
     expected = max(1, (engine.facts.n_vertices - engine.facts.n_isolated) // SPACING)
     labels = engine.grow_clusters(engine.sample_vertices(stream_key(seed, "order"), expected))
-    assert isinstance(labels, Labels)
+    assert isinstance(labels, RamLabels)
     spare = _hold_clusters(engine, labels.n_groups)
     files = Scratch(Path(scratch_folder(scratch)), Path())
     try:
@@ -285,7 +285,7 @@ def _room(engine: CpuEngine, spare: int, scratch: Scratch) -> Room:
     return Room(LEAST_SORT_BYTES + spare // 2, _ARC_BYTES + spare // 4, scratch, min(2, engine.facts.threads))
 
 
-def _cluster_positions(engine: CpuEngine, labels: Labels, seed: int, room: Room) -> np.ndarray:
+def _cluster_positions(engine: CpuEngine, labels: RamLabels, seed: int, room: Room) -> np.ndarray:
     """Where each cluster comes among all, int64[K]."""
     radii, sizes = labels.tally()
     engine.reporter.tick("condense")

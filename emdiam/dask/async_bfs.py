@@ -25,31 +25,19 @@ import numpy as np
 from ..jit import inlined, kernel
 from ..stream.offsets import row_length
 from ..traverse.rows import has_bit
-from ..traverse.sparse import (
-    ARCS,
-    COUNT,
-    CURRENT,
-    FIRST_ROW,
-    HEAD,
-    LEVEL,
-    LIMIT,
-    MISSED,
-    MISSING,
-    NEXT,
-    NEXT_ARCS,
-    queue_walk,
-)
+from ..traverse.sparse import FIRST_ROW, queue_walk
+from ..traverse.workspace import ARCS, COUNT, CURRENT, HEAD, LEVEL, LIMIT, MISSED, MISSING, NEXT, NEXT_ARCS
 from .exchange import Pairs, least_of_each
 from .frontier import Frontier
 
 FIRST_LEAD, LARGEST = 4, 1 << 40
 _ROUND_ARCS = 1 << 18
 _LEAST_REMEMBERED, _LEAST_MESSAGES = 1 << 12, 1 << 10
-# Further slots of `state`, which begins as that of traverse/sparse.py: seeds taken, messages listed, arcs of rows
+# Further slots of `state`, which begins as that of traverse/workspace.py: seeds taken, messages listed, arcs of rows
 # whose distance fell after it was set, whether a message found no room.
 TAKEN, LISTED, AGAIN, CROWDED = 11, 12, 13, 14
 STATE = 15
-# Why a call returned, beside MISSING and LIMIT of traverse/sparse.py.
+# Why a call returned, beside MISSING and LIMIT of traverse/workspace.py.
 LARGE, FULL = 6, 7
 # Facts of a round: 1 + the smallest distance that waits here, 1 + the smallest that is sent, 1 + a level that is too
 # large (0 each: none), arcs scanned, and again, targets without a final distance.

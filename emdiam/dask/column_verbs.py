@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..traverse.columns import PIECE_ITEMS, digests
-from ..traverse.degrees import list_degree
+from ..traverse.core import list_degree
 from ..traverse.pivot_bounds import fold_range, list_between
 from .ranges import virtual_column
 from .rank import Rank

@@ -56,7 +56,8 @@ def united(rank: Rank, seen: np.ndarray, reached: int) -> np.ndarray:
     parent[rank.span] = np.arange(rank.first, rank.stop)
     leaving = _LeavingArcs(parent)
     core.work.frontier[rank.words] = seen
-    scan_unseen(core, core.work.frontier, parent, lambda arcs: leaving.add(arcs.T))
+    _, scanned = scan_unseen(core, core.work.frontier, parent, lambda arcs: leaving.add(arcs.T))
+    core.counters.add(passes=int(core.span[0] == 0), edges_scanned=scanned)
     roots, labels = _join(rank.alltoall, parent, *leaving.distinct())
     flatten(parent, seen, span, reached, roots, labels)
     return parent

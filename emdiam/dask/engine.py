@@ -22,7 +22,7 @@ import numpy as np
 
 from ..engine.counting import ColumnCounting
 from ..engine.cpu import CpuEngine, CpuForest
-from ..engine.interface import Components, Engine, Facts, Labels
+from ..engine.interface import Engine, Facts, Labels
 from ..engine.reporter import Reporter
 from ..errors import StateLost
 from ..gpu.setting import CPU
@@ -33,8 +33,8 @@ from ..stream.counters import Counters, SharedCounters
 from ..stream.plan import MemoryPlan
 from ..traverse.bfs import Traversal
 from ..traverse.columns import Column, smallest_dtype
-from ..traverse.core import Core
-from ..traverse.degrees import highest_degrees
+from ..traverse.components import Components
+from ..traverse.core import Core, highest_degrees
 from ..traverse.paths import all_edges_exist, read_rows
 from ..traverse.pivot_bounds import PivotBounds
 from ..traverse.workspace import pairs_to_meet

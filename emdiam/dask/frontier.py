@@ -13,10 +13,10 @@ import time
 import numpy as np
 
 from ..traverse.core import Core
-from ..traverse.dense import bottom_up, top_down
-from ..traverse.direction import Front, commit
-from ..traverse.sparse import ARCS, COUNT, CURRENT, DENSE, HEAD, LEVEL, MISSED, MISSING, NEXT, NEXT_ARCS, sparse_bfs
-from ..traverse.workspace import set_bits
+from ..traverse.dense import bottom_up, commit, top_down
+from ..traverse.direction import Front
+from ..traverse.sparse import sparse_bfs
+from ..traverse.workspace import ARCS, COUNT, CURRENT, DENSE, HEAD, LEVEL, MISSED, MISSING, NEXT, NEXT_ARCS, set_bits
 from .alltoall import NO_FACTS
 from .exchange import OwnerExchange
 from .frontier_codec import add_to_words, encode_words, list_words
@@ -32,11 +32,11 @@ class Frontier:
     core : over the range's table (ranges.py). alltoall : rounds with the others.
     words : slice, the words of this range in a bitmap of all vertices. dense : whether the frontier is in
     core.work.frontier[words], and not in `vertices` (int64[k]). front : what directions are chosen from, and `reached`,
-    vertices so far, both of all ranks.
+    vertices so far, both of all ranks. bias : what searches learn of them.
     """
 
     def __init__(self, core: Core, alltoall: OwnerExchange) -> None:
-        self.core, self.alltoall = core, alltoall
+        self.core, self.alltoall, self.bias = core, alltoall, 1.0
         self.first, self.stop = first, stop = core.span
         self.words = slice((first + 63) >> 6, (stop + 63) >> 6)
         self.restart(0)
@@ -156,7 +156,7 @@ class Frontier:
         traverse/direction.py says so, or where it is too long for lists; the same on every rank."""
         front, core = self.front, self.core
         few = core.dense_arcs // 2 if front.bottom_up else core.dense_arcs
-        up = front.vertices > 0 and front.turn(core, self.reached)
+        up = front.vertices > 0 and front.turn(core, self.reached, self.bias)
         long = front.vertices > core.work.capacity * self.alltoall.size
         front.bottom_up = front.arcs > few and (up or long)
         words = core.work.frontier

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..traverse.label_vector import WIDE_BITS
 from ..traverse.labels import (
     FOREVER,
     LONGEST,
     SLOTS,
+    WIDE_BITS,
     WIDEST,
     grow_labels,
     lowest_waiting,

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..traverse.clusters import (
-    Labels,
+    RamLabels,
     check_number,
     count_distances,
     mark_reached,
@@ -18,8 +18,7 @@ from ..traverse.clusters import (
     take_distances,
 )
 from ..traverse.columns import Column
-from ..traverse.label_vector import WIDE_BITS, LabelVector
-from ..traverse.labels import FOREVER, UNREACHED
+from ..traverse.labels import FOREVER, UNREACHED, WIDE_BITS, LabelVector
 from ..traverse.rows import ALL
 from ..traverse.workspace import set_bits
 from .columns import Columns
@@ -95,9 +94,9 @@ def ask_members(rank: Rank, key: int, method: str, n_groups: int, *args: np.ndar
     return vertices, ranks
 
 
-def _range_labels(rank: Rank, key: int, n_groups: int, ranks: np.ndarray) -> Labels:
+def _range_labels(rank: Rank, key: int, n_groups: int, ranks: np.ndarray) -> RamLabels:
     packed = LabelVector(rank.core, rank.values[key][rank.span])
-    return Labels(rank.core, packed, np.empty(n_groups, np.int64), ranks)
+    return RamLabels(rank.core, packed, np.empty(n_groups, np.int64), ranks)
 
 
 def count_range(rank: Rank, key: int, longest: int) -> np.ndarray:
@@ -126,7 +125,7 @@ def make_column(rank: Rank, key: int, new: int) -> None:
     take_distances(rank.values[key][rank.span], WIDE_BITS, rank.values[new][rank.span])
 
 
-class WorkerClusters(Labels):
+class WorkerClusters(RamLabels):
     """See Labels. columns : of the engine. masters : of its groups, which grow later. room : bytes for labels and
     offers of other ranks on a worker. column : of uint64, that holds the
     labels; key : of it."""

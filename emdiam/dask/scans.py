@@ -17,11 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from ..traverse.chains import one_way
 from ..traverse.clusters import sample_span
-from ..traverse.condense import crossing_arcs, shifts_of
-from ..traverse.label_vector import WIDE_BITS
-from ..traverse.paths import steep_arcs
+from ..traverse.condense import ALL_ROWS, crossing_arcs, shifts_of
+from ..traverse.labels import WIDE_BITS
+from ..traverse.paths import one_way, steep_arcs
 from ..traverse.tree_diameter import choose_parents, count_children, fold_branches, fold_leaves
 from .exchange import count_pass, halo, halos, hand_over, range_ranks, ranks_of, read_ranks
 from .rank import Rank
@@ -59,7 +58,7 @@ def condense_some(
     shifts = shifts_of(*bits, WIDE_BITS)
     pieces: list[np.ndarray] = []
     wrong = np.full(1, -1, np.int64)
-    core.gather(blocks, crossing_arcs, rank.values[key], rank.objects[CONDENSING], slab[0], shifts, wrong,
+    core.gather(blocks, crossing_arcs, rank.values[key], rank.objects[CONDENSING], slab[0], shifts, wrong, *ALL_ROWS,
                 new_buffer=lambda: np.empty(1 << table.shift, np.uint64),
                 take=lambda arcs: pieces.append(arcs.copy()))
     if wrong[0] >= 0:

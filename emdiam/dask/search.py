@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..traverse.profile import BINS, count_labels, count_level
+from ..traverse.direction import faded
 from ..traverse.ram_column import widen
 from ..traverse.spread import bounded_bits
-from ..traverse.workspace import set_bits
+from ..traverse.workspace import BINS, count_labels, count_level, set_bits
 from .async_bfs import AsyncBfs
 from .frontier import NO_IDS, Frontier
 from .ranges import virtual_column, virtual_zeros
@@ -62,7 +62,7 @@ class Search:
         if frontier.first <= source < frontier.stop:
             frontier.vertices = frontier.visit(np.array([source], np.int64))
             self._settle(np.array([source]), 0)
-        self._core.bias = 1.0 + (self._core.bias - 1.0) * 0.9
+        frontier.bias = faded(frontier.bias)
         self._sparse_run = 0
         self._async: AsyncBfs | None = None
 
@@ -127,7 +127,8 @@ class Search:
         """From the sums of vertices, arcs, targets met and arcs scanned: what comes next."""
         vertices, arcs, met, scanned = self._alltoall.total(np.array(facts)).tolist()
         if self._frontier.dense:
-            self._frontier.front.learn(self._core, scanned)
+            frontier = self._frontier
+            frontier.bias = frontier.front.learned(self._core, scanned, frontier.bias)
         self._next_level(vertices, arcs, met)
 
     def _next_level(self, vertices: int, arcs: int, met: int) -> None:
@@ -252,7 +253,7 @@ def widened(values: np.ndarray, first: int, stop: int) -> np.ndarray:
 class RangeResult:
     """What a search has reached in one range. level : the last one. complete : whether it came to its end, and not to a
     radius or targets. farthest : the smallest vertex on the last level, or -1. dtype : of the distances. bins : see
-    traverse/profile.py. level_counts : vertices of each level, of all ranges, if they were wanted."""
+    traverse/workspace.py. level_counts : vertices of each level, of all ranges, if they were wanted."""
 
     level: int
     complete: bool
@@ -285,7 +286,7 @@ def bfs(
 
 
 def merged_profile(results: Sequence[RangeResult], level: int) -> list[list[int]]:
-    """[[first level, vertices], ...] up to `level`, from the bins of all ranks (traverse/profile.py)."""
+    """[[first level, vertices], ...] up to `level`, from the bins of all ranks (traverse/workspace.py)."""
     shift = max(int(result.bins[0]) for result in results)
     total = np.zeros(BINS, np.int64)
     for result in results:

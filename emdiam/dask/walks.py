@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..traverse.chains import follow_within, start_walks
-from ..traverse.paths import read_rows, walk_down
+from ..traverse.paths import follow_within, read_rows, start_walks, walk_down
 from .exchange import hand_over, range_ranks, ranks_of
 from .rank import Rank
 

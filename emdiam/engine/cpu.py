@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ..errors import BudgetError, InputError
+from ..errors import BudgetError
 from ..progress import Listener, TimeOver
 from ..store.check import blamed_on
 from ..store.store import Store
@@ -25,25 +25,22 @@ from ..stream.plan import READERS, MemoryPlan, make_plan
 from ..stream.reserve import Reserve
 from ..stream.rows import RowCheck
 from ..stream.threads import Threads
-from ..traverse.bfs import BfsRun
-from ..traverse.chains import follow_chains
-from ..traverse.clusters import Labels as RamLabels
-from ..traverse.clusters import grow_clusters, sample_vertices
+from ..traverse.bfs import NOTHING_LEARNED, BfsRun, Traversal
+from ..traverse.clusters import RamLabels, grow_clusters, sample_vertices
 from ..traverse.columns import Column, smallest_dtype
+from ..traverse.components import Components
 from ..traverse.condense import push_condensed, push_renumbered
-from ..traverse.core import Core
+from ..traverse.core import Core, highest_degrees, list_degree, max_degree_vertex
 from ..traverse.cores import degeneracy
-from ..traverse.degrees import highest_degrees, list_degree, max_degree_vertex
 from ..traverse.distance_table import DistanceTable
 from ..traverse.domination import dominating
 from ..traverse.euler import euler_masters
 from ..traverse.hidden import HiddenComponents, find_components
 from ..traverse.hyperball import BallSums, HyperBallRun
-from ..traverse.level_window_batch import MAX_WINDOW_SOURCES, LevelWindowBatch
-from ..traverse.level_windows import LevelWindows
+from ..traverse.level_windows import MAX_WINDOW_SOURCES, LevelWindowBatch, LevelWindows
 from ..traverse.multi import MOST_BITS, MultiRun, batch_for
 from ..traverse.multi_wide import MOST_WIDE_BITS, WideRun
-from ..traverse.paths import SteepWatch, all_edges_exist, count_steep, path_pieces, read_rows
+from ..traverse.paths import SteepWatch, all_edges_exist, count_steep, follow_chains, path_pieces, read_rows
 from ..traverse.pivot_bounds import PivotBounds, RamPivotBounds
 from ..traverse.ram_column import RamColumn
 from ..traverse.shared_sweeps import MOST_TOGETHER, SharedSweeps
@@ -51,22 +48,21 @@ from ..traverse.spanning import SpanningForest, buffer_sizes, spanning_forest
 from ..traverse.spread import SpreadRun
 from ..traverse.tally import DistanceSums, tally_runs
 from ..traverse.tree_diameter import tree_diameter
-from ..traverse.tree_refinement import TreeRefinement, Trees
+from ..traverse.tree_refinement import RamRefinement, RamTrees
 from ..traverse.triangles import count_triangles
 from ..traverse.workspace import Workspace, set_bits
-from ..units import budget_bytes
-from .interface import Components, Engine, Facts, Labels, Traversal
+from .interface import Engine, Facts, Labels
 from .needs import Needs
 from .reporter import Reporter
 
-_PIECE = 1 << 17
+Opened = TypeVar("Opened", bound=Any)
 
 
 class LocalEngine:
     """What engines of one process do on its CPU, over a Core: all verbs but traversals, columns and bounds, which are
     those of CpuEngine, or of an engine on a device. Not thread-safe.
 
-    reporter : None for one of its own, that tells `progress`."""
+    reporter : None for one of its own, that tells `progress`. learned : by the last BFS, for the next one."""
 
     _together = 0
     _watch: SteepWatch | None = None
@@ -74,7 +70,7 @@ class LocalEngine:
     def __init__(self, store: Store, core: Core, plan: MemoryPlan, progress: Listener | None = None,
                  reporter: Reporter | None = None) -> None:
         self.store, self.core, self.plan = store, core, plan
-        self.load_seconds = 0.0
+        self.load_seconds, self.learned = 0.0, NOTHING_LEARNED
         self.facts = Facts(store.n_vertices, store.n_arcs, core.n_isolated, max(1, core.table.n_blocks), MOST_BITS,
                            plan.pool_bytes, plan.pool_bytes, plan.spare_bytes, core.threads.compute, plan.in_ram,
                            together=0 if plan.in_ram else self._together, wide_bits=MOST_WIDE_BITS)
@@ -106,19 +102,10 @@ class LocalEngine:
         """The same in RAM, as checkpoints can hold them."""
         return find_components(self.core, reached, self.reporter.heartbeat)
 
-    def _finish(self, run: BfsRun | MultiRun | WideRun | LevelWindowBatch | SharedSweeps | HyperBallRun) -> None:
-        self.reporter.level = None
-        rests = self.core.at_rest if isinstance(run, BfsRun) else None
-        try:
-            while True:
-                if rests is not None:
-                    rests(run)
-                if run.step(self.reporter.heartbeat):
-                    return
-                self.reporter.level = run.level
-                self.reporter.heartbeat()
-        finally:
-            self.core.pager.stop_loading()  # of a run that was interrupted
+    def _finish(self, run: MultiRun | WideRun | LevelWindowBatch | SharedSweeps | HyperBallRun) -> None:
+        with at_work(self.reporter, self.core):
+            while not run.step(self.reporter.heartbeat):
+                self.reporter.show_level(run.level)
 
     # -- clusters -------------------------------------------------------------------------------
     @cached_property
@@ -241,6 +228,17 @@ class LocalEngine:
         return tree_diameter(self.core, column.raw(), self.rank_array, self.reporter.heartbeat)
 
 
+@contextmanager
+def at_work(reporter: Reporter, *cores: Core) -> Iterator[None]:
+    """Within it traversals over these cores go on."""
+    reporter.level = None
+    try:
+        yield
+    finally:
+        for core in cores:
+            core.pager.stop_loading()  # of a run that was interrupted
+
+
 class CpuEngine(LocalEngine, Engine):
     """Engine over a Core; see emdiam.engine.interface.Engine for the verbs."""
 
@@ -250,14 +248,20 @@ class CpuEngine(LocalEngine, Engine):
             distances: bool = True, profile: bool = False, into: Column | None = None) -> Traversal:
         """See Engine.bfs."""
         self.reporter.begin()
-        run = BfsRun(self.core, int(source), radius=radius, targets=targets,
+        run = BfsRun(self.core, int(source), self.learned, radius=radius, targets=targets,
                      distances=distances and into is None, profile=profile)
         if into is not None:
             into.clear()
             run.use_distances(into.raw())
-        self._finish(run)
+        with at_work(self.reporter, self.core):
+            while run.mode is not None:
+                if self.core.at_rest is not None:
+                    self.core.at_rest(run)
+                run.mode = run.mode.step(self.reporter.heartbeat)
+                if run.mode is not None:
+                    self.reporter.show_level(run.level)
         result = run.result()
-        result.reached = self.core.work.visited
+        result.reached, self.learned = self.core.work.visited, run.learned
         self.reporter.end("bfs", source=int(source), eccentricity=result.eccentricity, reached=result.n_reached,
                           profile=run.frontier_profile())
         return result
@@ -267,10 +271,10 @@ class CpuEngine(LocalEngine, Engine):
         """See Engine.eccentricities."""
         wanted = np.asarray(sources, np.int64)
         self.reporter.begin()
-        if columns is not None and targets is None and self.core.thin and LevelWindows.possible(self.core):
+        if columns is not None and targets is None and self.learned.window_levels and LevelWindows.possible(self.core):
             result = self._windows(wanted, columns)
         elif columns is not None and targets is None and 0 < len(wanted) <= self.facts.together:
-            run = SharedSweeps(self.core, wanted.tolist(), columns)
+            run = SharedSweeps(self.core, wanted.tolist(), columns, self.learned)
             self.core.pager.watcher = self._watch
             try:
                 self._finish(run)
@@ -330,7 +334,7 @@ class CpuEngine(LocalEngine, Engine):
         """Distances of all sources by windows of levels that share their blocks; the eccentricities."""
         for begin in range(0, len(sources), MAX_WINDOW_SOURCES):
             part = slice(begin, begin + MAX_WINDOW_SOURCES)
-            run = LevelWindowBatch(self.core, sources[part].tolist(), columns[part])
+            run = LevelWindowBatch(self.core, sources[part].tolist(), columns[part], self.learned)
             self._finish(run)
             self.core.counters.add(traversals=1)
         return np.array([column.gather([column.argbest()])[0] for column in columns], np.int32)
@@ -373,13 +377,13 @@ class CpuForest(SpanningForest):
         """See Forest."""
         return euler_masters(self, spacing, self.engine.rank_array, self.engine.reporter.heartbeat)
 
-    def trees(self) -> Trees:
+    def trees(self) -> RamTrees:
         """See Forest."""
-        return Trees(self.engine.core, self, self.engine.rank_array, self.engine.reporter.heartbeat)
+        return RamTrees(self.engine.core, self, self.engine.rank_array, self.engine.reporter.heartbeat)
 
-    def refine(self) -> TreeRefinement:
+    def refine(self) -> RamRefinement:
         """See Forest."""
-        return TreeRefinement(self.engine.core, self.raw, self.engine.rank_array, self.engine.reporter.heartbeat)
+        return RamRefinement(self.engine.core, self.raw, self.engine.rank_array, self.engine.reporter.heartbeat)
 
 
 def plan_engine(store: Store, needs: Needs, *, memory_bytes: int | None = None, arena_bytes: int | None = None,
@@ -389,10 +393,7 @@ def plan_engine(store: Store, needs: Needs, *, memory_bytes: int | None = None, 
     memory_bytes : peak RSS allowed (default: of the machine or its cgroup). program : see make_plan. Raises
     BudgetError, InputError.
     """
-    if threads < 1:
-        raise InputError("at least one thread is needed", text=str(threads))
-    memory = budget_bytes(memory_bytes)
-    return make_plan(store, needs.phases, memory_bytes=memory, arena_bytes=arena_bytes, threads=threads,
+    return make_plan(store, needs.phases, memory_bytes=memory_bytes, arena_bytes=arena_bytes, threads=threads,
                      pool=needs.pool.knowing(needs.known_on(store)), program=program)
 
 
@@ -409,23 +410,43 @@ def open_cpu_engine(store: Store, needs: Needs, *, memory_bytes: int | None = No
     begin = time.perf_counter()
     plan = plan_engine(store, needs, memory_bytes=memory_bytes, arena_bytes=arena_bytes, threads=threads,
                        program=program)
+    one, = open_cores((store,), plan, threads, **core)
+    one.reserve = Reserve(plan, one.pager)
+    with loaded(CpuEngine(store, one, plan, progress), begin, one) as engine:
+        yield engine
+
+
+def open_cores(sides: Sequence[Store], plan: MemoryPlan, threads: int, **fields: Any) -> list[Core]:
+    """A core for each of the sides, stores of the same graph, which share all but table, pager and its part of the
+    arena. fields : further ones of Core. Raises BudgetError, StoreError, InputError."""
+    store, slots = sides[0], plan.arena_blocks // len(sides)
     try:
-        table = build_block_table(store)
-        arena = Arena(table.n_blocks, plan.arena_blocks, store.indices.chunk_items, store.id_dtype)
+        tables = [build_block_table(side) for side in sides]
+        arenas = [Arena(table.n_blocks, max(1, min(slots, table.n_blocks)), store.indices.chunk_items, store.id_dtype)
+                  for table in tables]
         work = Workspace(store.n_vertices, store.id_dtype)
     except MemoryError as error:
         raise BudgetError(f"the machine refuses the planned memory ({error})",
                           remedy="give a smaller --memory") from None
-    pool = Threads(threads, READERS)
-    counters = SharedCounters()
-    pager = Pager(store.indices, RowCheck(table, store.id_dtype, store.path), arena, pool, counters, plan.run_blocks)
-    engine = CpuEngine(store, Core(table, pager, pool, counters, work, reserve=Reserve(plan, pager), **core), plan,
-                       progress)
+    pool, counters, check, cores = Threads(threads, READERS), SharedCounters(), None, list[Core]()
+    for side, table, arena in zip(sides, tables, arenas, strict=True):
+        check = RowCheck(table, store.id_dtype, store.path, other=check)
+        pager = Pager(side.indices, check, arena, pool, counters, plan.run_blocks)
+        cores.append(Core(table, pager, pool, counters, work, **fields))
+    return cores
+
+
+@contextmanager
+def loaded(engine: Opened, begin: float, *cores: Core) -> Iterator[Opened]:
+    """The engine over these cores, with all arcs in memory where they fit; leaving the context ends its threads.
+
+    begin : when its opening began, of time.perf_counter."""
     with ExitStack() as stack:
-        stack.callback(pool.close)
-        if plan.in_ram:
+        stack.callback(cores[0].threads.close)
+        if engine.plan.in_ram:
             engine.reporter.tick("load")
-            pager.preload(lambda: engine.reporter.tick("load"))
+            for core in cores:
+                core.pager.preload(lambda: engine.reporter.tick("load"))
         engine.load_seconds = time.perf_counter() - begin
-        stack.enter_context(blamed_on(store, TimeOver))
+        stack.enter_context(blamed_on(engine.store, TimeOver))
         yield engine

@@ -9,24 +9,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..errors import BudgetError, InputError
-from ..progress import Listener, TimeOver
-from ..store.check import blamed_on
+from ..progress import Listener
 from ..store.store import Store
-from ..stream.blocks import build_block_table, table_bytes
-from ..stream.counters import SharedCounters
-from ..stream.pager import Arena, Pager
-from ..stream.plan import READERS, MemoryPlan, Phase, Pool, make_plan, program_bytes
-from ..stream.rows import RowCheck
-from ..stream.threads import Threads
-from ..traverse.bfs import BfsRun, Traversal
+from ..stream.blocks import table_bytes
+from ..stream.plan import MemoryPlan, Phase, Pool, make_plan, program_bytes
+from ..traverse.bfs import NOTHING_LEARNED, BfsRun, Traversal
 from ..traverse.columns import Column, smallest_dtype
 from ..traverse.core import Core
 from ..traverse.distance_table import DistanceTable
@@ -35,8 +29,8 @@ from ..traverse.paths import all_edges_exist, path_pieces, read_rows, steep_step
 from ..traverse.ram_column import RamColumn
 from ..traverse.strong import count_inner, strong_components, weak_components
 from ..traverse.tally import DistanceSums, tally_runs
-from ..traverse.workspace import Workspace, workspace_bytes
-from ..units import budget_bytes
+from ..traverse.workspace import workspace_bytes
+from .cpu import at_work, loaded, open_cores
 from .reporter import Reporter
 
 _NO_RANKS = None
@@ -50,6 +44,7 @@ class DirectedEngine:
     def __init__(self, store: Store, out: Core, plan: MemoryPlan, progress: Listener | None) -> None:
         assert out.turned is not None
         self.store, self.plan, self._cores, self.load_seconds = store, plan, (out, out.turned), 0.0
+        self._learned = [NOTHING_LEARNED, NOTHING_LEARNED]  # along arcs, and against them
         self.reporter = Reporter(progress, out.counters.snapshot, out.counters.add, out.position)
 
     @property
@@ -62,14 +57,14 @@ class DirectedEngine:
         """Breadth-first search. within : bitmap of the vertices to stay among. With `distances` the result holds a
         Column: `into`, cleared first, if it is given (it must be wide enough: OverflowError)."""
         self.reporter.begin()
-        run = BfsRun(self._cores[back], int(source), distances=distances and into is None)
+        run = BfsRun(self._cores[back], int(source), self._learned[back], distances=distances and into is None)
         if within is not None:
             run.stay_within(within)
         if into is not None:
             into.clear()
             run.use_distances(into.raw())
         self._finish(run)
-        result = run.result()
+        result, self._learned[back] = run.result(), run.learned
         self.reporter.end("bfs", source=int(source), eccentricity=result.eccentricity, reached=result.n_reached,
                           profile=run.frontier_profile())
         return result
@@ -97,14 +92,9 @@ class DirectedEngine:
         self.reporter.end("multi-source", sources=len(sources))
 
     def _finish(self, run: BfsRun | MultiRun) -> None:
-        self.reporter.level = None
-        try:
+        with at_work(self.reporter, *self._cores):
             while not run.step(self.reporter.heartbeat):
-                self.reporter.level = run.level
-                self.reporter.heartbeat()
-        finally:
-            for core in self._cores:
-                core.pager.stop_loading()  # of a run that was interrupted
+                self.reporter.show_level(run.level)
         self.reporter.level = None
 
     def new_column(self, largest: int) -> Column:
@@ -164,10 +154,7 @@ def plan_directed(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int 
                   held_bytes: int = 0) -> MemoryPlan:
     """The memory plan of a run on a store with directions; as make_plan. held_bytes : beside the program. Raises
     BudgetError, InputError."""
-    if threads < 1:
-        raise InputError("at least one thread is needed", text=str(threads))
-    memory = budget_bytes(memory_bytes)
-    return make_plan(store, phases, memory_bytes=memory, arena_bytes=arena_bytes, threads=threads,
+    return make_plan(store, phases, memory_bytes=memory_bytes, arena_bytes=arena_bytes, threads=threads,
                      pool=replace(pool or Pool(), both_ways=True), program=program_bytes() + held_bytes)
 
 
@@ -177,30 +164,7 @@ def open_directed_engine(store: Store, plan: MemoryPlan, *, threads: int = 2, pr
     """An engine on `store`; leaving the context ends its threads. core : fields of traverse.core.Core. If both
     directions fit in the arena they are loaded now. Raises BudgetError, StoreError, InputError."""
     begin = time.perf_counter()
-    sides = (store, store.reverse)
-    try:
-        tables = [build_block_table(side) for side in sides]
-        half = plan.arena_blocks // 2
-        arenas = [Arena(table.n_blocks, max(1, min(half, table.n_blocks)), store.indices.chunk_items, store.id_dtype)
-                  for table in tables]
-        work = Workspace(store.n_vertices, store.id_dtype)
-    except MemoryError as error:
-        raise BudgetError(f"the machine refuses the planned memory ({error})",
-                          remedy="give a smaller --memory") from None
-    pool, counters = Threads(threads, READERS), SharedCounters()
-    checks = [RowCheck(tables[0], store.id_dtype, store.path)]
-    checks.append(RowCheck(tables[1], store.id_dtype, store.path, other=checks[0]))
-    pagers = [Pager(side.indices, check, arena, pool, counters, plan.run_blocks)
-              for side, check, arena in zip(sides, checks, arenas, strict=True)]
-    cores = [Core(table, pager, pool, counters, work, **core) for table, pager in zip(tables, pagers, strict=True)]
-    cores[0].turned, cores[1].turned = cores[1], cores[0]
-    engine = DirectedEngine(store, cores[0], plan, progress)
-    with ExitStack() as stack:
-        stack.callback(pool.close)
-        if plan.in_ram:
-            engine.reporter.tick("load")
-            for one in cores:
-                one.pager.preload(lambda: engine.reporter.tick("load"))
-        engine.load_seconds = time.perf_counter() - begin
-        stack.enter_context(blamed_on(store, TimeOver))
+    out, back = open_cores((store, store.reverse), plan, threads, **core)
+    out.turned, back.turned = back, out
+    with loaded(DirectedEngine(store, out, plan, progress), begin, out, back) as engine:
         yield engine

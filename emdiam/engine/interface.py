@@ -3,7 +3,7 @@
 Algorithms talk to an Engine, never to files, blocks, chunks or devices. One protocol test file
 (tests/engine/test_protocol.py) runs over every implementation: in RAM, streamed, and the naive
 twin. Vertices are internal numbers 0..n_vertices-1; `store.user_ids` translates for people. What verbs give are
-protocols too; Column and PivotBounds are abstract classes of traverse/, Component and TreeBounds records of numbers.
+protocols too; Column, Components and PivotBounds are abstract classes of traverse/, TreeBounds a record of numbers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from ..store.store import Store
 from ..traverse.columns import Column
-from ..traverse.components import Component
+from ..traverse.components import Components
 from ..traverse.distance_table import DistanceTable
 from ..traverse.pivot_bounds import PivotBounds
 from ..traverse.tally import DistanceSums
@@ -72,34 +72,6 @@ class Traversal(Protocol):
     distances: Column | None
     level_counts: list[int]
     reached: Any
-
-
-class Components(Protocol):
-    """Components with an edge that the last BFS did not reach. labels : id[n], or what can be compared and indexed
-    like it. reached_label : that of the component which it reached. n_others : how many others there are."""
-
-    labels: Any
-    reached_label: int
-    n_others: int
-
-    @property
-    def label_bytes(self) -> int:
-        """Bytes of the pool that labels and sizes take."""
-
-    def n_pairs(self) -> int:
-        """Pairs of vertices within these components, all of them: to be asked for first."""
-
-    def larger_than(self, size: int, most: int = 1 << 16) -> list[Component]:
-        """At most `most` components of more than `size` vertices, not given before, largest first (ties by root)."""
-
-    def compact(self, size: int, most: int = 1 << 14) -> None:
-        """List the components of more than `size` vertices, if they are at most `most`, and free the labels."""
-
-    def largest_size(self) -> int:
-        """Vertices of the largest component not given yet (0 if none)."""
-
-    def release(self) -> None:
-        """Free labels and sizes; n_others stays."""
 
 
 class Labels(Protocol):

@@ -130,6 +130,11 @@ class Reporter:
                  "traversals": counters.traversals, **self._position()}
         self.listener(Event(self._phase, counters.edges_scanned, None, "arcs", facts))
 
+    def show_level(self, level: int) -> None:
+        """A traversal has come to this level."""
+        self.level = level
+        self.heartbeat()
+
     def begin(self) -> None:
         """A traversal starts."""
         self.traversals.begin(self.stats())

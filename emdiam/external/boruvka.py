@@ -1,6 +1,6 @@
 """The minimum spanning forest under random weights in rounds of Boruvka, without an entry a vertex in the process.
 
-Weights are those of traverse/light_edges.py, a hash of (key, natural ranks of the ends), so that the forest is the same
+Weights are those of traverse/spanning.py, a hash of (key, natural ranks of the ends), so that the forest is the same
 as in RAM. In a round every vertex sends the label of its tree and its rank along its arcs; what comes to a vertex from
 another tree is an edge, of which the lightest counts; of those of a tree again the lightest; it joins two trees. Trees
 joined so are components of the graph of these edges (components.py). A vertex whose neighbours are all in its tree
@@ -21,7 +21,7 @@ import numpy as np
 from ..errors import InputError
 from ..jit import kernel
 from ..stream.pager import Tick
-from ..traverse.light_edges import HALF, LOW, edge_hash, stream_of
+from ..traverse.spanning import HALF, LOW, edge_hash, stream_of
 from .buckets import Sink, Taker
 from .columns import WordFile
 from .components import Hidden, external_components

@@ -14,10 +14,10 @@ from ..engine.interface import Labels
 from ..engine.reporter import Reporter
 from ..hashing import draw
 from ..store.store import Store
-from ..traverse.chains import one_way
 from ..traverse.clusters import check_number
 from ..traverse.columns import Column
 from ..traverse.labels import UNREACHED
+from ..traverse.paths import one_way
 from .columns import WordFile
 from .components import ExternalComponents, Hidden, external_components
 from .condense import push_meetings

@@ -13,9 +13,8 @@ import numpy as np
 
 from ..jit import kernel
 from ..stream.pager import Tick
-from ..traverse.chains import one_way
-from ..traverse.label_vector import WIDE_BITS
-from ..traverse.labels import UNREACHED
+from ..traverse.labels import UNREACHED, WIDE_BITS
+from ..traverse.paths import one_way
 from .labels import GROUP
 from .queues import Space
 from .rows import Rows, pieces

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from ..engine.counting import ColumnCounting
-from ..engine.interface import Components, Facts, Traversal
+from ..engine.interface import Facts
 from ..engine.reporter import Reporter
 from ..progress import Listener
 from ..stream.plan import MemoryPlan
-from ..traverse import bfs
+from ..traverse.bfs import Traversal
 from ..traverse.columns import Column, smallest_dtype
-from ..traverse.degrees import highest_degrees
+from ..traverse.components import Components
+from ..traverse.core import highest_degrees
 from ..traverse.paths import copied_rows, heads_in_rows
 from ..traverse.pivot_bounds import PivotBounds
 from ..traverse.workspace import pairs_to_meet
@@ -80,7 +81,7 @@ class ExternalEngine(ColumnCounting, ClusteringVerbs):
         self._rows.counters.add(traversals=1)
         eccentricity = search.level if search.complete else None
         self.reporter.end("bfs", source=source, eccentricity=eccentricity, reached=search.reached)
-        return bfs.Traversal(source, eccentricity, search.level, search.reached, search.smallest, column, search.counts,
+        return Traversal(source, eccentricity, search.level, search.reached, search.smallest, column, search.counts,
                              self._reached)
 
     def _check(self, sources: Sequence[int] | np.ndarray) -> None:

@@ -13,10 +13,9 @@ from typing import NoReturn
 import numpy as np
 
 from ..errors import InputError
-from ..jit import kernel
 from ..stream.pager import Tick
 from ..traverse.columns import Column
-from ..traverse.tree_refinement import EXACT, TreeBounds, sum_up, tallest_two
+from ..traverse.tree_refinement import EXACT, TreeBounds, first_so_high, sum_up, tallest_two
 from .boruvka import Boruvka
 from .components import Hidden, external_components
 from .queues import Space
@@ -128,13 +127,3 @@ class DiskForest:
     def release(self) -> None:
         """See Forest."""
         del self._forest
-
-
-@kernel
-def first_so_high(trees, ranks, tree, heights, height, first, best):
-    """best = (vertex of smallest rank with trees[i] == tree and heights[i] >= height, that rank), -1 before."""
-    for i in range(len(trees)):
-        if np.int64(trees[i]) == tree and np.int64(heights[i]) >= height:
-            if best[0] < 0 or ranks[i] < best[1]:
-                best[0] = first + i
-                best[1] = ranks[i]

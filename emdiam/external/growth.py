@@ -26,8 +26,7 @@ import numpy as np
 from ..errors import InputError
 from ..jit import kernel
 from ..stream.pager import Tick
-from ..traverse.label_vector import WIDE_BITS
-from ..traverse.labels import LONGEST, UNREACHED
+from ..traverse.labels import LONGEST, UNREACHED, WIDE_BITS
 from .buckets import Sink
 from .columns import WordFile
 from .queues import Space

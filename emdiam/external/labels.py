@@ -14,8 +14,7 @@ from ..errors import MoreMemoryError
 from ..jit import kernel
 from ..traverse.clusters import replace_labels, take_distances, tally_labels
 from ..traverse.columns import Column
-from ..traverse.label_vector import WIDE_BITS
-from ..traverse.labels import UNREACHED
+from ..traverse.labels import UNREACHED, WIDE_BITS
 from .columns import DiskColumn, WordFile
 from .queues import Space
 from .ranks import NaturalRanks

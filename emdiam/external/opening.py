@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..engine.needs import MOST_ON_DISK, Needs
-from ..errors import BudgetError, InputError
+from ..errors import BudgetError
 from ..progress import Listener, TimeOver
 from ..sorting.scratch import Scratch
 from ..store.check import blamed_on
@@ -27,6 +27,7 @@ from ..stream.plan import (
     base_bytes,
     buffer_bytes,
     check_arena,
+    check_threads,
     longest_run,
 )
 from ..stream.threads import Threads
@@ -65,6 +66,7 @@ def plan_external(
     """The memory plan with vertex state on disk; parameters as of engine.cpu.plan_engine. Half of what is free goes to
     the arenas, a quarter to the pool of the method as far as it can make use of it. Raises BudgetError."""
     memory = budget_bytes(memory_bytes)
+    check_threads(threads)
     ids, offsets, fetchers = store.indices, store.indptr, threads + READERS
     block = max(ids.chunk_items * store.id_dtype.itemsize, offsets.chunk_items * 8)
     base = base_bytes(store, program)
@@ -117,8 +119,6 @@ def open_external_engine(
     """An engine on `store` with vertex state in files of the folder `scratch` (None: that for temporary files); leaving
     the context ends its threads and removes them. sizes : instead of those of the plan. memory : memory_bytes,
     arena_bytes and program, as of plan_external. Raises BudgetError, StoreError, InputError."""
-    if threads < 1:
-        raise InputError("at least one thread is needed", text=str(threads))
     begin = time.perf_counter()
     plan = plan_external(store, needs, threads=threads, **memory)
     with ExitStack() as stack:

@@ -1,6 +1,6 @@
 """Paths and chains through rows, distances and ranks that are in memory a few chunks at a time.
 
-The kernels are those of traverse/paths.py and traverse/chains.py, but that a chunk of offsets, distances or ranks may
+The kernels are those of traverse/paths.py and traverse/paths.py, but that a chunk of offsets, distances or ranks may
 be missing as well as a block: they say which, and go on when it is there.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from ..jit import inlined, kernel
 from ..store.array_reader import ShardedArray
 from ..stream.pager import Arena, Pager
-from ..traverse.chains import one_way, start_walks
+from ..traverse.paths import one_way, start_walks
 from .columns import DiskColumn
 from .disk import Disk
 from .rows import Rows
@@ -137,7 +137,7 @@ def walk_down(offsets, arcs, distances, ranks, by_rank, path, state):
 
 
 def follow_chains(rows: Rows, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """See traverse.chains.follow_chains. A few chains at a time, so that what they need fits in the arenas."""
+    """See traverse.paths.follow_chains. A few chains at a time, so that what they need fits in the arenas."""
     walks = start_walks(tips)
     # A step looks at two chunks of offsets and at two blocks.
     group = max(1, min(rows.offsets.arena.n_slots, rows.arcs.arena.n_slots) // 2)
@@ -169,7 +169,7 @@ def _ask(asked, counts, kind, paging, low, high):
 def follow(walks, pending, offsets, arcs, asked, counts):
     """Walk every chain i with pending[i] on, as far as the chunks that are there allow.
 
-    walks, pending : as in traverse.chains.follow. asked : int64[2, 2k], chunks of offsets and of arcs that are missing;
+    walks, pending : as in traverse.paths.follow. asked : int64[2, 2k], chunks of offsets and of arcs that are missing;
     counts : int64[2], how many. Returns -1, or a vertex that is no neighbour of its neighbour."""
     counts[:] = 0
     for i in range(len(walks)):

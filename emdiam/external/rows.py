@@ -20,7 +20,7 @@ from ..stream.pager import Arena, Pager, Tick
 from ..stream.rows import RowCheck
 from ..stream.threads import Threads
 from ..traverse.atomics import atomic_add
-from ..traverse.search import lower_bound
+from ..traverse.components import lower_bound
 from .buckets import Buckets, Sink
 
 # Vertices whose bounds are in memory at a time.

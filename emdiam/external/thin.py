@@ -11,8 +11,8 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..traverse.atomics import count_ones, count_trailing_zeros
+from ..traverse.components import lower_bound
 from ..traverse.rows import has_bit
-from ..traverse.search import lower_bound
 
 # State, int64: the level done; stage of the next one (see below); how many rows are to do; arcs looked at, and where
 # to return; pairs written; pairs of (source, target) to meet; heads gathered; which list is the frontier.

@@ -17,10 +17,9 @@ import numpy as np
 from ..jit import kernel
 from ..stream.pager import Tick
 from ..traverse.columns import Column
-from ..traverse.label_vector import WIDE_BITS
-from ..traverse.labels import UNREACHED
-from ..traverse.light_edges import HALF, LOW
+from ..traverse.labels import UNREACHED, WIDE_BITS
 from ..traverse.rooted import UNKNOWN
+from ..traverse.spanning import HALF, LOW
 from ..traverse.tree_refinement import EXACT
 from .buckets import Buckets
 from .columns import DiskColumn, WordFile

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..stream.pager import Tick
-from ..traverse.light_edges import HALF, LOW
+from ..traverse.spanning import HALF, LOW
 from .buckets import Sink
 from .columns import WordFile
 from .queues import RangeQueues, Space

@@ -18,11 +18,12 @@ import numpy as np
 
 from ..engine.counting import ColumnCounting
 from ..engine.cpu import LocalEngine
-from ..engine.interface import Components, Engine, Labels
+from ..engine.interface import Engine, Labels
 from ..stream.pager import Tick
 from ..traverse.bfs import Traversal
 from ..traverse.clusters import grow_clusters
 from ..traverse.columns import Column
+from ..traverse.components import Components
 from ..traverse.domination import dominating
 from ..traverse.hidden import HiddenComponents
 from ..traverse.pivot_bounds import PivotBounds

@@ -1,7 +1,7 @@
 """Rows of a graph and a column of distances: the check that no arc is steep, a path down, the longest row, and rows of
 one length; rows.cu.
 
-The first two are of a resident graph. The same on the CPU: traverse/paths.py, traverse/degrees.py. Work: O(m + n), the
+The first two are of a resident graph. The same on the CPU: traverse/paths.py, traverse/core.py. Work: O(m + n), the
 rows of the path, and O(n).
 """
 

@@ -21,14 +21,14 @@ from ..checkpoint.folder import DamagedError, Folder
 from ..checkpoint.records import Record, RecordWriter
 from ..engine.cpu import CpuForest, LocalEngine
 from ..traverse.bfs import Traversal
-from ..traverse.clusters import Labels
+from ..traverse.clusters import RamLabels
 from ..traverse.columns import Column
 from ..traverse.components import Components
 from ..traverse.hidden import HiddenComponents
-from ..traverse.level_window_batch import MAX_WINDOW_SOURCES
+from ..traverse.level_windows import MAX_WINDOW_SOURCES
 from ..traverse.ram_column import RamColumn
 from ..traverse.spanning import SpanningForest
-from ..traverse.tree_refinement import TreeRefinement
+from ..traverse.tree_refinement import RamRefinement
 from .journal import Journal, argument
 from .vertex_state import RamState, VertexState
 
@@ -254,15 +254,15 @@ class JournalEngine:
         return int(self.answered(verb, args, live, lambda writer, number: int(number), lambda record, number: number))
 
     # -- clusters -------------------------------------------------------------------------------
-    def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:
-        def write(writer: RecordWriter, labels: Labels | None) -> Any:
+    def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> RamLabels | None:
+        def write(writer: RecordWriter, labels: RamLabels | None) -> Any:
             if labels is None:
                 return None
             writer.add("labels", labels.packed.values)
             writer.add("masters", labels.masters)
             return [labels.passes, labels.packed.bits]
 
-        def read(record: Record, value: list[int] | None) -> Labels | None:
+        def read(record: Record, value: list[int] | None) -> RamLabels | None:
             if value is None:
                 return None
             labels = self._state.clusters(record.read("masters"), value[0])
@@ -270,11 +270,11 @@ class JournalEngine:
             return labels
 
         live = partial(self.engine.grow_clusters, masters, most_rounds)
-        labels: Labels | None = self.answered("grow_clusters", [argument(masters), most_rounds], live, write, read)
+        labels: RamLabels | None = self.answered("grow_clusters", [argument(masters), most_rounds], live, write, read)
         return labels
 
     def restart(
-        self, labels: Labels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_scans: int | None = None
+        self, labels: RamLabels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_scans: int | None = None
     ) -> bool:
         def write(writer: RecordWriter, exact: bool) -> Any:
             writer.add("labels", labels.packed.values)
@@ -289,7 +289,7 @@ class JournalEngine:
         live = partial(self.engine.restart, labels, base, parts, sources, most_scans)
         return bool(self.answered("restart", args, live, write, read))
 
-    def condense(self, by: Labels | np.ndarray, bits: tuple[int, int], push: Push) -> None:
+    def condense(self, by: RamLabels | np.ndarray, bits: tuple[int, int], push: Push) -> None:
         """See Engine.condense. The arcs are written if they take less than reading them again would; otherwise the
         scan is done again."""
         verb, args = "condense", list[Any](bits)
@@ -325,7 +325,7 @@ class JournalEngine:
                              self._state.engine_of_trees(), self)
 
 
-def _read_labels(record: Record, labels: Labels, bits: int) -> None:
+def _read_labels(record: Record, labels: RamLabels, bits: int) -> None:
     """Take labels over as they were written. bits : of a group."""
     labels.packed.adopt(record.shape("labels")[0], bits)
     record.read("labels", labels.packed.values)
@@ -361,11 +361,11 @@ class JournalForest(CpuForest):
 
     over: JournalEngine
 
-    def refine(self) -> TreeRefinement:
+    def refine(self) -> RamRefinement:
         return JournalTrees(self.engine, self.raw, self.over)
 
 
-class JournalTrees(TreeRefinement):
+class JournalTrees(RamRefinement):
     """See TreeRefinement. Each iteration has a record, the parents that were chosen; heights follow from these, and
     are computed again."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,11 +13,11 @@ import numpy as np
 from ..checkpoint.records import PIECE_BYTES, Record, RecordWriter
 from ..engine.cpu import LocalEngine
 from ..errors import InputError
-from ..traverse.clusters import Labels
+from ..traverse.clusters import RamLabels
 from ..traverse.columns import PIECE_ITEMS, Column, digests
 from ..traverse.components import Components
 from ..traverse.hidden import HiddenComponents
-from ..traverse.label_vector import LabelVector
+from ..traverse.labels import LabelVector
 
 # Digest of each piece of a column, by its number, and by whatever else tells parts of it from each other.
 Digests = Mapping[tuple[Hashable, int], bytes]
@@ -77,7 +78,7 @@ class VertexState(ABC):
         """What the verb gave; see HiddenComponents. Only where labels are written."""
         raise TypeError("these labels are not written")
 
-    def clusters(self, masters: np.ndarray, passes: int) -> Labels:
+    def clusters(self, masters: np.ndarray, passes: int) -> RamLabels:
         """What grow_clusters gave, with labels that are to be read. Only where labels are written."""
         raise TypeError("these labels are not written")
 
@@ -141,10 +142,10 @@ class RamState(VertexState):
     engine: LocalEngine
 
     def core(self) -> list[Any]:
-        return [self.engine.core.bias, self.engine.core.thin]
+        return [self.engine.learned.bias, self.engine.learned.window_levels]
 
     def set_core(self, facts: list[Any]) -> None:
-        self.engine.core.bias, self.engine.core.thin = facts
+        self.engine.learned = replace(self.engine.learned, bias=facts[0], window_levels=facts[1])
 
     def words(self, start: int, stop: int) -> np.ndarray:
         return self.engine.reached_words(start, stop)
@@ -170,8 +171,8 @@ class RamState(VertexState):
     def components(self, words: np.ndarray, entries: np.ndarray, reached: int) -> Components:
         return HiddenComponents(self.engine.core, words, entries, reached)
 
-    def clusters(self, masters: np.ndarray, passes: int) -> Labels:
-        labels = Labels(self.engine.core, LabelVector.narrow(self.engine.core, 0), masters, self.engine.rank_array)
+    def clusters(self, masters: np.ndarray, passes: int) -> RamLabels:
+        labels = RamLabels(self.engine.core, LabelVector.narrow(self.engine.core, 0), masters, self.engine.rank_array)
         labels.passes = passes
         return labels
 

@@ -11,8 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..engine.interface import Components, Engine, Traversal
+from ..engine.interface import Engine, Traversal
 from ..stream.counters import Counters
+from ..traverse.components import Components
 from .result import Witness
 from .witness import check_witness
 

@@ -20,8 +20,7 @@ from ..engine.interface import Engine
 from ..errors import EmdiamError, InputError
 from ..store.store import Store
 from ..traverse.columns import PIECE, Column
-from ..traverse.ram_column import RamColumn
-from ..traverse.stored_column import StoredColumn
+from ..traverse.ram_column import RamColumn, StoredColumn
 from ..units import scratch_folder
 from .result import Witness
 

@@ -156,12 +156,12 @@ def _planned(store: Store, run: Task, plans: tuple[MemoryPlan, VramPlan | None],
 
 def _least_knowing(store: Store, run: Task, plan: MemoryPlan, probe: Probe) -> int:
     """The least memory that works, by what the probe has found of the graph."""
-    from ..stream.plan import MARGIN, Known, known_of
+    from ..stream.plan import Known, known_of, program_of
 
     said = known_of(store)
     longest = probe.longest if said.longest is None else min(said.longest, probe.longest)
     known = Known(longest, probe.connected or said.connected)
-    return _plans(store, run, known, plan.base_bytes - MARGIN - store.ahead_bytes)[0].minimum_bytes
+    return _plans(store, run, known, program_of(plan, store))[0].minimum_bytes
 
 
 def exact_instead(store: Store, run: Task, result: Approximation) -> tuple[float, float] | None:

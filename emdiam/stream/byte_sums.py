@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba import types
 from numba.extending import intrinsic
+
+from ..numba_private import item_pointer, library_function
 
 LANES, FULL = 64, 255
 _BYTE, _SUM, _MASK = ir.IntType(8), ir.IntType(16), ir.IntType(LANES)
@@ -29,12 +31,12 @@ def sum_first(typingctx: Any, row: Any, index: Any, count: Any) -> Any:
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         array = context.make_array(sig.args[0])(context, builder, args[0])
-        at = cgutils.get_item_pointer(context, builder, sig.args[0], array, [args[1]], wraparound=False)
+        at = item_pointer(context, builder, sig.args[0], array, [args[1]], wraparound=False)
         values = builder.load(builder.bitcast(at, _BYTES.as_pointer()), align=1)
         before = builder.icmp_unsigned("<", ir.Constant(_BYTES, list(range(LANES))),
                                        _splat(builder, builder.trunc(args[2], _BYTE)))
         values = builder.select(before, values, ir.Constant(_BYTES, [0] * LANES))
-        add = cgutils.get_or_insert_function(
+        add = library_function(
             builder.module, ir.FunctionType(_SUM, [_SUMS]), f"llvm.vector.reduce.add.v{LANES}i16")
         total = builder.call(add, [builder.zext(values, _SUMS)])
         full = builder.icmp_unsigned("==", values, ir.Constant(_BYTES, [FULL] * LANES))

@@ -69,7 +69,7 @@ class Arena:
         self._block_in = np.full(n_slots, -1, np.int64)
         self._used = np.zeros(n_slots, np.int64)
         self._tick = 0
-        self._lent_from = n_slots
+        self._apart_from = n_slots
 
     def row(self, slot: int) -> np.ndarray:
         """The ids of a slot, dtype[block_ids] (a view)."""
@@ -99,8 +99,8 @@ class Arena:
         old = self._block_in[slots]
         self.slot_of[old[old >= 0]] = -1
         self._block_in[slots] = -1
-        if slots[-1] >= self._lent_from:
-            self._lent_from = len(self._block_in)
+        if slots[-1] >= self._apart_from:
+            self._apart_from = len(self._block_in)
         return slots
 
     def reserve_slots(self, blocks: np.ndarray, keep: np.ndarray) -> np.ndarray:
@@ -119,22 +119,22 @@ class Arena:
         self.slot_of[dropped[dropped >= 0]] = -1
         self._block_in[first:] = -1
 
-    def lend(self, count: int) -> np.ndarray:
-        """The memory of the last `count` slots, dtype[count, block_ids], in which no block lies until `take_back`."""
+    def set_apart(self, count: int) -> np.ndarray:
+        """The memory of the last `count` slots, dtype[count, block_ids], in which no block is until `take_back`."""
         self.settle()
         self.take_back()
         self.n_slots -= count
-        self._lent_from = self.n_slots
+        self._apart_from = self.n_slots
         self._vacate(self.n_slots)
         return self.ids[self.n_slots * self.block_ids :].reshape(count, self.block_ids)
 
     @property
-    def lent_is_there(self) -> bool:
-        """Whether what was written to the memory lent last is still there: no slot of it has been taken since."""
-        return self._lent_from < len(self._block_in)
+    def part_is_intact(self) -> bool:
+        """Whether what was written to the memory set apart last is unchanged: no slot of it has been taken since."""
+        return self._apart_from < len(self._block_in)
 
     def take_back(self) -> None:
-        """All slots are for blocks again, whatever was lent."""
+        """All slots are for blocks again, whatever was set apart."""
         self.n_slots = len(self._block_in)
 
     def shrink(self, n_slots: int) -> None:
@@ -145,7 +145,7 @@ class Arena:
         release_pages(self.ids[first:])
         self.ids, self.n_slots = self.ids[:first], n_slots
         self._block_in, self._used = self._block_in[:n_slots], self._used[:n_slots]
-        self._lent_from = n_slots
+        self._apart_from = n_slots
 
     def admit(self, block: int, slot: int) -> None:
         """Block `block` has been decoded into `slot`."""

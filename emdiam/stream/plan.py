@@ -15,9 +15,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ..errors import BudgetError, MoreMemoryError
+from ..errors import BudgetError, InputError, MoreMemoryError
 from ..store.store import Store
-from ..units import BASE_JITTER, current_rss_bytes, format_size
+from ..units import BASE_JITTER, budget_bytes, current_rss_bytes, format_size
 
 READERS = 3
 MIN_BLOCKS = 4
@@ -180,25 +180,33 @@ def program_bytes() -> int:
     return current_rss_bytes() + LOADED_BYTES + COMPILED_BYTES
 
 
-def base_bytes(store: Store, program: int | None = None) -> int:
-    """What a run on the store takes before it plans anything. program : as of make_plan."""
-    return (program_bytes() if program is None else program) + MARGIN + store.ahead_bytes
+def base_bytes(store: Store, program: int | None = None, ways: int = 1) -> int:
+    """What a run on the store takes before it plans anything. program : as of make_plan. ways : directions of it whose
+    rows are read."""
+    return (program_bytes() if program is None else program) + MARGIN + ways * store.ahead_bytes
 
 
-def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int, arena_bytes: int | None = None,
+def program_of(plan: MemoryPlan, store: Store) -> int:
+    """What the program took, and what kernels may add to it, in a plan on the store in one direction."""
+    return plan.base_bytes - base_bytes(store, 0)
+
+
+def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int | None, arena_bytes: int | None = None,
               threads: int = 2, pool: Pool = Pool(), program: int | None = None) -> MemoryPlan:
-    """Plan a run with these phases on `store` within `memory_bytes` of peak RSS.
+    """Plan a run with these phases on `store` within `memory_bytes` of peak RSS (None: what machine and cgroup leave).
 
     arena_bytes caps the cache of blocks (default: all that is left). pool : what the method could make use of beside,
     and what is known of the graph. program : what program_bytes gave before the first kernel was called, and what was
     allocated since; None: measured now, so call it in the process that will run.
-    Raises BudgetError with the numbers if it cannot work.
+    Raises BudgetError with the numbers if it cannot work, InputError without a thread.
     """
+    memory_bytes = budget_bytes(memory_bytes)
+    check_threads(threads)
     state, reserve = max(phase.bytes for phase in phases), pool.known.most_reserve(phases)
     sure = reserve if pool.whole_reserve else pool.known.reserve_bytes
     block = store.indices.chunk_items * store.id_dtype.itemsize
     ways = 2 if pool.both_ways else 1
-    base = (program_bytes() if program is None else program) + MARGIN + ways * store.ahead_bytes
+    base = base_bytes(store, program, ways)
     n_blocks = ways * store.indices.n_chunks
     least_blocks = ways * min(MIN_BLOCKS, max(1, store.indices.n_chunks))
     tables = _ARENA_ENTRY * n_blocks
@@ -227,6 +235,12 @@ def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int, are
                       minimum_bytes=works + BASE_JITTER, n_blocks=n_blocks, arena_blocks=blocks, pool_bytes=pooled,
                       run_blocks=run, in_ram=blocks >= n_blocks, reserve_bytes=reserved,
                       narrow_bytes=need + BASE_JITTER, wide_bytes=works + BASE_JITTER)
+
+
+def check_threads(threads: int) -> None:
+    """Raise InputError for fewer than one thread."""
+    if threads < 1:
+        raise InputError("at least one thread is needed", text=str(threads))
 
 
 def check_arena(arena_bytes: int | None, least_blocks: int, block: int) -> None:

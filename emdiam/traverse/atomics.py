@@ -9,13 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba import types
 from numba.extending import intrinsic
+
+from ..numba_private import item_pointer, library_function
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
     struct = context.make_array(array_type)(context, builder, array)
-    return cgutils.get_item_pointer(context, builder, array_type, struct, [index], wraparound=False)
+    return item_pointer(context, builder, array_type, struct, [index], wraparound=False)
 
 
 def _atomic(operation: str, order: str) -> Any:
@@ -117,7 +119,7 @@ def yield_core(typingctx: Any) -> Any:
     written is read anew after it."""
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         number = ir.IntType(32)
-        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(number, []), "sched_yield")
+        function = library_function(builder.module, ir.FunctionType(number, []), "sched_yield")
         builder.call(function, [])
         return context.get_dummy_value()
 
@@ -129,7 +131,7 @@ def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
     """Have the line of array[index] brought into the caches, without waiting for it. Any index will do."""
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         number, text = ir.IntType(32), ir.IntType(8).as_pointer()
-        function = cgutils.get_or_insert_function(
+        function = library_function(
             builder.module, ir.FunctionType(ir.VoidType(), [text, number, number, number]), "llvm.prefetch.p0")
         pointer = builder.bitcast(_pointer(context, builder, sig.args[0], args[0], args[1]), text)
         builder.call(function, [pointer, *(ir.Constant(number, value) for value in (0, 3, 1))])  # to read, keep, data

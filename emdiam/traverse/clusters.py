@@ -4,7 +4,7 @@ Every vertex joins the nearest master's cluster, ties to the master of the small
 are numbered by the natural rank of their ids, so that neither threads nor blocks nor the order of
 a store change a cluster. A component without a master gets the vertex of smallest rank as one.
 Rounds: the largest distance to a master. Passes: see labels.py. Bytes a vertex: 4 (labels; 8 where distances and
-groups need more bits, see label_vector.py), and 4 for each that no master has reached while components without one
+groups need more bits, see labels.py), and 4 for each that no master has reached while components without one
 are looked for.
 Source: Meyer, On trade-offs in external-memory diameter-approximation (2008); Ajwani, Beckmann,
 Meyer, Veith (2012), section 3 (PAR_APPROX).
@@ -20,12 +20,11 @@ from ..errors import InputError, MoreMemoryError
 from ..hashing import draw
 from ..jit import inlined, kernel
 from ..stream.pager import Tick
-from .chains import one_way
 from .columns import Column
 from .core import Core
 from .hidden import find_components
-from .label_vector import WIDE_BITS, LabelVector
-from .labels import FOREVER, LabelRun
+from .labels import FOREVER, WIDE_BITS, LabelRun, LabelVector
+from .paths import one_way
 from .ram_column import RamColumn
 from .rows import has_bit
 from .workspace import set_bits
@@ -39,7 +38,7 @@ _PLACES = "numbers of vertices in the order of their distances"
 LabelGrowth = Callable[[np.ndarray, np.ndarray, Tick | None, int | None], tuple[bool, int]]
 
 
-class Labels:
+class RamLabels:
     """(distance, group) of every vertex; isolated vertices are unreached.
 
     packed : the labels. masters : int64[n_groups], the vertex at distance 0 of each group. passes : over blocks.
@@ -89,14 +88,12 @@ class Labels:
     def farthest_members(self, radii: np.ndarray) -> np.ndarray:
         """The vertex of smallest rank at distance radii[g] in each group g, int64[n_groups]."""
         found = np.full(self.n_groups, -1, np.int64)
-        farthest_in_groups(*self._parts, self._ranks, radii, found)
+        first_in_groups(*self._parts, self._ranks, radii, found)
         return found
 
     def first_members(self) -> np.ndarray:
         """The vertex of smallest rank in each group, int64[n_groups]."""
-        found = np.full(self.n_groups, -1, np.int64)
-        first_in_groups(*self._parts, self._ranks, found)
-        return found
+        return self.farthest_members(np.empty(0, np.int64))
 
     def groups(self, vertices: np.ndarray) -> np.ndarray:
         """Group of each of `vertices`, int64[k]; -1 where unreached."""
@@ -182,7 +179,7 @@ class Labels:
 def grow_clusters(
     core: Core, masters: np.ndarray, ranks: np.ndarray, tick: Tick | None = None, most_rounds: int | None = None,
     grow: LabelGrowth | None = None,
-) -> Labels | None:
+) -> RamLabels | None:
     """Clusters around `masters` (int64[k], each with an edge, ascending by rank), and around one more
     in every component without any.
 
@@ -193,7 +190,7 @@ def grow_clusters(
     check_number(len(masters))
     width = 1 if core.pager.everything_resident else STREAMED_WIDTH
     packed = LabelVector.unreached(core, len(masters) if grow is None else None)
-    labels = Labels(core, packed, masters, ranks, grow)
+    labels = RamLabels(core, packed, masters, ranks, grow)
     if not labels.grow_from(0, width, tick, most_rounds):
         return None
     rest = _lonely_roots(core, packed, ranks, tick)
@@ -296,25 +293,15 @@ def tally_labels(labels, bits, radii, sizes):
 
 
 @kernel
-def farthest_in_groups(labels, bits, ranks, radii, found):
-    """found[g] = vertex of smallest rank with distance radii[g] in group g."""
+def first_in_groups(labels, bits, ranks, radii, found):
+    """found[g] = vertex of smallest rank in group g, with distance radii[g] unless radii has length 0."""
     for v in range(len(labels)):
         if labels[v] != np.iinfo(labels.dtype).max:
             group = _group(labels, bits, v)
-            if _distance(labels, bits, v) == radii[group]:
+            if len(radii) == 0 or _distance(labels, bits, v) == radii[group]:
                 old = found[group]
                 if old < 0 or (len(ranks) and ranks[v] < ranks[old]):
                     found[group] = v
-
-
-@kernel
-def first_in_groups(labels, bits, ranks, found):
-    """found[g] = vertex of smallest rank in group g."""
-    for v in range(len(labels)):
-        if labels[v] != np.iinfo(labels.dtype).max:
-            group = _group(labels, bits, v)
-            if found[group] < 0 or (len(ranks) and ranks[v] < ranks[found[group]]):
-                found[group] = v
 
 
 @kernel

@@ -18,8 +18,7 @@ from ..jit import inlined, kernel
 from ..stream.offsets import row_length
 from ..stream.pager import Tick
 from .core import Core
-from .rows import buffered_walk, has_bit
-from .search import lower_bound
+from .rows import buffered_walk, has_bit, not_in_first
 
 _PIECE = 1 << 20
 _BLOCK = 1 << 16
@@ -143,8 +142,9 @@ def keep_largest(pieces: Iterable[tuple[np.ndarray, np.ndarray]], most: int) -> 
 
 def scan_unseen(
     core: Core, seen: np.ndarray, parent: np.ndarray, take: Callable[[np.ndarray], None], tick: Tick | None = None
-) -> None:
-    """Unite the ends of the arcs of unseen rows within the span, in `parent`; `take` gets those that leave it.
+) -> tuple[int, int]:
+    """Unite the ends of the arcs of unseen rows within the span, in `parent`; `take` gets those that leave it. Returns
+    how many blocks and arcs were looked at.
 
     seen : bitmap, parent : id[n], both right in the span. take : of int64[k, 2], (vertex, head)."""
     whole = core.span == (0, core.table.n_vertices)
@@ -160,9 +160,9 @@ def scan_unseen(
                 count[0] = 0
             return arcs
 
-    arcs = core.gather(core.blocks_with(seen, True), unite_alone, seen, parent, span, new_buffer=lambda: ends,
-                       take=take, tick=tick)
-    core.counters.add(passes=int(span[0] == 0), edges_scanned=arcs)
+    blocks = core.blocks_with(seen, True)
+    return len(blocks), core.gather(blocks, unite_alone, seen, parent, span, new_buffer=lambda: ends, take=take,
+                                    tick=tick)
 
 
 def label_names(labels: np.ndarray, seen: np.ndarray, first: int, stop: int) -> np.ndarray:
@@ -197,11 +197,6 @@ def join(parent, root, v):
 
 
 @inlined
-def _unseen(state, word):
-    return ~state[0][word]
-
-
-@inlined
 def _unite_row(state, ids, v, begin, end, whole):
     _, parent, span, leaving, count = state
     root = _find(parent, v)
@@ -216,7 +211,7 @@ def _unite_row(state, ids, v, begin, end, whole):
     return end - begin, False
 
 
-_walk_unseen = buffered_walk(_unseen, _unite_row)
+_walk_unseen = buffered_walk(not_in_first, _unite_row)
 
 
 @kernel
@@ -301,3 +296,17 @@ def smallest_ranks(labels, seen, span, ranks, names, best):
         if best[i, 0] < 0 or rank < best[i, 0]:
             best[i, 0] = rank
             best[i, 1] = v
+
+
+@inlined
+def lower_bound(values, value, low, high):
+    """The first place of low..high-1 whose value is not below this one, else `high`. values : ascending there.
+
+    np.searchsorted does the same, and takes a quarter of a second to be compiled."""
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -10,7 +10,6 @@ section 2 (parametrized approximation).
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -18,9 +17,9 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..stream.pager import Tick
-from .chains import one_way
-from .clusters import Labels
+from .clusters import RamLabels
 from .core import Core
+from .paths import one_way
 from .rows import buffered_walk, every_row
 
 Push = Callable[[np.ndarray], None]
@@ -28,34 +27,31 @@ Push = Callable[[np.ndarray], None]
 
 class RowChoice(NamedTuple):
     """Rows of clusters of a level that is not below the least one. levels : uint8[K]. least : int64[1], which may rise
-    meanwhile: sooner or later nobody looks at rows below it."""
+    meanwhile: sooner or later rows below it are left out. Levels of length 0: all rows."""
 
     levels: np.ndarray
     least: np.ndarray
 
 
+ALL_ROWS = RowChoice(np.empty(0, np.uint8), np.zeros(1, np.int64))
+
+
 def push_condensed(
-    core: Core, labels: Labels, bits: tuple[int, int], push: Push, tick: Tick | None = None,
-    choice: RowChoice | None = None,
+    core: Core, labels: RamLabels, bits: tuple[int, int], push: Push, tick: Tick | None = None,
+    choice: RowChoice = ALL_ROWS,
 ) -> None:
     """Hand the packed arcs between different clusters to `push`, in pieces and from several threads.
 
     bits : (bits of a cluster's number, bits of a weight); a packed arc is uint64, (A, B, weight)
     from the highest bits down. choice : of each edge one arc alone, from its end of the higher level (in a tie of the
-    smaller number), if that is among these rows; None: all arcs. Blocks without a row that is chosen at the beginning
-    are not read.
+    smaller number), if that is among these rows; ALL_ROWS: all arcs. Blocks without a row that is chosen at the
+    beginning are not read.
     """
-    values, kernel, blocks = labels.packed.values, crossing_arcs, core.blocks
-    if choice is not None:
-        kernel = functools.partial(_from_chosen, choice)
-        if choice.least[0]:
-            mark_chosen(values, labels.packed.bits, *choice, core.work.frontier)
-            blocks = core.blocks_with(core.work.frontier)
-    _push(core, blocks, kernel, values, (*bits, labels.packed.bits), push, tick)
-
-
-def _from_chosen(choice: RowChoice, *arguments: Any) -> int:
-    return int(chosen_arcs(*arguments, *choice))
+    values, blocks = labels.packed.values, core.blocks
+    if choice.least[0]:
+        mark_chosen(values, labels.packed.bits, *choice, core.work.frontier)
+        blocks = core.blocks_with(core.work.frontier)
+    _push(core, blocks, values, (*bits, labels.packed.bits), push, tick, (crossing_arcs, *choice))
 
 
 def push_renumbered(
@@ -63,15 +59,16 @@ def push_renumbered(
 ) -> None:
     """Hand all arcs, with places[v] (id[n]) in place of v and the weight 1, to `push`, as
     push_condensed does."""
-    _push(core, core.blocks, renumbered_arcs, places, (*bits, 0), push, tick)
+    _push(core, core.blocks, places, (*bits, 0), push, tick, (renumbered_arcs,))
 
 
 def _push(
-    core: Core, blocks: np.ndarray, kernel: Callable[..., int], values: np.ndarray, bits: tuple[int, int, int],
-    push: Push, tick: Tick | None,
+    core: Core, blocks: np.ndarray, values: np.ndarray, bits: tuple[int, int, int], push: Push, tick: Tick | None,
+    kernel: tuple[Any, ...],
 ) -> None:
+    """kernel : it, and what it takes beside these."""
     shifts, wrong = shifts_of(*bits), np.full(1, -1, np.int64)
-    arcs = core.gather(blocks, kernel, values, values, 0, shifts, wrong, take=push, tick=tick,
+    arcs = core.gather(blocks, kernel[0], values, values, 0, shifts, wrong, *kernel[1:], take=push, tick=tick,
                        new_buffer=lambda: np.empty(1 << core.table.shift, np.uint64))
     if wrong[0] >= 0:
         raise one_way(int(wrong[0]))
@@ -86,11 +83,16 @@ def shifts_of(id_bits: int, weight_bits: int, owner_bits: int) -> np.ndarray:
 
 @inlined
 def _pack_crossing(state, ids, v, begin, end, whole):
-    labels, heads, low, shifts, wrong, packed, count = state
+    labels, heads, low, shifts, wrong, packed, count, levels, least = state
     distance_shift = shifts[2]
     owner_mask = (np.uint64(1) << distance_shift) - np.uint64(1)
     mine = np.uint64(labels[v])
     own = mine & owner_mask
+    chooses, level = len(levels) > 0, np.uint8(0)
+    if chooses and own != owner_mask:
+        level = levels[np.int64(own)]
+        if level < least[0]:
+            return 0, False
     weight = (mine >> distance_shift) + np.uint64(1)
     written = count[0]
     for p in range(begin, end):
@@ -104,39 +106,12 @@ def _pack_crossing(state, ids, v, begin, end, whole):
         if own == owner_mask or owner == owner_mask:
             wrong[0] = v
             break
+        if chooses:
+            over = levels[np.int64(owner)]
+            if over > level or (over == level and owner < own):
+                continue
         packed[written] = ((own << shifts[0]) | (owner << shifts[1])) | (weight + (other >> distance_shift))
         written += 1
-    count[0] = written
-    return end - begin, False
-
-
-@inlined
-def _pack_chosen(state, ids, v, begin, end, whole):
-    labels, shifts, wrong, packed, count, levels, least = state
-    owner_mask = (np.uint64(1) << shifts[2]) - np.uint64(1)
-    mine = np.uint64(labels[v])
-    own = mine & owner_mask
-    if own == owner_mask:
-        if begin < end:
-            wrong[0] = v
-        return 0, False
-    level = levels[np.int64(own)]
-    if level < least[0]:
-        return 0, False
-    weight = (mine >> shifts[2]) + np.uint64(1)
-    written = count[0]
-    for p in range(begin, end):
-        other = np.uint64(labels[np.int64(ids[p])])
-        owner = other & owner_mask
-        if owner == own:
-            continue
-        if owner == owner_mask:
-            wrong[0] = v
-            break
-        over = levels[np.int64(owner)]
-        if over < level or (over == level and own < owner):
-            packed[written] = ((own << shifts[0]) | (owner << shifts[1])) | (weight + (other >> shifts[2]))
-            written += 1
     count[0] = written
     return end - begin, False
 
@@ -157,17 +132,17 @@ def _pack_renumbered(state, ids, v, begin, end, whole):
 
 _walk_crossing = buffered_walk(every_row, _pack_crossing)
 _walk_renumbered = buffered_walk(every_row, _pack_renumbered)
-_walk_chosen = buffered_walk(every_row, _pack_chosen)
 
 
 @kernel
-def crossing_arcs(piece, layout, labels, heads, low, shifts, wrong, packed, count):
+def crossing_arcs(piece, layout, labels, heads, low, shifts, wrong, levels, least, packed, count):
     """Pack the arcs between different clusters to the vertices low, low + 1, ... whose labels are `heads`.
 
     labels : uint64[n], right in the span. wrong : int64[1], set to a vertex one end of whose arcs is in no cluster,
-    which only rows that are not symmetric can have. packed : uint64[k]; count : see buffered_walk. Returns arcs
-    scanned. With all labels as heads an arc is looked at once; else once for each part of them."""
-    state = labels, heads, low, shifts, wrong, packed, count
+    which only rows that are not symmetric can have. levels, least : a RowChoice.
+    packed : uint64[k]; count : see buffered_walk. Returns arcs scanned. With all labels as heads an arc is looked at
+    once; else once for each part of them."""
+    state = labels, heads, low, shifts, wrong, packed, count, levels, least
     return _walk_crossing(piece, layout, state, len(packed), count)
 
 
@@ -176,13 +151,6 @@ def renumbered_arcs(piece, layout, places, heads, low, shifts, wrong, packed, co
     """Pack all arcs, renumbered by places (id[n]); as crossing_arcs."""
     state = places, heads, low, shifts, wrong, packed, count
     return _walk_renumbered(piece, layout, state, len(packed), count)
-
-
-@kernel
-def chosen_arcs(piece, layout, labels, heads, low, shifts, wrong, packed, count, levels, least):
-    """Pack the arcs of a choice of rows (see push_condensed); as crossing_arcs with all labels as heads."""
-    state = labels, shifts, wrong, packed, count, levels, least
-    return _walk_chosen(piece, layout, state, len(packed), count)
 
 
 @kernel

@@ -1,4 +1,6 @@
-"""What the traversals of one engine share: table, pager, threads, workspace, counters."""
+"""What the traversals of one engine share: table, pager, threads, workspace, counters. And degrees,
+from the row offsets alone: no edges are read.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +8,74 @@ import time
 from collections.abc import Callable
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from ..errors import InputError
+from ..jit import kernel
 from ..stream.blocks import BlockTable
 from ..stream.counters import SharedCounters
-from ..stream.offsets import row_starts
+from ..stream.offsets import row_length, row_starts
 from ..stream.pager import BlockKernel, Pager, Tick
 from ..stream.reserve import Reserve
 from ..stream.threads import Threads
-from .degrees import max_degree_vertex
 from .rows import mark_blocks
 from .workspace import SMALL_ARCS, SMALL_VERTICES, Workspace
+
+_DEGREES = 1 << 17  # vertices whose degrees are sorted together
+
+
+class Degrees(Protocol):
+    """Degrees of vertices, int64[k], of a span of them: (first, end)."""
+
+    @property
+    def span(self) -> tuple[int, int]: ...
+    def degrees(self, vertices: np.ndarray) -> np.ndarray: ...
+
+
+@kernel
+def list_degree(group, row, hub, degree, start, n_vertices, out):
+    """Vertices >= start of this degree into out, as many as fit; returns (count, where to go on)."""
+    count = 0
+    for v in range(start, n_vertices):
+        if row_length((group, row, hub), v) == degree:
+            if count == len(out):
+                return count, v
+            out[count] = v
+            count += 1
+    return count, n_vertices
+
+
+@kernel
+def max_degree_vertex(group, row, hub, n_vertices):
+    """Smallest vertex of the largest degree, and that degree."""
+    best = np.int64(-1)
+    best_degree = np.int64(-1)
+    for v in range(n_vertices):
+        length = row_length((group, row, hub), v)
+        if length > best_degree:
+            best_degree = length
+            best = v
+    return best, best_degree
+
+
+def highest_degrees(core: Degrees, limit: int) -> tuple[np.ndarray, np.ndarray]:
+    """(vertices, degrees) of at most `limit` vertices of the span, highest degree first, smallest vertex first."""
+    best, keys = np.empty(0, np.int64), np.empty(0, np.int64)
+    for start in range(core.span[0], core.span[1], _DEGREES):
+        ids = np.arange(start, min(start + _DEGREES, core.span[1]))
+        degrees = core.degrees(ids)
+        if len(keys) == limit:  # the last of the list is to be beaten: what follows has larger numbers
+            ids, degrees = ids[degrees > keys[-1]], degrees[degrees > keys[-1]]
+        elif limit == 1:  # nothing to sort
+            top = np.array([degrees.argmax()])
+            ids, degrees = ids[top], degrees[top]
+        best, keys = np.concatenate((best, ids)), np.concatenate((keys, degrees))
+        order = np.argsort(-keys, kind="stable")[:limit]
+        best, keys = best[order], keys[order]
+    return best, keys
+
 
 T = TypeVar("T")
 DIRECTIONS = ("work", "beamer", "paper")
@@ -44,16 +100,11 @@ class Core:
 
     direction : rule of direction.py. dense_arcs : frontier arcs from which two threads on bitmaps beat
     one thread on a queue (0: always dense; default measured on R-MAT and grids; none in small graphs); the same for
-    batches of sources: dense_arcs_of_batch. bias : see
-    direction.py; it fades, so that a graph is given another chance. thin : levels of the last full
-    BFS, if it took windows of levels and no dense one (0: not so). thin_share : of all arcs, up to which a frontier
+    batches of sources: dense_arcs_of_batch. thin_share : of all arcs, up to which a frontier
     that outgrows the arena is taken in windows (level_windows.py). most_loaded : blocks that a sparse level may always
     bring, at a time; more than that only while they are less than a quarter of the arena (0: none).
-    window_share : a window has one of so many parts of the levels of the last BFS; see level_windows.py.
-    left_rows : the rows that the last BFS put aside (left_rows.py), if it has: what they lie in may be taken since.
-    shared_arcs : frontier arcs from which a sparse level may be shared by all threads (shared_levels.py). alone_arcs :
-    up to which it is not, as a BFS has measured (None: none yet), since looking at every level costs time.
-    at_rest : told of a BFS or a label growth before each of its steps, where it can be put down.
+    shared_arcs : frontier arcs from which a sparse level may be shared by all threads (shared_levels.py).
+    at_rest : called with a BFS or a label growth before each of its steps, where it can be put down.
     part : (first vertex, end, blocks with their arcs), of a table of which this process has a range only.
     reserve : of what the plan has not (None: nobody counts).
     turned : where arcs have directions, the core of the reverse, at whose rows bottom-up levels look; it shares all but
@@ -68,14 +119,9 @@ class Core:
     work: Workspace
     direction: str = "work"
     dense_arcs: int = -1
-    bias: float = 1.0
     thin_share: float = 1 / 16
     most_loaded: int = 16
     shared_arcs: int = _SHARED_ARCS
-    thin: int = 0
-    window_share: int = 4
-    alone_arcs: int | None = None
-    left_rows: Any = None
     at_rest: Callable[[Any], None] | None = None
     reserve: Reserve | None = None
     part: InitVar[tuple[int, int, np.ndarray] | None] = None

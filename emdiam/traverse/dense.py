@@ -6,28 +6,41 @@ may span blocks. New vertices are only marked in `visited`; `commit_level` then 
 visited set before the level, which gives the next frontier whatever threads and blocks did.
 Threads share the counter `turn` and take `grain` blocks at a time.
 
+Work: an arc is looked at in one direction a level. I/O: a level reads a block at most once.
 Sources: Beamer, Asanovic, Patterson, Direction-optimizing BFS (2012); F-Diam, Algorithm 2.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..jit import inlined, kernel
 from ..stream.offsets import row_length
 from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros
-from .rows import has_bit, row_walk
+from .rows import has_bit, hits_to_second, in_first, not_in_second, row_walk
+from .workspace import (
+    ARCS,
+    COUNT,
+    CURRENT,
+    FARTHEST,
+    HEAD,
+    LEVEL,
+    NEXT,
+    PROFILE,
+    REACHED,
+    TARGETS,
+    clear_bits,
+    count_level,
+    list_bits,
+)
 
-
-@inlined
-def _in_frontier(state, word):
-    return state[0][word]
-
-
-@inlined
-def unvisited(state, word):
-    """Select unvisited rows."""
-    return ~state[1][word]
+if TYPE_CHECKING:
+    from ..stream.pager import Tick
+    from .bfs import BfsRun, Mode
+    from .core import Core, Sweep
 
 
 @inlined
@@ -50,14 +63,8 @@ def in_frontier_row(state, ids, v, begin, end, whole):
     return end - begin, False
 
 
-@inlined
-def mark_hits(state, word, hits):
-    """The rows with a hit are visited."""
-    atomic_or(state[1], word, hits)
-
-
-_walk_down = row_walk(_in_frontier, _mark_neighbours)
-_walk_up = row_walk(unvisited, in_frontier_row, mark_hits)
+_walk_down = row_walk(in_first, _mark_neighbours)
+_walk_up = row_walk(not_in_second, in_frontier_row, hits_to_second)
 
 
 @kernel
@@ -110,3 +117,104 @@ def commit_level(turn, grain, visited, before, frontier, dist, level, targets, g
     atomic_add(out, 1, arcs)
     atomic_add(out, 2, met)
     return smallest
+
+
+def level_sweep(core: Core, up: bool) -> Sweep:
+    """What marks in work.visited what the frontier reaches, over the blocks with a row to look at, which are of the
+    reverse if it goes up; it gives arcs scanned."""
+    work, rows = core.work, core.reverse if up else core
+    blocks = rows.blocks_with(work.visited if up else work.frontier, up)
+    return rows.level_over(blocks, bottom_up if up else top_down, work.frontier, work.visited)
+
+
+def commit(core: Core, dist: np.ndarray, level: int, targets: np.ndarray) -> tuple[int, int, int, int]:
+    """Turn newly visited vertices of the span into the next frontier (see commit_level).
+
+    Returns (vertices, arcs of their rows, targets met, smallest vertex).
+    """
+    work, out = core.work, np.zeros(3, np.int64)
+
+    def run(turn: np.ndarray, grain: int, end: int) -> int:
+        smallest: int = commit_level(turn, grain, work.visited[:end], work.before[:end], work.frontier[:end], dist,
+                                     level, targets, *core.offsets, out)
+        return smallest
+
+    smallest = min(core.over_words(run))
+    return int(out[0]), int(out[1]), int(out[2]), int(smallest)
+
+
+class DenseLevels:
+    """How a BFS does levels of many arcs: bitmaps, all threads, a level a step. See BfsRun.
+
+    used : whether it has done one."""
+
+    def __init__(self, run: BfsRun) -> None:
+        self._run, self.used = run, False
+        self._rows = run.core  # those of the last sweep
+
+    def enter(self) -> Mode:
+        """Go on with bitmaps from queues. The queue may be half expanded: its rest is the frontier, and what the level
+        has found so far counts as not visited before it, so that commit sees it."""
+        run, core, work = self._run, self._run.core, self._run.core.work
+        state, front = work.state, run.front
+        queue, found = work.queues[state[CURRENT], : state[COUNT]], int(state[NEXT])
+        state[FARTHEST] = queue.min()
+        work.frontier_from_queue()
+        np.copyto(work.before, work.visited)
+        clear_bits(work.before, work.queues[1 - state[CURRENT]], found)
+        if len(run.targets):  # commit counts the targets of this level again
+            state[TARGETS] += int(np.bitwise_count(work.visited & ~work.before & run.targets).sum())
+        front.vertices, front.arcs = len(queue), core.sum_degrees(queue)
+        front.visited_arcs += front.arcs
+        return self
+
+    def step(self, tick: Tick | None = None) -> Mode | None:
+        """One level by a sweep over blocks."""
+        run = self._run
+        if run.at_limit():
+            return run.end(False)
+        sweep = self.begin_sweep()
+        arcs = self._rows.take(sweep, tick)
+        run.core.count_sweep(len(sweep.blocks), arcs)
+        return self.end_sweep(arcs)
+
+    def begin_sweep(self) -> Sweep:
+        """What marks in work.visited what the frontier reaches; it gives arcs scanned. Several BFS may take theirs
+        together."""
+        run = self._run
+        up, sweep = run.left.sweep(run.front.turn(run.core, int(run.core.work.state[REACHED]), run.learned.bias))
+        self._rows = run.core.reverse if up else run.core
+        return sweep or level_sweep(run.core, up)
+
+    def end_sweep(self, scanned: int) -> Mode | None:
+        """The sweep is done; scanned : what it gave."""
+        run = self._run
+        scanned += run.left.close()
+        run.learned = replace(run.learned, bias=run.front.learned(run.core, scanned, run.learned.bias))
+        return self.end_level(scanned)
+
+    def end_level(self, scanned: int) -> Mode | None:
+        """Go on with what was marked in work.visited. scanned : arcs that it took."""
+        run, core, work, front, self.used = self._run, self._run.core, self._run.core.work, self._run.front, True
+        state, level = work.state, run.level + 1
+        state[ARCS] += scanned
+        vertices, arcs, met, smallest = commit(core, run.distances, level, run.targets)
+        if vertices == 0:
+            return run.end(True)
+        if run.profile:
+            run.level_counts.append(vertices)
+        front.vertices, front.arcs = vertices, arcs
+        front.visited_arcs += arcs
+        state[LEVEL], state[FARTHEST] = level, smallest
+        state[REACHED] += vertices
+        count_level(state, PROFILE, level, vertices)
+        state[TARGETS] -= met
+        if len(run.targets) and state[TARGETS] <= 0:
+            return run.end(False)
+        if arcs >= core.dense_arcs // 2 or vertices > work.capacity or run.left.is_better:
+            return run.left if run.left.whole else self
+        run.left.drop()
+        state[CURRENT] = state[HEAD] = 0
+        state[COUNT] = list_bits(work.frontier, work.queues[0])
+        front.visited_arcs -= arcs  # counted again when their rows are expanded
+        return run.sparse

@@ -21,7 +21,7 @@ from .atomics import count_ones, count_trailing_zeros
 from .components import Components, keep_largest, pairs_within
 from .core import Core
 from .left_rows import neighbour_at, record_at
-from .rows import has_bit, row_walk
+from .rows import has_bit, in_first, row_walk
 
 _PIECE = 1 << 18
 _LABELS = "labels of components"
@@ -59,7 +59,7 @@ class HiddenComponents(Components):
 
     def _unite_left(self) -> bool:
         """Whether all hidden rows have been put aside, and their ends are united."""
-        left = self._core.left_rows
+        left = self._core.work.left_rows
         records = None if left is None else left.records
         if records is None:
             return False
@@ -203,11 +203,6 @@ def _find(entries, i):
 
 
 @inlined
-def _hidden(state, word):
-    return state[0][word]
-
-
-@inlined
 def _unite_row(state, ids, v, begin, end, whole):
     words, before, entries = state
     root = _find(entries, _number(words, before, v))
@@ -226,7 +221,7 @@ def _unite_row(state, ids, v, begin, end, whole):
     return end - begin, False
 
 
-_walk_hidden = row_walk(_hidden, _unite_row)
+_walk_hidden = row_walk(in_first, _unite_row)
 
 
 @kernel

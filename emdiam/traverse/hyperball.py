@@ -26,9 +26,10 @@ from ..stream.offsets import row_length
 from ..stream.pager import Tick
 from .atomics import atomic_or, atomic_put, atomic_replace, count_trailing_zeros, yield_core
 from .core import Core
+from .dense import top_down
 from .distance_table import DistanceTable
 from .multi import spanning_rows
-from .rows import ALL, bit_walk, has_bit, row_walk
+from .rows import ALL, bit_walk, has_bit, in_first, row_walk
 
 # A register holds at most this: beyond it there is one hash in 2^40.
 _LARGEST = 40
@@ -149,7 +150,7 @@ class HyperBallRun:
             return
         self._touched[:] = 0
         blocks = core.blocks_with(self._changed)
-        arcs = core.sweep(blocks, touch_rows, self._changed, self._touched, tick=tick)
+        arcs = core.sweep(blocks, top_down, self._changed, self._touched, tick=tick)
         core.counters.add(passes=1, edges_scanned=arcs)
 
     def _grow(self, *arguments: object) -> int:
@@ -202,11 +203,6 @@ def begin_counters(turn, grain, end, registers, log2_registers, key, ranks):
 
 
 @inlined
-def _set_bits(state, word):
-    return state[0][word]
-
-
-@inlined
 def _copy(state, v, word, bit):
     _, registers, now = state
     for j in range(registers.shape[2]):
@@ -214,33 +210,13 @@ def _copy(state, v, word, bit):
     return 0
 
 
-_walk_copy = bit_walk(_set_bits, _copy)
+_walk_copy = bit_walk(in_first, _copy)
 
 
 @kernel
 def copy_counters(turn, grain, end, changed, registers, now):
     """Threads share this: the other plane gets the counters of vertices that have changed."""
     _walk_copy(turn, grain, end, (changed, registers, now))
-
-
-@inlined
-def _touch_row(state, ids, v, begin, end, whole):
-    touched = state[1]
-    for p in range(begin, end):
-        w = np.int64(ids[p])
-        bit = np.uint64(1) << np.uint64(w & 63)
-        if not touched[w >> 6] & bit:
-            atomic_or(touched, w >> 6, bit)
-    return end - begin, False
-
-
-_walk_touch = row_walk(_set_bits, _touch_row)
-
-
-@kernel
-def touch_rows(piece, layout, changed, touched):
-    """Mark the neighbours of vertices that have changed. Returns arcs scanned."""
-    return _walk_touch(piece, layout, (changed, touched))
 
 
 @inlined
@@ -371,7 +347,7 @@ def _count_growth(state, v, word, bit):
     return row_length(offsets, v)
 
 
-_walk_growth = bit_walk(_set_bits, _count_growth)
+_walk_growth = bit_walk(in_first, _count_growth)
 
 
 @kernel

@@ -2,16 +2,16 @@
 
 What is reached later has a neighbour that is reached before, and edges have two directions: so the rows of unvisited
 vertices alone say who is next, bottom-up. On graphs of small diameter one bottom-up level leaves a hundredth of the
-arcs or less, in nearly all blocks. So a level that streams copies these rows into a part of the arena, which is lent
-for that, and the levels after it look there: a BFS reads the store once or twice, not once a level. Where not all of
-them fit, the blocks whose rows have no place are read again, and those of them that have one then are kept as well.
+arcs or less, in nearly all blocks. So a level that streams copies these rows into a part of the arena, which is set
+apart for that, and the levels after it look there: a BFS reads the store once or twice, not once a level. Where not all
+of them fit, the blocks whose rows have no place are read again, and those of them that have one then are kept as well.
 Work: a copy of what is left. Bytes: none beside the arena.
 """
 
 from __future__ import annotations
 
 import threading
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -19,13 +19,16 @@ from ..jit import inlined, kernel
 from ..stream.pager import Arena
 from .atomics import atomic_add, atomic_or
 from .core import Core, Sweep
-from .dense import in_frontier_row, mark_hits, unvisited
+from .dense import in_frontier_row
 from .direction import Front
-from .rows import block_walk, has_bit
+from .rows import block_walk, has_bit, hits_to_second, not_in_second
 
-# A share of the arena is lent, twice that where several BFS need it, and more once a level has not found room; in
+if TYPE_CHECKING:
+    from .bfs import BfsRun, Mode
+
+# A share of the arena is set apart, twice that where several BFS need it, and more once a level has not found room; in
 # segments of a share of a block, since every thread fills one of its own. It is not tried where unvisited rows have
-# more arcs than so many times those of the frontier, and than so many times the ids of what is lent.
+# more arcs than so many times those of the frontier, and than so many times the ids of what is set apart.
 _SHARE, _MOST_SHARE, _SEGMENTS, _LEAST_SEGMENT, _HOPEFUL = 1 / 4, 3 / 4, 16, 64, 4
 # Levels of a BFS that look at these rows: after so many, it is one of many thin levels, which queues are better at.
 MOST_LEVELS = 64
@@ -38,7 +41,7 @@ _SEGMENT, _AT, _FAILED, _BEGUN, _STOCK, _FIRST = 0, 1, 2, 3, 4, 5
 _MOST_BEGUN = 8 * _SEGMENTS
 
 
-class Lent:
+class ArenaPart:
     """A part of the arena, in segments from its end on, for the rows that one BFS leaves, or several that are done
     together.
 
@@ -58,7 +61,7 @@ class Lent:
 
     @property
     def room(self) -> int:
-        """Segments that are lent, or would be."""
+        """Segments that are set apart, or would be."""
         return self._slots * (self._slot_bytes // self._size)
 
     @property
@@ -78,7 +81,7 @@ class Lent:
             most = max(self._slots, int(self._arena.n_slots * _MOST_SHARE))
             ids = self._arena.ids[(self._arena.n_slots - most) * self._arena.block_ids :]
             self._place = ids.view(np.uint8).reshape(-1, self._size)
-            self._arena.lend(self._slots)
+            self._arena.set_apart(self._slots)
         return self._place
 
     def grow(self) -> None:
@@ -87,7 +90,7 @@ class Lent:
         most = self._place.nbytes // self._slot_bytes
         if self._slots < most:
             self._slots = most
-            self._arena.lend(most)
+            self._arena.set_apart(most)
 
     def give_back(self, last: bool = False) -> None:
         """One BFS needs them no more; with `last` none does."""
@@ -103,8 +106,8 @@ class LeftRows:
 
     whole : whether all are there. levels : that have looked at them alone."""
 
-    def __init__(self, core: Core, lent: Lent) -> None:
-        self._core, self._place, self._lent = core, lent.segments(), lent
+    def __init__(self, core: Core, part: ArenaPart) -> None:
+        self._core, self._place, self._part = core, part.segments(), part
         self._fills = np.zeros(len(self._place), np.int64)
         self._own = np.zeros(len(self._place), bool)
         self._more = np.zeros(3, np.int64)
@@ -113,19 +116,19 @@ class LeftRows:
         self.whole, self.levels = False, 0
 
     @classmethod
-    def hoped_for(cls, core: Core, front: Front, lent: Lent) -> Self | None:
+    def hoped_for(cls, core: Core, front: Front, part: ArenaPart) -> Self | None:
         """A place for what a bottom-up level leaves, where blocks are streamed and it may be little enough."""
         arena = core.pager.arena
         hidden = core.table.n_arcs - front.visited_arcs
-        if arena.n_slots >= core.table.n_blocks or not lent.room:
+        if arena.n_slots >= core.table.n_blocks or not part.room:
             return None
-        return cls(core, lent) if hidden <= _HOPEFUL * max(front.arcs, lent.most_ids) else None
+        return cls(core, part) if hidden <= _HOPEFUL * max(front.arcs, part.most_ids) else None
 
     @property
     def records(self) -> tuple[np.ndarray, np.ndarray] | None:
         """(uint8[segments, size], int64[segments], bytes in each), once the BFS is over and as long as no block has
         been put in their place. Rows of visited vertices may be among them."""
-        return (self._place, self._fills) if self.whole and self._core.pager.arena.lent_is_there else None
+        return (self._place, self._fills) if self.whole and self._core.pager.arena.part_is_intact else None
 
     def missing(self) -> np.ndarray:
         """The blocks, int64[k] ascending, with an unvisited row that is not there."""
@@ -138,14 +141,14 @@ class LeftRows:
         work, layout, scanned = self._core.work, self._core.layout, 0
         if self._own.any():  # not the first level
             scanned = self._look()
-            self._lent.grow()
+            self._part.grow()
         spare = np.flatnonzero(self._own & (2 * self._fills < self._place.shape[1]))
-        self._more[:] = 0, self._lent.most - np.count_nonzero(self._own), self._lent.room
+        self._more[:] = 0, self._part.most - np.count_nonzero(self._own), self._part.room
 
         def run(*piece: Any) -> int:
             with self._lock:
                 cursor = self._cursors.pop() if self._cursors else _new_cursor()
-            arcs = int(keep_left(piece, layout, work.frontier, work.visited, self._place, self._fills, self._lent.taken,
+            arcs = int(keep_left(piece, layout, work.frontier, work.visited, self._place, self._fills, self._part.taken,
                                  self._own, spare, self._more, self._kept, cursor))
             with self._lock:
                 self._cursors.append(cursor)
@@ -170,6 +173,71 @@ class LeftRows:
         work, turn = self._core.work, np.zeros(1, np.int64)
         return sum(self._core.everywhere(
             lambda: int(look_at_left(turn, self._place, self._fills, work.frontier, work.visited))))
+
+
+class LeftLevels:
+    """How a BFS does levels once the rows that it has left unvisited are put aside: it looks at these alone. See
+    BfsRun.
+
+    part : of the arena, for the rows; several BFS may have one. rows : those that are put aside, if any are."""
+
+    def __init__(self, run: BfsRun) -> None:
+        self._run, self.part = run, ArenaPart(run.core.reverse.pager.arena)
+        self.rows: LeftRows | None = None
+        self._scanned = 0  # arcs that the last sweep has looked at among rows put aside
+
+    @property
+    def whole(self) -> bool:
+        """Whether all rows that are left were put aside."""
+        return self.rows is not None and self.rows.whole
+
+    @property
+    def is_better(self) -> bool:
+        """Whether a level of few arcs is done among these rows, too, as long as few have been."""
+        return self.rows is not None and self.rows.whole and self.rows.levels < MOST_LEVELS
+
+    def step(self, tick: Any = None) -> Mode | None:
+        """One level."""
+        run = self._run
+        if run.at_limit():
+            return run.end(False)
+        if self.rows is None:  # distances have widened, and the arena may have had to give up what they were in
+            return run.dense
+        arcs = self.rows.look()
+        run.core.counters.add(levels=1, edges_scanned=arcs)
+        return run.dense.end_level(arcs)
+
+    def sweep(self, up: bool) -> tuple[bool, Sweep | None]:
+        """Which way a dense level goes that would go up or not, and its sweep where rows are put aside in it."""
+        run, front = self._run, self._run.front
+        if self.rows is None and up:
+            self.rows = LeftRows.hoped_for(run.core.reverse, front, self.part)
+        elif self.rows is not None and not up:
+            up = front.bottom_up = front.reads_less(run.core, self.rows.missing(), run.learned.bias)
+        if self.rows is None or not up:
+            return up, None
+        self._scanned, sweep = self.rows.level()
+        run.core.counters.add(edges_scanned=self._scanned)
+        return up, sweep
+
+    def close(self) -> int:
+        """The sweep of a dense level is done; arcs that it has looked at among rows put aside."""
+        if self.rows is not None:
+            self.rows.close()
+        scanned, self._scanned = self._scanned, 0
+        return scanned
+
+    def drop(self) -> None:
+        """Rows that were put aside are not needed any more, so that blocks may have their place."""
+        if self.rows is not None:
+            self.rows = None
+            self.part.give_back()
+
+    def end(self) -> LeftRows | None:
+        """The BFS is over; the rows that are left, as long as nothing is put in their place."""
+        self.part.give_back()
+        rows, self.rows = self.rows, None
+        return rows
 
 
 def _new_cursor() -> np.ndarray:
@@ -294,7 +362,7 @@ def _look_or_keep(state, ids, v, begin, end, whole):
     return scanned, hit
 
 
-_walk_keeping = block_walk(unvisited, _look_or_keep, mark_hits)
+_walk_keeping = block_walk(not_in_second, _look_or_keep, hits_to_second)
 
 
 @kernel
@@ -304,8 +372,8 @@ def keep_left(piece, layout, frontier, visited, place, fills, taken, own, spare,
 
     place : uint8[segments, size]; fills : int64[segments], bytes in those that no cursor is in; own : bool[segments],
     those of this BFS; spare : int64[k], those of them with room; more : int64[3], how many were asked for in this
-    level, how many others it may begin, and how many are lent; taken : int64[1], how many of these are in use. Threads
-    share all these. cursor : int64, of this call, see above. Returns arcs scanned."""
+    level, how many others it may begin, and how many are set apart; taken : int64[1], how many of these are in use.
+    Threads share all these. cursor : int64, of this call, see above. Returns arcs scanned."""
     chunks, _, turn, grain, _ = piece
     state = (frontier, visited, place, fills, taken, own, spare, more, cursor)
     total = 0

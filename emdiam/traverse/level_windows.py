@@ -10,12 +10,19 @@ is a distance: each is the length of a path, and along a shortest path every ver
 with its final label. So a block is read about once a window, not once a level.
 Work: rows whose label was corrected are scanned again. Bytes a vertex: none beside the traversal's;
 12 a block. Source: Meyer and Sanders, Delta-stepping (2003), over blocks in place of vertices.
+
+Many sources at once (LevelWindowBatch): each has labels and waiting vertices of its own; all go through the same
+windows of levels, and a block that is loaded serves every source that waits in it. So k thin traversals read
+one or two stores a window together, where bit-parallel levels (multi.py) would touch every block in every level.
+Work: that of k traversals, on all threads. Bytes a vertex: k (itemsize of the columns + 1/8), 0.44 for queues.
 """
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,8 +30,25 @@ from ..jit import kernel
 from ..stream.offsets import row_length
 from ..stream.pager import Tick
 from .atomics import count_trailing_zeros
+from .columns import Column
 from .core import Core
-from .level_growth import NOTHING, place_and_grow, waiting_keys
+from .level_growth import NOTHING, grow, place_and_grow, place_groups, waiting_keys
+from .workspace import (
+    ARCS,
+    COUNT,
+    CURRENT,
+    FARTHEST,
+    LEVEL,
+    NEXT,
+    PROFILE,
+    REACHED,
+    count_labels,
+    set_bits,
+    thin_capacity,
+)
+
+if TYPE_CHECKING:
+    from .bfs import BfsRun, Learned, Mode
 
 # Levels of a window: the first of a BFS, and up to which windows double, while nobody knows how many levels there are;
 # and the share of all levels, once a BFS has counted them or this one has gone through as many: one of SHARE at first,
@@ -37,57 +61,95 @@ _NONE = np.empty(0, np.int64)
 
 
 class LevelWindows:
-    """Waiting vertices are the set bits of core.work.frontier; call `step` until it is True, then
-    look at `finished` (nothing waits) or `level` (all waiting vertices have it).
+    """How a BFS does levels of few arcs in more blocks than the arena holds: by labels, a round of blocks a step. See
+    BfsRun. It reaches all vertices, and waits at the set bits of core.work.frontier.
 
-    Parameters
-    ----------
-    core : the engine's core. dist : unsigned[n], labels. level : smallest label that waits.
-    """
+    used : whether it has done one."""
 
-    def __init__(self, core: Core, dist: np.ndarray, level: int) -> None:
-        self._core, self._dist, self.level = core, dist, level
-        self.finished = self._open = False
-        self.arcs = 0
-        self._width, self._window = first_width(core, level), level
-        self._rounds, self._places = Rounds(core, self._grow), new_places(core)
-        self._keys = np.full(core.table.n_blocks, NOTHING, np.int64)
-        waiting_keys(core.work.frontier, dist, core.table.shift, *core.offsets, self._keys)
+    def __init__(self, run: BfsRun) -> None:
+        self._run, self.used = run, False
 
     @staticmethod
     def possible(core: Core) -> bool:
         """Whether the longest row leaves room for others in the arena."""
         return (core.longest_row >> core.table.shift) + 2 <= core.pager.arena.n_slots // 2
 
-    def step(self, limit: int, tick: Tick | None = None) -> bool:
-        """Take one round of blocks; True when a window is done, or nothing below `limit` waits. No
-        label above `limit` is given."""
-        keys = self._keys
-        lowest = int(keys.min()) if len(keys) else int(NOTHING)
-        if lowest == NOTHING:
-            self.finished = True
-            return True
-        if lowest >= self._window:
-            self.level = lowest
-            if self._open or lowest >= limit:
-                self._open = False
-                return True
-            self._open = True
-            self._window = min(limit, lowest + self._width)
+    def enter(self) -> bool:
+        """Go on here from queues, if windows are possible, and the frontier is thin."""
+        run, core, work = self._run, self._run.core, self._run.core.work
+        state = work.state
+        queue, found = work.queues[state[CURRENT], : state[COUNT]], int(state[NEXT])
+        if len(run.distances) == 0 or len(run.targets) or run.profile or run.bounded or not self.possible(core):
+            return False
+        if core.sum_degrees(queue) > core.table.n_arcs * core.thin_share:
+            return False
+        work.frontier_from_queue()
+        set_bits(work.frontier, work.queues[1 - state[CURRENT]], found)
+        self.used = True
+        self.begin()
+        return True
+
+    def begin(self) -> Mode:
+        """Go on from labels and from what waits, all of the last level or above."""
+        run, core = self._run, self._run.core
+        self._arcs, self._is_open, self._window = 0, False, run.level
+        self._width = first_width(run.learned, run.level)
+        self._rounds, self._places = Rounds(core, self._grow), new_places(core)
+        self._keys = np.full(core.table.n_blocks, NOTHING, np.int64)
+        waiting_keys(core.work.frontier, run.distances, core.table.shift, *core.offsets, self._keys)
+        return self
+
+    def step(self, tick: Tick | None = None) -> Mode | None:
+        """A round of blocks, or the end of a window."""
+        limit = self._run.level_limit
+        lowest = int(self._keys.min(initial=NOTHING))
+        if self._window <= lowest < limit and not self._is_open:
+            self._is_open, self._window = True, min(limit, lowest + self._width)
             self._width = next_width(self._width)
-        self._rounds.step(keys, self._window, tick)
-        return False
+        if lowest >= self._window:
+            self._is_open = False
+            return self._end_window(lowest, limit)
+        self._rounds.step(self._keys, self._window, tick)
+        return self
+
+    def _end_window(self, lowest: int, limit: int) -> Mode | None:
+        """Nothing waits below the end of the window. lowest : the smallest label that waits, or NOTHING."""
+        run, core, level = self._run, self._run.core, self._run.level
+        if lowest >= limit:
+            self._leave()
+            core.counters.add(levels=run.level - level + int(lowest == NOTHING))
+            if lowest == NOTHING:
+                return run.end(True)
+            return run.end(False) if run.at_limit() else self.begin()
+        core.work.state[LEVEL] = lowest
+        core.counters.add(levels=lowest - level)
+        vertices, arcs = waiting_arcs(core.work.frontier, *core.offsets)
+        if arcs <= core.table.n_arcs * core.thin_share:
+            return self
+        self._leave()
+        np.copyto(core.work.before, core.work.visited)
+        run.front.vertices, run.front.arcs = vertices, arcs
+        run.front.visited_arcs += arcs
+        return run.dense
+
+    def _leave(self) -> None:
+        """The state of a BFS from labels."""
+        run, state = self._run, self._run.core.work.state
+        reached, level, farthest = labelled(run.distances, run.core.work.visited)
+        state[REACHED], state[LEVEL], state[FARTHEST] = reached, level, farthest
+        state[ARCS] += self._arcs
+        count_labels(run.distances, np.iinfo(run.distances.dtype).max, level, state, PROFILE)
+        run.front.visited_arcs += self._arcs
 
     def _grow(self, blocks: np.ndarray) -> int:
-        core, work = self._core, self._core.work
+        core, work = self._run.core, self._run.core.work
         begin = time.thread_time()
         bounds = np.array([self._window, work.capacity])
-        arcs = int(place_and_grow(core.paging, core.layout, self._places, self._dist, work.frontier, self._keys, blocks,
-                                  work.queues, work.missed_v, bounds))
-        self.arcs += arcs
+        arcs = int(place_and_grow(core.paging, core.layout, self._places, self._run.distances, work.frontier,
+                                  self._keys, blocks, work.queues, work.missed_v, bounds))
+        self._arcs += arcs
         core.counters.add(edges_scanned=arcs, kernel_cpu_seconds=time.thread_time() - begin)
         return arcs
-
 
 def share_of(levels: int, share: int = SHARE) -> int:
     """Levels of a window where a BFS has so many."""
@@ -100,9 +162,9 @@ def next_share(share: int, again: float) -> int:
     return max(1, share // 2) if again <= _FEW else min(SHARE, 2 * share) if again > _MANY else share
 
 
-def first_width(core: Core, level: int) -> int:
+def first_width(learned: Learned, level: int) -> int:
     """Levels of the first window, which begins at `level`."""
-    return share_of(max(core.thin, level), core.window_share)
+    return share_of(max(learned.window_levels, level), learned.window_share)
 
 
 def next_width(width: int) -> int:
@@ -206,3 +268,84 @@ def labelled(dist, visited):
                 level = label
                 farthest = v
     return count, level, farthest
+
+
+MAX_WINDOW_SOURCES = 32
+# Of an entry of a queue: in two queues and among the seeds, and while those are put in order.
+_ENTRY_BYTES = 3 * 8 + 16
+
+
+def window_batch_bytes(n_vertices: int, n_blocks: int, k: int) -> int:
+    """Bytes of a batch of k sources beside their columns, at most."""
+    return k * (n_vertices // 8 + 8 + 8 * n_blocks) + _ENTRY_BYTES * thin_capacity(n_vertices)
+
+
+class LevelWindowBatch:
+    """A batch in slices: call `step` until it is True; then every column holds distances.
+
+    Parameters
+    ----------
+    core : the engine's core. sources : at most MAX_WINDOW_SOURCES vertices. columns : one unreached Column
+    a source. learned : by single BFS. Raises OverflowError (from step) if a distance does not fit.
+    """
+
+    def __init__(self, core: Core, sources: Sequence[int], columns: Sequence[Column],
+                 learned: Learned) -> None:
+        self._core, self._columns = core, columns
+        n_words = len(core.work.visited)
+        self._active = np.zeros((len(sources), n_words), np.uint64)
+        self._keys = np.full((len(sources), core.table.n_blocks), NOTHING, np.int64)
+        for i, source in enumerate(sources):
+            columns[i].put([source], 0)
+            if not core.table.isolated[source >> 6] >> np.uint64(source & 63) & np.uint64(1):
+                set_bits(self._active[i], np.array([source]), 1)
+                waiting_keys(self._active[i], columns[i].raw(), core.table.shift, *core.offsets, self._keys[i])
+        capacity = min(core.work.capacity, thin_capacity(core.table.n_vertices))
+        self._capacity = capacity = max(1, capacity // core.threads.compute)
+        self._room = [(np.empty((2, capacity), core.work.queues.dtype), np.empty(capacity, core.work.queues.dtype))
+                      for _ in range(core.threads.compute)]
+        self._width, self._window, self.level = first_width(learned, 0), 0, 0
+        self._limit = columns[0].unreached - 1
+        self._rounds, self._places = Rounds(core, self._grow_all, beside=False), new_places(core)
+
+    def step(self, tick: Tick | None = None) -> bool:
+        """One round of blocks for all sources; True when nothing waits."""
+        core = self._core
+        keys = self._keys.min(axis=0)
+        lowest = int(keys.min())
+        if lowest == NOTHING:
+            core.counters.add(levels=self.level)
+            return True
+        if lowest >= self._window:
+            if lowest >= self._limit:
+                raise OverflowError(f"a distance of {lowest} or more does not fit a column of"
+                                    f" {self._columns[0].dtype}")
+            self.level = lowest
+            self._window = min(self._limit, lowest + self._width)
+            self._width = next_width(self._width)
+        self._rounds.step(keys, self._window, tick)
+        return False
+
+    def _grow_all(self, blocks: np.ndarray) -> int:
+        core, lock = self._core, threading.Lock()
+        left, rooms = list(range(len(self._columns))), list(self._room)
+        bounds, (place, placed) = np.array([self._window, self._capacity]), self._places
+        place_groups(core.pager.arena.slot_of, core.layout, place, placed)
+
+        def run() -> int:
+            arcs = 0
+            with lock:
+                queues, seeds = rooms.pop()
+            while True:
+                with lock:
+                    if not left:
+                        break
+                    i = left.pop()
+                mine = blocks[self._keys[i, blocks] < self._window]
+                if len(mine):
+                    arcs += int(grow(core.paging, core.layout, place, self._columns[i].raw(), self._active[i],
+                                     self._keys[i], mine, queues, seeds, bounds))
+            core.counters.add(edges_scanned=arcs)
+            return arcs
+
+        return sum(core.everywhere(run))

@@ -22,6 +22,7 @@ from .columns import Column
 from .core import Core
 from .multi_dense import (
     ACTIVE,
+    DENSE_ARCS,
     FLIP,
     FRESH,
     FULL,
@@ -29,16 +30,34 @@ from .multi_dense import (
     MARKS,
     REMAINING,
     STALE,
+    STATE,
+    STOP_ARCS,
     clear_rows,
     end_level,
     open_arcs,
     pull,
     push,
+    reach,
     settle_rows,
+    sparse_multi,
 )
-from .multi_sparse import DENSE, DENSE_ARCS, DONE, MET, MISSING, STATE, STOP_ARCS, reach, sparse_multi
-from .sparse import ARCS, COUNT, CURRENT, HEAD, LEVEL, MISSED, NEXT, NEXT_ARCS
-from .workspace import list_bits, pairs_to_meet, set_bits
+from .workspace import (
+    ARCS,
+    COUNT,
+    CURRENT,
+    DENSE,
+    DONE,
+    HEAD,
+    LEVEL,
+    MET,
+    MISSED,
+    MISSING,
+    NEXT,
+    NEXT_ARCS,
+    list_bits,
+    pairs_to_meet,
+    set_bits,
+)
 
 NARROW_BITS, WORD_BITS, MOST_BITS = 8, 64, 512
 # A pushed arc reads and writes two places at random, a pulled one reads one.

@@ -1,4 +1,4 @@
-"""Dense levels of bit-parallel multi-source BFS: push, pull, and what ends a level.
+"""Levels of bit-parallel multi-source BFS: dense ones, by push or pull, and sparse ones on queues.
 
 One traversal serves up to 64 w sources: bit b of a vertex's words stands for source b. All state
 is in two arrays.
@@ -13,6 +13,10 @@ A row that spans blocks is never written by plain stores, since two threads may 
 Sources: Then, Kaufmann, Chirigati et al., The More the
 Merrier: Efficient Multi-Source Graph Traversal (PVLDB 2014), for bit-parallel sources; Beamer,
 Asanovic, Patterson 2012, for the two directions.
+
+Sparse levels are as those of sparse.py, many in one call on one thread, with words instead of bits: a vertex is in the
+queue once, however many sources have it in their frontier. If a level turns out dense, or misses too many blocks, it is
+done again as a push: ORing twice changes nothing.
 """
 
 from __future__ import annotations
@@ -23,14 +27,29 @@ from ..jit import inlined, kernel
 from ..stream.offsets import row_length, row_start
 from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros, prefetch, store_unsigned
 from .rows import ALL, bit_walk, row_walk
-from .sparse import LEVEL
-from .wide_rows import AHEAD
+from .sparse import FIRST_ROW, queue_walk
+from .workspace import (
+    ARCS,
+    COUNT,
+    CURRENT,
+    DENSE,
+    DONE,
+    HEAD,
+    LEVEL,
+    MET,
+    MISSED,
+    MISSING,
+    NEXT,
+    NEXT_ARCS,
+    SLICE,
+)
 
 ACTIVE, FRESH, FULL, STALE = 0, 1, 2, 3
 MARKS = 4
+AHEAD = 24  # arcs ahead of the row at hand whose rows are fetched
 
-# Slots of `state` that dense and sparse kernels share, beside those of sparse.py (see multi_sparse.py for the others).
-FLIP, ITEM_BYTES, REMAINING = 7, 8, 9
+# Slots of `state`, beside those of workspace.py up to NEXT_ARCS.
+FLIP, ITEM_BYTES, REMAINING, STOP_ARCS, DENSE_ARCS, STATE = 7, 8, 9, 11, 12, 13
 
 
 @inlined
@@ -265,3 +284,91 @@ def open_arcs(turn, grain, bitmap, offsets, out):
                 arcs += row_length(offsets, (word << 6) + count_trailing_zeros(bits))
                 bits &= bits - np.uint64(1)
     atomic_add(out, 0, arcs)
+
+
+@inlined
+def _reach(args, v, u, there, tail):
+    words, offsets, now = args
+    then = 3 - now
+    hit = False
+    known = False
+    for j in range(words.shape[2]):
+        known |= words[then, u, j] != 0
+        new = words[now, v, j] & ~words[0, u, j]
+        if new:
+            hit = True
+            words[then, u, j] |= new
+    if hit and not known:
+        there[tail] = u
+        return tail + 1, row_length(offsets, u)
+    return tail, 0
+
+
+_walk_multi = queue_walk(_reach)
+
+
+@kernel
+def sparse_multi(paging, offsets, words, marks, queues, missed, state, sinks, targets):
+    """Run levels; returns why it stopped (DONE, MISSING, DENSE, SLICE, MET)."""
+    near = FIRST_ROW
+    while True:
+        full, near = _walk_multi(paging, offsets, queues, missed, state, (words, offsets, state[FLIP]), near)
+        if full:
+            return DENSE
+        if state[MISSED]:
+            return MISSING
+        tail, next_arcs = state[NEXT], state[NEXT_ARCS]
+        finish_level(queues[state[CURRENT]], queues[1 - state[CURRENT]], words, marks, state, sinks, targets)
+        if tail == 0:
+            return DONE
+        if len(targets) and state[REMAINING] <= 0:
+            return MET
+        if next_arcs > state[DENSE_ARCS]:
+            return DENSE
+        if state[ARCS] >= state[STOP_ARCS]:
+            return SLICE
+
+
+@inlined
+def finish_level(here, there, words, marks, state, sinks, targets):
+    """The next queue becomes the current one; its distances are written."""
+    n = words.shape[1] - 1
+    w = words.shape[2]
+    now = state[FLIP]
+    then = 3 - now
+    alive = words[then, n]
+    level = state[LEVEL] + 1
+    for i in range(state[COUNT]):
+        for j in range(w):
+            words[now, here[i], j] = 0
+    for i in range(state[NEXT]):
+        u = np.int64(there[i])
+        bit = np.uint64(1) << np.uint64(u & 63)
+        wanted = len(targets) > 0 and (targets[u >> 6] & bit) != 0
+        full, pairs = see(words, then, u, alive, sinks, level, state[ITEM_BYTES], wanted)
+        state[REMAINING] -= pairs
+        if full:
+            marks[FULL, u >> 6] |= bit
+    reach(words, then, level, sinks)
+    state[FLIP] = then
+    state[CURRENT] = 1 - state[CURRENT]
+    state[HEAD] = 0
+    state[COUNT] = state[NEXT]
+    state[NEXT] = 0
+    state[NEXT_ARCS] = 0
+    if state[COUNT]:
+        state[LEVEL] = level
+
+
+@kernel
+def reach(words, plane, level, sinks):
+    """Sources that row n of the plane names have reached `level`; clears that row."""
+    n = words.shape[1] - 1
+    size = words.itemsize * 8
+    for j in range(words.shape[2]):
+        alive = np.uint64(words[plane, n, j])
+        while alive:
+            b = count_trailing_zeros(alive)
+            alive &= alive - np.uint64(1)
+            sinks[0, j * size + b] = level
+        words[plane, n, j] = 0

@@ -1,12 +1,28 @@
 """Wide batches: the eccentricities of up to 2,048 sources, where balls soon fill the graph.
 
 Definition: the ball of a source grows by 1 a level; its eccentricity is its radius when it has grown for the last time.
-Balls begin small, one by one (wide_balls.py); then a level is one pull over all rows that some source has not seen,
-without queues, frontiers or marks of what is new (wide_rows.py). Work: all arcs of such rows a level, for all sources
+Balls begin small, one by one; then a level is one pull over all rows that some source has not seen,
+without queues, frontiers or marks of what is new. Work: all arcs of such rows a level, for all sources
 together. I/O: a level reads every block once. Bytes a vertex: b / 4 for b bits, and 0.13 for marks; and a thread 0.13
 and a queue.
 It pays where most levels are dense, as in random graphs: there a source takes a tenth of the CPU seconds that it does
 in batches of 512. Where frontiers are thin, multi.py is for it.
+
+The ball of one source of thousands has a few vertices in its first levels, and a pass over all rows would be for these
+alone. So every source is searched with a queue of its own, as far as the arcs it looks at stay few, and its bit is set
+in the rows of what it has met. Balls may have different radii: a level of the batch makes each larger by 1.
+
+Then every row that is not full takes the bits of its neighbours, by vector instructions.
+
+words : uint64[2, n, w], w = 8, 16 or 32: bit b of words[now, v] is set when v lies in the ball of source b as far as it
+has grown. A level writes the other plane, so that no row is read while it changes. Planes begin at a multiple of 64
+bytes (aligned_words). full : uint64[ceil(n / 64)], bitmap of the rows that every source has seen. In the level after
+that all neighbours of such a row are full as well: it is asked for no more, and need not be in the other plane.
+A row that spans blocks is written by atomic ORs into what it had two levels ago, which is never more than it has now,
+and finished after the sweep (settle_wide).
+Source: Then et al., PVLDB 2014 (MS-BFS), whose frontiers and queues are left out here: once the balls of so many
+sources meet every row in every level, marks cost more than they save. Reading rows that lie anywhere waits for memory,
+not for the processor; so rows are fetched ahead, and what is written goes past the cache where it is too small for it.
 """
 
 from __future__ import annotations
@@ -14,12 +30,257 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
+from ..jit import inlined, kernel
+from ..numba_private import filled_slot, for_range, stack_slot
+from ..stream.offsets import row_length, row_span
 from ..stream.pager import Tick
+from .atomics import atomic_add, atomic_or, prefetch
 from .core import Core
 from .multi import spanning_rows
-from .wide_balls import WORD_BITS, fill_balls
-from .wide_rows import LANES, VECTORS, aligned_words, pull_wide, settle_wide
+from .multi_dense import AHEAD
+from .rows import hits_to_second, not_in_second, row_walk
+
+LANES = 8  # words of a vector: 64 bytes, a line of the cache
+VECTORS = (1, 2, 4)  # of a row
+STRIDE = 8  # arcs after which a row looks whether it is full
+_WORD, _FLAG = ir.IntType(64), ir.IntType(1)
+_VECTOR = ir.VectorType(_WORD, LANES)
+
+
+def aligned_words(*shape: int) -> np.ndarray:
+    """Zeros, uint64, that begin at a multiple of 64 bytes."""
+    size = int(np.prod(shape))
+    whole = np.zeros(size + LANES, np.uint64)
+    skip = -whole.ctypes.data % 64 // 8
+    return whole[skip : skip + size].reshape(shape)
+
+
+@intrinsic
+def _publish(typingctx: Any) -> Any:
+    """What was written past the cache is there for other threads after this."""
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        builder.fence("seq_cst")
+        return context.get_dummy_value()
+
+    return types.void(), codegen
+
+
+class _RowCode:
+    """Emits the code of a row of `count` vectors. data : of planes (uint64*), ids, the mask of all sources and what has
+    changed; numbers : of here and there (where the planes begin), v, begin, end, past (bool)."""
+
+    def __init__(self, builder: Any, count: int, data: tuple[Any, ...], numbers: tuple[Any, ...]) -> None:
+        self._builder, self._count = builder, count
+        self._words, self._ids, self._mask, self._changed = data
+        self._here, self._there, self._v, self._begin, self._end, self._past = numbers
+
+    def _row(self, plane: Any, vertex: Any) -> Any:
+        b = self._builder
+        at = b.add(plane, b.mul(vertex, _WORD(self._count * LANES)))
+        return b.bitcast(b.gep(self._words, [at]), _VECTOR.as_pointer())
+
+    def _load(self, row: Any, k: int) -> Any:
+        return self._builder.load(self._builder.gep(row, [_WORD(k)]), align=8)
+
+    def _store(self, value: Any, row: Any, k: int, past: bool) -> None:
+        b = self._builder
+        store = b.store(value, b.gep(row, [_WORD(k)]), align=64 if past else 8)
+        if past:
+            store.set_metadata("nontemporal", b.module.add_metadata([ir.IntType(32)(1)]))
+
+    def _full(self, row: Any) -> Any:
+        """Whether these vectors (a stack slot each) are the mask."""
+        b = self._builder
+        mask = b.bitcast(self._mask, _VECTOR.as_pointer())
+        left = None
+        for k, slot in enumerate(row):
+            missing = b.xor(b.load(slot), self._load(mask, k))
+            left = missing if left is None else b.or_(left, missing)
+        some = b.icmp_unsigned("!=", left, ir.Constant(_VECTOR, None))
+        byte = ir.IntType(LANES)
+        return b.icmp_unsigned("==", b.bitcast(some, byte), byte(0))
+
+    def _gather(self, slots: list[Any], at: Any) -> None:
+        """OR the rows of the neighbours into the slots, until there is none left or nothing more can come."""
+        b = self._builder
+        ask, look, over = (b.append_basic_block(name) for name in ("wide.ask", "wide.look", "wide.over"))
+        b.branch(ask)
+        b.position_at_end(ask)
+        b.cbranch(b.icmp_signed("<", b.load(at), self._end), look, over)
+        b.position_at_end(look)
+        begin, stop = b.load(at), b.add(b.load(at), _WORD(STRIDE))
+        stop = b.select(b.icmp_signed("<", stop, self._end), stop, self._end)
+        with for_range(b, begin, stop, _WORD(1)) as (p, _):
+            vertex = b.load(b.gep(self._ids, [p]))
+            row = self._row(self._here, b.zext(vertex, _WORD) if vertex.type != _WORD else vertex)
+            for k, slot in enumerate(slots):
+                b.store(b.or_(b.load(slot), self._load(row, k)), slot)
+        b.store(stop, at)
+        b.cbranch(self._full(slots), over, ask)
+        b.position_at_end(over)
+
+    def emit(self) -> Any:
+        """The code; gives (arc after the last one looked at, whether the row is full now)."""
+        b = self._builder
+        slots = [stack_slot(b, _VECTOR) for _ in range(self._count)]
+        at = filled_slot(b, self._begin)
+        before = self._row(self._here, self._v)
+        for k, slot in enumerate(slots):
+            b.store(self._load(before, k), slot)
+        self._gather(slots, at)
+        out, changed = self._row(self._there, self._v), b.bitcast(self._changed, _VECTOR.as_pointer())
+        for k, slot in enumerate(slots):
+            new = b.xor(b.load(slot), self._load(before, k))
+            self._store(b.or_(self._load(changed, k), new), changed, k, False)
+        with b.if_else(self._past) as (past, near):
+            for branch, flag in ((past, True), (near, False)):
+                with branch:
+                    for k, slot in enumerate(slots):
+                        self._store(b.load(slot), out, k, flag)
+        return b.load(at), self._full(slots)
+
+
+@intrinsic
+def _take_row(typingctx: Any, arrays: Any, vectors: Any, planes: Any, row: Any, past: Any) -> Any:
+    """words[there, v] = words[here, v] | words[here, u] for all u of ids[begin:end]; changed |= what is new.
+
+    arrays : (words uint64[:], ids, mask uint64[w], changed uint64[w]). vectors : of a row, one of VECTORS. planes :
+    (here, there), where they begin in words. row : (v, begin, end). past : whether to write past the cache. Gives (arc
+    after the last one looked at, whether v is full)."""
+    signature = types.Tuple((types.intp, types.boolean))(
+        arrays, types.intp, types.UniTuple(types.intp, 2), types.UniTuple(types.intp, 3), types.boolean)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        data = tuple(context.make_array(kind)(context, builder, builder.extract_value(args[0], i)).data
+                     for i, kind in enumerate(sig.args[0]))
+        here, there = (builder.extract_value(args[2], i) for i in (0, 1))
+        numbers = here, there, *(builder.extract_value(args[3], i) for i in range(3)), builder.trunc(args[4], _FLAG)
+        at, full = filled_slot(builder, numbers[3]), filled_slot(builder, _FLAG(0))
+        for count in VECTORS:
+            with builder.if_then(builder.icmp_signed("==", args[1], _WORD(count))):
+                for value, slot in zip(_RowCode(builder, count, data, numbers).emit(), (at, full), strict=True):
+                    builder.store(value, slot)
+        result = [builder.load(at), context.cast(builder, builder.load(full), types.boolean, types.boolean)]
+        return context.make_tuple(builder, sig.return_type, result)
+
+    return signature, codegen
+
+
+@inlined
+def _pull_row(state, ids, v, begin, end, whole):
+    words, _, mask, changed, about = state
+    here, past = about
+    n, w = words.shape[1:]
+    flat = words.reshape(-1)
+    there = (1 - here) * n * w
+    if not whole:
+        for p in range(begin, end):
+            u = np.int64(ids[p])
+            for j in range(w):
+                atomic_or(flat, there + v * w + j, words[here, u, j])
+        return end - begin, False
+    for p in range(min(begin + AHEAD, len(ids)), min(end + AHEAD, len(ids))):
+        u = np.int64(ids[p])
+        for j in range(0, w, LANES):
+            prefetch(flat, (here * n + u) * w + j)
+    stop, full = _take_row((flat, ids, mask, changed), w // LANES, (here * n * w, there), (v, begin, end), past)
+    return stop - begin, full
+
+
+_walk_rows = row_walk(not_in_second, _pull_row, hits_to_second)
+
+
+@kernel
+def pull_wide(piece, layout, words, full, mask, total, here, past, changed):
+    """Every row that is not full ORs the rows of its neighbours, of plane `here`, into the other plane.
+
+    mask : uint64[w], all sources. total : uint64[w], the sources get a bit there that have reached something. past :
+    whether to write past the cache. changed : uint64[w], zeros, of this thread. Returns arcs scanned."""
+    arcs = _walk_rows(piece, layout, (words, full, mask, changed, (here, past)))
+    for j in range(len(changed)):
+        atomic_or(total, j, changed[j])
+    _publish()
+    return arcs
+
+
+@kernel
+def settle_wide(vertices, words, full, mask, total, here):
+    """Finish the rows that span blocks after a pull, one thread."""
+    for i in range(len(vertices)):
+        v = np.int64(vertices[i])
+        whole = True
+        for j in range(words.shape[2]):
+            words[1 - here, v, j] |= words[here, v, j]
+            total[j] |= words[1 - here, v, j] ^ words[here, v, j]
+            whole &= words[1 - here, v, j] == mask[j]
+        if whole:
+            full[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+
+
+WORD_BITS = 64
+
+
+@inlined
+def _grow(paging, offsets, seen, queue, head, tail):
+    """Look at the rows of queue[head:tail]; (the new tail, arcs of the rows of what is new)."""
+    ids, slot_of, shift = paging
+    end, arcs = tail, 0
+    for i in range(head, tail):
+        p, stop = row_span(offsets[0], offsets[1], offsets[2], np.int64(queue[i]))
+        while p < stop:
+            block = p >> shift
+            base = (np.int64(slot_of[block]) - block) << shift
+            last = min(stop, (block + 1) << shift)
+            for q in range(base + p, base + last):
+                u = np.int64(ids[q])
+                bit = np.uint64(1) << np.uint64(u & 63)
+                if not seen[u >> 6] & bit:
+                    seen[u >> 6] |= bit
+                    queue[end] = u
+                    end += 1
+                    arcs += row_length(offsets, u)
+            p = last
+    return end, arcs
+
+
+@kernel
+def fill_balls(turn, paging, offsets, sources, words, seen, queue, radii, over):
+    """Threads share the sources, 64 at a time, by `turn`, int64[1]. All blocks are in memory.
+
+    sources : int64[k]. words : uint64[n, w], zeros, get bit b where the ball of source b is. seen : uint64[ceil(n /
+    64)], zeros before and after; queue : id[...], of this thread. A ball grows while it looks at fewer arcs than the
+    queue has entries. radii : int64[k], the largest distance met. over : uint8[k], 1 where nothing else is to be met.
+    Returns arcs scanned."""
+    total, flat = 0, words.reshape(-1)
+    while True:
+        first = atomic_add(turn, 0, 1) * WORD_BITS
+        if first >= len(sources):
+            return total
+        for s in range(first, min(first + WORD_BITS, len(sources))):
+            queue[0] = sources[s]
+            seen[sources[s] >> 6] |= np.uint64(1) << np.uint64(sources[s] & 63)
+            head, tail, radius, scanned = 0, 1, 0, 0
+            arcs = row_length(offsets, sources[s])
+            while scanned + arcs < len(queue):
+                scanned += arcs
+                end, arcs = _grow(paging, offsets, seen, queue, head, tail)
+                head, tail = tail, end
+                if head == tail:
+                    over[s] = 1
+                    break
+                radius += 1
+            radii[s] = radius
+            total += scanned
+            for i in range(tail):
+                prefetch(flat, np.int64(queue[min(i + AHEAD, tail - 1)]) * words.shape[1] + (s >> 6))
+                u = np.int64(queue[i])
+                seen[u >> 6] = 0
+                words[u, s >> 6] |= np.uint64(1) << np.uint64(s & 63)
+
 
 WIDTHS = tuple(WORD_BITS * LANES * vectors for vectors in VECTORS)
 MOST_WIDE_BITS = WIDTHS[-1]

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..stream.offsets import row_span, row_start
-from .atomics import atomic_add, count_leading_zeros, count_trailing_zeros
+from .atomics import atomic_add, atomic_or, count_leading_zeros, count_trailing_zeros
 
 Visitor = Callable[..., Any]
 ALL, NONE = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0)
@@ -49,6 +49,37 @@ def has_bit(bitmap, v):
 def every_row(state, word):
     """Select all rows."""
     return ALL
+
+
+# What else is selected, and settled, where the state begins with bitmaps.
+@inlined
+def in_first(state, word):
+    """Select the rows in the first bitmap."""
+    return state[0][word]
+
+
+@inlined
+def in_second(state, word):
+    """Select the rows in the second bitmap."""
+    return state[1][word]
+
+
+@inlined
+def not_in_first(state, word):
+    """Select the rows that are not in the first bitmap."""
+    return ~state[0][word]
+
+
+@inlined
+def not_in_second(state, word):
+    """Select the rows that are not in the second bitmap."""
+    return ~state[1][word]
+
+
+@inlined
+def hits_to_second(state, word, hits):
+    """Add the rows with a hit to the second bitmap."""
+    atomic_or(state[1], word, hits)
 
 
 @inlined

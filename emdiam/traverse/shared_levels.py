@@ -14,16 +14,15 @@ Work: as sparse.py. Bytes: a buffer of 512 ids a thread.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..jit import inlined, kernel
 from ..stream.offsets import row_length, row_span
 from .atomics import atomic_count, atomic_or, atomic_put, atomic_replace, yield_core
-from .profile import count_level
-from .sparse import (
-    AHEAD,
+from .sparse import AHEAD, ask_ahead, in_arena, put_row_aside, smallest_of
+from .workspace import (
     ARCS,
     COUNT,
     CURRENT,
@@ -40,16 +39,14 @@ from .sparse import (
     PROFILE,
     REACHED,
     SLICE,
-    ask_ahead,
-    in_arena,
-    put_row_aside,
+    THIN,
+    count_level,
 )
 
 if TYPE_CHECKING:
+    from .bfs import BfsRun, Mode
     from .core import Core
 
-# Why a call returned, beside the reasons of sparse.py: the next level is thin.
-THIN = 6
 # Slots of `shared` (uint64[64]), each in a cache line of its own: the ticket; vertices done; entries of the next
 # queue; arcs of their rows; arcs scanned; rows put aside; threads that have come; whether the call is over.
 _TICKET, _DONE, _NEXT, _NEXT_ARCS, _ARCS, _MISSED, _CAME, _OVER = 0, 8, 16, 24, 32, 40, 48, 56
@@ -132,10 +129,7 @@ def _close(queues, shared, state, scanned):
         state[MISSED] = missed
         return MISSING
     if tail == 0:
-        smallest = np.int64(queues[state[CURRENT], 0])
-        for i in range(1, state[COUNT]):
-            smallest = min(smallest, np.int64(queues[state[CURRENT], i]))
-        state[FARTHEST] = smallest
+        state[FARTHEST] = smallest_of(queues[state[CURRENT]], state[COUNT])
         return DONE
     state[REACHED] += tail
     state[LEVEL] += 1
@@ -198,3 +192,32 @@ def share_levels(core: Core, dist: np.ndarray, limits: np.ndarray) -> int:
     buffers, shared = np.empty((core.threads.compute, _BUFFER), work.queues.dtype), np.zeros(_SHARED, np.uint64)
     return max(core.everywhere(lambda: int(shared_levels(
         graph, (work.visited, dist), work.queues, work.missed, buffers, shared, work.state, limits))))
+
+
+class SharedLevels:
+    """How a BFS does levels that are worth more than one thread, and have too few arcs for bitmaps. See BfsRun.
+
+    used : whether it has done one."""
+
+    def __init__(self, run: BfsRun) -> None:
+        self._run, self.used, self._most, self._least = run, False, 0, 0
+
+    def enter(self, most: int, least: int) -> Mode:
+        """Go on from between two levels, as long as the next one has so many arcs."""
+        self._most, self._least = most, least
+        return self
+
+    def step(self, tick: Any = None) -> Mode | None:
+        """Levels until the threads have a reason to stop."""
+        run, core, state, self.used = self._run, self._run.core, self._run.core.work.state, True
+        level, arcs = run.level, int(state[ARCS])
+        limits = np.array([run.level_limit, core.slice_arcs, self._most, self._least, state[NEXT_ARCS]], np.int64)
+        reason = share_levels(core, run.distances, limits)
+        arcs = int(state[ARCS]) - arcs
+        run.front.visited_arcs += arcs
+        core.counters.add(levels=run.level - level + (reason == DONE), edges_scanned=arcs)
+        if reason in (THIN, DENSE, SLICE):
+            return run.sparse.go_on(int(state[NEXT_ARCS]))
+        if reason != MISSING:  # which is before the end of a level
+            state[NEXT_ARCS] = 0
+        return run.sparse.after(reason)

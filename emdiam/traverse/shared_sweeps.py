@@ -16,10 +16,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..stream.pager import Tick
-from .bfs import BfsRun
+from .bfs import BfsRun, Learned
 from .columns import Column
 from .core import Core, Sweep
-from .left_rows import Lent
+from .left_rows import ArenaPart
 from .workspace import Workspace, workspace_bytes
 
 # Of more sources the kernels take longer than the reading that is saved, and there is little room for rows of each.
@@ -34,20 +34,20 @@ def together_bytes(n_vertices: int) -> int:
 class SharedSweeps:
     """BFS of some sources: call `step` until it returns True, then `result`.
 
-    columns : of the distances, unreached, one a source; None: they are not wanted. Raises OverflowError (from step)
-    when a distance does not fit them.
+    columns : of the distances, unreached, one a source. learned : by single BFS. Raises
+    OverflowError (from step) when a distance does not fit them.
     """
 
-    def __init__(self, core: Core, sources: Sequence[int], columns: Sequence[Column] | None = None) -> None:
-        self._core, self._lent = core, Lent(core.pager.arena, len(sources))
-        self._runs, core.left_rows = list[BfsRun](), None
+    def __init__(self, core: Core, sources: Sequence[int], columns: Sequence[Column],
+                 learned: Learned) -> None:
+        self._core, self._part, self._runs = core, ArenaPart(core.pager.arena, len(sources)), list[BfsRun]()
         for i, source in enumerate(sources):
             own = copy.copy(core)
             if i:
                 own.work = Workspace(core.table.n_vertices, core.work.queues.dtype)
-            self._runs.append(BfsRun(own, source, distances=False, lent=self._lent))
-            if columns is not None:
-                self._runs[i].use_distances(columns[i].raw())
+            self._runs.append(BfsRun(own, source, learned, distances=False))
+            self._runs[i].left.part = self._part
+            self._runs[i].use_distances(columns[i].raw())
         self._going = self._runs
 
     @property
@@ -62,23 +62,24 @@ class SharedSweeps:
         moving = next((run for run in self._going if not run.at_sweep), None)
         if moving is None:
             self._sweep(self._going, tick)
-            self._going = [run for run in self._going if not run.finished]
+            self._going = [run for run in self._going if run.mode is not None]
         elif moving.step(tick):
             self._going = [run for run in self._going if run is not moving]
         return not self._going
 
     def _sweep(self, runs: list[BfsRun], tick: Tick | None) -> None:
-        core, sweeps = self._core, [run.begin_sweep() for run in runs]
+        core, sweeps = self._core, [run.dense.begin_sweep() for run in runs]
         joint = JointSweep(sweeps, core.table.n_blocks)
         core.take(joint.whole, tick)
         core.count_sweep(len(joint.whole.blocks), sum(joint.results), len(runs))
         for run, arcs in zip(runs, joint.results, strict=True):
-            run.end_sweep(arcs)
+            run.mode = run.dense.end_sweep(arcs)
 
     def result(self) -> np.ndarray:
         """int32[k], the eccentricities. Call it after `step` has returned True."""
         eccentricities = [run.result().levels for run in self._runs]
-        self._lent.give_back(last=True)
+        self._part.give_back(last=True)
+        self._core.work.left_rows = None
         self._core.counters.add(traversals=1 - len(self._runs))
         return np.array(eccentricities, np.int32)
 

@@ -3,7 +3,7 @@
 A graph with Θ(n) levels has millions of them, so a level must cost nanoseconds, not a Python
 call. The kernels run level after level on queues and return only when they must: blocks are
 missing, the next queue is full (the frontier turned dense), a limit is reached, the slice is
-over, or nothing is left. `state` (int64[STATE]) makes a call resumable where it stopped.
+over, or nothing is left. `state` (workspace.py) makes a call resumable where it stopped.
 
 Rows on missing blocks are put aside as (vertex, arc position) and finished after Python has
 brought the blocks, in the same level, so a level reads a block once. Rows may span blocks.
@@ -11,34 +11,45 @@ brought the blocks, in the same level, so a level reads a block once. Rows may s
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..jit import inlined, kernel
 from ..stream.offsets import GROUP, row_length, row_span
 from .atomics import prefetch
-from .profile import BINS, count_level
+from .workspace import (
+    ARCS,
+    COUNT,
+    CURRENT,
+    DENSE,
+    DONE,
+    FARTHEST,
+    HEAD,
+    LEVEL,
+    LIMIT,
+    MET,
+    MISSED,
+    MISSING,
+    NEXT,
+    NEXT_ARCS,
+    PROFILE,
+    REACHED,
+    SLICE,
+    TARGETS,
+    count_level,
+)
 
-# Slots of `state`.
-LEVEL = 0  # level of the vertices in the current queue
-CURRENT = 1  # 0 or 1: which of the two queues is current
-HEAD = 2  # first entry of the current queue that was not expanded yet
-COUNT = 3  # entries of the current queue
-NEXT = 4  # entries of the next queue
-MISSED = 5  # rows put aside
-ARCS = 6  # arcs scanned so far
-REACHED = 7  # vertices reached so far, seeds included
-TARGETS = 8  # targets still unreached
-FARTHEST = 9  # smallest vertex of the last non-empty level
-NEXT_ARCS = 10  # arcs of the rows in the next queue
-PROFILE = 11  # vertices a level, thinned (profile.py)
-STATE = PROFILE + 1 + BINS
+if TYPE_CHECKING:
+    from .bfs import BfsRun, Mode
 
-# Why a call returned.
-DONE, MISSING, DENSE, LIMIT, SLICE, MET = 0, 1, 2, 3, 4, 5
-
+# Levels of a BFS by which it is seen whether sharing them pays; seconds of one thread from which a level is worth it.
+_TRIED, _WORTH_SHARING = 16, 1e-4
+# Others are read ahead where a level misses at most so many, and of all ids brought one in so many was looked at.
+_FEW, _USED = 4, 2
 
 # Rows of the queue after the one that is visited, whose offsets are asked for.
 AHEAD = 4
@@ -170,6 +181,15 @@ def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @inlined
+def smallest_of(queue, count):
+    """The smallest of the first `count` entries, of which there is one."""
+    smallest = np.int64(queue[0])
+    for i in range(1, count):
+        smallest = min(smallest, np.int64(queue[i]))
+    return smallest
+
+
+@inlined
 def _reach(args, v, w, there, tail):
     visited, dist, targets, offsets, level, state = args
     bit = np.uint64(1) << np.uint64(w & 63)
@@ -216,10 +236,7 @@ def sparse_bfs(paging, offsets, visited, dist, targets, queues, missed, state, l
         state[NEXT] = 0
         state[NEXT_ARCS] = 0
         if tail == 0:
-            smallest = np.int64(queues[state[CURRENT], 0])
-            for i in range(1, state[COUNT]):
-                smallest = min(smallest, np.int64(queues[state[CURRENT], i]))
-            state[FARTHEST] = smallest
+            state[FARTHEST] = smallest_of(queues[state[CURRENT]], state[COUNT])
             return DONE
         state[LEVEL] = level + 1
         count_level(state, PROFILE, level + 1, tail)
@@ -232,44 +249,96 @@ def sparse_bfs(paging, offsets, visited, dist, targets, queues, missed, state, l
             return DENSE
 
 
-@inlined
-def _lower(args, v, w, there, tail):
-    bound, value = args
-    if np.int64(bound[w]) > value:
-        bound[w] = value
-        there[tail] = w
-        tail += 1
-    return tail, 0
+class SparseLevels:
+    """How a BFS does levels with few arcs: one thread, many levels a step. See BfsRun for what modes share.
 
+    The first BFS of a core looks at every level of some arcs, to see from how many on sharing it with other threads
+    pays (Learned.alone_arcs); later ones know."""
 
-_walk_spread = queue_walk(_lower)
+    def __init__(self, run: BfsRun) -> None:
+        self._run, core = run, run.core
+        self.stops = 0  # for missing blocks
+        self._brought = self._read_again = 0  # blocks, those read ahead among them; those that were brought before
+        self._was_brought = np.zeros(core.table.n_blocks, bool)
+        self._may_share = core.shares and not (run.profile or len(run.targets))
+        self._alone_arcs, self._tried, self._pace = core.dense_arcs, 0, 1.0
+        if self._may_share:
+            known = run.learned.alone_arcs
+            self._alone_arcs, self._tried = (core.shared_arcs, 0) if known is None else (known, _TRIED)
 
+    def step(self, tick: Any = None) -> Mode | None:
+        """Levels until the kernel has a reason to return."""
+        run, core, work = self._run, self._run.core, self._run.core.work
+        state, level, arcs = work.state, run.level, int(work.state[ARCS])
+        limit = min(run.level_limit, level + 1) if run.profile else run.level_limit
+        begin = time.thread_time()
+        reason = sparse_bfs(core.paging, core.offsets, work.visited, run.distances, run.targets, work.queues,
+                            work.missed, state, np.array([limit, core.slice_arcs, self._alone_arcs], np.int64))
+        seconds, arcs = time.thread_time() - begin, int(state[ARCS]) - arcs
+        run.front.visited_arcs += arcs
+        core.counters.add(kernel_cpu_seconds=seconds, levels=run.level - level + (reason == DONE), edges_scanned=arcs)
+        if run.profile and run.level > level:
+            run.level_counts.append(int(state[COUNT]))
+        if reason == DENSE and state[NEXT_ARCS] and not (state[HEAD] or state[NEXT] or state[MISSED]):
+            return self._between_levels(seconds / max(1, arcs))
+        return self.after(reason)
 
-@kernel(allocates=False)
-def sparse_spread(paging, offsets, bound, queues, missed, state, limits):
-    """Spread bounds: a neighbour of a vertex with bound k gets min(its bound, k + 1).
+    def _between_levels(self, pace: float) -> Mode | None:
+        """Who does the next level, by its arcs. pace : CPU seconds an arc of one thread just now."""
+        run, core, state = self._run, self._run.core, self._run.core.work.state
+        arcs, most = int(state[NEXT_ARCS]), min(core.dense_arcs, core.work.capacity)
+        self._tried, self._pace = self._tried + 1, min(self._pace, max(pace, 1e-12))
+        if self._may_share and self._tried >= _TRIED:
+            self._alone_arcs = max(core.shared_arcs, int(_WORTH_SHARING / self._pace))
+            if self._alone_arcs >= most:
+                self._alone_arcs = core.dense_arcs
+            run.learned = replace(run.learned, alone_arcs=self._alone_arcs)
+            if self._alone_arcs < arcs <= most:
+                return run.shared.enter(most, self._alone_arcs // 2)
+        return self.go_on(arcs)
 
-    As sparse_bfs, with `bound` (unsigned[n]) in place of a visited set and state[LEVEL] the
-    bound of the current queue. REACHED counts lowered vertices, seeds excluded.
-    """
-    stop_arcs, near = state[ARCS] + limits[1], FIRST_ROW
-    while True:
-        value = state[LEVEL]
-        if state[HEAD] == 0 and state[MISSED] == 0 and state[NEXT] == 0:
-            if value >= limits[0]:
-                return LIMIT
-            if state[ARCS] >= stop_arcs:
-                return SLICE
-        full, near = _walk_spread(paging, offsets, queues, missed, state, (bound, value + 1), near)
-        if full:
-            return DENSE
-        if state[MISSED]:
-            return MISSING
-        state[REACHED] += state[NEXT]
-        state[LEVEL] = value + 1
-        state[CURRENT] = 1 - state[CURRENT]
-        state[COUNT] = state[NEXT]
-        state[HEAD] = 0
-        state[NEXT] = 0
-        if state[COUNT] == 0:
-            return DONE
+    def go_on(self, arcs: int) -> Mode:
+        """From between two levels, the next of which has so many arcs."""
+        self._run.core.work.state[NEXT_ARCS] = 0
+        return self._run.dense.enter() if arcs > self._run.core.dense_arcs else self
+
+    def after(self, reason: int) -> Mode | None:
+        """What comes after a kernel over queues has returned for this reason."""
+        run = self._run
+        if reason == DONE:
+            return run.end(True)
+        if reason == MISSING:
+            return self._load_missed()
+        if reason == DENSE:
+            return run.dense.enter()
+        if reason == MET or (reason == LIMIT and run.at_limit()):
+            state, queues = run.core.work.state, run.core.work.queues
+            state[FARTHEST] = queues[state[CURRENT], : state[COUNT]].min()
+            return run.end(False)
+        return self
+
+    def _load_missed(self) -> Mode:
+        """Bring the blocks of rows that were put aside. A window of levels comes next if level by level the same blocks
+        are read again and again, or if there are too many of them at once; where it cannot be one, a sweep."""
+        run, core = self._run, self._run.core
+        blocks = core.missed_blocks(int(core.work.state[MISSED]))
+        self.stops += 1
+        self._read_again += int(np.count_nonzero(self._was_brought[blocks]))
+        self._was_brought[blocks] = True
+        n_slots = core.pager.arena.n_slots
+        bearable = min(n_slots, core.table.n_blocks - n_slots) // 2
+        if (run.learned.window_levels or self._read_again > bearable) and run.windows.enter():
+            return run.windows
+        if not core.load_blocks(blocks):
+            return run.windows if run.windows.enter() else run.dense.enter()
+        if len(blocks) <= _FEW:
+            # Those that come next are read while the kernel is in these, if most of what was brought was looked at.
+            self._brought += len(blocks)
+            if _USED * int(core.work.state[ARCS]) >= self._brought << core.table.shift:
+                self._brought += core.pager.read_ahead(blocks)
+        return self
+
+    @property
+    def gives_up_sharing(self) -> bool:
+        """Whether a whole BFS had too few levels to see whether sharing them pays."""
+        return self._tried < _TRIED

@@ -14,12 +14,14 @@ import time
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit import inlined, kernel
 from ..stream.pager import Tick
 from .columns import Column
 from .core import Core
-from .direction import Front, sweep_level
-from .sparse import (
+from .dense import level_sweep
+from .direction import Front
+from .sparse import FIRST_ROW, queue_walk
+from .workspace import (
     ARCS,
     COUNT,
     CURRENT,
@@ -33,9 +35,9 @@ from .sparse import (
     NEXT,
     REACHED,
     SLICE,
-    sparse_spread,
+    list_bits,
+    set_bits,
 )
-from .workspace import list_bits, set_bits
 
 
 class SpreadRun:
@@ -155,13 +157,11 @@ class SpreadRun:
     def _to_dense(self) -> None:
         """The rest of the queue becomes the frontier; what the level found keeps its bound."""
         work, state = self._core.work, self._core.work.state
-        head, count, current = int(state[HEAD]), int(state[COUNT]), int(state[CURRENT])
-        work.frontier[:] = 0
-        set_bits(work.frontier, work.queues[current, head:], count - head)
-        set_bits(work.frontier, work.missed_v, int(state[MISSED]))
-        state[HEAD] = state[MISSED] = 0
-        self.lowered += int(state[NEXT])
-        self._front = Front(count, 0, 0)
+        found = int(state[NEXT])
+        work.frontier_from_queue()
+        state[NEXT] = found
+        self.lowered += found
+        self._front = Front(int(state[COUNT]), 0, 0)
 
     def _dense_step(self, tick: Tick | None) -> None:
         core, work = self._core, self._core.work
@@ -176,7 +176,10 @@ class SpreadRun:
         found, other = int(state[NEXT]), 1 - int(state[CURRENT])
         bounded_bits(self._bound, level + 1, work.visited)
         np.copyto(work.before, work.visited)
-        state[ARCS] += sweep_level(core, False, tick)
+        sweep = level_sweep(core, False)
+        arcs = core.take(sweep, tick)
+        core.count_sweep(len(sweep.blocks), arcs)
+        state[ARCS] += arcs
         lowered = lower_new(work.visited, work.before, work.frontier, self._bound, level + 1)
         self.lowered += int(lowered)
         set_bits(work.frontier, work.queues[other], found)
@@ -234,3 +237,46 @@ def equal_bits(bound, value, bitmap):
                 count += 1
         bitmap[word] = bits
     return count
+
+
+@inlined
+def _lower(args, v, w, there, tail):
+    bound, value = args
+    if np.int64(bound[w]) > value:
+        bound[w] = value
+        there[tail] = w
+        tail += 1
+    return tail, 0
+
+
+_walk_spread = queue_walk(_lower)
+
+
+@kernel(allocates=False)
+def sparse_spread(paging, offsets, bound, queues, missed, state, limits):
+    """Spread bounds: a neighbour of a vertex with bound k gets min(its bound, k + 1).
+
+    As sparse_bfs, with `bound` (unsigned[n]) in place of a visited set and state[LEVEL] the
+    bound of the current queue. REACHED counts lowered vertices, seeds excluded.
+    """
+    stop_arcs, near = state[ARCS] + limits[1], FIRST_ROW
+    while True:
+        value = state[LEVEL]
+        if state[HEAD] == 0 and state[MISSED] == 0 and state[NEXT] == 0:
+            if value >= limits[0]:
+                return LIMIT
+            if state[ARCS] >= stop_arcs:
+                return SLICE
+        full, near = _walk_spread(paging, offsets, queues, missed, state, (bound, value + 1), near)
+        if full:
+            return DENSE
+        if state[MISSED]:
+            return MISSING
+        state[REACHED] += state[NEXT]
+        state[LEVEL] = value + 1
+        state[CURRENT] = 1 - state[CURRENT]
+        state[COUNT] = state[NEXT]
+        state[HEAD] = 0
+        state[NEXT] = 0
+        if state[COUNT] == 0:
+            return DONE

@@ -19,7 +19,6 @@ J. Parallel Distrib. Comput. 2005 (what is trimmed).
 
 from __future__ import annotations
 
-import threading
 from itertools import cycle
 from typing import Any
 
@@ -28,11 +27,11 @@ import numpy as np
 from ..jit import inlined, kernel
 from ..stream.offsets import row_span
 from ..stream.pager import Tick
-from .atomics import atomic_add, atomic_and, atomic_or
+from .atomics import atomic_add, atomic_and
 from .bfs import BfsRun
-from .components import _find, join
+from .components import flatten, scan_unseen
 from .core import Core
-from .rows import every_row, has_bit, row_walk
+from .rows import every_row, has_bit, hits_to_second, in_first, row_walk
 from .workspace import bits_at
 
 _SLICE_ARCS = 1 << 25
@@ -55,16 +54,11 @@ def strong_components(core: Core, tick: Tick | None = None) -> tuple[np.ndarray,
 
 def weak_components(core: Core, tick: Tick | None = None) -> tuple[np.ndarray, int]:
     """(smallest vertex of the weak component of every vertex, id[n]; how many there are), in one sweep."""
-    n = core.table.n_vertices
-    entries, lock = np.arange(n, dtype=core.work.queues.dtype), threading.Lock()
-
-    def one_at_a_time(*arguments: Any) -> int:
-        with lock:
-            return int(unite_ends(*arguments))
-
-    arcs = core.sweep(core.blocks, one_at_a_time, entries, tick=tick)
-    core.count_sweep(len(core.blocks), arcs)
-    return entries, int(point_at_roots(entries))
+    n, none = core.table.n_vertices, np.empty(0, np.int64)
+    roots, seen = np.arange(n, dtype=core.work.queues.dtype), np.zeros(len(core.work.visited), np.uint64)
+    core.count_sweep(*scan_unseen(core, seen, roots, lambda leaving: None, tick))
+    flatten(roots, seen, np.array([0, n]), 0, none, none)
+    return roots, int(np.count_nonzero(roots == np.arange(n)))
 
 
 def _depth_first(core: Core, tick: Tick | None) -> tuple[np.ndarray, int]:
@@ -246,11 +240,6 @@ def _enter(v, offsets, order, low, stack, calls, places, state):
 
 
 @inlined
-def _active(state, word):
-    return state[0][word]
-
-
-@inlined
 def _peel(state, ids, v, begin, end, whole):
     active, roots = state
     for p in range(begin, end):
@@ -264,7 +253,7 @@ def _peel(state, ids, v, begin, end, whole):
     return 1, False
 
 
-_walk_peel = row_walk(_active, _peel)
+_walk_peel = row_walk(in_first, _peel)
 
 
 @kernel
@@ -290,7 +279,7 @@ def _raise_colour(state, ids, v, begin, end, whole):
     return 0, False
 
 
-_walk_colours = row_walk(_active, _raise_colour)
+_walk_colours = row_walk(in_first, _raise_colour)
 
 
 @kernel
@@ -317,12 +306,7 @@ def _reaches(state, ids, v, begin, end, whole):
     return 0, False
 
 
-@inlined
-def _mark(state, word, hits):
-    atomic_or(state[1], word, hits)
-
-
-_walk_back = row_walk(_waits, _reaches, _mark)
+_walk_back = row_walk(_waits, _reaches, hits_to_second)
 
 
 @kernel
@@ -359,34 +343,6 @@ def raise_heights(piece, layout, roots, heights):
 def raise_heights_back(piece, layout, roots, heights):
     """As raise_heights, from the last row to the first."""
     return _walk_heights_back(piece, layout, (roots, heights))
-
-
-@inlined
-def _unite(state, ids, v, begin, end, whole):
-    entries = state[0]
-    root = _find(entries, v)
-    for p in range(begin, end):
-        root = join(entries, root, np.int64(ids[p]))
-    return end - begin, False
-
-
-_walk_ends = row_walk(every_row, _unite)
-
-
-@kernel
-def unite_ends(piece, layout, entries):
-    """Unite the ends of all arcs; the smaller root wins. One thread at a time. Returns arcs scanned."""
-    return _walk_ends(piece, layout, (entries,))
-
-
-@kernel
-def point_at_roots(entries):
-    """Make every entry that of its root; how many roots there are."""
-    count = 0
-    for v in range(len(entries)):
-        entries[v] = entries[np.int64(entries[v])]
-        count += np.int64(entries[v]) == v
-    return count
 
 
 @inlined

@@ -24,8 +24,8 @@ from .core import Core
 from .distance_table import DistanceTable
 from .multi import MultiRun
 from .multi_dense import ACTIVE, FLIP
-from .rows import bit_walk
-from .sparse import COUNT, CURRENT
+from .rows import bit_walk, in_first
+from .workspace import COUNT, CURRENT
 
 _PIECE = 1 << 17
 _NO_SUMS = np.empty((3, 0), np.uint64)
@@ -140,17 +140,12 @@ def _count_vertex(words, plane, v, level, unit, sums, single):
 
 
 @inlined
-def _marked(state, word):
-    return state[0][word]
-
-
-@inlined
 def _count_bit(state, v, word, bit):
     _, words, plane, level, unit, sums, single = state
     return _count_vertex(words, plane, v, level, unit, sums, single)
 
 
-_walk_marked = bit_walk(_marked, _count_bit)
+_walk_marked = bit_walk(in_first, _count_bit)
 
 
 @kernel

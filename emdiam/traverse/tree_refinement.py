@@ -20,7 +20,7 @@ In a graph with several components, of each. With d for distances in the graph:
 An arc is such only if v fell in the iteration before: otherwise w has hung from a vertex as low as v
 since then, and h_i(w) <= 1 + h_i(v). So only blocks with rows that fell are read.
 I/O: at most one pass an iteration, and O(n) in RAM for heights. Bytes a vertex with uint32 ids: parents
-4, heights 4, a bitmap 0.125; Trees: labels 1, 2 or 4 by their number, and 16 a tree, of which there are at most n / 2.
+4, heights 4, a bitmap 0.125; trees: labels 1, 2 or 4 by their number, and 16 a tree, of which there are at most n / 2.
 Source: Brudaru (2007), as told by Ajwani, Beckmann, Meyer, Veith (2012), section 2, spanning tree heuristics
 (which neighbour of several, and what is read again, is not said there).
 """
@@ -37,19 +37,19 @@ from ..jit import inlined, kernel
 from ..stream.offsets import row_length
 from ..stream.pager import Tick
 from .atomics import atomic_replace
-from .chains import one_way
 from .columns import Column
 from .core import Core
+from .paths import one_way
 from .ram_column import RamColumn
 from .rooted import UNKNOWN, climb_labels, fall_heights, in_slices, isolated_in_tree, number_roots
-from .rows import row_walk
+from .rows import in_second, row_walk
 from .spanning import SpanningForest
 
 EXACT = np.int64(1) << 62
 _TREES = "labels and tables of trees"
 
 
-class TreeRefinement:
+class RamRefinement:
     """Trees that become BFS trees of their roots.
 
     parents : id[n], a rooted spanning forest; changed in place. ranks : natural rank of every vertex,
@@ -131,7 +131,7 @@ def trees_bytes(n_vertices: int, n_trees: int, id_bytes: int) -> int:
     return n_vertices * labels + n_trees * (2 * id_bytes + max(id_bytes, 2 * UNKNOWN.nbytes))
 
 
-class Trees:
+class RamTrees:
     """The trees with an edge of a forest that hangs from its vertices of smallest rank, numbered.
 
     hubs : vertex of the highest degree of each, ties to the smallest rank, id[n_trees]. sizes :
@@ -166,12 +166,9 @@ class Trees:
 
     def farthest(self, tree: int, labels: Column, height: int) -> int:
         """The vertex of smallest rank in `tree` with at least this height."""
-        return int(first_so_high(self._labels, self._ranks, tree, labels.raw(), height))
-
-
-@inlined
-def _fell(state, word):
-    return state[1][word]
+        best = np.full(2, -1, np.int64)
+        first_so_high(self._labels, self._ranks, tree, labels.raw(), height, 0, best)
+        return int(best[0])
 
 
 @inlined
@@ -206,7 +203,7 @@ def _rank(ranks, v):
     return np.int64(ranks[v]) if len(ranks) else v
 
 
-_walk_fallen = row_walk(_fell, _choose_along_row)
+_walk_fallen = row_walk(in_second, _choose_along_row)
 
 
 @kernel
@@ -292,11 +289,13 @@ def sum_up(first, second, sizes, known, largest):
 
 
 @kernel
-def first_so_high(labels, ranks, tree, heights, height):
-    """The vertex of smallest rank with labels[v] == tree and heights[v] >= height, or -1."""
-    best = np.int64(-1)
-    for v in range(len(labels)):
-        if np.int64(labels[v]) == tree and np.int64(heights[v]) >= height:
-            if best < 0 or (len(ranks) and ranks[v] < ranks[best]):
-                best = v
-    return best
+def first_so_high(labels, ranks, tree, heights, height, first, best):
+    """best = (the vertex of smallest rank with labels[i] == tree and heights[i] >= height, that rank), -1 before.
+
+    All are of the vertices first, first + 1, ...; ranks of length 0: the vertices."""
+    for i in range(len(labels)):
+        if np.int64(labels[i]) == tree and np.int64(heights[i]) >= height:
+            rank = np.int64(ranks[i]) if len(ranks) else first + i
+            if best[0] < 0 or rank < best[1]:
+                best[0] = first + i
+                best[1] = rank

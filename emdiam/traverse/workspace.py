@@ -1,6 +1,10 @@
 """The per-vertex state that every traversal of one engine shares, allocated once.
 
 Bytes a vertex: three bitmaps 0.375, queues and rows put aside 0.16 (uint32 ids).
+What the kernels of a BFS know of it is in one array, `state` (int64[STATE]): kernels that run many levels a call go on
+from it where they stopped. At its end is the frontier profile, the vertices of
+each level, thinned to at most 1,024 figures: a path has as many levels as vertices, so that bins are of 1, 2, 4, ...
+levels: when a level is beyond the last bin, bins are folded in pairs. Work: an addition a level. Bytes: 8 KiB.
 """
 
 from __future__ import annotations
@@ -12,7 +16,55 @@ import numpy as np
 from ..jit import kernel
 from ..stream.offsets import Zeros
 from .atomics import count_trailing_zeros
-from .sparse import STATE
+
+BINS = 1 << 10
+# Slots of `state`.
+LEVEL = 0  # level of the vertices in the current queue
+CURRENT = 1  # 0 or 1: which of the two queues is current
+HEAD = 2  # first entry of the current queue that was not expanded yet
+COUNT = 3  # entries of the current queue
+NEXT = 4  # entries of the next queue
+MISSED = 5  # rows put aside
+ARCS = 6  # arcs scanned so far
+REACHED = 7  # vertices reached so far, seeds included
+TARGETS = 8  # targets still unreached
+FARTHEST = 9  # smallest vertex of the last non-empty level
+NEXT_ARCS = 10  # arcs of the rows in the next queue
+PROFILE = 11  # vertices a level, thinned
+STATE = PROFILE + 1 + BINS
+# Why a call returned; THIN : the next level is too short for several threads (shared_levels.py).
+DONE, MISSING, DENSE, LIMIT, SLICE, MET, THIN = range(7)
+
+
+@kernel
+def count_level(state, first, level, vertices):
+    """Add the vertices of a level. state : int64[first + 1 + BINS], the logarithm of the levels in
+    a bin at `first`, the bins behind it."""
+    while (level >> state[first]) >= BINS:
+        for i in range(BINS // 2):
+            state[first + 1 + i] = state[first + 1 + 2 * i] + state[first + 2 + 2 * i]
+        state[first + 1 + BINS // 2 : first + 1 + BINS] = 0
+        state[first] += 1
+    state[first + 1 + (level >> state[first])] += vertices
+
+
+@kernel
+def count_labels(labels, unreached, longest, state, first):
+    """The profile of finished distances (unsigned[n]) up to `longest`, in place of what was there."""
+    state[first : first + 1 + BINS] = 0
+    while (longest >> state[first]) >= BINS:
+        state[first] += 1
+    for v in range(len(labels)):
+        if labels[v] != unreached:
+            state[first + 1 + (np.int64(labels[v]) >> state[first])] += 1
+
+
+def thinned(state: np.ndarray, first: int, levels: int) -> list[list[int]]:
+    """[[first level, vertices], ...] of the bins up to the level `levels`."""
+    shift = int(state[first])
+    used = state[first + 1 : first + 2 + (levels >> shift)]
+    return [[i << shift, count] for i, count in enumerate(used.tolist())]
+
 
 MIN_QUEUE = 4096
 QUEUE_SHARE = 128
@@ -43,7 +95,8 @@ def column_bytes(n_vertices: int) -> int:
 
 class Workspace:
     """visited, before, frontier : uint64 bitmaps. queues : id[2, capacity]. missed_v, missed_p :
-    rows put aside (id[capacity], int64[capacity]). state : int64[STATE].
+    rows put aside (id[capacity], int64[capacity]). state : int64[STATE]. left_rows : the rows that the last BFS put
+    aside (left_rows.py), if it has: what they are in may be taken since.
 
     capacity : of a queue (0: queue_capacity). zeros : makes the arrays."""
 
@@ -54,6 +107,16 @@ class Workspace:
         self.queues = zeros(2 * self.capacity, dtype).reshape(2, -1)
         self.missed_v, self.missed_p = zeros(self.capacity, dtype), zeros(self.capacity, np.int64)
         self.state = np.zeros(STATE, np.int64)
+        self.left_rows: Any = None
+
+    def frontier_from_queue(self) -> None:
+        """Make `frontier` the rows that the current queue still has to expand; queues stay, and are read no more."""
+        state = self.state
+        head, count = int(state[HEAD]), int(state[COUNT])
+        self.frontier[:] = 0
+        set_bits(self.frontier, self.queues[state[CURRENT], head:], count - head)
+        set_bits(self.frontier, self.missed_v, int(state[MISSED]))
+        state[HEAD] = state[NEXT] = state[MISSED] = state[NEXT_ARCS] = 0
 
     @property
     def missed(self) -> tuple[np.ndarray, np.ndarray]:

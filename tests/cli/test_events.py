@@ -27,7 +27,7 @@ from emdiam.runs.registry import EXACT
 from emdiam.runs.task import execute, make_task
 from emdiam.store.store import open_store
 from emdiam.stream.counters import Counters
-from emdiam.traverse.profile import BINS, count_labels, count_level, thinned
+from emdiam.traverse.workspace import BINS, count_labels, count_level, thinned
 from tests.helpers import naive
 from tests.helpers.exact_twins import BY_MATRIX
 from tests.helpers.stores import engine_on, odd_graphs, write_store

@@ -8,8 +8,8 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from emdiam.external.cost import Io, bfs_io
 from emdiam.external.disk import Sizes
+from tests.external.cost_formula import Io, bfs_io
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, write_store
 

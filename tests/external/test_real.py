@@ -12,13 +12,13 @@ import pytest
 from emdiam.certificates.run import verify
 from emdiam.certificates.writing import claims_of, write_certificate
 from emdiam.conversion.convert import convert
-from emdiam.external.cost import Io, bfs_io
 from emdiam.external.disk import Sizes
 from emdiam.generators import generate
 from emdiam.runs.opening import open_engine
 from emdiam.runs.registry import METHODS, method_options
 from emdiam.runs.task import execute, make_task
 from emdiam.store.store import Store, open_store
+from tests.external.cost_formula import Io, bfs_io
 from tests.methods.approx.test_data import DIAMETERS, INDEX
 
 pytestmark = pytest.mark.slow

@@ -14,6 +14,7 @@ from emdiam.journal.journal import Journal
 from emdiam.journal.run import run_facts
 from emdiam.journal.vertex_state import RamState
 from emdiam.runs.registry import METHODS, method_options
+from emdiam.traverse.bfs import Learned
 
 # name -> method, options, chosen so that every verb is used by some.
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -92,7 +93,7 @@ class Kept:
 
     def run(self, stop: int | None = None, before: bool = True, half: int | None = None) -> dict[str, Any]:
         """The result over the journal; Planted where it is told to stop."""
-        self._bare.core.bias, self._bare.core.thin = 1.0, 0  # as in a new process
+        self._bare.learned = Learned()  # as in a new process
         every = self._every if half is not None else 1e9
         folder = CountingFolder(self._path, options=CheckpointOptions(every=every, resume=True))
         folder.stop = half

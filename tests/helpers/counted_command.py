@@ -13,7 +13,7 @@ from typing import Any
 from emdiam.cli.main import main
 from emdiam.traverse.bfs import BfsRun
 from emdiam.traverse.labels import LabelRun
-from emdiam.traverse.level_window_batch import LevelWindowBatch
+from emdiam.traverse.level_windows import LevelWindowBatch
 from emdiam.traverse.multi import MultiRun
 from emdiam.traverse.spread import SpreadRun
 

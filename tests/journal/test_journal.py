@@ -19,6 +19,7 @@ from emdiam.checkpoint.folder import Folder
 from emdiam.errors import InputError
 from emdiam.journal.journal import Journal
 from emdiam.methods.exact.strategy import Costs
+from emdiam.traverse.bfs import Learned
 from tests.helpers import naive
 from tests.helpers.checkpoint_runs import RUNS, Kept, Planted
 from tests.helpers.small_engine import engines
@@ -81,7 +82,7 @@ def test_a_run_with_wide_batches_goes_on(engine: Any, tmp_path: Path, monkeypatc
 def test_a_checkpoint_changes_no_result(engine: Any, tmp_path: Path) -> None:
     for run in RUNS:
         kept = Kept(engine, tmp_path / run, run)
-        engine.core.bias, engine.core.thin = 1.0, 0
+        engine.learned = Learned()
         plain = kept.plain()
         assert kept.run() == plain, run
 

@@ -9,7 +9,7 @@ import networkx as nx
 import pytest
 
 from emdiam.checkpoint.folder import Folder
-from emdiam.traverse import label_vector
+from emdiam.traverse import labels as label_growth
 from tests.helpers import naive
 from tests.helpers.checkpoint_runs import Kept, Planted
 from tests.helpers.stores import engine_on, odd_graphs, write_store
@@ -60,7 +60,7 @@ def without_work(result: dict[str, Any]) -> dict[str, Any]:
 def test_clusters_go_on_growing(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kind, _, widen = kind.partition(" ")
     if widen:
-        monkeypatch.setattr(label_vector, "bits_of", lambda n_groups: 28)
+        monkeypatch.setattr(label_growth, "bits_of", lambda n_groups: 28)
     path = write_store(tmp_path / "g.zarr", GRAPHS["path"])
     with engine_on(path, kind) as engine:
         want = Kept(engine, tmp_path / "whole", "clusters").run()

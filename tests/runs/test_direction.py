@@ -31,9 +31,9 @@ def test_every_rule_gives_the_same_answer_and_is_the_one_that_is_asked(
 ) -> None:
     rules, turn = set[str](), Front.turn
 
-    def told(front: Front, core: Any, reached: int) -> bool:
+    def told(front: Front, core: Any, reached: int, bias: float) -> bool:
         rules.add(core.direction)
-        return turn(front, core, reached)
+        return turn(front, core, reached, bias)
 
     want = execute(store, task_of("exact", {}, "fdiam"))
     monkeypatch.setattr(Front, "turn", told)

@@ -68,10 +68,10 @@ def levels(tmp_path: Path, graph: naive.Graph, dense_arcs: int) -> Any:
             kinds: dict[int, tuple[bool, bool]] = {}
             finished = False
             while not finished:
-                level, dense = run.level, run._dense
+                level, dense = run.level, run.mode is run.dense
                 finished = run.step()
                 per_level.setdefault(level, []).extend(recorder.blocks())
-                kinds[level] = (dense, run._front.bottom_up)
+                kinds[level] = (dense, run.front.bottom_up)
             largest = max((count for _, count in recorder.fetches), default=0)
             yield from ((k, *kinds[k], blocks) for k, blocks in per_level.items())
             assert largest < store.indices.n_chunks

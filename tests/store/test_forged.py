@@ -22,7 +22,7 @@ from emdiam.store.codec import open_remedy
 from emdiam.store.layout import StoreRecord
 from emdiam.store.store import open_store
 from emdiam.stream import rows as stream_rows
-from emdiam.traverse.chains import follow
+from emdiam.traverse.paths import follow
 from tests.helpers.damage import edit_json, edit_record, make_store, some_graph
 from tests.helpers.forged import csr, forge
 

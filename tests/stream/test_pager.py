@@ -95,7 +95,7 @@ def test_the_next_blocks_on_both_sides_are_read_ahead(threads: Threads) -> None:
     assert pager(100, 63, threads).read_ahead(np.array([50])) == 0
 
 
-@pytest.mark.parametrize("take", [lambda one: one.arena.lend(3), lambda one: one.give_up(1, 1),
+@pytest.mark.parametrize("take", [lambda one: one.arena.set_apart(3), lambda one: one.give_up(1, 1),
                                   lambda one: one.sweep(np.arange(2), lambda *_: 0)])
 def test_memory_goes_elsewhere_once_nothing_is_on_its_way(threads: Threads, take: Callable[[Pager], Any]) -> None:
     one = pager(100, 64, threads)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emdiam.traverse import label_vector
+from emdiam.traverse import labels as label_growth
 from tests.helpers import naive
 from tests.helpers.cluster_twins import condensed_twin, grow_twin, masters_everywhere, walk_bounds
 from tests.helpers.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
@@ -78,7 +78,7 @@ def test_clusters_of_random_graphs(tmp_path_factory: Any, graph: naive.Graph, da
 
 def leave_for_distances(monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
     """Narrow labels have so many bits for distances, as if there were very many groups."""
-    monkeypatch.setattr(label_vector, "bits_of", lambda n_groups: max(n_groups.bit_length(), 32 - bits))
+    monkeypatch.setattr(label_growth, "bits_of", lambda n_groups: max(n_groups.bit_length(), 32 - bits))
 
 
 @pytest.mark.parametrize("engine_name", ["in-ram", "streamed", "streamed-windows"])
@@ -115,7 +115,7 @@ def test_wide_labels_take_the_reserve(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_labels_make_room_for_more_groups():
     """A component without a master adds groups, for which bits are taken from the distances, or 8 bytes."""
     core: Any = SimpleNamespace(table=SimpleNamespace(n_vertices=5), hold=lambda what, n_bytes: None)
-    packed = label_vector.LabelVector.unreached(core, 3)
+    packed = label_growth.LabelVector.unreached(core, 3)
     assert packed.bits == 2 and packed.values.dtype == np.uint32
     none = int(packed.values[0])
     packed.values[:4] = [0, 7 << 2 | 1, 9 << 2 | 2, none - 4]

@@ -98,18 +98,18 @@ def test_components_are_found_among_these_rows(tmp_path: Path) -> None:
             assert ((engine.reporter.stats() - before).blocks_read > 0) == taken
 
 
-def test_the_arena_lends_slots_and_takes_them_back(tmp_path: Path) -> None:
+def test_the_arena_sets_slots_apart_and_takes_them_back(tmp_path: Path) -> None:
     graph = with_tail(1500, 12_000, 3)
     with engine_on(write_store(tmp_path / "g.zarr", graph), **STREAMED) as engine:
         pager = engine.core.pager
         arena = pager.arena
         pager.load(np.arange(16))
-        lent = arena.lend(4)
+        lent = arena.set_apart(4)
         lent[:] = 7
         assert np.count_nonzero(arena.slot_of >= 0) == 12
         assert len(pager.load(np.arange(16))) == 12
         assert (lent == 7).all()
         arena.take_back()
         assert len(pager.load(np.arange(16))) == 16 and np.count_nonzero(arena.slot_of >= 0) == 16
-        arena.lend(4)
+        arena.set_apart(4)
         assert pager.give_up(8 * CHUNK * 4, 4) == 8 * CHUNK * 4 and arena.n_slots == 8

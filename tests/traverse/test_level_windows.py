@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 
 from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
-from emdiam.traverse import level_growth, level_window_batch, level_windows
+from emdiam.traverse import level_growth, level_windows
+from emdiam.traverse.bfs import Learned
 from tests.helpers import naive
 from tests.helpers.stores import CHUNK, write_store
 
@@ -42,7 +44,7 @@ def test_distances(tmp_path: Path, shape: str, seed: int, monkeypatch: pytest.Mo
     rng = random.Random(seed)
     graph = make(shape, rng)
     rounds = {"one": 0, "many": 0}
-    for cls, name in ((level_windows.LevelWindows, "one"), (level_window_batch.LevelWindowBatch, "many")):
+    for cls, name in ((level_windows.LevelWindows, "one"), (level_windows.LevelWindowBatch, "many")):
         def counted(self, *args, real=cls.step, name=name):  # type: ignore[no-untyped-def]
             rounds[name] += 1
             return real(self, *args)
@@ -63,7 +65,7 @@ def test_distances(tmp_path: Path, shape: str, seed: int, monkeypatch: pytest.Mo
             assert near.distances.gather(np.arange(n)).tolist() == [d if d <= radius else -1 for d in far]
             assert near.eccentricity == (max(far) if radius > max(far) else None)
         engine.bfs(sources[0])
-        engine.core.thin = True
+        engine.learned = Learned(window_levels=1)
         columns = [engine.new_column(n) for _ in sources]
         assert engine.eccentricities(sources, columns=columns).tolist() == [max(d) for d in want]
         assert [c.gather(np.arange(n)).tolist() for c in columns] == want
@@ -81,7 +83,7 @@ def test_a_distance_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
                          thin_share=1.0) as engine:
             with pytest.raises(OverflowError):
                 engine.bfs(0, into=engine.new_column(200))
-            engine.core.thin = True
+            engine.learned = Learned(window_levels=1)
             with pytest.raises(OverflowError):
                 engine.eccentricities([0], columns=[engine.new_column(200)])
 
@@ -98,14 +100,15 @@ def test_distances_are_the_same_whatever_comes_beside(
     graph = make(shape, rng)
     sources = [rng.randrange(len(graph)) for _ in range(4)]
     options = {"memory_bytes": 2 << 30, "arena_bytes": slots * chunk * 4, "most_loaded": 0, "thin_share": 1.0,
-               "threads": threads, "window_share": share}
+               "threads": threads}
     path = write_store(tmp_path_factory.mktemp("windows") / "g.zarr", graph, chunk)
     with (pytest.MonkeyPatch.context() as patch, open_store(path) as store, open_engine(store, **options) as engine):
         patch.setattr(level_windows, "_LEAST_IDS", 1 if beside else 1 << 17)
+        engine.learned = Learned(window_share=share)
         far = [naive.distances(graph, source) for source in sources]
         for source, want in zip(sources, far, strict=True):
             assert engine.bfs(source).distances.gather(np.arange(len(graph))).tolist() == want
-        engine.core.thin = engine.core.thin or 20
+        engine.learned = replace(engine.learned, window_levels=engine.learned.window_levels or 20)
         columns = [engine.new_column(len(graph)) for _ in sources]
         engine.eccentricities(sources, columns=columns)
         assert [c.gather(np.arange(len(graph))).tolist() for c in columns] == far
@@ -120,8 +123,9 @@ def test_waves_far_apart(tmp_path: Path, chunk: int, beside: bool, monkeypatch: 
     n = 20 * chunk
     graph = naive.graph_of(n, [(v, v + 1) for v in range(n - 1)])
     with (open_store(write_store(tmp_path / "g.zarr", graph, chunk)) as store,
-          open_engine(store, memory_bytes=2 << 30, arena_bytes=12 * chunk * 4, most_loaded=0, thin_share=1.0,
-                      window_share=1) as engine):
+          open_engine(store, memory_bytes=2 << 30, arena_bytes=12 * chunk * 4, most_loaded=0,
+                      thin_share=1.0) as engine):
+        engine.learned = Learned(window_share=1)
         for source in (0, n // 2, n // 3, n - 1, n // 5):
             far = engine.bfs(source).distances.gather(np.arange(n))
             assert (far == np.abs(np.arange(n) - source)).all()
@@ -223,7 +227,7 @@ def test_blocks_that_every_level_reads_again_bring_windows(tmp_path: Path) -> No
             before, far = engine.reporter.stats(), naive.distances(graph, source)
             assert engine.bfs(source).distances.gather(np.arange(len(graph))).tolist() == far
             used = engine.reporter.stats() - before
-            assert engine.core.thin == max(far) and used.passes == 0
+            assert engine.learned.window_levels == max(far) and used.passes == 0
             assert used.blocks_read < 6 * engine.facts.n_blocks
 
 
@@ -235,7 +239,7 @@ def test_a_row_that_does_not_fit_the_arena_keeps_many_sources_out_of_windows(tmp
           open_engine(store, memory_bytes=2 << 30, arena_bytes=4 * CHUNK * 4, threads=2) as engine):
         assert not level_windows.LevelWindows.possible(engine.core)
         engine.bfs(5)
-        engine.core.thin = 2
+        engine.learned = Learned(window_levels=2)
         columns = [engine.new_column(290) for _ in range(2)]
         assert engine.eccentricities([5, 0], columns=columns).tolist() == [2, 1]
         assert [column.gather(np.arange(290)).tolist() for column in columns] == [

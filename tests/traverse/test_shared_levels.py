@@ -12,7 +12,7 @@ import pytest
 
 from emdiam.stream.plan import Phase
 from emdiam.stream.reserve import Reserve
-from emdiam.traverse import bfs
+from emdiam.traverse import shared_levels, sparse, workspace
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, odd_graphs, write_store
 
@@ -23,10 +23,10 @@ SHARED: dict[str, Any] = {"shared_arcs": 0, "dense_arcs": 1 << 20}
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Every level is worth sharing; why each call stopped."""
     reasons: list[int] = []
-    real = bfs.share_levels
-    monkeypatch.setattr(bfs, "_TRIED", 0)
-    monkeypatch.setattr(bfs, "_WORTH_SHARING", 0.0)
-    monkeypatch.setattr(bfs, "share_levels", lambda *args: (reasons.append(real(*args)), reasons[-1])[1])
+    real = shared_levels.share_levels
+    monkeypatch.setattr(sparse, "_TRIED", 0)
+    monkeypatch.setattr(sparse, "_WORTH_SHARING", 0.0)
+    monkeypatch.setattr(shared_levels, "share_levels", lambda *args: (reasons.append(real(*args)), reasons[-1])[1])
     return reasons
 
 
@@ -58,7 +58,7 @@ def test_distances_are_those_of_a_plain_search(tmp_path: Path, calls: list[int],
                 assert run.n_reached == sum(d >= 0 for d in distances)
                 near = engine.bfs(source, radius=2)
                 assert near.levels == min(2, far) and near.n_reached == sum(0 <= d <= 2 for d in distances)
-    assert len(calls) > 50 and {bfs.DONE, bfs.LIMIT} <= set(calls)
+    assert len(calls) > 50 and {workspace.DONE, workspace.LIMIT} <= set(calls)
 
 
 def test_levels_that_grow_and_shrink_change_hands(tmp_path: Path, calls: list[int]) -> None:
@@ -72,7 +72,7 @@ def test_levels_that_grow_and_shrink_change_hands(tmp_path: Path, calls: list[in
             assert run.eccentricity == max(distances) and run.farthest == distances.index(max(distances))
             reached = [d for d in distances if d >= 0]
             assert run.n_reached == len(reached) and run.distances.gather([run.farthest])[0] == max(reached)
-    assert {bfs.THIN, bfs.DENSE} <= set(calls)
+    assert {workspace.THIN, workspace.DENSE} <= set(calls)
 
 
 def test_one_thread_shares_nothing(tmp_path: Path, calls: list[int]) -> None:
@@ -93,7 +93,7 @@ def test_rows_on_missing_blocks_are_put_aside(tmp_path: Path, calls: list[int], 
             run = engine.bfs(source)
             assert run.eccentricity == max(distances) and run.farthest == distances.index(max(distances))
             assert run.distances.gather(np.arange(800)).tolist() == distances
-    assert bfs.MISSING in calls
+    assert workspace.MISSING in calls
 
 
 def test_levels_go_on_once_the_arena_has_given_up_blocks(tmp_path: Path, calls: list[int]) -> None:
@@ -110,7 +110,7 @@ def test_levels_go_on_once_the_arena_has_given_up_blocks(tmp_path: Path, calls: 
         for _ in range(2):
             run = engine.bfs(source)
             assert run.distances.gather(np.arange(1200)).tolist() == distances
-            assert not engine.core.pager.everything_resident and bfs.MISSING in calls
+            assert not engine.core.pager.everything_resident and workspace.MISSING in calls
             calls.clear()
 
 
@@ -120,10 +120,10 @@ def test_levels_are_looked_at_in_the_first_bfs_alone(
 ) -> None:
     """Where there are too few of them, or one thread is fast enough, later ones run through."""
     steps: list[int] = []
-    step = bfs.BfsRun._sparse_step
-    monkeypatch.setattr(bfs, "_TRIED", tried)
-    monkeypatch.setattr(bfs, "_WORTH_SHARING", 1e9)
-    monkeypatch.setattr(bfs.BfsRun, "_sparse_step", lambda run: (steps.append(1), step(run))[1])
+    step = sparse.SparseLevels.step
+    monkeypatch.setattr(sparse, "_TRIED", tried)
+    monkeypatch.setattr(sparse, "_WORTH_SHARING", 1e9)
+    monkeypatch.setattr(sparse.SparseLevels, "step", lambda *args: (steps.append(1), step(*args))[1])
     graph = levelled(8, levels, 4)
     with engine_on(write_store(tmp_path / "g.zarr", graph), threads=2, **SHARED) as engine:
         counts = []

@@ -17,9 +17,17 @@ from emdiam.engine.cpu import CpuForest
 from emdiam.errors import EmdiamError, InputError
 from emdiam.stream.threads import Threads
 from emdiam.traverse.euler import euler_bytes, euler_masters
-from emdiam.traverse.light_edges import LightEdges, _settle_ties, edge_hash, stream_of
 from emdiam.traverse.rooted import ForestDegrees, climb_heights
-from emdiam.traverse.spanning import SpanningForest, buffer_sizes, spanning_bytes, spanning_forest
+from emdiam.traverse.spanning import (
+    LightEdges,
+    SpanningForest,
+    _settle_ties,
+    buffer_sizes,
+    edge_hash,
+    spanning_bytes,
+    spanning_forest,
+    stream_of,
+)
 from tests.helpers import naive, spanning_twins
 from tests.helpers.order_twins import write_in_order
 from tests.helpers.small_core import small_core

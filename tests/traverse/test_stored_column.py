@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from emdiam.errors import InputError
-from emdiam.traverse.ram_column import RamColumn
-from emdiam.traverse.stored_column import StoredColumn
+from emdiam.traverse.ram_column import RamColumn, StoredColumn
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint32])

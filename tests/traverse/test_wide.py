@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emdiam.traverse import domination, multi_wide
-from emdiam.traverse.multi_wide import WIDTHS, WideRun, wide_bits, wide_bytes
-from emdiam.traverse.wide_rows import aligned_words
+from emdiam.traverse.multi_wide import WIDTHS, WideRun, aligned_words, wide_bits, wide_bytes
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, write_store
 

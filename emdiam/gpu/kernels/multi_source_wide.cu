@@ -7,7 +7,7 @@
 // full one, all of its neighbours become full, so nobody needs it again. A ball that has not grown grows no more.
 // Rows of more than wide_row arcs are done by the whole grid: bits are added to what the plane had two levels before,
 // which the row has too, so that nobody has to begin them.
-// Source: Then et al., PVLDB 2014 (MS-BFS), section 3; without frontiers as on the CPU (emdiam/traverse/wide_rows.py).
+// Source: Then et al., PVLDB 2014 (MS-BFS), section 3; without frontiers as on the CPU (emdiam/traverse/multi_wide.py).
 // Work: O(m) words a level. The graph is undirected.
 #include "multi_source.cuh"
 

@@ -17,7 +17,7 @@ the length of a walk between masters in the graph.
   passes: it mends what the clusters got wrong, instead of walking through all levels.
 
 Passes: as many as growing needs (rounds, or fewer where streamed), one to condense, a few for the lower bound, one to
-check it. Bytes a vertex: 4, or 8 (traverse/label_vector.py), beside the shared 3; 8 an arc of the condensed graph where
+check it. Bytes a vertex: 4, or 8 (traverse/labels.py), beside the shared 3; 8 an arc of the condensed graph where
 that is in RAM.
 Sources: Meyer, On trade-offs in external-memory diameter-approximation, SWAT 2008; Ajwani, Beckmann, Meyer, Veith,
 I/O-efficient approximation of graph diameters by parallel cluster growing, 2012, sections 2 and 3 and Tables 3 and 4.
@@ -32,7 +32,7 @@ from ...engine.needs import DeviceState, label_bytes, widening_bytes
 from ...errors import InputError
 from ...store.store import Store
 from ...stream.plan import Pool, most_parts
-from ...traverse.label_vector import NARROW, WIDE
+from ...traverse.labels import NARROW, WIDE
 from ..definition import Method
 from ..weighted.heights import least_bytes
 from .cluster_run import PIVOT_BYTES, ClusterRun

@@ -24,7 +24,7 @@ import numpy as np
 
 from ...jit import inlined, kernel
 from ...traverse.columns import Column
-from ...traverse.stored_column import StoredColumn
+from ...traverse.ram_column import StoredColumn
 from .boxes import Boxes, Tick, build_boxes, disjoint_pairs, open_points, worst_pair
 
 # Of more candidates a tree of boxes, a pass a level, costs more than a table of boxes that leaves fewer of them.

@@ -37,11 +37,11 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.interface import Components, Engine, first_with_edge, max_degree_vertex
+from ...engine.interface import Engine, first_with_edge, max_degree_vertex
 from ...engine.needs import DeviceState, traversal_phases
 from ...errors import InputError
 from ...store.store import Store
-from ...traverse.components import Component
+from ...traverse.components import Component, Components
 from ..definition import Method, MethodOptions
 from ..metric import HopMetric
 from ..result import Traversals

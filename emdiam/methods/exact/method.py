@@ -17,12 +17,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...engine.interface import Components, Engine, max_degree_vertex
+from ...engine.interface import Engine, max_degree_vertex
 from ...errors import DisconnectedError, InputError, StateLost, StoppedEarly
 from ...progress import TimeOver, timed
 from ...stream.counters import Counters
 from ...traverse.columns import PIECE, Column
-from ...traverse.components import Component
+from ...traverse.components import Component, Components
 from ..definition import MethodOptions
 from ..metric import HopMetric
 from ..result import Result

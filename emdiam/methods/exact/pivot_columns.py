@@ -16,11 +16,11 @@ from ...engine.interface import Engine
 from ...engine.needs import MOST_ON_DISK
 from ...errors import InputError, MoreMemoryError
 from ...traverse.columns import Column
-from ...traverse.level_window_batch import MAX_WINDOW_SOURCES, window_batch_bytes
+from ...traverse.level_windows import MAX_WINDOW_SOURCES, window_batch_bytes
 from ...traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes, words_for
 from ...traverse.multi_wide import WIDTHS, wide_bytes
+from ...traverse.ram_column import StoredColumn
 from ...traverse.shared_sweeps import together_bytes
-from ...traverse.stored_column import StoredColumn
 from ...units import format_size, scratch_folder
 from .candidates import candidate_bytes, width_for
 

@@ -15,10 +15,11 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba import types
 from numba.extending import intrinsic
 
 from ...jit import inlined, kernel
+from ...numba_private import for_each, for_range, stack_slot
 from ...traverse.atomics import atomic_add
 
 # Bytes of a vector register, and how many of them a row of the block has: with 512 bits there are 32 registers.
@@ -69,7 +70,7 @@ class _Vectors:
     def emit_row(self, row: Any, other: Any, through: Any, items: Any) -> None:
         """row[j] = min(row[j], through + other[j]) for j < items, a multiple of the lanes."""
         b, number = self._b, self._splat(through)
-        with cgutils.for_range_slice(b, _INDEX(0), items, _INDEX(self._lanes)) as (j, _):
+        with for_range(b, _INDEX(0), items, _INDEX(self._lanes)) as (j, _):
             place = self._at(row, j)
             right = b.load(self._at(other, j), align=self._size)
             b.store(self._shorter(number, right, b.load(place, align=self._size)), place, align=self._size)
@@ -97,10 +98,10 @@ class _Block(_Vectors):
     def emit(self, depth: Any) -> Any:
         """The block, for k from 0 to depth - 1; gives whether an entry fell."""
         b, (_, a, panel) = self._b, self._data
-        slots = {(row, v): cgutils.alloca_once(b, self._vector) for row in range(ROWS) for v in range(VECTORS)}
+        slots = {(row, v): stack_slot(b, self._vector) for row in range(ROWS) for v in range(VECTORS)}
         for place, slot in slots.items():
             b.store(b.load(self._entry(*place), align=self._size), slot)
-        with cgutils.for_range(b, depth) as loop:
+        with for_each(b, depth) as loop:
             start = b.mul(loop.index, _INDEX(VECTORS * self._lanes))
             columns = [b.load(self._at(panel, b.add(start, _INDEX(v * self._lanes))), align=self._size)
                        for v in range(VECTORS)]

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..traverse.columns import smallest_dtype
-from .disk import Disk
+from emdiam.external.disk import Disk
+from emdiam.traverse.columns import smallest_dtype
 
 
 @dataclass(frozen=True)
