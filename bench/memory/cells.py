@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from emdiam.methods.weighted.approximation import METHODS as WEIGHTED_APPROXIMATIONS
-from emdiam.methods.weighted.run import METHODS as WEIGHTED_EXACT
 from emdiam.paths.methods import AUTO
 from emdiam.paths.methods import METHODS as PATHS
 from emdiam.paths.pairs.methods import METHODS as PAIRS
@@ -18,6 +16,7 @@ from emdiam.paths.pairs.methods import TILES
 from emdiam.runs.arcs import DIRECTED
 from emdiam.runs.options import ORDERS
 from emdiam.runs.registry import APPROXIMATIONS, EXACT
+from emdiam.runs.weights import methods_of
 from emdiam.stream.plan import BASE_JITTER
 
 from .graphs import DIAMETERS, DISTANCES, Files, Shape
@@ -72,11 +71,11 @@ SUBJECTS = (
     Subject("generate"),
     *(Subject("reorder", order) for order in ORDERS),
     *(Subject("exact", method) for method in EXACT),
-    *(Subject("exact", method, WEIGHTED) for method in WEIGHTED_EXACT),
+    *(Subject("exact", method, WEIGHTED) for method in methods_of("exact")),
     Subject("exact", "bounding", f"{WEIGHTED} {IN_RAM}"),
     *(Subject("exact", method, DIRECTIONS) for method in DIRECTED),
     *(Subject("approx", method) for method in APPROXIMATIONS),
-    *(Subject("approx", method, WEIGHTED) for method in WEIGHTED_APPROXIMATIONS),
+    *(Subject("approx", method, WEIGHTED) for method in methods_of("approx")),
     *(Subject("ecc", "", setting) for setting in (
         "", OUT, WEIGHTED, f"{WEIGHTED} {OUT}", f"{WEIGHTED} {IN_RAM}",
         *(f"{DIRECTIONS}={way} {OUT}" for way in ("out", "in")))),

@@ -35,9 +35,8 @@ from .sealed import Id, write_sealed
 if TYPE_CHECKING:
     from ..methods.eccentricity.result import EccentricityResult
     from ..methods.result import Proof, Result
-    from ..methods.weighted.eccentricities import WeightedEccentricities as WeightedEccentricitySearch
-    from ..methods.weighted.eccentricity_result import WeightedEccentricities
-    from ..methods.weighted.result import WeightedResult
+    from ..methods.weighted.eccentricities import EccentricitySearch
+    from ..methods.weighted.result import WeightedEccentricities, WeightedResult
     from ..methods.weighted.search import WeightedSearch
 
 
@@ -132,36 +131,35 @@ def write_weighted(path: str | Path, result: WeightedResult, search: WeightedSea
                    store: Store) -> WeightedCertificate:
     """The same of an exact diameter along weights."""
     assert result.witness is not None and result.n_components is not None
-    units = search.units
+    units = search.metric.units
     longest, of_largest = (units.claimed(units.length(one)) for one in (
-        search.bounds()[0], search.bounds_of_largest()[0]))
+        search.best.length, search.interval_largest()[0]))
     claims = WeightedClaims(longest, of_largest, result.n_components, (result.witness.source, result.witness.target))
     return _written(path, WeightedCertificate(
-        graph=facts_of(store), unit=units.said, claims=claims, sources=list(store.user_ids(search.work.sources()))))
+        graph=facts_of(store), unit=units.said, claims=claims, sources=list(store.user_ids(search.sources()))))
 
 
 def write_weighted_eccentricities(path: str | Path, result: WeightedEccentricities,
-                                  search: WeightedEccentricitySearch, store: Store) -> WeightedEccentricityCertificate:
+                                  search: EccentricitySearch, store: Store) -> WeightedEccentricityCertificate:
     """The same of all eccentricities along weights."""
     assert result.exact and result.radius is not None and result.n_components is not None
     assert result.center is not None and result.periphery is not None
     assert result.diameter_largest_component is not None and result.diameter_max_component is not None
     (largest,) = store.user_ids(search.parts.roots[[search.parts.largest]])
-    radius, of_largest, longest = map(search.units.claimed, (
+    radius, of_largest, longest = map(search.metric.units.claimed, (
         result.radius, result.diameter_largest_component, result.diameter_max_component))
     claims = WeightedEccentricityClaims(result.n_components, largest, radius, of_largest, longest, result.center.size,
                                         result.periphery.size)
     return _written(path, WeightedEccentricityCertificate(
-        graph=facts_of(store), unit=search.units.said, claims=claims,
-        sources=list(store.user_ids(search.work.sources()))))
+        graph=facts_of(store), unit=search.metric.units.said, claims=claims,
+        sources=list(store.user_ids(search.sources()))))
 
 
 def write_proof(path: str | Path, result: Any, solved: Store, search: Any = None, **reading: Any) -> SealedDocument:
     """Write the certificate of a result of any kind, in vertices of the store that was solved. search : of a result
     along weights. reading : of one by numbers of edges, as for write_certificate."""
     from ..methods.eccentricity.result import EccentricityResult
-    from ..methods.weighted.eccentricity_result import WeightedEccentricities
-    from ..methods.weighted.result import WeightedResult
+    from ..methods.weighted.result import WeightedEccentricities, WeightedResult
 
     if isinstance(result, WeightedResult):
         return write_weighted(path, result, search, solved)

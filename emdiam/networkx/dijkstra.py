@@ -76,8 +76,8 @@ class ArraySearches(WeightedSearches):
 
     @cached_property
     def _diameter(self) -> int | None:
+        from ..methods.weighted.metric import WeightMetric
         from ..methods.weighted.pivots import WeightedPivots
-        from ..methods.weighted.units import units_of
         from ..paths.arcs import ArcsInRam
         from ..paths.paths import SearchOptions
         from ..paths.rows import WeightedRows
@@ -87,11 +87,11 @@ class ArraySearches(WeightedSearches):
         kind = np.uint32 if int(costs.max(initial=0)) < 1 << 32 else np.int64
         rows = WeightedRows.from_edges(self.order, tails, indices, costs.astype(kind), directed=True)
         arcs = ArcsInRam(rows, SearchOptions(available_cores()))
-        search = WeightedPivots(arcs, units_of(arcs))
+        search = WeightedPivots(WeightMetric(arcs))
         if len(search.parts.roots) > 1:
             return None
         search.solve()
-        return search.bounds()[0]
+        return search.best.length
 
     def sum_of_inverses(self) -> float:
         """See WeightedSearches."""

@@ -64,9 +64,7 @@ KINDS = {
     **{(command, HOPS): Kind("runs.hops", unfinished=f"{_NO_BOUND} on the diameter")
        for command in ("exact", "approx", "ecc")},
     **{(command, ARCS): Kind("runs.arcs", True, unfinished=_NO_BOUND) for command in ("exact", "ecc")},
-    ("exact", WEIGHTS): Kind("methods.weighted.run", empty=_NO_DIAMETER),
-    ("approx", WEIGHTS): Kind("methods.weighted.approximation", empty=_NO_DIAMETER),
-    ("ecc", WEIGHTS): Kind("methods.weighted.eccentricity_run", empty=_NO_DIAMETER),
+    **{(command, WEIGHTS): Kind("runs.weights", empty=_NO_DIAMETER) for command in ("exact", "approx", "ecc")},
     ("distances", HOPS): Kind("distribution.run", empty=_NO_DISTANCES, unfinished=_NO_COUNT),
     ("distances", ARCS): Kind("distribution.directed", True, _NO_DISTANCES, _NO_COUNT),
     ("sssp", STORED): Kind("runs.sssp", None, "there is no source"),

@@ -28,14 +28,13 @@ from bench.memory.least import faults, markdown, subjects
 from bench.memory.process import Ended, call
 from bench.memory.table import ENDED, FAILED, NONE, REFUSED, STOPPED, Table
 from emdiam.cli.main import COMMANDS
-from emdiam.methods.weighted.approximation import METHODS as WEIGHTED_APPROXIMATIONS
-from emdiam.methods.weighted.run import METHODS as WEIGHTED_EXACT
 from emdiam.paths.methods import AUTO
 from emdiam.paths.methods import METHODS as PATHS
 from emdiam.paths.pairs.methods import METHODS as PAIRS
 from emdiam.runs.arcs import DIRECTED
 from emdiam.runs.options import ORDERS
 from emdiam.runs.registry import APPROXIMATIONS, EXACT
+from emdiam.runs.weights import methods_of
 from tests.conftest import ROOT
 from tests.helpers import naive
 
@@ -47,8 +46,8 @@ MACHINE: dict[str, object] = {}
 def test_every_command_and_method_is_measured() -> None:
     assert {subject.command for subject in SUBJECTS} == set(COMMANDS) - WITHOUT
     for command, setting, names in (
-            ("exact", "", EXACT), ("exact", WEIGHTED, WEIGHTED_EXACT), ("exact", DIRECTIONS, DIRECTED),
-            ("approx", "", APPROXIMATIONS), ("approx", WEIGHTED, WEIGHTED_APPROXIMATIONS), ("reorder", "", ORDERS),
+            ("exact", "", EXACT), ("exact", WEIGHTED, methods_of("exact")), ("exact", DIRECTIONS, DIRECTED),
+            ("approx", "", APPROXIMATIONS), ("approx", WEIGHTED, methods_of("approx")), ("reorder", "", ORDERS),
             ("sssp", OUT, (AUTO, *PATHS)), ("apsp", "", (AUTO, *PAIRS))):
         assert [subject.method for subject in SUBJECTS if (subject.command, subject.setting) == (command, setting)] == [
             *names], (command, setting)

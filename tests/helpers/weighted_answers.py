@@ -7,17 +7,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from emdiam.methods.eccentricity.eccentricities import ALL, CENTER, RADIUS, EccentricityOptions
 from emdiam.methods.weighted.clusters import WeightedClusters, quotient_of
-from emdiam.methods.weighted.eccentricities import ALL, CENTER, RADIUS, WeightedEccentricities
+from emdiam.methods.weighted.eccentricities import EccentricitySearch
 from emdiam.methods.weighted.growth import grow
-from emdiam.methods.weighted.run import METHODS
+from emdiam.methods.weighted.metric import WeightMetric, checked_path
 from emdiam.methods.weighted.search import WeightedSearch
 from emdiam.methods.weighted.sweep import WeightedSweep
-from emdiam.methods.weighted.units import units_of
-from emdiam.methods.weighted.witness import checked_path
 from emdiam.paths.arcs import Arcs
-from emdiam.paths.components import components_of
 from emdiam.paths.rows import WeightedRows
+from emdiam.runs.weights import methods_of
 from tests.helpers.lengths import all_pairs
 
 # Methods of exact diameters, with what they may hold; parts of eccentricities; approximations, with iterations.
@@ -45,7 +44,7 @@ def eccentricities(distances: np.ndarray) -> np.ndarray:
 
 def solved(arcs: Arcs, method: str, room: int | None = None) -> WeightedSearch:
     """A search for the diameter that is done. room : bytes that it may hold, None: its own."""
-    search = METHODS[method](arcs, units_of(arcs))
+    search = methods_of("exact")[method](WeightMetric(arcs))
     if room is not None:
         search.room = room  # type: ignore[attr-defined]
     search.solve()
@@ -59,25 +58,25 @@ def check_diameter(arcs: Arcs, distances: np.ndarray,
     want = longest(distances), distances[np.ix_(largest, largest)].max()
     for way in ways:
         search = solved(arcs, *way)
-        length = search.units.length
-        assert [length(one) for one in search.bounds()] == [want[0]] * 2, way
-        assert [length(one) for one in search.bounds_of_largest()] == [want[1]] * 2, way
-        path = checked_path(arcs, search.units, search.longest)
-        assert (path[0], path[-1]) == (search.longest.source, search.longest.target)
+        number = search.metric.number
+        assert [number(one) for one in (search.best.length, search.upper())] == [want[0]] * 2, way
+        assert [number(one) for one in search.interval_largest()] == [want[1]] * 2, way
+        path = checked_path(arcs, search.metric.units, search.best)
+        assert (path[0], path[-1]) == (search.best.source, search.best.target)
 
 
 def check_eccentricities(arcs: Arcs, distances: np.ndarray, parts: Sequence[str] = PARTS) -> None:
     """All of them, or what a part needs."""
     want, largest = eccentricities(distances), largest_component(distances)
     for what in parts:
-        search = WeightedEccentricities(arcs, units_of(arcs), what)
+        search = EccentricitySearch(WeightMetric(arcs), EccentricityOptions(what=what))
         search.solve()
-        lower, upper = (search.units.lengths(one) for one in search.intervals())
+        lower, upper = (search.metric.units.lengths(one) for one in search.intervals())
         assert (lower <= want).all() and (want <= upper).all(), what
         lower, upper = lower[largest], upper[largest]
         radius = want[largest].min()
         if what == ALL:
-            assert search.bounds()[0] == search.bounds()[1]
+            assert search.best.length == search.upper()
             assert (search.intervals()[0] == search.intervals()[1]).all()
         else:
             assert lower.min() == upper.min() == radius
@@ -89,21 +88,21 @@ def check_bounds(arcs: Arcs, distances: np.ndarray, masters: int,
     """They hold, and the lower one is the distance of the pair that is named."""
     want = longest(distances)
     for kind, iterations in ways:
-        search = kind(arcs, units_of(arcs))
+        search = kind(WeightMetric(arcs))
         search.iterations = iterations  # type: ignore[union-attr]
         if isinstance(search, WeightedClusters):
             search.masters = masters
         search.solve()
-        lower, upper = (search.units.length(one) for one in search.bounds())
+        lower, upper = (search.metric.number(one) for one in (search.best.length, search.upper()))
         assert lower <= want <= upper, kind
-        assert distances[search.longest.source, search.longest.target] == lower
+        assert distances[search.best.source, search.best.target] == lower
 
 
 def check_clusters(arcs: Arcs, rows: WeightedRows, distances: np.ndarray, masters: int) -> None:
     """Every vertex has a path of its length to its master; the graph of clusters has all edges between two of them, and
     its distances with the radii are above those of the graph. rows : the same graph."""
-    units = units_of(arcs)
-    clusters = grow(arcs, components_of(arcs), masters, 3)
+    metric = WeightMetric(arcs)
+    units, clusters = metric.units, grow(arcs, metric.parts, masters, 3)
     k, cluster, lengths = len(clusters.masters), clusters.cluster, clusters.lengths.astype(float)
     assert (clusters.masters[cluster[clusters.masters]] == clusters.masters).all()
     assert (lengths[clusters.masters] == 0).all()

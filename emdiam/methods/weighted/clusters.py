@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,13 +27,18 @@ from ...paths.arcs import Arcs, ArcsInRam
 from ...paths.paths import SearchOptions
 from ...paths.rows import WeightedRows
 from ...units import format_size
-from .growth import Clusters, grow
+from ..approx.masters import AUTO, resolve_masters
+from ..approx.result import Condensed
+from ..run import Best
+from .growth import STATE_BYTES, Clusters, grow
+from .metric import WeightMetric
 from .pivots import WeightedPivots
-from .search import Longest
-from .sweep import WeightedSweep
+from .sweep import WeightedBoundOptions, WeightedSweep
 from .units import SumsTooLongError, Units
 
 EDGE_BYTES = 170
+# Of "auto": a master for so many vertices, and no more than so many.
+_SHARE, _MOST = 16, 100_000
 # In the graph of clusters, at most.
 MOST_SEARCHES = 64
 
@@ -55,7 +60,7 @@ class LimitedPivots(WeightedPivots):
 
     def search(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See WeightedSearch."""
-        if self.work.searches >= MOST_SEARCHES:
+        if self.stages.bfs >= MOST_SEARCHES:
             raise EnoughSearches
         return super().search(sources)
 
@@ -66,58 +71,62 @@ class WeightedClusters(WeightedSweep):
     they are made."""
 
     name: ClassVar[str] = "clusters"
-    masters = 1
-    or_fewer = False
-    seed = 0
-    room = 1 << 62
+    vertex_bytes = STATE_BYTES
+    least_room = 4 << 20
+    room: int = 1 << 62
     clusters: Clusters | None = None
     quotient: Quotient | None = None
     cap: int | None = None
 
+    def __init__(self, metric: WeightMetric, options: WeightedBoundOptions | None = None) -> None:
+        super().__init__(metric, options)
+        n, item = metric.n_vertices, AUTO if self.options.masters is None else self.options.masters
+        self.or_fewer, self.seed = item == AUTO, self.options.seed or 0
+        self.masters = min(_MOST, 1 + n // _SHARE) if item == AUTO else resolve_masters(item, n)
+
     def solve(self) -> None:
         """Sweep, grow and condense; then sweep again."""
         super().solve()
-        if self.bounds()[0] == self.bounds()[1]:
+        metric = self.metric
+        if self.best.length == self.upper():
             return
         try:
             self.quotient = self._condensed()
         except SumsTooLongError:
             # Of weights that were rounded down: lengths from master to master may be longer than any distance.
-            if not self.units.rounded:
+            if not metric.units.rounded:
                 raise
             return
-        options = SearchOptions(self.arcs.threads, tick=self.tick)
-        search = LimitedPivots(ArcsInRam(self.quotient.rows, options), Units(), self.quotient.radii)
+        arcs = ArcsInRam(self.quotient.rows, SearchOptions(metric.arcs.threads, tick=metric.beat))
+        search = LimitedPivots(WeightMetric(arcs, Units(), lambda event: metric.beat()), heights=self.quotient.radii)
         search.room = self.room - EDGE_BYTES * self.quotient.rows.n_arcs // 2
-        search.longest = Longest(2 * int(self.quotient.radii.max()))
+        search.best = Best(2 * int(self.quotient.radii.max()))
         with suppress(EnoughSearches):
             search.solve()
-        self.cap = search.bounds()[1]
+        self.cap = search.upper()
         starts = np.full(len(self.parts.roots), -1, np.int64)
-        start = self._farthest_in(search.longest.source)
+        start = self._farthest_in(search.best.source)
         starts[self.parts.component[start]] = start
         self.sweep_from(starts)
 
     def _condensed(self) -> Quotient:
         """The graph of clusters, of fewer ones where it does not fit and they may be. Raises BudgetError."""
         while True:
-            self.clusters = grow(self.arcs, self.parts, self.masters, self.seed)
+            self.clusters = grow(self.metric.arcs, self.parts, self.masters, self.seed)
             try:
-                return quotient_of(self.arcs, self.units, self.clusters, self.room)
+                return quotient_of(self.metric.arcs, self.metric.units, self.clusters, self.room)
             except BudgetError:
                 if not self.or_fewer or self.masters == 1:
                     raise
                 self.masters = max(1, self.masters // 4)
 
-    def bounds(self) -> tuple[int, int]:
-        """See WeightedSearch."""
-        return self._capped(*super().bounds())
+    def upper(self) -> int:
+        """See MethodRun."""
+        return super().upper() if self.cap is None else min(super().upper(), self.cap)
 
-    def bounds_of_largest(self) -> tuple[int, int]:
-        """See WeightedSearch."""
-        return self._capped(*super().bounds_of_largest())
-
-    def _capped(self, lower: int, upper: int) -> tuple[int, int]:
+    def interval_largest(self) -> tuple[int, int]:
+        """See MethodRun."""
+        lower, upper = super().interval_largest()
         return lower, upper if self.cap is None else min(upper, self.cap)
 
     def _farthest_in(self, cluster: int) -> int:
@@ -125,6 +134,24 @@ class WeightedClusters(WeightedSweep):
         assert self.clusters is not None
         members = np.flatnonzero(self.clusters.cluster == cluster)
         return int(members[self.clusters.lengths[members].argmax()])
+
+    def _estimate(self) -> int:
+        return self.metric.proved(self.best.length, self.upper())[1]
+
+    def _details(self) -> dict[str, Any]:
+        delta = {} if self.clusters is None else {"delta": self.clusters.delta}
+        return {**super()._details(), **delta}
+
+    def _fields(self) -> dict[str, Any]:
+        number, fields = self.metric.number, {**super()._fields(), "seed": self.seed}
+        if self.clusters is not None:
+            fields.update(masters=len(self.clusters.masters), rounds=self.clusters.stages)
+        if self.quotient is not None:
+            rows = self.quotient.rows
+            fields.update(max_master_distance=number(int(self.quotient.radii.max())),
+                          max_master_gap=number(int(rows.largest_weight)) if rows.n_arcs else None,
+                          condensed=Condensed(rows.n_vertices, rows.n_arcs // 2))
+        return fields
 
 
 def quotient_of(arcs: Arcs, units: Units, clusters: Clusters, room: int) -> Quotient:

@@ -11,38 +11,55 @@ Passes: one search a source, of which there is one in each component that is ope
 
 from __future__ import annotations
 
-from typing import ClassVar
+import math
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ...jit import kernel
-from ...paths.arcs import Arcs
-from .heights import NEVER
+from ...decimals import Number
+from ...errors import EmdiamError
+from ...paths.rows import unreached
+from ...store.store import Store
+from ..eccentricity.eccentricities import ALL, CENTER, RADIUS, EccentricityOptions
+from ..eccentricity.output import in_pieces, write_table
+from ..eccentricity.result import VertexSet
+from ..eccentricity.summary import MOST_IDS
+from ..result import Witness
+from ..witness import REPORT
+from .bounds import NEVER, least_open
+from .metric import WeightMetric
+from .result import WeightedEccentricities
 from .search import WeightedSearch
 from .units import Units
 
-ALL, RADIUS, CENTER = "all", "radius", "center"
+# Entries of a histogram, at most: of more eccentricities it has ranges.
+MOST_RANGES = 24
 
 
-class WeightedEccentricities(WeightedSearch):
-    """One run. what : ALL, or RADIUS or CENTER of the component with the most vertices alone.
-
-    upper, lower : int64[n_vertices], bounds in units, alike where the eccentricity is known; NEVER and 0 where no
-    search has come. Of sources both are the eccentricity."""
+class EccentricitySearch(WeightedSearch):
+    """One run for all eccentricities, or radius or centre of the component with the most vertices alone. Bounds are
+    alike where the eccentricity is known; of sources both are the eccentricity."""
 
     name: ClassVar[str] = "eccentricities"
+    result_type = WeightedEccentricities
+    vertex_bytes = 41
+    options: EccentricityOptions
 
-    def __init__(self, arcs: Arcs, units: Units, what: str = ALL) -> None:
-        super().__init__(arcs, units)
-        self.what, self._searched = what, np.zeros(arcs.n_vertices, np.bool_)
-        self.upper[self.parts.sizes[self.parts.component] == 1] = 0
+    def __init__(self, metric: WeightMetric, options: EccentricityOptions | None = None) -> None:
+        super().__init__(metric, options or EccentricityOptions())
+        self.what, self._source = self.options.what, np.zeros(metric.n_vertices, np.bool_)
+        self.lower, self.above = self.bounds.lower, self.bounds.upper
+        self.above[self.parts.sizes[self.parts.component] == 1] = 0
+        self._whole = False
 
     def solve(self) -> None:
         """Settle all vertices, or what is asked for."""
         if self.what == ALL:
             super().solve()
-            return
-        self._close(np.arange(len(self.parts.roots)) == self.parts.largest, known=False)
+        else:
+            self._close(np.arange(len(self.parts.roots)) == self.parts.largest, known=False)
+        self._whole = True
 
     def close(self) -> None:
         """Search until nothing of the active components is open, or matters."""
@@ -50,12 +67,12 @@ class WeightedEccentricities(WeightedSearch):
         sources, least = np.empty(c, np.int64), np.empty(c, np.int64)
         farthest = np.full(c, -1, np.int64)
         while True:
-            least_open(self.lower, self.upper, self.parts.component, sources, least)
+            least_open(self.lower, self.above, self.parts.component, sources, least)
             sources[~self._active] = -1
             if self._enough(sources, least):
                 return
             # Also one whose eccentricity is known: the others' bounds are not those that it would give them.
-            again = (sources >= 0) & (farthest >= 0) & ~self._searched[farthest]
+            again = (sources >= 0) & (farthest >= 0) & ~self._source[farthest]
             chosen = np.where(again, farthest, sources)
             before = self.lower[chosen]
             _, far = self.search(chosen)
@@ -65,8 +82,8 @@ class WeightedEccentricities(WeightedSearch):
         """As every search; the eccentricities of the sources are known then."""
         distances, far = super().search(sources)
         at, to = sources[sources >= 0], far[sources >= 0]
-        self.lower[at] = self.upper[at] = distances[to]
-        self._searched[at] = True
+        self.lower[at] = self.above[at] = distances[to]
+        self._source[at] = True
         return distances, far
 
     def count(self) -> None:
@@ -82,27 +99,115 @@ class WeightedEccentricities(WeightedSearch):
         return lower >= radius if self.what == RADIUS else lower > radius
 
     def intervals(self) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds on all eccentricities, int64[n_vertices] each, in units. Where no search has come, the upper one is
-        that of a path with every vertex of the component."""
-        none = self.upper == NEVER
-        if not none.any():
-            return self.lower, self.upper
-        upper, steps = self.upper.copy(), self.parts.sizes[self.parts.component[none]] - 1
-        weight = self.largest_weight
-        upper[none] = np.where(steps > NEVER // max(1, weight), NEVER, steps * np.int64(weight))
+        """Bounds on all eccentricities of the graph, int64[n_vertices] each, in units. Where no search has come, the
+        upper one is that of a path with every vertex of the component."""
+        none, upper, steps = self.above == NEVER, self.above, self.parts.sizes[self.parts.component] - 1
+        if none.any():
+            weight, upper = self.metric.largest_weight, self.above.copy()
+            upper[none] = np.where(steps[none] > NEVER // max(1, weight), NEVER, steps[none] * np.int64(weight))
+        if self.metric.units.rounded:  # a path has fewer edges than its component has vertices
+            upper = np.where(upper > NEVER - steps, NEVER, upper + steps)
         return self.lower, upper
 
+    # -- the answer -----------------------------------------------------------------------------
+    def check(self) -> Witness | None:
+        """The witness of the diameter, if that is asked for. Searches again from a vertex of the smallest eccentricity
+        of the largest component. Raises EmdiamError if it has another one (a fault of ours)."""
+        self.tick("verify")
+        witness = self.metric.check(self) if self.what == ALL else None
+        vertices = np.flatnonzero(self.parts.component == self.parts.largest)
+        vertex = int(vertices[self.above[vertices].argmin()])
+        distances = self.metric.units.counted(self.metric.arcs.again(vertex))
+        found = int(distances[distances != unreached(distances.dtype)].max())
+        if found != int(self.above[vertex]):
+            raise EmdiamError(f"a second search from {vertex} finds another eccentricity, {found}: {REPORT}")
+        return witness
 
-@kernel
-def least_open(lower, upper, component, chosen, least):
-    """chosen[c] = of the vertices of component c with lower < upper the one with the smallest lower bound; ties by the
-    upper one, then the smallest; -1 if there is none. least[c] = the smallest upper bound of all vertices of c."""
-    chosen[:] = -1
-    least[:] = NEVER
-    for v in range(len(lower)):
-        c = component[v]
-        least[c] = min(least[c], upper[v])
-        if lower[v] < upper[v]:
-            u = chosen[c]
-            if u < 0 or lower[v] < lower[u] or (lower[v] == lower[u] and upper[v] < upper[u]):
-                chosen[c] = v
+    def _details(self) -> dict[str, Any]:
+        vertices = np.flatnonzero(self.parts.component == self.parts.largest)
+        return {"what": self.what, "interval_radius": [
+            self.metric.number(int(bound[vertices].min())) for bound in self.intervals()]}
+
+    def _fields(self) -> dict[str, Any]:
+        units, store = self.metric.units, self.metric.store
+        assert store is not None, "an answer is told in ids"
+        lower, upper = self.intervals()
+        proved = lower == upper
+        counts, width = histogram(lower[proved], units) if self.what == ALL else ({}, None)
+        largest = of_largest(lower, upper, np.flatnonzero(self.parts.component == self.parts.largest), units, store)
+        for name, needs in (("center", (ALL, CENTER)), ("periphery", (ALL,))):
+            if self.what not in needs:
+                largest[name] = None
+        kept = {} if not self.options.keep else {
+            "ids": list(store.user_ids(np.arange(len(lower)))), "lower_bounds": units.lengths(lower),
+            "upper_bounds": units.lengths(upper)}
+        return {**super()._fields(), **largest, **kept, "histogram": counts, "histogram_width": width,
+                "unresolved": len(lower) - int(np.count_nonzero(proved)), "sources": self.n_sources}
+
+    def conclude(self, result: WeightedEccentricities) -> None:
+        """See MethodRun; exact says whether what was asked for is proved."""
+        super().conclude(result)
+        result.exact = self._whole and not self.metric.units.rounded
+
+    def write(self, file: Path) -> None:
+        """Write the table of eccentricities. Raises InputError where it cannot be."""
+        units, store, (lower, upper) = self.metric.units, self.metric.store, self.intervals()
+        assert store is not None, "a table has ids"
+        write_table(file, store, ((start, units.lengths(low), units.lengths(high))
+                                  for start, low, high in in_pieces(lower, upper)),
+                    lambda ids: self.parts.roots[self.parts.component[ids]], intervals=not (lower == upper).all())
+
+
+def histogram(values: np.ndarray, units: Units) -> tuple[dict[str, int], Any]:
+    """Counts by eccentricity, ascending, and the width of ranges. values : int64[k], in units."""
+    different, counts = np.unique(values, return_counts=True)
+    if len(different) <= MOST_RANGES:
+        names = [units.length(one) for one in different.tolist()]
+        return {_text(name): count for name, count in zip(names, counts.tolist(), strict=True)}, None
+    if units.whole:
+        step = round_width(int(different[-1]) - int(different[0]), True)
+        ranges, first = np.unique(different // step, return_index=True)
+        sums = np.add.reduceat(counts, first).tolist()
+        return {_text(units.length(one * step)): count for one, count in zip(ranges.tolist(), sums, strict=True)
+                }, units.length(step)
+    lengths = units.lengths(different)
+    width = round_width(float(lengths[-1]) - float(lengths[0]), False)
+    number = np.floor_divide(lengths, width).astype(np.int64)
+    ranges, first = np.unique(number, return_index=True)
+    sums = np.add.reduceat(counts, first).tolist()
+    return {_text(one * width): count for one, count in zip(ranges.tolist(), sums, strict=True)}, width
+
+
+def round_width(span: float, whole: bool) -> Any:
+    """The smallest of 1, 2 and 5 times a power of ten of which fewer than MOST_RANGES cover the span; at least 1 where
+    numbers are whole."""
+    least = span / (MOST_RANGES - 1)
+    power = math.floor(math.log10(least))
+    if whole and power < 0:
+        return 1
+    step = next(step for step in (1, 2, 5, 10) if step * 10.0**power >= least)
+    return step * 10**power if power >= 0 else step / 10**-power
+
+
+def _text(length: Number) -> str:
+    """A number as a key: whole ones without a point, floats with as many digits as are needed, 15 at most."""
+    return f"{length:.15g}" if isinstance(length, float) else str(length)
+
+
+def of_largest(lower: np.ndarray, upper: np.ndarray, vertices: np.ndarray, units: Units, store: Store) -> dict[
+        str, Any]:
+    """radius, center and periphery of the component of these vertices (int64[k], ascending), None where not proved.
+    lower, upper : bounds on all eccentricities, in units."""
+    lower, upper = lower[vertices], upper[vertices]
+    is_open = lower < upper
+    radius, diameter = int(lower.min()), int(upper.max())
+    known = radius == int(upper.min())
+
+    def those(value: int) -> VertexSet:
+        here = vertices[~is_open & (lower == value)]
+        return VertexSet(len(here), list(store.user_ids(here[:MOST_IDS])))
+
+    ends = int(lower.max()) == diameter and not (is_open & (upper == diameter)).any()
+    return {"radius": units.length(radius) if known else None,
+            "center": those(radius) if known and not (is_open & (lower <= radius)).any() else None,
+            "periphery": those(diameter) if ends else None}

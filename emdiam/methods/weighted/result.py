@@ -1,10 +1,12 @@
-"""The result of an exact run on a weighted graph: the names of Result, with lengths of the weights' kind."""
+"""The results of runs along weights: the names of others, with lengths of the weights' kind."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..approx.result import Approximation
+from ..eccentricity.result import EccentricityResult
 from ..result import Result
 
 
@@ -17,6 +19,33 @@ class WeightedResult(Result):
     None where there is none."""
 
     shown: ClassVar[tuple[str, ...]] = (*Result.shown, "weight", "weights")
+
+    weighted: bool = True
+    weights: str | None = None
+    weight: str | None = None
+
+
+@dataclass(repr=False)
+class WeightedEccentricities(EccentricityResult):
+    """As EccentricityResult, but eccentricities, radius and diameters are sums of weights: whole numbers, or floats
+    where weights are. lower_bounds, upper_bounds : int64 or float64[n]. traversals.bfs : searches of shortest paths.
+    weights, weight : as in WeightedResult."""
+
+    shown: ClassVar[tuple[str, ...]] = (*EccentricityResult.shown, "weight", "weights")
+
+    weighted: bool = True
+    weights: str | None = None
+    weight: str | None = None
+
+
+@dataclass(repr=False)
+class WeightedApproximation(Approximation):
+    """As Approximation, but lengths are sums of weights: whole numbers, or floats where weights are.
+
+    max_master_distance : the longest path from a vertex to its master that was kept. max_master_gap : the longest edge
+    of the graph of clusters. rounds : stages of growing. weights, weight : as in WeightedResult."""
+
+    shown: ClassVar[tuple[str, ...]] = (*Approximation.shown, "weight", "weights")
 
     weighted: bool = True
     weights: str | None = None

@@ -11,25 +11,43 @@ Source: Magnien, Latapy and Habib, "Fast computation of empirically tight bounds
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ...paths.rows import unreached
-from .bounding import choose_open
-from .heights import halfway
-from .pivots import widened
+from ..definition import MethodOptions
+from ..result import Witness
+from .metric import WeightMetric
+from .result import WeightedApproximation
 from .search import WeightedSearch
 
 COLUMNS = 2
+
+
+@dataclass(frozen=True)
+class WeightedBoundOptions(MethodOptions):
+    """masters : how many there are to be, as resolve_masters takes it, or "auto"; None: that. seed : of their choice.
+    iterations : sweeps. known_diameter : largest diameter of any component."""
+
+    masters: int | str | None = None
+    seed: int | None = None
+    iterations: int | None = None
+    known_diameter: int | float | None = None
 
 
 class WeightedSweep(WeightedSearch):
     """One run; its bounds hold at any time. iterations : sweeps, at most. done : those that were begun."""
 
     name: ClassVar[str] = "sweep"
-    iterations = 1
+    result_type = WeightedApproximation
+    vertex_bytes = 8 * COLUMNS
+    options: WeightedBoundOptions
     done = 0
+
+    def __init__(self, metric: WeightMetric, options: WeightedBoundOptions | None = None) -> None:
+        super().__init__(metric, options or WeightedBoundOptions())
+        self.iterations = self.options.iterations or 1
 
     def solve(self) -> None:
         """Sweep all components from their first vertices."""
@@ -44,8 +62,7 @@ class WeightedSweep(WeightedSearch):
                 return
             self.done += 1
             self._sweep(starts)
-            starts = np.full(len(starts), -1, np.int64)
-            choose_open(self.upper, self.lower, self.longest.length, self.parts.component, False, starts)
+            starts = self.bounds.next_open(self.best.length, False)
 
     def _sweep(self, starts: np.ndarray) -> None:
         """One sweep of the components with a start."""
@@ -53,8 +70,29 @@ class WeightedSweep(WeightedSearch):
         other, _ = self.search(ends)
         if not (self.n_open > 0).any():
             return
-        wide, middle = np.result_type(one, other), np.empty(len(starts), np.int64)
-        halfway(widened(one, wide), widened(other, wide), unreached(wide), self._heights, self.parts.component,
-                np.stack((starts, ends), axis=1), self.lower, middle)
+        middle = self.bounds.middle(one, other, np.stack((starts, ends), axis=1))
         if (middle >= 0).any():
             self.search(middle)
+
+    # -- the answer -----------------------------------------------------------------------------
+    def check(self) -> Witness | None:
+        """See MethodRun; a lower bound needs no path."""
+        witness = super().check()
+        assert witness is not None
+        witness.path = None
+        return witness
+
+    def _details(self) -> dict[str, Any]:
+        return {"iterations": self.done}
+
+    def _estimate(self) -> int:
+        """What the method tells as the diameter, in units."""
+        return self.best.length
+
+    def _fields(self) -> dict[str, Any]:
+        return {**super()._fields(), "estimate": self.metric.number(self._estimate()),
+                "known_diameter": self.options.known_diameter}
+
+    def conclude(self, result: WeightedApproximation) -> None:
+        """See MethodRun."""
+        result.rate()

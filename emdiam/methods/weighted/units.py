@@ -23,7 +23,6 @@ import numpy as np
 from ...decimals import in_units, number, numbers
 from ...errors import InputError
 from ...paths.arcs import Arcs
-from ...paths.components import components_of
 from ...paths.rows import unreached
 
 _PIECE = 1 << 20
@@ -124,14 +123,17 @@ def units_of(arcs: Arcs, decimals: int = 0) -> Units:
     return Units(min(exponents, default=0), False)
 
 
-def round_down(arcs: Arcs, exponent: int | None = None) -> Units:
-    """Round the weights, which are floats, down to units of which all sums are exact, the smallest such, or to
-    2^exponent. Takes a search where that is not given."""
-    if exponent is None:
-        found, _ = arcs.nearest(components_of(arcs).roots)
-        # Two vertices are at most twice as far apart as one is from the first vertex of its component.
-        far = found[found != unreached(found.dtype)].max(initial=0).item()
-        exponent = frexp(far * _ROUNDED)[1] + 1 - _FRACTION_BITS
+def exact_exponent(arcs: Arcs, roots: np.ndarray) -> int:
+    """The smallest exponent so that all sums of weights that are rounded down to multiples of 2^exponent are exact.
+    roots : int64[k], a vertex of each component. Takes a search."""
+    found, _ = arcs.nearest(roots)
+    # Two vertices are at most twice as far apart as one is from the root of its component.
+    far = found[found != unreached(found.dtype)].max(initial=0).item()
+    return frexp(far * _ROUNDED)[1] + 1 - _FRACTION_BITS
+
+
+def round_down(arcs: Arcs, exponent: int) -> Units:
+    """Round the weights, which are floats, down to multiples of 2^exponent."""
     exponent = min(max(exponent, _LEAST_EXPONENT), _LARGEST_EXPONENT)
     arcs.round_down(exponent)
     return Units(exponent, False, rounded=True)

@@ -19,9 +19,9 @@ from emdiam.errors import BudgetError, InputError, StoppedEarly
 from emdiam.methods.weighted import clusters as module
 from emdiam.methods.weighted.clusters import WeightedClusters, quotient_of
 from emdiam.methods.weighted.growth import grow
-from emdiam.methods.weighted.units import Units, units_of
+from emdiam.methods.weighted.metric import WeightMetric
+from emdiam.methods.weighted.units import Units
 from emdiam.paths.arcs import Arcs
-from emdiam.paths.components import components_of
 from tests.conftest import ROOT
 from tests.helpers.lengths import ODD, Edges, all_pairs, in_ram, on_disk, random_edges, rows_of, two_parts
 from tests.helpers.weighted_answers import check_bounds, check_clusters
@@ -82,19 +82,19 @@ def test_few_searches_of_the_clusters_bound_too(monkeypatch: pytest.MonkeyPatch)
         n = generator.randint(20, 40)
         edges = random_edges(generator, n, "uint8")
         arcs = in_ram(n, edges, "uint8")
-        search = WeightedClusters(arcs, units_of(arcs))
+        search = WeightedClusters(WeightMetric(arcs))
         search.masters = 15
         search.solve()
-        assert search.bounds()[0] <= longest(n, edges) <= search.bounds()[1]
+        assert search.best.length <= longest(n, edges) <= search.upper()
 
 
 def test_by_itself_there_are_fewer_clusters_where_memory_is_short(store: tuple[Path, int, Edges]) -> None:
     arcs = in_ram(*store[1:], "uint16")
-    search = WeightedClusters(arcs, units_of(arcs))
+    search = WeightedClusters(WeightMetric(arcs))
     search.masters, search.or_fewer, search.room = 120, True, 170 * 120
     search.solve()
     assert search.quotient is not None and search.masters < 120
-    assert search.bounds()[0] <= longest(*store[1:]) <= search.bounds()[1]
+    assert search.best.length <= longest(*store[1:]) <= search.upper()
 
 
 def test_bounds_beyond_floats_are_rounded_up() -> None:
@@ -154,7 +154,7 @@ def test_what_is_refused(store: tuple[Path, int, Edges]) -> None:
     assert result.lower <= longest(*store[1:]) <= result.upper
     arcs = in_ram(*store[1:], "uint16")
     with pytest.raises(BudgetError, match="at least 1 MiB more with --memory, or fewer --masters"):
-        quotient_of(arcs, units_of(arcs), grow(arcs, components_of(arcs), 9, 0), 100)
+        quotient_of(arcs, WeightMetric(arcs).units, grow(arcs, WeightMetric(arcs).parts, 9, 0), 100)
 
 
 def test_command(store: tuple[Path, int, Edges]) -> None:

@@ -22,14 +22,14 @@ from emdiam.certificates.sealed import sealed
 from emdiam.certificates.weighted import are_distances
 from emdiam.cli.main import group
 from emdiam.errors import BudgetError, InputError, StoppedEarly
-from emdiam.methods.weighted import stages
-from emdiam.methods.weighted.run import METHODS
+from emdiam.methods.weighted import search as searches
 from emdiam.methods.weighted.units import units_of
 from emdiam.paths.arcs import ArcsInRam
 from emdiam.paths.paths import SearchOptions
 from emdiam.paths.plan import ArcsPlan
 from emdiam.paths.rows import WeightedRows
 from emdiam.runs.task import execute, task_of
+from emdiam.runs.weights import methods_of
 from tests.conftest import ROOT
 from tests.helpers.lengths import ODD, Edges, all_pairs, in_ram, on_disk, random_edges, random_weight, two_parts
 from tests.helpers.weighted_answers import check_diameter, largest_component, longest, solved
@@ -83,7 +83,7 @@ def test_units() -> None:
     assert (units.exponent, units.whole, units.length(3)) == (-2, False, 0.75)
     with pytest.raises(InputError, match="53 bits"):
         solved(in_ram(4, {(0, 1): 0.1, (1, 2): 0.3, (2, 3): 2.0}, "float64"), "pivots")
-    assert solved(in_ram(3, {(0, 1): 0.125, (1, 2): 2.0**40}, "float64"), "pivots").bounds()[0] == 1 + 2**43
+    assert solved(in_ram(3, {(0, 1): 0.125, (1, 2): 2.0**40}, "float64"), "pivots").best.length == 1 + 2**43
     negative = WeightedRows.from_edges(2, [0], [1], np.array([-1], np.int32))
     with pytest.raises(InputError, match="below 0"):
         units_of(ArcsInRam(negative, SearchOptions()))
@@ -108,7 +108,7 @@ def test_weights_of_graphs_in_memory_are_kept(store: tuple[Path, int, Edges]) ->
         emdiam.exact(nx.path_graph(3), weighted=True)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", methods_of("exact"))
 def test_a_run_and_its_certificate(store: tuple[Path, int, Edges], tmp_path: Path, method: str) -> None:
     place, n, edges = store
     want = naive(n, edges)
@@ -125,7 +125,7 @@ def test_a_run_and_its_certificate(store: tuple[Path, int, Edges], tmp_path: Pat
     assert report.verified and (report.lower, report.diameter_largest_component) == want
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", methods_of("exact"))
 def test_a_run_on_disk(store: tuple[Path, int, Edges], tmp_path: Path, method: str,
                        monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks are read again and again; the answer and its certificate are those of arcs in RAM, verified on disk."""
@@ -245,7 +245,7 @@ def test_very_many_components_are_in_the_least_that_a_refusal_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run that finds more of them than were planned for begins again, or names what does."""
-    monkeypatch.setattr(stages, "COMPONENT_BYTES", 1 << 20)
+    monkeypatch.setattr(searches, "COMPONENT_BYTES", 1 << 20)
     make_weighted_store(tmp_path / "g.zarr", {(2 * i, 2 * i + 1): 3 for i in range(200)}, n_vertices=400)
 
     def exact(memory: int) -> Any:

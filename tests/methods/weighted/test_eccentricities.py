@@ -6,9 +6,10 @@ import csv
 import json
 import random
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,12 +24,11 @@ from emdiam.certificates import weighted as weighted_sources
 from emdiam.certificates.sealed import sealed
 from emdiam.cli.main import group
 from emdiam.errors import InputError, StoppedEarly
-from emdiam.methods.weighted.eccentricity_result import MOST_RANGES, histogram
-from emdiam.methods.weighted.stages import Stages
+from emdiam.methods.weighted.eccentricities import MOST_RANGES, histogram
+from emdiam.methods.weighted.metric import WeightMetric
 from emdiam.methods.weighted.units import Units
 from emdiam.paths.plan import ArcsPlan
 from emdiam.paths.rows import WeightedRows
-from emdiam.progress import Listener, TimeOver
 from tests.conftest import ROOT
 from tests.helpers.lengths import ODD, Edges, all_pairs, in_ram, on_disk, random_edges, two_parts
 from tests.helpers.weighted_answers import check_eccentricities, eccentricities, largest_component
@@ -202,23 +202,18 @@ def test_a_time_that_is_over_after_the_last_search_ends_nothing(
     store: tuple[Path, int, Edges], monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any]
 ) -> None:
     """What was found is still checked, and checks that take long tell of themselves."""
-    checked = Stages.checked
+    check = WeightMetric.check
     late: list[bool] = []
 
-    @contextmanager
-    def to_the_end(answer: object) -> Iterator[None]:
-        yield
+    def checked(self: WeightMetric, run: Any) -> Any:
         late.append(True)
+        self.beat()
+        return check(self, run)
 
-    def limited(deadline: float | None, progress: Listener | None) -> Listener:
-        def listen(event: emdiam.Event) -> None:
-            if late:
-                raise TimeOver
-        return listen
-
-    monkeypatch.setattr(Stages, "checked", lambda self, search: (self.tick(), checked(self, search))[1])
-    monkeypatch.setattr("emdiam.methods.weighted.stages.stopping", to_the_end)
-    monkeypatch.setattr("emdiam.runs.task.until", limited)
+    monkeypatch.setattr(WeightMetric, "check", checked)
+    clock = SimpleNamespace(**{name: getattr(time, name) for name in ("monotonic", "perf_counter")})
+    monkeypatch.setattr("emdiam.progress.time", clock)
+    clock.monotonic = lambda: time.monotonic() + 1000 * bool(late)
     told: list[bool] = []
     result = run(store[0], weighted=True, time_limit=60, progress=lambda event: told.append(bool(late)))
     assert result.lower <= result.upper and any(told)

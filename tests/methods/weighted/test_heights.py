@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from emdiam.errors import BudgetError
-from emdiam.methods.weighted import heights as height_candidates
-from emdiam.methods.weighted.heights import HeightCandidates, HeightDiameter, HeightLimits, height_diameter, least_bytes
+from emdiam.methods.weighted import candidates as height_candidates
+from emdiam.methods.weighted.candidates import HeightCandidates
+from emdiam.methods.weighted.heights import HeightDiameter, HeightLimits, height_diameter, least_bytes
 from emdiam.paths.arcs import ArcsInRam, arcs_of
 from emdiam.paths.components import components_of
 from emdiam.paths.paths import SearchOptions

@@ -1,0 +1,177 @@
+"""Distances as sums of weights, along the arcs of a graph without directions, wherever they lie.
+
+A longest pair is checked by a search from its first end
+that shares nothing with others before: no arc leads to a vertex in less than its distance, so that none is too large;
+and along a path that is added up again, edge by edge, the weights sum up to that of the second end, so that it is not
+too small.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...errors import EmdiamError, InputError
+from ...jit import kernel
+from ...paths.arcs import Arcs
+from ...paths.components import Components, components_of
+from ...paths.rows import unreached
+from ...progress import Event, Listener, silent, timed
+from ...store.store import Store
+from ...stream.counters import Counters
+from ..metric import Metric
+from ..result import Witness
+from ..run import Best, MethodRun
+from ..witness import LONGEST_KEPT_PATH, REPORT, write_path
+from .bounds import NEVER
+from .units import Units, exact_exponent, round_down, units_of
+
+
+class WeightMetric(Metric):
+    """arcs : of at least one vertex. units : of lengths. parts : components. run : whose bounds are told. store : of
+    the ids of a witness."""
+
+    def __init__(self, arcs: Arcs, units: Units | None = None, listener: Listener = silent,
+                 store: Store | None = None) -> None:
+        super().__init__()
+        self.arcs, self.units = arcs, units_of(arcs) if units is None else units
+        self.n_vertices, self.n_edges, self.store = arcs.n_vertices, arcs.n_arcs // 2, store
+        self.run: MethodRun | None = None
+        self._listener, self._relaxed, self._phase = listener, 0, "search"
+
+    def search(self, sources: np.ndarray) -> np.ndarray:
+        """Distances of every vertex from the nearest of `sources`, int64[k], in units; the largest value without a
+        path. Raises SumsTooLongError for sums that are not exact."""
+        found, relaxed = self.arcs.nearest(sources)
+        self._relaxed += relaxed
+        return self.units.counted(found)
+
+    @cached_property
+    def parts(self) -> Components:
+        """See components."""
+        return self.components()
+
+    def components(self, start: int = 0) -> Components:
+        """By one pass."""
+        return components_of(self.arcs)
+
+    def round_down(self) -> None:
+        """Begin again along weights that are rounded down, so that all sums are exact."""
+        with timed(self.seconds, "round"):
+            self.units = round_down(self.arcs, exact_exponent(self.arcs, self.parts.roots))
+        self._relaxed = 0
+
+    def number(self, length: int) -> Any:
+        """See Metric."""
+        return self.units.length(length)
+
+    def proved(self, lower: int, upper: int) -> tuple[int, int]:
+        """See Metric; a path has fewer edges than its component has vertices, each of which has lost less than a
+        unit."""
+        return lower, upper + (int(self.parts.sizes.max()) - 1 if self.units.rounded else 0)
+
+    def most(self, steps: int) -> int:
+        """See Metric."""
+        return min(int(NEVER), steps * self.largest_weight)
+
+    @property
+    def largest_weight(self) -> int:
+        """Of all arcs, in units; it may be longer than any distance."""
+        return min(int(NEVER), self.units.of_weight(self.arcs.largest_weight))
+
+    def used(self) -> Counters:
+        """See Metric; what loading has read is among it."""
+        return Counters(edges_scanned=self._relaxed, bytes_read=self.arcs.bytes_read)
+
+    def beat(self) -> None:
+        """Called within searches, several times a second."""
+        if self.run is not None:
+            self.run.tick(self._phase)
+
+    def tick(self, phase: str, **facts: Any) -> None:
+        """See Metric; a search within it is of that phase."""
+        self._phase = phase
+        lower, upper = self.proved(facts.pop("lower"), facts.pop("upper"))
+        self._listener(Event(phase, facts={"lower": self.number(lower), "upper": self.number(upper), **facts}))
+
+    def check(self, run: MethodRun) -> Witness | None:
+        """See Metric; its path is written, if that is asked for, and left out of the witness where it is long."""
+        assert self.store is not None, "an answer is told in ids"
+        path = checked_path(self.arcs, self.units, run.best)
+        kept = len(path) <= LONGEST_KEPT_PATH
+        names = self.store.user_ids(np.array(path if kept else [path[0], path[-1]]))
+        witness = Witness(names[0], names[-1], self.number(run.best.length), list(names) if kept else None)
+        file = run.options.path_file
+        if file is not None:
+            try:
+                write_path(self.store, [np.array(path)], file)
+                witness.path_file = str(file)
+            except InputError as error:
+                run.not_written.append(str(error))
+        return witness
+
+
+def checked_path(arcs: Arcs, units: Units, longest: Best) -> list[int]:
+    """The vertices of a shortest path between the ends of the longest distance. Raises EmdiamError if anything does not
+    hold (a fault of ours)."""
+    distances = arcs.again(longest.source)
+    found = int(units.counted(distances[[longest.target]])[0])
+    if found != longest.length:
+        raise EmdiamError(f"the second search finds {units.length(found)} in place of"
+                          f" {units.length(longest.length)}: {REPORT}")
+    none = unreached(distances.dtype)
+    if any(first_shorter(*piece, distances, none) >= 0 for piece in arcs.pieces()):
+        raise EmdiamError(f"the distances from the witness are not distances: {REPORT}")
+    path = _path(arcs.forest(distances, np.array([longest.source])), longest)
+    if path[0] != longest.source or _length(arcs, path) != distances[longest.target]:
+        raise EmdiamError(f"no path joins the witness: {REPORT}")
+    return path
+
+
+def _path(before: np.ndarray, longest: Best) -> list[int]:
+    """From the second end as far back as it goes, in the order from the first one."""
+    path = [longest.target]
+    while path[-1] != longest.source and len(path) <= len(before) and before[path[-1]] >= 0:
+        path.append(int(before[path[-1]]))
+    path.reverse()
+    return path
+
+
+def _length(arcs: Arcs, path: list[int]) -> int | float:
+    """The weights along a path, added up; -1 if it has an edge that there is not."""
+    after = np.full(arcs.n_vertices, -1, np.int64)
+    after[path[:-1]] = path[1:]
+    weights = np.full(arcs.n_vertices, unreached(arcs.distance_dtype), arcs.distance_dtype)
+    found = sum(weigh_path(*piece, after, weights) for piece in arcs.pieces())
+    return weights[path[:-1]].sum().item() if found == len(path) - 1 else -1
+
+
+@kernel
+def first_shorter(first, offsets, heads, costs, distances, none):
+    """The first vertex with an arc to one whose distance is larger than by its weight, -1 if there is none; an arc
+    from a vertex that is reached to one that is not is such an arc."""
+    for i in range(len(offsets) - 1):
+        v = first + i
+        if distances[v] == none:
+            continue
+        for p in range(offsets[i], offsets[i + 1]):
+            if distances[v] + costs[p] < distances[np.int64(heads[p])]:
+                return v
+    return -1
+
+
+@kernel
+def weigh_path(first, offsets, heads, costs, after, weights):
+    """weights[v] = that of the arc from v to after[v], where that is 0 or more; how many there are in this piece."""
+    found = 0
+    for i in range(len(offsets) - 1):
+        v = first + i
+        if after[v] < 0:
+            continue
+        for p in range(offsets[i], offsets[i + 1]):
+            if np.int64(heads[p]) == after[v]:
+                weights[v] = costs[p]
+                found += 1
+    return found

@@ -1,0 +1,208 @@
+"""Exact diameters, approximations and eccentricities along weights: the memory plan, the arcs, and what is written.
+
+Bytes: the rows, or an arena of blocks; a vertex: what a search holds (paths/plan.py), 28 for bounds, and what the run
+holds beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputError, MoreMemoryError, StoppedEarly, no_such
+from ..methods.definition import Limits, MethodOptions
+from ..progress import Event, Meter, silent, timed
+from ..units import BASE_JITTER, format_size, peak_rss_bytes
+from .task import Session, Task
+
+if TYPE_CHECKING:
+    from ..methods.weighted.metric import WeightMetric
+    from ..methods.weighted.search import WeightedSearch
+
+
+def methods_of(command: str) -> dict[str, type[WeightedSearch]]:
+    """What a command has along weights, by name."""
+    from ..methods.weighted.clusters import WeightedClusters
+    from ..methods.weighted.eccentricities import EccentricitySearch
+    from ..methods.weighted.pivots import WeightedPivots
+    from ..methods.weighted.search import WeightedBounding
+    from ..methods.weighted.sweep import WeightedSweep
+
+    kinds: dict[str, tuple[type[WeightedSearch], ...]] = {
+        "exact": (WeightedPivots, WeightedBounding), "approx": (WeightedSweep, WeightedClusters),
+        "ecc": (EccentricitySearch,)}
+    return {kind.name: kind for kind in kinds[command]}
+
+
+def options(task: Task, own: dict[str, Any], limits: Limits) -> MethodOptions:
+    """The options of those that were given by name. Raises InputError for a method that there is not, and for an option
+    that it has not."""
+    if task.command == "exact" and task.method == "fdiam":
+        raise InputError("F-Diam is for graphs without weights: it counts edges", remedy="use --method pivots")
+    kinds = methods_of(task.command)
+    if task.method not in kinds:
+        kind = "method" if task.command == "exact" else "approximation"
+        raise no_such(f"{kind} for weighted graphs", task.method, kinds)
+    if task.command == "exact":
+        return MethodOptions(limits=limits, **own)
+    if task.command == "approx":
+        return _of_approximation(task, own, limits)
+    from ..methods.eccentricity.eccentricities import ALL, EccentricityOptions
+
+    asked = EccentricityOptions(limits=limits, **own)
+    if task.certificate is not None and asked.what != ALL:
+        raise InputError("a certificate needs all eccentricities", text=str(task.certificate),
+                         remedy="leave out --radius and --center")
+    return asked
+
+
+def _of_approximation(task: Task, own: dict[str, Any], limits: Limits) -> MethodOptions:
+    from ..methods.weighted.sweep import WeightedBoundOptions
+
+    for name, of_method in (("masters", "clusters"), ("seed", "clusters"), ("iterations", "sweep")):
+        if name in own and task.method != of_method:
+            raise InputError(f"--{name} is of the method {of_method}", remedy="leave it out")
+    if own.get("iterations", 1) < 1:
+        raise InputError("iterations are at least 1", text=str(own["iterations"]))
+    return WeightedBoundOptions(limits=limits, **own)
+
+
+def solve(session: Session) -> Any:
+    """The result. A run begins again where the graph has more components than was planned for.
+
+    Raises InputError (BudgetError with the numbers), StoppedEarly with `result` on Ctrl-C and at the end of the time,
+    OverflowError where distances may not fit 64 bits."""
+    from ..engine.attempts import attempted
+
+    return attempted(lambda found: _Attempt(session, found).result())
+
+
+@dataclass(frozen=True)
+class PlannedComponents:
+    """components : of the graph, as many as are planned for. program : bytes of the process before anything was
+    read."""
+
+    components: int
+    program: int
+
+
+class _Attempt:
+    """One run with a plan for so many components. Raises BudgetError with the numbers."""
+
+    def __init__(self, session: Session, known: PlannedComponents | None) -> None:
+        from ..methods.weighted.search import COMPONENT_BYTES, STATE_BYTES
+        from ..paths.plan import plan_arcs
+        from ..stream.plan import base_bytes, most_parts, program_bytes, too_small
+
+        store, task = session.store, session.task
+        self._session, self._kind = session, methods_of(task.command)[task.method]
+        self._known = PlannedComponents(1, program_bytes()) if known is None else known
+        held, spare = task.writing_bytes, self._kind.least_room
+        self.memory, base = session.memory_bytes, base_bytes(store, self._known.program) + held
+        beside = (STATE_BYTES + self._kind.vertex_bytes) * store.n_vertices + COMPONENT_BYTES * (
+            self._known.components - 1)
+        plan = plan_arcs(store, task.threads, self.memory - base, beside, spare, task.arena_bytes)
+        need = base + plan.need + spare
+        if need > self.memory:
+            most = most_parts(store) + store.record.n_isolated if known is None else known.components
+            more = COMPONENT_BYTES * (most - self._known.components)
+            several = "" if more <= 0 else f", and with very many components {format_size(need + more + BASE_JITTER)}"
+            raise too_small(self.memory, need + BASE_JITTER, several, need + more + BASE_JITTER)
+        self._arena, self._planned = plan.arena_bytes, base + plan.need
+        self._room = self.memory - base - plan.need
+
+    def result(self) -> Any:
+        """The answer; along weights that are rounded down where sums of them are not exact."""
+        from ..methods.weighted.units import SumsTooLongError
+
+        with self._opened() as metric:
+            try:
+                return self._solved(metric)
+            except SumsTooLongError:
+                metric.round_down()
+                return self._solved(metric)
+
+    @contextmanager
+    def _opened(self) -> Iterator[WeightMetric]:
+        """The arcs, in RAM or where they are. Raises InputError for weights below 0, OverflowError where distances may
+        not fit 64 bits."""
+        from ..methods.weighted.metric import WeightMetric
+        from ..methods.weighted.units import units_of
+        from ..paths.arcs import Arcs, ArcsInRam, ArcsOnDisk
+        from ..paths.blocks import StoreBlocks
+        from ..paths.loading import load_rows
+        from ..paths.paths import SearchOptions
+
+        store, task, listener = self._session.store, self._session.task, self._session.listener or silent
+        metric: WeightMetric | None = None
+
+        def beat() -> None:
+            if metric is None:
+                listener(Event("search"))
+            else:
+                metric.beat()
+
+        seconds: dict[str, float] = {}
+        meter = Meter(self._session.progress or silent)
+        meter.begin("load", None, "arcs")
+        with timed(seconds, "load"):
+            options = SearchOptions(task.threads, tick=beat)
+            arcs: Arcs
+            if self._arena is None:
+                rows, read = load_rows(store, task.threads, lambda: meter.update(0))
+                arcs = ArcsInRam(rows, options, read)
+            else:
+                arcs = ArcsOnDisk(StoreBlocks(store), self._arena, options)
+            weights = store.record.weights
+            units = units_of(arcs, 0 if weights is None else weights.decimals)
+        meter.end()
+        try:
+            metric = WeightMetric(arcs, units, listener, store)
+            metric.seconds.update(seconds)
+            yield metric
+        finally:
+            arcs.close()
+
+    def _solved(self, metric: WeightMetric) -> Any:
+        from ..methods.exact.method import solved
+
+        task, run = self._session.task, self._kind(metric, self._session.task.options)
+        self._leave_room(run)
+        if task.certificate is not None and task.command == "ecc" and metric.units.rounded:
+            raise InputError("sums of these weights have more digits than 64 bits, and a certificate has no intervals",
+                             remedy="leave out --certificate, or round the weights to a few decimals and convert again")
+        try:
+            result = self._complete(run, solved(run))
+        except StoppedEarly as stop:
+            self._complete(run, stop.result)
+            raise
+        self._session.certify(result, self._session.store, run)
+        result.seconds["total"], result.peak_rss_bytes = self._session.elapsed, peak_rss_bytes()
+        return result
+
+    def _leave_room(self, run: WeightedSearch) -> None:
+        """Give the run the room, but for what its components take beyond what was planned. Raises MoreMemoryError where
+        there is too little."""
+        from ..methods.weighted.search import COMPONENT_BYTES
+
+        count = run.n_components()
+        beyond = COMPONENT_BYTES * max(0, count - self._known.components)
+        if beyond > self._room:
+            error = MoreMemoryError(f"{count:,} components take {format_size(beyond)} more than the memory that was"
+                                    " planned", beyond - self._room)
+            error.known = replace(self._known, components=count)
+            raise error
+        if run.room is not None:
+            run.room, self._planned = self._room - beyond, self.memory
+
+    def _complete(self, run: Any, result: Any) -> Any:
+        """The result with figures of the whole run, and its table, if one is asked for."""
+        session, file = self._session, getattr(run.options, "out", None)
+        session.tell(result, self.memory, self._planned)
+        result.seconds["total"] = session.elapsed
+        if file is not None:
+            session.write(result, "out", file, lambda: run.write(file))
+            result.seconds["total"] += result.seconds["write"]
+        return result
