@@ -199,3 +199,15 @@ def test_a_graph_in_memory(tmp_path: Path):
     store = graph_in_memory(source, tmp_path, ConvertOptions(threads=1))
     assert arcs_of(store) == {(0, 1): 3, (1, 0): 3, (1, 2): 7, (2, 1): 7}
     assert store.weights_of(1).tolist() == [3, 7] and store.weights_of(3).tolist() == []
+
+
+def test_weights_stay_with_their_edges_where_strings_share_a_hash(tmp_path: Path):
+    """Of a source that cannot start over the batches are stored: each weight comes again with its edge."""
+    random = np.random.default_rng(5)
+    triples = [(f"v{a}", f"v{b}", float(weight)) for a, b, weight in random.integers(0, 9, (40, 3))]
+    source = WeightedSource(triples, SourceInfo(id_kind="string"), rewindable=False, per_batch=7)
+    # 9 strings and 64 hashes: some salts collide, one of the first 16 does not.
+    options = ConvertOptions(plan=replace(TINY, hash_bits=6), scratch=tmp_path)
+    write_graph(source, tmp_path / "g.zarr", options=options)
+    with open_store(str(tmp_path / "g.zarr")) as store:
+        assert arcs_of(store) == least_weights(triples)[0]

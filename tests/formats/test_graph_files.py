@@ -264,6 +264,18 @@ def test_forms_of_dl(tmp_path: Path, form: str) -> None:
     assert emdiam.exact(tmp_path / "g.dl").diameter == 2
 
 
+@pytest.mark.parametrize("absent", ["", " diagonal absent"])
+def test_a_matrix_of_dl_comes_in_many_batches(tmp_path: Path, absent: str) -> None:
+    n = 30
+    cells = [(a, b) for a in range(1, n + 1) for b in range(1, n + 1) if a != b or not absent]
+    ones = [cell for cell in cells if sum(cell) % 3 == 0]
+    values = " ".join("1" if cell in set(ones) else "0" for cell in cells)
+    (tmp_path / "g.dl").write_text(f"dl n={n} format=fullmatrix{absent}\ndata:\n{values}\n")
+    pairs = read_pairs(tmp_path / "g.dl", batch_bytes=500)
+    assert sorted(pairs) == sorted(read_pairs(tmp_path / "g.dl"))
+    assert [pair for pair in pairs if pair in set(ones)] == ones
+
+
 @pytest.mark.parametrize("form", ["fullmatrix", "edgelist1", "nodelist1"])
 def test_labels_of_dl_are_names(tmp_path: Path, form: str) -> None:
     forms = {"fullmatrix": "0 1 0 0 1 0 2 0 0 2 0 0 0 0 0 0", "edgelist1": "1 2\n2 3 2\n", "nodelist1": "1 2\n2 3\n"}

@@ -4,6 +4,7 @@ an index, categories, lists of neighbours."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,11 @@ def test_edges_of_a_generator_are_converted(tmp_path: Path) -> None:
     assert (report.record.n_vertices, report.record.n_edges) == (5, 4)
 
 
+def decimals(*texts: str) -> pa.Array:
+    """An Arrow column of decimals with a place behind the point."""
+    return pa.array([Decimal(text) for text in texts], pa.decimal128(25, 1))
+
+
 @pytest.mark.parametrize(
     ("graph", "what"),
     [
@@ -108,6 +114,8 @@ def test_edges_of_a_generator_are_converted(tmp_path: Path) -> None:
         (pd.DataFrame({"source": [1.0, np.nan], "target": [2.0, 3.0]}), "row 2"),
         (pd.DataFrame({"source": [1.0, 2.5], "target": [2.0, 3.0]}), "no whole number in row 2"),
         (np.array([[0.5, 1], [2, 3], [4, 5], [5, 6]]), "no whole number"),
+        (pa.table({"source": decimals("1.0", "2.5"), "target": decimals("2.0", "3.0")}), "no whole number in row 2"),
+        (pa.table({"source": decimals("1.0", f"{1 << 64}.0"), "target": decimals("2.0", "3.0")}), "an id is outside"),
         (pa.table({"node": [1, 2], "a": [[1], [2]], "b": [[1], [2]]}), "no two id columns"),
     ],
 )
