@@ -21,7 +21,6 @@ import click
 from ..durable import read_at_most
 from ..errors import InputError, clause
 from ..terms import in_keys
-from . import jobfile as commands
 from .settings import (
     OUT,
     BatchOptions,
@@ -287,11 +286,11 @@ class _JobTable:
     def find_command(self, group: click.Group) -> tuple[list[str], click.Command] | None:
         """The words that name its command, and the command; None if there is none such."""
         command, kind = self.table.get("command"), self.table.get("class")
-        if command not in commands.WORK:
+        if command not in WORK:
             said = "it has no command" if command is None else f"there is no command {command!r} for a job"
-            self.wrong(f"{said}; choose from: {', '.join(commands.WORK)}", "command")
+            self.wrong(f"{said}; choose from: {', '.join(WORK)}", "command")
             return None
-        words_and_command = commands.find_command(group, str(command), kind if isinstance(kind, str) else None)
+        words_and_command = find_command(group, str(command), kind if isinstance(kind, str) else None)
         if words_and_command is None:
             said = "it has no class" if kind is None else f"there is no class {kind!r}"
             self.wrong(f"{said}; `emdiam {command} --help` lists them", "class")
@@ -300,8 +299,8 @@ class _JobTable:
     def job(self, words: list[str], command: click.Command, settings: Settings, used_defaults: set[str]) -> Job:
         """The job. words : that name the command. used_defaults : takes the defaults that the command has."""
         name, table = self.name, self.table
-        allowed = [*_COMMON, *commands.argument_names(command)]
-        allowed += [key for key, known in (("method", commands.takes(command, "method")), ("class", len(words) > 1))
+        allowed = [*_COMMON, *argument_names(command)]
+        allowed += [key for key, known in (("method", takes(command, "method")), ("class", len(words) > 1))
                     if known]
         for key in table:
             if key not in allowed:
@@ -312,7 +311,7 @@ class _JobTable:
         shown = values if method is None else {"method": str(method), **values}
         if words[0] == "tradeoff" and "out" not in values:
             shown = {**shown, "out": str(settings.out / "jobs" / name / "tradeoff")}
-        for key, text in commands.complaints(command, arguments, shown).items():
+        for key, text in complaints(command, arguments, shown).items():
             self.wrong(in_keys(text), *([key] if key in table or not key else
                                [f"options.{key.replace('-', '_')}", f"options.{key}"]))
         memory, limit = self._limit("memory", settings), self._limit("time_limit", settings)
@@ -320,8 +319,8 @@ class _JobTable:
             self.wrong(fault, "memory")
         files = {**given, **{key: [text] for key, text in shown.items() if isinstance(text, str)}}
         reads, writes = (tuple(absolute(text, settings.folder) for key in keys for text in files.get(key, ()))
-                         for keys in (commands.READS[words[0]], commands.WRITES[words[0]]))
-        return Job(name, words[0], (*words, *arguments, *commands.option_words(shown)),
+                         for keys in (READS[words[0]], WRITES[words[0]]))
+        return Job(name, words[0], (*words, *arguments, *option_words(shown)),
                    None if method is None else str(method), values, reads, writes, self._needs(), memory, limit,
                    self.lines.of())
 
@@ -329,7 +328,7 @@ class _JobTable:
         """The positional arguments, by name, and as words of a command line; one that is missing has a stand-in there,
         so that the options can be checked."""
         given: dict[str, list[str]] = {}
-        names = commands.argument_names(command)
+        names = argument_names(command)
         for argument in names:
             value = self.table.get(argument)
             texts = [value] if isinstance(value, str) else value
@@ -342,7 +341,7 @@ class _JobTable:
                 self.wrong(f"{argument}: a job has no standard input", argument)
             else:
                 given[argument] = list(texts)
-        return given, commands.argument_words([text for name in names for text in given.get(name, ["?"])])
+        return given, argument_words([text for name in names for text in given.get(name, ["?"])])
 
     def _options(self, command: click.Command, defaults: Mapping[str, Any],
                  used_defaults: set[str]) -> dict[str, str | bool]:
@@ -351,12 +350,12 @@ class _JobTable:
         if not isinstance(table, dict):
             self.wrong("options is not a table", "options")
             table = {}
-        values, wrong = commands.option_values(command, table)
+        values, wrong = option_values(command, table)
         for key, text in wrong.items():
             self.wrong(text, f"options.{key}")
-        shared = {key: value for key, value in defaults.items() if commands.takes(command, key.replace("_", "-"))}
+        shared = {key: value for key, value in defaults.items() if takes(command, key.replace("_", "-"))}
         used_defaults |= set(shared)
-        shared_values, wrong = commands.option_values(command, shared)
+        shared_values, wrong = option_values(command, shared)
         for text in wrong.values():
             self.wrong(f"default: {text}")
         return {**{key: value for key, value in shared_values.items() if key not in values}, **values}
