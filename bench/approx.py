@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from emdiam.progress import Event
-from emdiam.report.cells import ENDED, CellOptions
+from emdiam.report.cells import ENDED, cell_task
 from emdiam.report.tradeoff import TradeoffOptions, tradeoff
 from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
@@ -72,8 +72,8 @@ def _measure(setting: Setting, name: str, graph: Graph) -> dict[str, Any]:
     options = TradeoffOptions(
         setting.approximations or (_QUICK_METHODS if setting.quick else METHODS), masters_of(graph, setting.quick, n),
         known_diameter=exact["diameter"], plots=False,
-        cells=CellOptions(arena_bytes=arena, threads=setting.threads, evict_page_cache=True,
-                          time_limit=setting.long_seconds))
+        cells=cell_task(arena_bytes=arena, threads=setting.threads, evict_page_cache=True,
+                        time_limit=setting.long_seconds))
     found = tradeoff(path, setting.cache.scratch(f"tradeoff-{graph.name}"), options, watch)
     cells = [{**row, "foreign_cores": watch.cores[row["cell"]]} for row in found.rows]
     return {"graph": graph.name, "kind": name, "n_vertices": n, "n_edges": found.n_edges, "arena_bytes": arena,

@@ -16,8 +16,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from emdiam.report.cells import ENDED, CellOptions
+from emdiam.report.cells import ENDED, cell_task
 from emdiam.report.tradeoff import TradeoffOptions, tradeoff
+from emdiam.runs.task import Task
 from emdiam.store.store import open_store
 
 from ..approx import excess
@@ -116,9 +117,9 @@ def _measure(setting: Setting, kind: str, graph: Graph) -> Row:
     exact = keep(lambda: _exact(setting, path), paper="003", graph=graph.name, run="exact")
     diameter = exact.get("diameter")
     row |= {"exact": exact, "D": diameter, "masters": {}}
-    sizes = CellOptions(memory_bytes=FULL_MEMORY if setting.scale == FULL else None,
-                        arena_bytes=None if setting.scale == FULL else arena, threads=setting.threads,
-                        evict_page_cache=True, time_limit=setting.seconds)
+    sizes = cell_task(memory_bytes=FULL_MEMORY if setting.scale == FULL else None,
+                      arena_bytes=None if setting.scale == FULL else arena, threads=setting.threads,
+                      evict_page_cache=True, time_limit=setting.seconds)
     for masters in masters_of(PAPER[kind], n)[:1 if setting.scale == TINY else None]:
         row["masters"][masters] = keep(partial(_cell, setting, path, "clusters", masters, diameter, sizes),
                                        paper="003", graph=graph.name, run="clusters", masters=masters)
@@ -167,7 +168,7 @@ def _exact(setting: Setting, path: Path) -> dict[str, Any]:
 
 
 def _cell(setting: Setting, path: Path, method: str, masters: int, diameter: int | None,
-          sizes: CellOptions) -> dict[str, Any]:
+          sizes: Task) -> dict[str, Any]:
     """A row of emdiam.report.tradeoff; {"failure": why} where the cell failed."""
     evict(path)
     options = TradeoffOptions((method,), str(masters), known_diameter=diameter, plots=False, cells=sizes)

@@ -35,11 +35,11 @@ def command(**given: Any) -> int:
 def _options(given: dict[str, Any]) -> Any:
     """The options of the library."""
     from ..dask.setting import chosen_cluster
-    from ..report.cells import CellOptions
+    from ..report.cells import cell_task
     from ..report.tradeoff import TradeoffOptions
 
     cluster = chosen_cluster(*(given[name] for name in ("scheduler", "workers", "worker_memory", "worker_threads")))
-    cells = CellOptions(
+    cells = cell_task(
         memory_bytes=given["memory"], arena_bytes=given["arena"], cluster=cluster,
         scratch=None if given["scratch"] is None else str(given["scratch"]), **{name: given[name] for name in (
             "threads", "evict_page_cache", "iterations", "euler", "levels", "time_limit")})

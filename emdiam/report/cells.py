@@ -29,47 +29,37 @@ from typing import Any
 from .._version import __version__
 from ..batch.attempt import DONE, FAILED, PROGRAM, STOPPED, outcome
 from ..batch.jobfile import option_words
-from ..dask.setting import OnCluster
 from ..durable import write_whole
 from ..errors import InputError
 from ..methods.approx.masters import AUTO, one_item, parse_masters, resolve_masters
 from ..runs.registry import entry_of
+from ..runs.task import Task
 from ..units import parse_count
 
 FOLDER = "cells"
 ENDED = "ended"  # with all that was asked, as DONE of a job
 
 
-@dataclass(frozen=True)
-class CellOptions:
-    """Options that every run of a grid gets, as those of emdiam.runs.task.Task. iterations : of sweep, spanning and
-    fringe; None: each method's own. euler, levels : of clusters. time_limit : wall seconds of each cell.
-    checkpoints : folder for those of cells that are stopped, which then go on from them; None: a cell begins again.
-    checkpoint_every : seconds between those inside a traversal. cluster : workers that every run is shared out to."""
+def cell_task(iterations: int | None = None, euler: bool = False, levels: int | None = None,
+              scratch: str | None = None, **fields: Any) -> Task:
+    """What every run of a grid gets: a Task whose method and seed are those of the cell.
 
-    memory_bytes: int | None = None
-    arena_bytes: int | None = None
-    threads: int = 2
-    evict_page_cache: bool = False
-    iterations: int | None = None
-    euler: bool = False
-    levels: int | None = None
-    scratch: str | None = None
-    time_limit: float | None = None
-    checkpoints: str | None = None
-    checkpoint_every: float | None = None
-    cluster: OnCluster | None = None
+    iterations : of sweep, spanning and fringe; None: each method's own. euler, levels : of clusters. fields : of Task;
+    the checkpoint has the folder for those of cells that are stopped, which then go on from them."""
+    own = {"iterations": iterations, "euler": euler, "levels": levels, "scratch": scratch}
+    return Task("", own, "approx", **fields)
 
-    def identity(self) -> dict[str, Any]:
-        """What the figures depend on, and the version. Not the time limit: a cell that ended within it
-        is one that ended."""
-        free = ("scratch", "time_limit", "checkpoints", "checkpoint_every")
-        return {**{name: value for name, value in asdict(self).items() if name not in free}, "version": __version__}
+
+def identity_of(task: Task) -> dict[str, Any]:
+    """What the figures depend on, and the version. Not the time limit: a cell that ended within it has ended."""
+    own = {name: task.options[name] for name in ("iterations", "euler", "levels")}
+    return {**{name: getattr(task, name) for name in ("memory_bytes", "arena_bytes", "threads", "evict_page_cache")},
+            **own, "cluster": None if task.cluster is None else asdict(task.cluster), "version": __version__}
 
 
 @dataclass(frozen=True)
 class CellRecord:
-    """One cell that was run. options : CellOptions.identity(). status : ENDED; STOPPED by the time limit
+    """One cell that was run. options : see identity_of. status : ENDED; STOPPED by the time limit
     (`result` has the interval by then, or is None); FAILED. reason : a clause, unless it ended. result :
     what the command printed with --json. wall_seconds : of the process, its start included."""
 
@@ -137,45 +127,45 @@ _GRACE_FACTOR, _GRACE_SECONDS = 1.5, 60.0
 _ANSWER_SECONDS, _END_SECONDS = 2.0, 20.0
 
 
-def command_of(store: str, cell: Cell, options: CellOptions) -> list[str]:
+def command_of(store: str, cell: Cell, task: Task) -> list[str]:
     """The command line that runs a cell on the store at a path."""
-    exact, clusters, cluster = cell.method == EXACT, cell.method == CLUSTERS, options.cluster
+    exact, clusters, own, cluster = cell.method == EXACT, cell.method == CLUSTERS, task.options, task.cluster
     given: dict[str, Any] = {} if exact else {"method": cell.method, "seed": cell.seed}
     if clusters:
-        given |= {"masters": cell.masters, "euler": options.euler, "levels": options.levels}
+        given |= {"masters": cell.masters, "euler": own["euler"], "levels": own["levels"]}
     elif not exact:
-        given["iterations"] = options.iterations
-    given |= {"scratch": options.scratch, "memory": options.memory_bytes, "arena": options.arena_bytes,
-              "threads": options.threads}
+        given["iterations"] = own["iterations"]
+    given |= {"scratch": own["scratch"], "memory": task.memory_bytes, "arena": task.arena_bytes,
+              "threads": task.threads}
     if cluster is not None:
         given |= {"scheduler": cluster.scheduler, "workers": cluster.workers,
                   "worker-memory": cluster.worker_memory_bytes, "worker-threads": cluster.worker_threads}
-    given |= {"time-limit": None if options.time_limit is None else f"{options.time_limit:f}s",
-              "evict-page-cache": options.evict_page_cache}
-    if options.checkpoints is not None:
-        given |= {"checkpoint": Path(options.checkpoints) / cell.name, "resume": True,
-                  "checkpoint-every": options.checkpoint_every}
+    given |= {"time-limit": None if task.time_limit is None else f"{task.time_limit:f}s",
+              "evict-page-cache": task.evict_page_cache}
+    if task.checkpoint is not None and task.checkpoint.folder is not None:
+        given |= {"checkpoint": task.checkpoint.folder / cell.name, "resume": True,
+                  "checkpoint-every": task.checkpoint.every}
     given |= {"json": True, "quiet": True}
     return [*PROGRAM, "exact" if exact else "approx", store, *option_words(given)]
 
 
-def run_cell(store: str, digest: str, cell: Cell, options: CellOptions) -> CellRecord:
+def run_cell(store: str, digest: str, cell: Cell, task: Task) -> CellRecord:
     """Run one cell and wait for it.
 
     digest : of the store. Raises InputError if the cell has met another store, and KeyboardInterrupt;
     then its process has ended. No other failure of the process is an error.
     """
     begin = time.monotonic()
-    limit = options.time_limit
+    limit = task.time_limit
     patience = None if limit is None else _GRACE_FACTOR * limit + _GRACE_SECONDS
-    code, out, err, ended = _finished(command_of(store, cell, options), patience)
+    code, out, err, ended = _finished(command_of(store, cell, task), patience)
     status, _, reason, result = outcome(code, out, err)
     if not ended and status != DONE:
         reason = f"it did not stop by itself within {patience:.0f} s"
     if result is not None and result["store_digest"] != digest:
         raise InputError("the store has changed since the first run", path=store,
                          remedy="delete the folder and begin again")
-    return CellRecord(cell, digest, options.identity(), ENDED if status == DONE else status, reason, code,
+    return CellRecord(cell, digest, identity_of(task), ENDED if status == DONE else status, reason, code,
                       time.monotonic() - begin, limit, result)
 
 

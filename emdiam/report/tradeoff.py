@@ -15,10 +15,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..checkpoint.folder import check_owner
+from ..checkpoint.options import CheckpointOptions
 from ..durable import check_folder, locked, write_whole
 from ..errors import InputError, NotWritten, StoppedEarly
 from ..progress import Event, Listener, silent
 from ..runs.registry import APPROXIMATIONS
+from ..runs.task import Task
 from ..store.store import open_store
 from ..tables import csv_text
 from .cells import (
@@ -26,8 +28,9 @@ from .cells import (
     ENDED,
     FOLDER,
     Cell,
-    CellOptions,
     CellRecord,
+    cell_task,
+    identity_of,
     make_grid,
     parse_grid,
     read_records,
@@ -56,14 +59,14 @@ class TradeoffOptions:
     known_diameter: int | None = None
     retry: bool = False
     plots: bool = True
-    cells: CellOptions = field(default_factory=CellOptions)
+    cells: Task = field(default_factory=cell_task)
     checkpoint_every: float | None = None
 
-    def for_cells(self, folder: Path) -> CellOptions:
+    def for_cells(self, folder: Path) -> Task:
         """What every run gets whose checkpoint is kept below `folder`."""
         if self.checkpoint_every is None:
             return self.cells
-        return replace(self.cells, checkpoints=str(folder / "checkpoints"), checkpoint_every=self.checkpoint_every)
+        return replace(self.cells, checkpoint=CheckpointOptions(folder / "checkpoints", self.checkpoint_every))
 
 
 def tradeoff(store: str | Path, out: str | Path, options: TradeoffOptions | None = None,
@@ -84,7 +87,8 @@ def tradeoff(store: str | Path, out: str | Path, options: TradeoffOptions | None
     if options.known_diameter is not None and options.known_diameter < 0:
         raise InputError("a diameter cannot be negative", text=str(options.known_diameter))
     with open_store(store) as opened:
-        summary = Tradeoff(opened.path, opened.digest, opened.n_vertices, opened.n_arcs // 2, options.cells.identity(),
+        summary = Tradeoff(opened.path, opened.digest, opened.n_vertices, opened.n_arcs // 2,
+                           identity_of(options.cells),
                            store_name=opened.name)
     if summary.n_vertices == 0:
         raise InputError("the graph has no vertices, so its diameter is undefined", path=store)

@@ -191,9 +191,9 @@ def test_a_tradeoff_on_a_full_disk_prints_what_it_has(
 def ended_cell(_store, digest, cell, cell_options):
     """A record of a cell that failed at once."""
     from emdiam.batch.attempt import FAILED
-    from emdiam.report.cells import CellRecord
+    from emdiam.report.cells import CellRecord, identity_of
 
-    return CellRecord(cell, digest, cell_options.identity(), FAILED, "none", 1, 0.1, None, None)
+    return CellRecord(cell, digest, identity_of(cell_options), FAILED, "none", 1, 0.1, None, None)
 
 
 def jobs_file(folder: Path, *lines: str) -> str:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from emdiam.batch.attempt import DONE, FAILED, STOPPED, outcome
 from emdiam.errors import InputError
 from emdiam.report import cells
-from emdiam.report.cells import ENDED, Cell, CellOptions, make_grid, parse_grid
+from emdiam.report.cells import ENDED, Cell, cell_task, make_grid, parse_grid
 from tests.helpers.tradeoff_cells import record, result, scripted
 
 
@@ -75,7 +75,8 @@ def test_masters_of_other_methods_do_not_matter():
 
 # -- one cell -------------------------------------------------------------------------------------
 def test_the_command_of_a_cell():
-    options = CellOptions(1 << 30, 4096, 3, True, 7, True, 2, "there", 90.0)
+    options = cell_task(7, True, 2, "there", memory_bytes=1 << 30, arena_bytes=4096, threads=3, evict_page_cache=True,
+                        time_limit=90.0)
     shared = [f"--memory={1 << 30}", "--arena=4096", "--threads=3", "--time-limit=90.000000s", "--evict-page-cache",
               "--json", "--quiet"]
     start = [sys.executable, "-m", "emdiam"]
@@ -85,7 +86,7 @@ def test_the_command_of_a_cell():
     assert cells.command_of("g", Cell("fringe", None, 5), options) == [
         *start, "approx", "g", "--method=fringe", "--seed=5", "--iterations=7", "--scratch=there", *shared]
     assert cells.command_of("g", Cell("exact"), options) == [*start, "exact", "g", "--scratch=there", *shared]
-    assert cells.command_of("g", Cell("sweep", None, 0), CellOptions()) == [
+    assert cells.command_of("g", Cell("sweep", None, 0), cell_task()) == [
         *start, "approx", "g", "--method=sweep", "--seed=0", "--threads=2", "--json", "--quiet"]
 
 
@@ -110,16 +111,16 @@ def test_a_process_that_does_not_stop_is_ended(monkeypatch: pytest.MonkeyPatch):
     deaf = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(3600)"
     for script, code in (("import time\ntime.sleep(3600)", -signal.SIGTERM), (deaf, -signal.SIGKILL)):
         scripted(monkeypatch, script)
-        found = cells.run_cell("g", "d", Cell("sweep", None, 0), CellOptions(time_limit=0.2))
+        found = cells.run_cell("g", "d", Cell("sweep", None, 0), cell_task(time_limit=0.2))
         assert (found.status, found.result, found.time_limit) == (FAILED, None, 0.2)
         assert found.reason == "it did not stop by itself within 0 s" and found.exit_code in (code, -signal.SIGTERM)
 
 
 def test_a_cell_of_another_store_is_no_cell(monkeypatch: pytest.MonkeyPatch):
     scripted(monkeypatch, f"print('''{json.dumps(result())}''')")
-    assert cells.run_cell("g", "d", Cell("sweep", None, 0), CellOptions()).status == ENDED
+    assert cells.run_cell("g", "d", Cell("sweep", None, 0), cell_task()).status == ENDED
     with pytest.raises(InputError, match="the store has changed"):
-        cells.run_cell("g", "e", Cell("sweep", None, 0), CellOptions())
+        cells.run_cell("g", "e", Cell("sweep", None, 0), cell_task())
 
 
 @pytest.mark.parametrize(("status", "old", "new", "retry", "again"), [

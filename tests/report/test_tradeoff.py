@@ -20,9 +20,10 @@ from emdiam.errors import InputError, StoppedEarly
 from emdiam.generators import generate
 from emdiam.report import cells
 from emdiam.report import tradeoff as run
-from emdiam.report.cells import ENDED, Cell, CellOptions, CellRecord, read_records
+from emdiam.report.cells import ENDED, Cell, CellRecord, cell_task, identity_of, read_records
 from emdiam.report.tradeoff import TradeoffOptions, tradeoff
 from emdiam.report.tradeoff_table import COLUMNS, Tradeoff, markdown_text
+from emdiam.runs.task import Task
 from tests.cli.test_commands import call  # noqa: F401 - a fixture
 from tests.helpers.stores import write_store
 from tests.helpers.tradeoff_cells import digest_of, result, scripted
@@ -101,10 +102,10 @@ def counted(monkeypatch: pytest.MonkeyPatch, react: Callable[[Cell], None] = lam
     """Cells that are run from now on, by name; none really is. react : called with each."""
     ran: list[str] = []
 
-    def run_cell(store: str, digest: str, cell: Cell, options: CellOptions) -> CellRecord:
+    def run_cell(store: str, digest: str, cell: Cell, options: Task) -> CellRecord:
         react(cell)
         ran.append(cell.name)
-        return CellRecord(cell, digest, options.identity(), ENDED, None, 0, 1.0, options.time_limit,
+        return CellRecord(cell, digest, identity_of(options), ENDED, None, 0, 1.0, options.time_limit,
                           result(10, 20, store_digest=digest))
 
     monkeypatch.setattr(run, "run_cell", run_cell)
@@ -139,12 +140,12 @@ def test_cells_of_another_store_are_refused(real, tmp_path: Path, monkeypatch: p
 def test_other_options_are_refused(real, torus: Path, tmp_path: Path, changed: dict[str, Any], message: str):
     out = copied(real, tmp_path)
     with pytest.raises(InputError, match=message):
-        tradeoff(torus, out, TradeoffOptions(REAL.methods, REAL.masters, cells=CellOptions(**changed)))
+        tradeoff(torus, out, TradeoffOptions(REAL.methods, REAL.masters, cells=cell_task(**changed)))
 
 
 def test_a_time_limit_is_no_other_option(real, torus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     ran = counted(monkeypatch)
-    cells = CellOptions(time_limit=60, scratch=str(tmp_path))
+    cells = cell_task(time_limit=60, scratch=str(tmp_path))
     tradeoff(torus, copied(real, tmp_path), TradeoffOptions(REAL.methods, REAL.masters, plots=False, cells=cells))
     assert ran == []
 
@@ -193,7 +194,7 @@ def test_a_stop_keeps_what_is_done(torus: Path, tmp_path: Path, monkeypatch: pyt
 def test_one_cell_that_fails_does_not_stop_the_others(torus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     answer = f"print('''{json.dumps(result(store_digest=digest_of(torus)))}''')"
 
-    def command_of(store: str, cell: Cell, options: CellOptions) -> list[str]:
+    def command_of(store: str, cell: Cell, options: Task) -> list[str]:
         return [sys.executable, "-c", "import os\nos.kill(os.getpid(), 9)" if cell.masters == 8 else answer]
 
     monkeypatch.setattr(cells, "command_of", command_of)
@@ -322,7 +323,7 @@ def test_cells_keep_checkpoints_if_asked_to(torus: Path, tmp_path: Path):
     line = cells.command_of("s", cell, asked.for_cells(tmp_path))
     assert f"--checkpoint={tmp_path / 'checkpoints' / cell.name}" in line
     assert "--resume" in line and "--checkpoint-every=30.0" in line
-    assert asked.for_cells(tmp_path).identity() == TradeoffOptions().cells.identity()
+    assert identity_of(asked.for_cells(tmp_path)) == identity_of(TradeoffOptions().cells)
     found = tradeoff(torus, tmp_path / "out", TradeoffOptions(
-        methods=("sweep",), plots=False, checkpoint_every=30.0, cells=CellOptions(memory_bytes=1 << 30)))
+        methods=("sweep",), plots=False, checkpoint_every=30.0, cells=cell_task(memory_bytes=1 << 30)))
     assert found.complete and not list((tmp_path / "out" / "checkpoints").iterdir())
