@@ -54,7 +54,7 @@ def solve(session: Session) -> Result:
     here = selected.device is None and task.cluster is None
     with ExitStack() as stack:
         checkpoint = stack.enter_context(_checkpoint(store, task, selected))
-        placing = stack.enter_context(Placing(store, task, here, checkpoint, session.progress, session.deadline))
+        placing = stack.enter_context(Placing(session, here, checkpoint))
         try:
             try:
                 result: Result | None = None
@@ -77,28 +77,26 @@ def solve(session: Session) -> Result:
     return result
 
 
-def nothing_yet(store: Store, run: Task, seconds: float) -> Result:
+def nothing_yet(session: Session, seconds: float) -> Result:
     """The result of a run that has ended before its method had begun."""
-    from .._version import __version__
     from ..methods.approx.result import extended
     from ..methods.eccentricity.result import of_result
     from ..stream.counters import Counters
 
-    upper = max(0, store.n_vertices - 1)
+    store, task, upper = session.store, session.task, max(0, session.store.n_vertices - 1)
     result = Result(
-        method=run.method, n_vertices=store.n_vertices, n_edges=store.n_arcs // 2, connected=None, n_components=None,
+        method=task.method, n_vertices=store.n_vertices, n_edges=store.n_arcs // 2, connected=None, n_components=None,
         diameter=None, diameter_largest_component=None, diameter_max_component=None, lower=0, upper=upper, exact=False,
         witness=None, traversals=Traversals(),
         seconds={"total": seconds, "compile": 0.0, "load": 0.0, "solve": 0.0, "verify": 0.0},
-        memory_limit_bytes=run.memory_bytes, peak_rss_bytes=peak_rss_bytes(), version=__version__,
-        store_digest=store.digest, store_path=store.path, store_name=store.name,
         details={"stage_seconds": {}, "interval_largest_component": [0, upper], "counters": Counters().to_dict()})
-    family = entry_of(run.method).family
+    session.tell(result, task.memory_bytes, None)
+    family = entry_of(task.method).family
     if family == "ecc":
         return of_result(result, unresolved=store.n_vertices)
     if family == "exact":
         return result
-    return extended(result, known_diameter=getattr(run.options, "known_diameter", None))
+    return extended(result, known_diameter=getattr(task.options, "known_diameter", None))
 
 
 @contextmanager

@@ -44,7 +44,7 @@ from .hops import nothing_yet
 from .locality import ORDER, BfsReads, Comparison, Locality, compare, reordering_text
 from .options import ALWAYS, AUTO, NEVER, REORDER
 from .registry import entry_of
-from .task import Task
+from .task import Session
 
 if TYPE_CHECKING:
     from ..conversion.convert import ConvertOptions
@@ -99,21 +99,20 @@ class Placing:
     """The store of one run, in the order in which it is solved; a context manager, at whose end a store among the
     temporary files is removed.
 
-    store : what is solved in the end. here : whether traversals are on the CPU of this process.
-    deadline : of time.monotonic. Raises InputError where `always` is asked for elsewhere, and for a place of the
-    reordered store that cannot be.
+    store : what is solved in the end. here : whether traversals are on the CPU of this process. Raises InputError where
+    `always` is asked for elsewhere, and for a place of the reordered store that cannot be.
     """
 
-    def __init__(self, store: Store, run: Task, here: bool, checkpoint: RunCheckpoint | None,
-                 progress: Listener | None = None, deadline: float | None = None) -> None:
+    def __init__(self, session: Session, here: bool, checkpoint: RunCheckpoint | None) -> None:
+        run = session.task
         if run.reorder not in REORDER:
             raise InputError("a store is reordered first auto, never or always", text=run.reorder)
         if run.reorder == ALWAYS and not here:
             raise InputError("a store is reordered first for traversals on the CPU of this process alone",
                              text="--reorder always", remedy="leave it out, or reorder by itself: emdiam reorder")
-        self.store = self._given = store
-        self._run, self._here, self._checkpoint = run, here, checkpoint
-        self._progress, self._deadline = progress, deadline
+        self.store = self._given = session.store
+        self._session, self._run, self._here, self._checkpoint = session, run, here, checkpoint
+        self._progress, self._deadline = session.progress, session.deadline
         self._stack = ExitStack()
         self._details: dict[str, Any] | None = None
         self._begin = time.perf_counter()
@@ -178,7 +177,7 @@ class Placing:
         """The same, with what was proved before the store was reordered, if nothing was after."""
         if stop.result is None:
             apart = time.perf_counter() - self._begin - sum(self._seconds.values())
-            result = self._early or nothing_yet(self._given, self._run, apart)
+            result = self._early or nothing_yet(self._session, apart)
             stop = StoppedEarly(f"{stop}; {result.lower:,} <= D <= {result.upper:,} is proved", result)
         self.told(stop.result)
         return stop

@@ -317,7 +317,9 @@ class Session:
         if selected is not None:
             result.device = getattr(engine, "device_name", selected.name)  # workers look for theirs
 
-    def tell(self, result: Any, memory_bytes: int | None, planned_bytes: int, store: Store | None = None) -> None:
+    def tell(
+        self, result: Any, memory_bytes: int | None, planned_bytes: int | None, store: Store | None = None
+    ) -> None:
         """`result` with budget, plan and peak of memory, the version, and the store; None: the one that was given."""
         store = store or self.store
         result.version, result.peak_rss_bytes = __version__, peak_rss_bytes()

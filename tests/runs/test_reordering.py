@@ -27,7 +27,7 @@ from emdiam.runs import locality
 from emdiam.runs.locality import BfsReads, Comparison, Locality, compare
 from emdiam.runs.registry import entry_of
 from emdiam.runs.reordering import Placing, temporary_store
-from emdiam.runs.task import Task, execute, make_task
+from emdiam.runs.task import Session, Task, execute, make_task
 from emdiam.store.check import check_store
 from emdiam.store.place import claim
 from emdiam.store.store import open_store
@@ -351,7 +351,7 @@ def test_what_cannot_be_asked_for(store: Path) -> None:
     with pytest.raises(InputError, match="auto, never or always"):
         execute(store, always(reorder="sometimes"))
     with open_store(store) as opened, pytest.raises(InputError, match="the CPU of this process alone"):
-        Placing(opened, always(), False, None)
+        Placing(Session(opened, always()), False, None)
 
 
 def test_a_plan_compares_both_ways(store: Path, eager: None, monkeypatch: pytest.MonkeyPatch) -> None:

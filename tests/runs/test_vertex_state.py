@@ -15,7 +15,7 @@ from emdiam.cli.plan import plan_text
 from emdiam.errors import BudgetError, InputError, MoreMemoryError, without_frames
 from emdiam.runs.hops import nothing_yet
 from emdiam.runs.plan import plan_run
-from emdiam.runs.task import execute, make_task
+from emdiam.runs.task import Session, execute, make_task
 from emdiam.store.store import open_store
 from emdiam.stream.reserve import Reserve
 from tests.helpers.stores import odd_graphs, write_store
@@ -74,7 +74,7 @@ def test_a_run_that_finds_out_late_begins_again(store: Path, monkeypatch: pytest
 def test_a_run_that_ends_before_its_method_has_the_seconds_of_all_others(store: Path) -> None:
     """A trade-off reads them."""
     with open_store(store) as opened:
-        early = nothing_yet(opened, run(), 1.0)
+        early = nothing_yet(Session(opened, run()), 1.0)
     assert early.seconds.keys() == execute(store, run()).seconds.keys() - {"startup"}
 
 
