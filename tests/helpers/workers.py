@@ -28,10 +28,14 @@ APART = 13
 SOURCES = 70
 
 
-@cache
 def client(workers: int, processes: bool = True, threads: int = 1) -> Any:
     """A client of a cluster on this machine, ended with the session: with processes, one as emdiam starts it, whose
     connections are TLS."""
+    return _client(workers, processes, threads)
+
+
+@cache
+def _client(workers: int, processes: bool, threads: int) -> Any:
     _settle()
     if processes:
         from emdiam.dask.here import ClusterHere, await_workers
@@ -74,6 +78,18 @@ def apart(graph: naive.Graph, by: int = APART) -> naive.Graph:
 
 
 @contextmanager
+def _newest(workers: int, processes: bool) -> Iterator[Any]:
+    """A client of the cluster of client(workers), of its own where that has processes: actors speak through the client
+    that was made last, which may be one of another cluster."""
+    shared = client(workers, processes)
+    if not processes:
+        yield shared
+        return
+    with distributed.dask.config.set(tls_settings(workers)), distributed.Client(shared.scheduler.address) as mine:
+        yield mine
+
+
+@contextmanager
 def engine_on_workers(path: Path, workers: int, *, processes: bool = True, **more: Any) -> Iterator[Any]:
     """A DaskEngine on the store over so many workers. more : fields of RankSpec."""
     from emdiam.dask.engine import DaskEngine
@@ -81,8 +97,7 @@ def engine_on_workers(path: Path, workers: int, *, processes: bool = True, **mor
     from emdiam.dask.ranges import balanced_ranges
     from emdiam.dask.rank_group import RankGroup, chosen_workers
 
-    with open_store(path) as store:
-        mine = client(workers, processes)
+    with open_store(path) as store, _newest(workers, processes) as mine:
         options: dict[str, Any] = {"memory_bytes": MEMORY, "threads": 2, **more}
         addresses = chosen_workers(mine.scheduler.address, mine.nthreads(), workers)
         spec = RankSpec(str(path), store.digest, balanced_ranges(store, workers), addresses,

@@ -21,11 +21,12 @@ RUNS = [
 
 
 def diameters() -> dict[str, int]:
-    """The largest diameter over all components of every file of the index; empty where there is none."""
+    """The largest diameter over all components of every graph of the index that is one file; empty where there is
+    none."""
     found = {}
     for line in INDEX.read_text(encoding="utf-8").splitlines() if INDEX.is_file() else []:
         cells = [cell.strip(" *").replace(",", "") for cell in line.strip("|").split("|")]
-        if len(cells) > 5 and cells[2].isdigit():
+        if len(cells) > 5 and cells[2].isdigit() and (INDEX.parent / cells[0]).is_file():
             found[cells[0]] = max(int(re.match(r"\d+", cell).group()) for cell in cells[7:9])  # type: ignore[union-attr]
     return found
 
