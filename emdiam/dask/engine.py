@@ -31,7 +31,7 @@ from ..store.store import Store
 from ..stream.blocks import check_degrees
 from ..stream.counters import Counters, SharedCounters
 from ..stream.plan import MemoryPlan
-from ..traverse.bfs import Traversal
+from ..traverse.bfs import BfsResult
 from ..traverse.columns import Column, smallest_dtype
 from ..traverse.components import Components
 from ..traverse.core import Core, highest_degrees
@@ -134,7 +134,7 @@ class DaskEngine(ColumnCounting, Engine):
     def bfs(
         self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
         distances: bool = True, profile: bool = False, into: Column | None = None,
-    ) -> Traversal:
+    ) -> BfsResult:
         """See Engine.bfs."""
         if not 0 <= source < self.facts.n_vertices:
             raise ValueError(f"source {source} is not a vertex (0 to {self.facts.n_vertices - 1})")
@@ -146,7 +146,7 @@ class DaskEngine(ColumnCounting, Engine):
         self._counters.add(traversals=1)
         column = into if keep is None else self.columns.adopt(keep, parts[0].dtype)
         level = self.reporter.level = parts[0].level
-        run = Traversal(
+        run = BfsResult(
             int(source), level if parts[0].complete else None, level, sum(part.reached for part in parts),
             min(part.farthest for part in parts if part.farthest >= 0), column,
             parts[0].level_counts if profile else [], Reached())

@@ -25,7 +25,7 @@ from ..stream.plan import READERS, MemoryPlan, make_plan
 from ..stream.reserve import Reserve
 from ..stream.rows import RowCheck
 from ..stream.threads import Threads
-from ..traverse.bfs import NOTHING_LEARNED, BfsRun, Traversal
+from ..traverse.bfs import NOTHING_LEARNED, BfsResult, BfsRun
 from ..traverse.clusters import RamLabels, grow_clusters, sample_vertices
 from ..traverse.columns import Column, smallest_dtype
 from ..traverse.components import Components
@@ -245,7 +245,7 @@ class CpuEngine(LocalEngine, Engine):
     _together = MOST_TOGETHER
 
     def bfs(self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
-            distances: bool = True, profile: bool = False, into: Column | None = None) -> Traversal:
+            distances: bool = True, profile: bool = False, into: Column | None = None) -> BfsResult:
         """See Engine.bfs."""
         self.reporter.begin()
         run = BfsRun(self.core, int(source), self.learned, radius=radius, targets=targets,
@@ -253,13 +253,16 @@ class CpuEngine(LocalEngine, Engine):
         if into is not None:
             into.clear()
             run.use_distances(into.raw())
-        with at_work(self.reporter, self.core):
+        self.reporter.level = None
+        try:
             while run.mode is not None:
                 if self.core.at_rest is not None:
                     self.core.at_rest(run)
                 run.mode = run.mode.step(self.reporter.heartbeat)
                 if run.mode is not None:
                     self.reporter.show_level(run.level)
+        finally:
+            self.core.pager.stop_loading()  # of a run that was interrupted
         result = run.result()
         result.reached, self.learned = self.core.work.visited, run.learned
         self.reporter.end("bfs", source=int(source), eccentricity=result.eccentricity, reached=result.n_reached,

@@ -20,7 +20,7 @@ from ..progress import Listener
 from ..store.store import Store
 from ..stream.blocks import table_bytes
 from ..stream.plan import MemoryPlan, Phase, Pool, make_plan, program_bytes
-from ..traverse.bfs import NOTHING_LEARNED, BfsRun, Traversal
+from ..traverse.bfs import NOTHING_LEARNED, BfsResult, BfsRun
 from ..traverse.columns import Column, smallest_dtype
 from ..traverse.core import Core
 from ..traverse.distance_table import DistanceTable
@@ -53,7 +53,7 @@ class DirectedEngine:
         return self.store.n_vertices
 
     def bfs(self, source: int, *, back: bool = False, within: np.ndarray | None = None, distances: bool = True,
-            into: Column | None = None) -> Traversal:
+            into: Column | None = None) -> BfsResult:
         """Breadth-first search. within : bitmap of the vertices to stay among. With `distances` the result holds a
         Column: `into`, cleared first, if it is given (it must be wide enough: OverflowError)."""
         self.reporter.begin()

@@ -22,7 +22,7 @@ from .columns import WordFile
 from .components import ExternalComponents, Hidden, external_components
 from .condense import push_meetings
 from .forest import DiskForest
-from .growth import Growth, new_labels
+from .growth import DiskGrowth, new_labels
 from .labels import DiskLabels
 from .queues import Space
 from .ranks import NaturalRanks
@@ -127,7 +127,7 @@ class ClusteringVerbs:
 
     def _grow(self, words: WordFile, seeds: np.ndarray, first: int, most_rounds: int | None = None) -> bool:
         """Grow around the seeds from number `first` on; False if that takes more rounds."""
-        growth = Growth(self._rows, self.space, words, len(seeds))
+        growth = DiskGrowth(self._rows, self.space, words, len(seeds))
         try:
             return growth.grow(seeds[first:], first, most_rounds, self.reporter.heartbeat)
         finally:

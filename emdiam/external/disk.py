@@ -11,7 +11,7 @@ from ..sorting.scratch import Scratch
 from ..store.store import Store
 from .buckets import Buckets, Ranges, Taker, widest
 from .columns import PAGE, DiskColumn, WordFile
-from .frontier import Frontier
+from .frontier import DiskFrontier
 from .queues import Space
 from .rows import Rows
 
@@ -78,6 +78,6 @@ class Disk:
         """A bitmap of all vertices."""
         return WordFile(self.scratch, -(-self.n // 64), page=max(64, self.sizes.page // 64))
 
-    def frontier(self, ranges: Ranges, masked: bool) -> Frontier:
+    def frontier(self, ranges: Ranges, masked: bool) -> DiskFrontier:
         """An empty frontier."""
-        return Frontier(self.scratch, ranges, self.key, masked, self.in_memory)
+        return DiskFrontier(self.scratch, ranges, self.key, masked, self.in_memory)

@@ -16,7 +16,7 @@ from ..engine.interface import Facts
 from ..engine.reporter import Reporter
 from ..progress import Listener
 from ..stream.plan import MemoryPlan
-from ..traverse.bfs import Traversal
+from ..traverse.bfs import BfsResult
 from ..traverse.columns import Column, smallest_dtype
 from ..traverse.components import Components
 from ..traverse.core import highest_degrees
@@ -30,7 +30,7 @@ from .disk import Disk
 from .distances import LevelColumn, LevelColumns, OpenBits, ReachedBits
 from .paths import follow_chains, path_pieces
 from .scans import steep_arcs
-from .search import BITS, Search, Wanted, listed_targets
+from .search import BITS, DiskSearch, Wanted, listed_targets
 from .spread import spread
 
 
@@ -61,7 +61,7 @@ class ExternalEngine(ColumnCounting, ClusteringVerbs):
 
     # -- traversing -----------------------------------------------------------------------------
     def bfs(self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
-            distances: bool = True, profile: bool = False, into: Column | None = None) -> Traversal:
+            distances: bool = True, profile: bool = False, into: Column | None = None) -> BfsResult:
         """See Engine.bfs."""
         source = int(source)
         self._check([source])
@@ -70,7 +70,7 @@ class ExternalEngine(ColumnCounting, ClusteringVerbs):
         bits = ReachedBits(self.disk) if levels is None else None
         wanted = Wanted(-1 if radius is None else radius, **({} if targets is None else listed_targets(
             source, targets)))
-        search = Search(self.disk, [(np.array([source]), np.ones(1, np.uint64))], 1, wanted,
+        search = DiskSearch(self.disk, [(np.array([source]), np.ones(1, np.uint64))], 1, wanted,
                         (levels or bits).add, counting=profile)  # type: ignore[union-attr]
         self._finish(search)
         column = None if levels is None else levels.column(search.level, into)
@@ -81,7 +81,7 @@ class ExternalEngine(ColumnCounting, ClusteringVerbs):
         self._rows.counters.add(traversals=1)
         eccentricity = search.level if search.complete else None
         self.reporter.end("bfs", source=source, eccentricity=eccentricity, reached=search.reached)
-        return Traversal(source, eccentricity, search.level, search.reached, search.smallest, column, search.counts,
+        return BfsResult(source, eccentricity, search.level, search.reached, search.smallest, column, search.counts,
                              self._reached)
 
     def _check(self, sources: Sequence[int] | np.ndarray) -> None:
@@ -89,7 +89,7 @@ class ExternalEngine(ColumnCounting, ClusteringVerbs):
         if len(sources) and not 0 <= min(sources) <= max(sources) < self.facts.n_vertices:
             raise ValueError(f"a source is no vertex (0 to {self.facts.n_vertices - 1})")
 
-    def _finish(self, search: Search) -> None:
+    def _finish(self, search: DiskSearch) -> None:
         self.reporter.level = None
         while not search.step(self.reporter.heartbeat):
             self.reporter.level = search.level
@@ -116,7 +116,7 @@ class ExternalEngine(ColumnCounting, ClusteringVerbs):
         np.bitwise_or.at(masks, where, np.uint64(1) << np.arange(len(sources)).astype(np.uint64))
         wanted = Wanted() if targets is None else Wanted(words=targets, remaining=pairs_to_meet(targets, sources))
         made = None if columns is None else LevelColumns(self.disk, columns)
-        search = Search(self.disk, [(vertices, masks)], max(2, len(sources)), wanted,
+        search = DiskSearch(self.disk, [(vertices, masks)], max(2, len(sources)), wanted,
                         (lambda *found: None) if made is None else made.add)
         self._finish(search)
         if made is not None:

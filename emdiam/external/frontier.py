@@ -23,7 +23,7 @@ NO_MASKS = np.empty(0, np.uint64)
 
 
 @dataclass
-class Frontier:
+class DiskFrontier:
     """scratch : for what is more than `most` vertices. ranges : of vertices. dtype : of ids. masked : whether there are
     masks, uint64.
 

@@ -36,7 +36,7 @@ from .tables import Table
 _NOBODY = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-class Level:
+class GrowthLevel:
     """The vertices of a level with their owners: words (vertex, owner), ascending."""
 
     def __init__(self, space: Space, bits: np.uint64) -> None:
@@ -88,7 +88,7 @@ class Sender(Protocol):
         """See Rows.send."""
 
 
-class Growth:
+class DiskGrowth:
     """Labels of vertices that grow around seeds.
 
     rows : of the graph. labels : uint64 words of all vertices as in traverse/labels.py, UNREACHED at first. owners :
@@ -116,7 +116,7 @@ class Growth:
         """Grow around seeds (int64[k], distinct), whose numbers are first, first + 1, ...; none is reached yet, nor
         any vertex of their components. False, and no label is written, if vertices are farther than that."""
         words = (seeds.astype(np.uint64) << self._bits) | np.arange(first, first + len(seeds), dtype=np.uint64)
-        now, before = Level(self._space, self._bits), Level(self._space, self._bits)
+        now, before = GrowthLevel(self._space, self._bits), GrowthLevel(self._space, self._bits)
         now.append(np.sort(words))
         self.level = 0
         while len(now):
@@ -135,7 +135,7 @@ class Growth:
         self._write()
         return True
 
-    def _sources(self, level: Level) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _sources(self, level: GrowthLevel) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         for words in level.words():
             yield (words >> self._bits).astype(np.int64), words & self._mask
 
@@ -144,9 +144,9 @@ class Growth:
         rows = np.column_stack((words, np.full(len(words), self.level, np.uint64)))
         self._labelled.put((words >> self._bits).astype(np.int64) >> self._space.ranges.shift, rows)
 
-    def _next(self, now: Level, before: Level) -> Level:
+    def _next(self, now: GrowthLevel, before: GrowthLevel) -> GrowthLevel:
         """The level behind `now`, from what was offered."""
-        after = Level(self._space, self._bits)
+        after = GrowthLevel(self._space, self._bits)
         offers, old = self._offers.resident(), (now.all_words, before.all_words)
         if offers is not None and old[0] is not None and old[1] is not None:
             words = np.sort(offers[:, 0])
@@ -163,7 +163,7 @@ class Growth:
         self._offers.clear()
         return after
 
-    def _fold(self, number: int, old: tuple[Level, Level], after: Level) -> None:
+    def _fold(self, number: int, old: tuple[GrowthLevel, GrowthLevel], after: GrowthLevel) -> None:
         """Put the vertices of the next level in a range to `after`."""
         first, stop = self._space.ranges.bounds(number)
         least = np.full(stop - first, _NOBODY, np.uint64)

@@ -21,7 +21,7 @@ from ..stream.pager import Tick
 from ..traverse.workspace import bits_at, list_bits
 from .buckets import Ranges
 from .disk import Disk
-from .frontier import Frontier, take_away_bits, take_away_masks
+from .frontier import DiskFrontier, take_away_bits, take_away_masks
 from .rows import PIECE
 from .takers import bitmap, united
 from .thin import (
@@ -78,7 +78,7 @@ class _Lists:
         self.out = np.empty(4 * size, np.int64), np.empty(4 * size, np.uint64), np.empty(4 * size, np.int64)
 
 
-class Search:
+class DiskSearch:
     """A search in slices: call `step` until it returns True.
 
     start : pieces of vertices (int64[k], ascending) with masks of the sources (uint64[k]) that are there at level 0.
@@ -110,7 +110,7 @@ class Search:
         self._thin = False
         self._to_thin()
 
-    def _frontier(self, ranges: Ranges) -> Frontier:
+    def _frontier(self, ranges: Ranges) -> DiskFrontier:
         return self._disk.frontier(ranges, self._bits > 1)
 
     @property
@@ -236,7 +236,7 @@ class Search:
             return
         self._to_thin()
 
-    def _bits_done(self, following: Frontier) -> Callable[[int, np.ndarray], None]:
+    def _bits_done(self, following: DiskFrontier) -> Callable[[int, np.ndarray], None]:
         def done(first: int, words: np.ndarray) -> None:
             number = first >> following.ranges.shift
             for frontier in (self._current, self._previous):
@@ -251,7 +251,7 @@ class Search:
 
         return done
 
-    def _masks_done(self, following: Frontier) -> Callable[[int, np.ndarray], None]:
+    def _masks_done(self, following: DiskFrontier) -> Callable[[int, np.ndarray], None]:
         def done(first: int, masks: np.ndarray) -> None:
             number = first >> following.ranges.shift
             for frontier in (self._current, self._previous):
@@ -262,7 +262,7 @@ class Search:
 
         return done
 
-    def _next(self, following: Frontier, number: int, vertices: np.ndarray, masks: np.ndarray) -> None:
+    def _next(self, following: DiskFrontier, number: int, vertices: np.ndarray, masks: np.ndarray) -> None:
         """Vertices of a range are reached by the next level."""
         if not len(vertices):
             return

@@ -14,7 +14,7 @@ from ..stream.pager import Tick
 from .buckets import Buckets, Ranges
 from .columns import DiskColumn
 from .disk import Disk
-from .search import Search, Wanted
+from .search import DiskSearch, Wanted
 from .takers import Fold, put_smaller
 
 
@@ -40,7 +40,7 @@ def spread(
         def found(vertices: np.ndarray, masks: np.ndarray, levels: np.ndarray, value: int = value) -> None:
             buckets.add(vertices, levels + value)
 
-        search = Search(disk, start, 1, Wanted(limit - value), found)
+        search = DiskSearch(disk, start, 1, Wanted(limit - value), found)
         while not search.step(tick):
             if tick is not None:
                 tick()

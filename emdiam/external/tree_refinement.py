@@ -23,7 +23,7 @@ from ..traverse.spanning import HALF, LOW
 from ..traverse.tree_refinement import EXACT
 from .buckets import Buckets
 from .columns import DiskColumn, WordFile
-from .growth import Growth, new_labels
+from .growth import DiskGrowth, new_labels
 from .queues import RangeQueues, Space
 from .ranks import NaturalRanks
 from .rows import Rows, pieces
@@ -56,7 +56,7 @@ class DiskRefinement:
     def _hang(self, forest: TreeRows, roots: np.ndarray) -> None:
         """Heights and parents in the forest."""
         words = new_labels(self._space)
-        growth = Growth(forest, self._space, words, len(roots))
+        growth = DiskGrowth(forest, self._space, words, len(roots))
         growth.grow(roots, 0, None, self._tick)
         growth.close()
         for _, first, stop in self._space.ranges.each():

@@ -20,7 +20,7 @@ from ..engine.counting import ColumnCounting
 from ..engine.cpu import LocalEngine
 from ..engine.interface import Engine, Labels
 from ..stream.pager import Tick
-from ..traverse.bfs import Traversal
+from ..traverse.bfs import BfsResult
 from ..traverse.clusters import grow_clusters
 from ..traverse.columns import Column
 from ..traverse.components import Components
@@ -105,7 +105,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
 
     # -- traversals -----------------------------------------------------------------------------
     def bfs(self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
-            distances: bool = True, profile: bool = False, into: Column | None = None) -> Traversal:
+            distances: bool = True, profile: bool = False, into: Column | None = None) -> BfsResult:
         """See Engine.bfs. With targets the device looks at all levels, and what lies behind the last
         target is cut off."""
         if not 0 <= source < self.facts.n_vertices:
@@ -121,7 +121,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
                 found = _described(self.device, found.distances, levels, complete)
             found = replace(found, complete=complete)
         levels = found.levels
-        run = Traversal(
+        run = BfsResult(
             int(source), levels if found.complete else None, levels, found.n_reached, found.farthest,
             values if distances or into is not None else None, values.histogram(levels).tolist() if profile else [])
         run.reached = found.reached

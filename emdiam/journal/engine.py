@@ -20,7 +20,7 @@ import numpy as np
 from ..checkpoint.folder import DamagedError, Folder
 from ..checkpoint.records import Record, RecordWriter
 from ..engine.cpu import CpuForest, LocalEngine
-from ..traverse.bfs import Traversal
+from ..traverse.bfs import BfsResult
 from ..traverse.clusters import RamLabels
 from ..traverse.columns import Column
 from ..traverse.components import Components
@@ -142,10 +142,10 @@ class JournalEngine:
     def bfs(
         self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
         distances: bool = True, profile: bool = False, into: Column | None = None,
-    ) -> Traversal:
+    ) -> BfsResult:
         wanted = None if targets is None else np.fromiter(targets, np.int64)
 
-        def write(writer: RecordWriter, run: Traversal) -> Any:
+        def write(writer: RecordWriter, run: BfsResult) -> Any:
             self._state.write_reached(writer)
             column = into if into is not None else run.distances
             if column is not None:
@@ -153,17 +153,17 @@ class JournalEngine:
             writer.add("profile", np.array(run.level_counts, np.int64))
             return [run.eccentricity, run.levels, run.n_reached, run.farthest]
 
-        def read(record: Record, value: list[Any]) -> Traversal:
+        def read(record: Record, value: list[Any]) -> BfsResult:
             self._state.read_reached(record)
             column = self._state.read_column(record, "distances", into) if distances or into is not None else None
             complete, levels, reached, farthest = value
-            return Traversal(int(source), complete, levels, reached, farthest, column,
+            return BfsResult(int(source), complete, levels, reached, farthest, column,
                              record.read("profile").tolist(), self._state.reached())
 
         args = [int(source), radius, argument(wanted), distances, profile, into is not None]
         live = partial(self.engine.bfs, source, radius=radius, targets=wanted, distances=distances, profile=profile,
                        into=into)
-        result: Traversal = self.answered("bfs", args, live, write, read)
+        result: BfsResult = self.answered("bfs", args, live, write, read)
         return result
 
     def eccentricities(

@@ -37,6 +37,7 @@ from .workspace import ARCS, COUNT, FARTHEST, LEVEL, PROFILE, REACHED, TARGETS, 
 _NO_DIST = np.empty(0, np.uint8)
 _NO_TARGETS = np.empty(0, np.uint64)
 _FOREVER = 1 << 62
+_UNREACHED = np.uint8(0xFF)
 
 
 class Mode(Protocol):
@@ -65,7 +66,7 @@ NOTHING_LEARNED = Learned()
 
 
 @dataclass
-class Traversal:
+class BfsResult:
     """A finished or stopped BFS.
 
     eccentricity : int, or None if stopped by radius or targets before the last level.
@@ -100,7 +101,8 @@ class BfsRun:
     ----------
     mode : that of the next step; None at the end. sparse, shared, dense, windows, left : the modes.
     distances : unsigned[n], or length 0. targets : bitmap, or length 0. front : of the rule of directions.
-    bounded : whether it stays among some vertices. complete : whether it has come to its last level; None: not yet.
+    bounded : whether it stays among some vertices. used : classes of modes, beside the sparse one, that have done
+    levels. complete : whether it has come to its last level; None: not yet.
     """
 
     def __init__(
@@ -110,12 +112,15 @@ class BfsRun:
         n = core.table.n_vertices
         if not 0 <= source < n:
             raise ValueError(f"source {source} is not a vertex (0 to {n - 1})")
-        self.core, self.source, self.learned = core, source, replace(learned, bias=faded(learned.bias))
+        self.core, self.source, self.learned = core, source, learned
+        if learned.bias != 1.0:
+            self.learned = replace(learned, bias=faded(learned.bias))
         self.radius, self.profile, self.bounded = _FOREVER if radius is None else radius, profile, False
         self.level_counts, self.front = [1], Front(1, 0, 0)
+        self.used: set[type[Mode]] = set()
         self.distances, self._fixed = _NO_DIST, False
         if distances:
-            self.distances = np.full(n, np.iinfo(np.uint8).max, np.uint8)
+            self.distances = np.full(n, _UNREACHED, np.uint8)
             self.distances[source] = 0
         work = core.work
         np.copyto(work.visited, core.reverse.table.isolated)  # to which no arc leads
@@ -184,7 +189,7 @@ class BfsRun:
     def level_limit(self) -> int:
         """Levels to run to before the radius, or the dtype of the distances, says stop."""
         if len(self.distances):
-            return min(self.radius, int(np.iinfo(self.distances.dtype).max) - 1)
+            return min(self.radius, (1 << 8 * self.distances.itemsize) - 2)
         return self.radius
 
     def at_limit(self) -> bool:
@@ -219,8 +224,8 @@ class BfsRun:
         """Scalars and arrays from which `restore` goes on, between two steps."""
         work = self.core.work
         scalars = {"front": asdict(self.front), "dense": self.mode in (self.dense, self.left),
-                   "windowed": self.windows.used, "swept": self.dense.used, "windows": self.mode is self.windows,
-                   "level_counts": self.level_counts}
+                   "windowed": LevelWindows in self.used, "swept": DenseLevels in self.used,
+                   "windows": self.mode is self.windows, "level_counts": self.level_counts}
         return scalars, {"visited": work.visited, "before": work.before, "frontier": work.frontier,
                          "queues": work.queues.reshape(-1), "missed_v": work.missed_v, "missed_p": work.missed_p,
                          "state": work.state, "distances": self.distances}
@@ -238,7 +243,7 @@ class BfsRun:
             self.distances = read("distances")
             self.core.widen(self.distances.itemsize)
         self.front, self.level_counts = Front(**scalars["front"]), list(scalars["level_counts"])
-        self.windows.used, self.dense.used = scalars["windowed"], scalars["swept"]
+        self.used = {mode for mode, name in ((LevelWindows, "windowed"), (DenseLevels, "swept")) if scalars[name]}
         if scalars["windows"]:  # what waits in which block follows from labels and frontier
             self.mode = self.windows.begin()
         elif scalars["dense"]:
@@ -248,27 +253,28 @@ class BfsRun:
         """Note for the next BFS whether it is to go in windows, as this one did or should have, since one thread waited
         for the blocks one after another, how wide they are to be, and whether to share levels."""
         core, learned = self.core, self.learned
-        windowed = self.windows.used and not self.dense.used
-        waited = 2 * self.sparse.stops > core.table.n_blocks and not (self.dense.used or self.shared.used)
+        windowed = LevelWindows in self.used and DenseLevels not in self.used
+        waited = 2 * self.sparse.stops > core.table.n_blocks and self.used.isdisjoint((DenseLevels, SharedLevels))
         share = learned.window_share
         if windowed and learned.window_levels:
             share = next_share(share, int(core.work.state[ARCS]) / core.table.n_arcs - 1)
         alone = learned.alone_arcs
         if alone is None and self.sparse.gives_up_sharing and 2 * self._n_reached > len(self.distances):
             alone = core.dense_arcs
-        self.learned = replace(learned, window_levels=self.level if windowed or waited else 0, window_share=share,
-                               alone_arcs=alone)
+        levels = self.level if windowed or waited else 0
+        if (levels, share, alone) != (learned.window_levels, learned.window_share, learned.alone_arcs):
+            self.learned = Learned(learned.bias, levels, share, alone)
 
     @property
     def _n_reached(self) -> int:
         return int(self.core.work.state[REACHED])
 
-    def result(self) -> Traversal:
+    def result(self) -> BfsResult:
         """The traversal; call it after `step` has returned True."""
         self.core.counters.add(traversals=1)
         self.core.work.left_rows = self.left.end()
         if self.complete:
             self._learn()
         column = RamColumn(self.distances) if len(self.distances) else None
-        return Traversal(self.source, self.level if self.complete else None, self.level, self._n_reached,
+        return BfsResult(self.source, self.level if self.complete else None, self.level, self._n_reached,
                          int(self.core.work.state[FARTHEST]), column, self.level_counts if self.profile else [])

@@ -86,7 +86,7 @@ _PIECE = 1 << 14  # vertices that are looked at together
 
 
 @dataclass(frozen=True)
-class Sweep:
+class BlockSweep:
     """A kernel that is to run over blocks. blocks : int64[k], ascending. run(chunks, position, turn, grain, ids): see
     Pager.sweep."""
 
@@ -224,12 +224,12 @@ class Core:
         See rows.py."""
         return self.take(self.level_over(blocks, kernel, *arguments), tick)
 
-    def level_over(self, blocks: np.ndarray, kernel: Callable[..., int], *arguments: Any) -> Sweep:
+    def level_over(self, blocks: np.ndarray, kernel: Callable[..., int], *arguments: Any) -> BlockSweep:
         """What `sweep` does with these arguments."""
         layout = self.layout
-        return Sweep(blocks, lambda *piece: int(kernel(piece, layout, *arguments)))
+        return BlockSweep(blocks, lambda *piece: int(kernel(piece, layout, *arguments)))
 
-    def take(self, sweep: Sweep, tick: Tick | None = None) -> int:
+    def take(self, sweep: BlockSweep, tick: Tick | None = None) -> int:
         """Do a sweep on all threads; the sum of what it returns."""
         return self.pager.sweep(sweep.blocks, sweep.run, tick) if len(sweep.blocks) else 0
 

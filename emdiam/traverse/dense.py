@@ -40,7 +40,7 @@ from .workspace import (
 if TYPE_CHECKING:
     from ..stream.pager import Tick
     from .bfs import BfsRun, Mode
-    from .core import Core, Sweep
+    from .core import BlockSweep, Core
 
 
 @inlined
@@ -119,7 +119,7 @@ def commit_level(turn, grain, visited, before, frontier, dist, level, targets, g
     return smallest
 
 
-def level_sweep(core: Core, up: bool) -> Sweep:
+def level_sweep(core: Core, up: bool) -> BlockSweep:
     """What marks in work.visited what the frontier reaches, over the blocks with a row to look at, which are of the
     reverse if it goes up; it gives arcs scanned."""
     work, rows = core.work, core.reverse if up else core
@@ -144,12 +144,10 @@ def commit(core: Core, dist: np.ndarray, level: int, targets: np.ndarray) -> tup
 
 
 class DenseLevels:
-    """How a BFS does levels of many arcs: bitmaps, all threads, a level a step. See BfsRun.
-
-    used : whether it has done one."""
+    """How a BFS does levels of many arcs: bitmaps, all threads, a level a step. See BfsRun."""
 
     def __init__(self, run: BfsRun) -> None:
-        self._run, self.used = run, False
+        self._run = run
         self._rows = run.core  # those of the last sweep
 
     def enter(self) -> Mode:
@@ -178,7 +176,7 @@ class DenseLevels:
         run.core.count_sweep(len(sweep.blocks), arcs)
         return self.end_sweep(arcs)
 
-    def begin_sweep(self) -> Sweep:
+    def begin_sweep(self) -> BlockSweep:
         """What marks in work.visited what the frontier reaches; it gives arcs scanned. Several BFS may take theirs
         together."""
         run = self._run
@@ -195,7 +193,8 @@ class DenseLevels:
 
     def end_level(self, scanned: int) -> Mode | None:
         """Go on with what was marked in work.visited. scanned : arcs that it took."""
-        run, core, work, front, self.used = self._run, self._run.core, self._run.core.work, self._run.front, True
+        run, core, work, front = self._run, self._run.core, self._run.core.work, self._run.front
+        run.used.add(DenseLevels)
         state, level = work.state, run.level + 1
         state[ARCS] += scanned
         vertices, arcs, met, smallest = commit(core, run.distances, level, run.targets)

@@ -18,7 +18,7 @@ import numpy as np
 from ..jit import inlined, kernel
 from ..stream.pager import Arena
 from .atomics import atomic_add, atomic_or
-from .core import Core, Sweep
+from .core import BlockSweep, Core
 from .dense import in_frontier_row
 from .direction import Front
 from .rows import block_walk, has_bit, hits_to_second, not_in_second
@@ -135,7 +135,7 @@ class LeftRows:
         blocks = self._core.blocks_with(self._core.work.visited, True)
         return blocks[~self._kept[blocks]]
 
-    def level(self) -> tuple[int, Sweep]:
+    def level(self) -> tuple[int, BlockSweep]:
         """A bottom-up level: arcs scanned among the rows that are there, and what does the rest, over the other blocks,
         and keeps what they leave as far as there is room; it gives arcs scanned. `close` comes after it."""
         work, layout, scanned = self._core.work, self._core.layout, 0
@@ -154,7 +154,7 @@ class LeftRows:
                 self._cursors.append(cursor)
             return arcs
 
-        return scanned, Sweep(self.missing(), run)
+        return scanned, BlockSweep(self.missing(), run)
 
     def close(self) -> None:
         """The level is over."""
@@ -207,7 +207,7 @@ class LeftLevels:
         run.core.counters.add(levels=1, edges_scanned=arcs)
         return run.dense.end_level(arcs)
 
-    def sweep(self, up: bool) -> tuple[bool, Sweep | None]:
+    def sweep(self, up: bool) -> tuple[bool, BlockSweep | None]:
         """Which way a dense level goes that would go up or not, and its sweep where rows are put aside in it."""
         run, front = self._run, self._run.front
         if self.rows is None and up:

@@ -62,12 +62,10 @@ _NONE = np.empty(0, np.int64)
 
 class LevelWindows:
     """How a BFS does levels of few arcs in more blocks than the arena holds: by labels, a round of blocks a step. See
-    BfsRun. It reaches all vertices, and waits at the set bits of core.work.frontier.
-
-    used : whether it has done one."""
+    BfsRun. It reaches all vertices, and waits at the set bits of core.work.frontier."""
 
     def __init__(self, run: BfsRun) -> None:
-        self._run, self.used = run, False
+        self._run = run
 
     @staticmethod
     def possible(core: Core) -> bool:
@@ -85,7 +83,7 @@ class LevelWindows:
             return False
         work.frontier_from_queue()
         set_bits(work.frontier, work.queues[1 - state[CURRENT]], found)
-        self.used = True
+        run.used.add(LevelWindows)
         self.begin()
         return True
 

@@ -195,12 +195,10 @@ def share_levels(core: Core, dist: np.ndarray, limits: np.ndarray) -> int:
 
 
 class SharedLevels:
-    """How a BFS does levels that are worth more than one thread, and have too few arcs for bitmaps. See BfsRun.
-
-    used : whether it has done one."""
+    """How a BFS does levels that are worth more than one thread, and have too few arcs for bitmaps. See BfsRun."""
 
     def __init__(self, run: BfsRun) -> None:
-        self._run, self.used, self._most, self._least = run, False, 0, 0
+        self._run, self._most, self._least = run, 0, 0
 
     def enter(self, most: int, least: int) -> Mode:
         """Go on from between two levels, as long as the next one has so many arcs."""
@@ -209,7 +207,8 @@ class SharedLevels:
 
     def step(self, tick: Any = None) -> Mode | None:
         """Levels until the threads have a reason to stop."""
-        run, core, state, self.used = self._run, self._run.core, self._run.core.work.state, True
+        run, core, state = self._run, self._run.core, self._run.core.work.state
+        run.used.add(SharedLevels)
         level, arcs = run.level, int(state[ARCS])
         limits = np.array([run.level_limit, core.slice_arcs, self._most, self._least, state[NEXT_ARCS]], np.int64)
         reason = share_levels(core, run.distances, limits)

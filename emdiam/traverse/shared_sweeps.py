@@ -18,7 +18,7 @@ import numpy as np
 from ..stream.pager import Tick
 from .bfs import BfsRun, Learned
 from .columns import Column
-from .core import Core, Sweep
+from .core import BlockSweep, Core
 from .left_rows import ArenaPart
 from .workspace import Workspace, workspace_bytes
 
@@ -87,13 +87,13 @@ class SharedSweeps:
 class JointSweep:
     """Several sweeps that are done in one: `whole`, over all their blocks. results : what each has given so far."""
 
-    def __init__(self, sweeps: Sequence[Sweep], n_blocks: int) -> None:
+    def __init__(self, sweeps: Sequence[BlockSweep], n_blocks: int) -> None:
         self._sweeps, self._lock = sweeps, threading.Lock()
         self._wanted = np.zeros((len(sweeps), n_blocks), bool)
         for wanted, sweep in zip(self._wanted, sweeps, strict=True):
             wanted[sweep.blocks] = True
         self.results = [0] * len(sweeps)
-        self.whole = Sweep(np.flatnonzero(self._wanted.any(axis=0)), self._run)
+        self.whole = BlockSweep(np.flatnonzero(self._wanted.any(axis=0)), self._run)
 
     def _run(self, chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
         total = 0

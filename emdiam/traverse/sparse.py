@@ -259,7 +259,7 @@ class SparseLevels:
         self._run, core = run, run.core
         self.stops = 0  # for missing blocks
         self._brought = self._read_again = 0  # blocks, those read ahead among them; those that were brought before
-        self._was_brought = np.zeros(core.table.n_blocks, bool)
+        self._was_brought: np.ndarray | None = None  # bool[blocks], which were
         self._may_share = core.shares and not (run.profile or len(run.targets))
         self._alone_arcs, self._tried, self._pace = core.dense_arcs, 0, 1.0
         if self._may_share:
@@ -323,6 +323,8 @@ class SparseLevels:
         run, core = self._run, self._run.core
         blocks = core.missed_blocks(int(core.work.state[MISSED]))
         self.stops += 1
+        if self._was_brought is None:
+            self._was_brought = np.zeros(core.table.n_blocks, bool)
         self._read_again += int(np.count_nonzero(self._was_brought[blocks]))
         self._was_brought[blocks] = True
         n_slots = core.pager.arena.n_slots

@@ -18,7 +18,7 @@ from ...errors import DisconnectedError, InputError
 from ...store.store import Store
 from ...stream.counters import Counters
 from ...stream.plan import Phase
-from ...traverse.bfs import Traversal
+from ...traverse.bfs import BfsResult
 from ...traverse.columns import FOLD_BYTES
 from ...traverse.strong import strong_bytes
 from ...traverse.workspace import column_bytes
@@ -67,7 +67,7 @@ class DirectedMethod(MethodRun):
 
     # -- what a method uses ---------------------------------------------------------------------
     def traverse(self, vertex: int, *, back: bool = False, within: np.ndarray | None = None, counts: bool = True,
-                 distances: bool = True) -> Traversal:
+                 distances: bool = True) -> BfsResult:
         """A counted search from `vertex`. counts : what it finds raises the longest pair. Raises what check_time
         does."""
         self.check_time()

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...engine.directed import DirectedEngine
 from ...stream.counters import Counters
-from ...traverse.bfs import Traversal
+from ...traverse.bfs import BfsResult
 from ...traverse.columns import Column
 from ..metric import Metric
 from ..result import Witness
@@ -31,7 +31,7 @@ class ArcMetric(Metric):
         self.engine, self.n_vertices, self.n_edges = engine, engine.n_vertices, engine.store.n_arcs
 
     def search(self, source: int, *, back: bool = False, within: np.ndarray | None = None,
-               distances: bool = True) -> Traversal:
+               distances: bool = True) -> BfsResult:
         """Distances from a vertex; see DirectedEngine.bfs."""
         return self.engine.bfs(source, back=back, within=within, distances=distances)
 
@@ -82,7 +82,7 @@ class _TowardsTarget:
     def __init__(self, engine: DirectedEngine) -> None:
         self._engine, self.store, self.reporter = engine, engine.store, engine.reporter
 
-    def bfs(self, target: int) -> Traversal:
+    def bfs(self, target: int) -> BfsResult:
         """Distances to `target`."""
         return self._engine.bfs(target, back=True)
 
