@@ -19,7 +19,7 @@ d(v, s). A certificate names sources such that at every vertex of a component of
 the smallest upper one; so each vertex has a source that proves the one and a source that proves the other, without a
 word of it in the file. Without weights two rules need no source: a vertex of degree 1 in a component of more than two
 vertices has the eccentricity of its neighbour and 1 more, and a component of few vertices without a source is computed
-anew (small_components.py).
+anew (components.py).
 
 What a verification tells: the report, and the refusal inside of it.
 """

@@ -1,8 +1,8 @@
 """One verification of all eccentricities: the graph, components without a source, bounds from sources, leaves, pairs.
 
-Passes over the edges: one for digest and components, those of small_components.py, one a group of at most 64 sources
+Passes over the edges: one for digest and components, those of components.py, one a group of at most 64 sources
 beside the traversals that propose their distances, one for leaves. Where bounds leave vertices open, all sources of
-their components are proposed and checked a second time, for pairs (near_pairs.py), after one for the parts into which
+their components are proposed and checked a second time, for pairs (pairs.py), after one for the parts into which
 the sources cut the graph. Bytes a vertex: twice the id dtype, then the number of the component and two bounds beside
 what plan.py says.
 """

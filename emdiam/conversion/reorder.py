@@ -5,7 +5,7 @@
 The map of ids is copied as it is, in natural order, and natural_id says which entry belongs to a vertex. Results do
 not depend on the budget, the threads or the chunks. What a checkpoint has: the new numbers, the chunks of the old store
 read and the rows dealt of them, the new store so far.
-RAM: the larger of what the order takes (registry.py) and of writing: the new numbers (4 bytes a vertex, 8 from 2^32
+RAM: the larger of what the order takes (orders.py) and of writing: the new numbers (4 bytes a vertex, 8 from 2^32
 vertices on) beside the rows that are dealt; a budget that cannot do is refused before anything is read, with
 the numbers. I/O of writing: every array of the old store once (natural_id once a window of the new one, `indptr` up to
 four times), all rows to scratch files and back where they do not fit in RAM, every array of the new store.

@@ -1,4 +1,4 @@
-"""Sorting more uint64 keys than fit in RAM, with what follows them (entries.py): sorted runs, and merging them.
+"""Sorting more uint64 keys than fit in RAM, with what follows them (runs.py): sorted runs, and merging them.
 
 Runs. Keys are written into buffers; a full buffer is sorted and stripped of duplicates by a thread (numpy's sort
 releases the GIL) while the next one fills. A few runs stay in RAM; from the moment the last buffer is handed out every
@@ -295,7 +295,7 @@ def cut_keys(runs: list[Run], capacity: int) -> list[int]:
     """Keys that cut the key space into ranges with at most `capacity` keys each.
 
     The first range starts at 0, the last is open; a cut belongs to the range above it. Cuts are even, and multiples of
-    4 where numbers follow, so that the two keys of an arc (arcs.py), with marks and without, stay together. Between two
+    4 where numbers follow, so that the two keys of an arc, with marks and without, stay together. Between two
     cuts lie at most `capacity` keys because every run has at most block_keys keys per sample and one block that began
     before, in which also lies what comes between a cut and the sample above it. Raises ValueError where that cannot be
     had, which is when capacity is below LEAST_BLOCKS blocks of every run.

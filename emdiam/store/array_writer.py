@@ -57,7 +57,7 @@ class ArrayWriter:
         self._storing: tuple[BinaryIO, Future[None]] | None = None
         # The checksums of all chunks, 4 bytes each: a running digest could not be kept in a state.
         self._checks = bytearray()
-        self._seals = bytearray()  # of the shards that are done, see shards.py
+        self._seals = bytearray()  # of the shards that are done, see codec.py
 
     @property
     def shard_digest(self) -> str:

@@ -103,7 +103,7 @@ class StoreRecord:
         "string" (map kept in the store). ordering : "natural" = increasing user ids; any other
         order has natural_id.
     chunk_digest : blake2b over the crc32c of every chunk of every array, in order.
-    shard_digests : by array, blake2b over the seals of its shards (shards.py), which are looked at when it is
+    shard_digests : by array, blake2b over the seals of its shards (codec.py), which are looked at when it is
         opened, so that an array of another store does not pass for one of this; {} in format version 1.
     record_digest : blake2b over all other fields; a change of any of them is noticed.
     pairs_read : pairs that the input had: n_edges, and what was dropped of them: loops_dropped,
