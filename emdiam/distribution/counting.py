@@ -15,11 +15,8 @@ from ..traverse.distance_table import DistanceTable
 from ..traverse.tally import DistanceSums
 from ..units import format_seconds
 from .centrality import Sums, mean_error
-from .options import DistanceOptions
-from .parts import Connected
-from .result import EXACT, SAMPLE, Distances
-from .sources import MOST_GROUPS, Part, parts_in_order, parts_of_all, sampled_sources
-from .statistics import Figures, figures_of, jackknife
+from .result import EXACT, SAMPLE, DistanceOptions, Distances, Figures, answer, jackknife
+from .sources import MOST_GROUPS, Connected, Part, parts_in_order, parts_of_all, sampled_sources
 
 # A forecast that is longer is told at once.
 _LONG_SECONDS = 60.0
@@ -92,18 +89,16 @@ class SourceCount:
         samples = self.samples
         exact = samples == self._population
         pairs = self._table.total()
-        figures = figures_of(pairs, options.quantile)
         share = 0.5 if exact else connected.pairs / max(1, int(pairs.counts.sum()))
         error = Figures(0.0, 0.0) if exact else jackknife(
             self._table.without_each(), options.quantile, 1 - samples / self._population)
         details = {} if options.out is None else {
             "centrality": {"mean_distance_error": 0.0 if exact else mean_error(pairs.largest, samples)}}
-        return Distances(
-            facts.n_vertices, facts.n_arcs // 2, connected.n_components <= 1, connected.n_components,
-            pairs.to_dict(share), pairs.histogram_width,
-            connected.unreachable(facts.n_vertices), None if figures is None else figures.mean,
-            None if figures is None else figures.effective_diameter, options.quantile, EXACT if exact else SAMPLE,
-            samples, None if figures is None else error, options.seed, self.complete, details=details)
+        return answer(
+            Distances, options, pairs, share, error, n_vertices=facts.n_vertices, n_edges=facts.n_arcs // 2,
+            connected=connected.n_components <= 1, n_components=connected.n_components,
+            unreachable_pairs=connected.unreachable(facts.n_vertices), method=EXACT if exact else SAMPLE,
+            samples=samples, complete=self.complete, details=details)
 
     def vertex_sums(self) -> Sums:
         """What is summed over sources at vertices, for centralities; estimates where not all are counted."""

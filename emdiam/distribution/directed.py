@@ -17,10 +17,19 @@ from ..methods.directed.method import phases
 from ..progress import TimeOver, timed
 from ..traverse.distance_table import DistanceTable
 from ..traverse.multi import MOST_BITS
-from .options import DistanceOptions, options_of
-from .result import EXACT, HYPERBALL, SAMPLE, Distances, counted_bytes
+from .result import (
+    EXACT,
+    HYPERBALL,
+    SAMPLE,
+    DistanceOptions,
+    Distances,
+    Figures,
+    answer,
+    counted_bytes,
+    jackknife,
+    options_of,
+)
 from .sources import MOST_GROUPS, parts_in_order
-from .statistics import Figures, figures_of, jackknife
 
 if TYPE_CHECKING:
     from ..engine.directed import DirectedEngine
@@ -110,14 +119,11 @@ class _Count:
         used = engine.reporter.stats()
         exact, pairs = self.samples == n, self._table.total()
         unreached = self.samples * (n - 1) - int(pairs.counts.sum())
-        figures, share = figures_of(pairs, asked.quantile), n / self.samples
+        share, n_strong = n / self.samples, engine.strong[1]
         error = Figures(0.0, 0.0) if exact else jackknife(
             self._table.without_each(), asked.quantile, 1 - self.samples / n)
-        n_strong = engine.strong[1]
-        return DirectedDistances(
-            n, engine.store.n_arcs, self._weak == 1, self._weak,
-            pairs.to_dict(share), pairs.histogram_width,
-            round(share * unreached), None if figures is None else figures.mean,
-            None if figures is None else figures.effective_diameter, asked.quantile, EXACT if exact else SAMPLE,
-            self.samples, None if figures is None else error, asked.seed, self._complete, levels=used.levels,
+        return answer(
+            DirectedDistances, asked, pairs, share, error, n_vertices=n, n_edges=engine.store.n_arcs,
+            connected=self._weak == 1, n_components=self._weak, unreachable_pairs=round(share * unreached),
+            method=EXACT if exact else SAMPLE, samples=self.samples, complete=self._complete, levels=used.levels,
             edges_scanned=used.edges_scanned, strongly_connected=n_strong == 1, n_strong_components=n_strong)

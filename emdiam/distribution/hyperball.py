@@ -18,10 +18,8 @@ from ..progress import TimeOver
 from ..traverse.distance_table import PairCounts
 from ..traverse.hyperball import BallSums, ball_table, relative_error
 from .centrality import Sums
-from .options import DistanceOptions
-from .parts import Connected
-from .result import HYPERBALL, Distances
-from .statistics import figures_of, jackknife
+from .result import HYPERBALL, DistanceOptions, Distances, answer, jackknife
+from .sources import Connected
 
 
 class BallCount:
@@ -60,15 +58,13 @@ class BallCount:
         """What is known by now."""
         facts, connected, options = self._engine.facts, self._connected, self._options
         pairs = _grown(self._table.row(0))
-        figures = figures_of(pairs, options.quantile)
         error = jackknife((_grown(self._table.row(number)) for number in range(1, self._table.rows)), options.quantile)
         share = connected.pairs / max(1.0, float(pairs.counts.sum()))
-        return Distances(
-            facts.n_vertices, facts.n_arcs // 2, connected.n_components <= 1, connected.n_components,
-            pairs.to_dict(share), pairs.histogram_width,
-            connected.unreachable(facts.n_vertices), None if figures is None else figures.mean,
-            None if figures is None else figures.effective_diameter, options.quantile, HYPERBALL, 0,
-            None if figures is None else error, options.seed, self.complete, 1 << self._bits, self._done,
+        return answer(
+            Distances, options, pairs, share, error, n_vertices=facts.n_vertices, n_edges=facts.n_arcs // 2,
+            connected=connected.n_components <= 1, n_components=connected.n_components,
+            unreachable_pairs=connected.unreachable(facts.n_vertices), method=HYPERBALL, samples=0,
+            complete=self.complete, registers=1 << self._bits, runs=self._done,
             details={"relative_error": relative_error(self._bits) / self._done**0.5})
 
     def vertex_sums(self) -> Sums:

@@ -1,16 +1,68 @@
-"""The results of runs: the stable contract of the command line and the Python interface."""
+"""The results of runs: the stable contract of the command line and the Python interface.
+
+Figures of a distribution of distances, and their standard errors by leaving out one group of observations at a time.
+
+The effective diameter at q is the distance within which the share q of the connected pairs lies, interpolated between
+two distances as if the pairs in between were spread evenly: with g(h) pairs within h and g(h - 1) < q g(D) <= g(h) it
+is h - 1 + (q g(D) - g(h - 1)) / (g(h) - g(h - 1)). Pairs are of two different vertices, so g(0) = 0. Where ranges of
+distances are counted, it is interpolated over the range that it lies in, so that it is off by less than its width.
+Sources: Leskovec, Kleinberg, Faloutsos 2007 (Graph evolution, section 3.3), as SNAP interpolates; the jackknife by
+groups: Shao, Tu 1995 (The Jackknife and Bootstrap, section 2.3).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
 
 from .._version import __version__
+from ..errors import InputError
 from ..histogram import MOST_VALUES
 from ..shown import Shown
-from ..traverse.distance_table import FULL_ROWS, distance_table_bytes
+from ..traverse.distance_table import FULL_ROWS, PairCounts, distance_table_bytes
 from ..units import MemoryFigures
-from .statistics import Figures
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Mean and effective diameter of a distribution, or the standard errors of both."""
+
+    mean: float
+    effective_diameter: float
+
+    def to_dict(self) -> dict[str, float]:
+        """Plain dict for JSON."""
+        return {"mean": self.mean, "effective_diameter": self.effective_diameter}
+
+
+def figures_of(pairs: PairCounts, quantile: float) -> Figures | None:
+    """Mean and effective diameter; None without a pair."""
+    there, width = pairs.counts.astype(np.float64), pairs.width
+    within = np.cumsum(there)
+    if within[-1] <= 0:
+        return None
+    mean = (there @ np.arange(0, len(there) * width, width, dtype=np.float64) + pairs.above) / within[-1]
+    wanted = quantile * within[-1]
+    at = min(int(np.searchsorted(within, wanted)), len(there) - 1)
+    first, last = max(1, at * width), min((at + 1) * width - 1, pairs.largest)
+    effective = first - 1 + (last - first + 1) * (wanted - (within[at] - there[at])) / there[at]
+    return Figures(float(mean), float(effective))
+
+
+def jackknife(left_out: Iterable[PairCounts], quantile: float, unseen: float = 1.0) -> Figures | None:
+    """Standard errors. left_out : the distribution without each group. unseen : share of the population that was not
+    drawn. None with fewer than two groups that leave a pair."""
+    found = [figures for pairs in left_out if (figures := figures_of(pairs, quantile)) is not None]
+    if len(found) < 2:
+        return None
+    values = np.array([(figures.mean, figures.effective_diameter) for figures in found])
+    share = unseen * (len(found) - 1) / len(found)
+    return Figures(*np.sqrt(share * np.square(values - values.mean(axis=0)).sum(axis=0)).tolist())
+
 
 EXACT, SAMPLE, HYPERBALL = "exact", "sample", "hyperball"
 # Of a distance in an answer: the number of pairs, in a dict, by names, and as JSON.
@@ -150,3 +202,59 @@ class Profile(Shown, MemoryFigures):
         for name in ("degrees", "pairs"):
             named[name] = {str(key): count for key, count in named[name].items()}
         return {**named, "memory_limit_exceeded": self.memory_limit_exceeded}
+
+
+_Kind = TypeVar("_Kind", bound=Distances)
+
+
+def answer(kind: type[_Kind], asked: DistanceOptions, pairs: PairCounts, share: float, error: Figures | None,
+           **facts: Any) -> _Kind:
+    """What counts by distance say. share : of a pair that was counted, among those that are told. error : standard
+    errors. facts : the other fields."""
+    figures = figures_of(pairs, asked.quantile)
+    return kind(pairs=pairs.to_dict(share), histogram_width=pairs.histogram_width, quantile=asked.quantile,
+                mean=None if figures is None else figures.mean,
+                effective_diameter=None if figures is None else figures.effective_diameter,
+                standard_error=None if figures is None else error, seed=asked.seed, **facts)
+
+
+# Sources of a sample, and the share of pairs within the effective diameter, where nothing is said.
+USUAL_SAMPLE, USUAL_QUANTILE = 1024, 0.9
+LEAST_REGISTERS, MOST_REGISTERS = 4, 16
+
+
+@dataclass(frozen=True)
+class DistanceOptions:
+    """method : EXACT, SAMPLE or HYPERBALL. sample : sources, of a sample. log2_registers : of hyperball, of the
+    registers of a vertex. quantile : share of the connected pairs that the effective diameter holds. seed : of the
+    sample, or of the hash. out : Parquet file for centralities, None: none are counted.
+    scratch : folder for what memory has no room for; None: $TMPDIR or /var/tmp. Raises InputError."""
+
+    method: str = SAMPLE
+    sample: int = USUAL_SAMPLE
+    log2_registers: int = 0
+    quantile: float = USUAL_QUANTILE
+    seed: int = 0
+    out: Path | None = None
+    scratch: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.sample < 1:
+            raise InputError("a sample has one source at least", text=str(self.sample))
+        if not 0 < self.quantile < 1:
+            raise InputError("--quantile is a share between 0 and 1", text=str(self.quantile))
+        if not 0 <= self.seed < 1 << 64:
+            raise InputError("a seed is from 0 to 2^64 - 1", text=str(self.seed))
+        if self.method == HYPERBALL and not LEAST_REGISTERS <= self.log2_registers <= MOST_REGISTERS:
+            raise InputError(f"--hyperball takes the logarithm of the registers of a vertex, {LEAST_REGISTERS} to"
+                             f" {MOST_REGISTERS}", text=str(self.log2_registers))
+
+
+def options_of(own: Mapping[str, Any]) -> DistanceOptions:
+    """The options of those that were given by name: sample, exact, hyperball, quantile, seed, out,
+    scratch. Raises InputError."""
+    methods = [name for name in (SAMPLE, EXACT, HYPERBALL) if own.get(name)]
+    if len(methods) > 1:
+        raise InputError("one of --sample, --exact and --hyperball is enough", text=" ".join(methods))
+    fields = {name: own[name] for name in ("quantile", "seed", "out", "sample", "scratch") if name in own}
+    return DistanceOptions(methods[0] if methods else SAMPLE, log2_registers=own.get(HYPERBALL) or 0, **fields)

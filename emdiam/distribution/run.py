@@ -19,10 +19,8 @@ from ..units import format_count
 from .centrality import write_centralities
 from .counting import SourceCount
 from .hyperball import BallCount
-from .options import LEAST_REGISTERS, DistanceOptions, options_of
-from .parts import connected_pairs
-from .result import EXACT, HYPERBALL, Distances, counted_bytes
-from .sources import MOST_GROUPS
+from .result import EXACT, HYPERBALL, LEAST_REGISTERS, DistanceOptions, Distances, counted_bytes, options_of
+from .sources import MOST_GROUPS, connected_pairs
 
 if TYPE_CHECKING:
     from ..gpu.setting import Selection

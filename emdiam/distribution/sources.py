@@ -5,6 +5,8 @@ the same in every order of a store, on every engine, and the begin of every larg
 MOST_GROUPS groups, in that order, for standard errors; where distances are large, the table of counts joins groups. All
 vertices are taken in order of the store, since sources that lie together share what their traversals visit, a batch at
 a time, and the batches in random order: so those that are done when a run is stopped are a sample of batches.
+
+How many pairs of vertices are connected at all follows from the sizes of the components, exactly.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..engine.interface import Engine
+from ..engine.interface import Engine, max_degree_vertex
 from ..hashing import draw
 from ..jit import kernel
 
@@ -70,3 +72,31 @@ def parts_of_all(engine: Engine, key: int, most: int) -> Iterator[Part]:
     begins = begins[np.argsort(order, kind="stable")]
     for place, begin in enumerate(begins):
         yield Part(everyone[begin : begin + most], place * MOST_GROUPS // len(begins))
+
+
+@dataclass(frozen=True)
+class Connected:
+    """n_components : isolated vertices included. pairs : unordered pairs of vertices within components."""
+
+    n_components: int
+    pairs: int
+
+    def unreachable(self, n_vertices: int) -> int:
+        """Pairs of vertices of different components."""
+        return n_vertices * (n_vertices - 1) // 2 - self.pairs
+
+
+def connected_pairs(engine: Engine) -> Connected:
+    """One BFS, and the components that it does not reach."""
+    facts = engine.facts
+    if not facts.n_arcs:
+        return Connected(facts.n_vertices, 0)
+    engine.reporter.tick("components")
+    hub = max_degree_vertex(engine)
+    run = engine.bfs(hub, distances=False)
+    others = engine.components(hub)
+    pairs, count = run.n_reached * (run.n_reached - 1) // 2, 1
+    if others is not None:
+        pairs, count = pairs + others.n_pairs(), count + others.n_others
+        others.release()
+    return Connected(facts.n_isolated + count, pairs)

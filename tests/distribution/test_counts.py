@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import emdiam
 from emdiam.distribution.counting import SourceCount
-from emdiam.distribution.statistics import figures_of, jackknife
+from emdiam.distribution.result import figures_of, jackknife
 from emdiam.errors import InputError, NotWritten, StoppedEarly
 from emdiam.traverse.distance_table import DistanceTable
 from tests.helpers import naive

@@ -364,7 +364,7 @@ FAULTS = (
           "    for j in range(words.shape[2]):", "    for j in range(1):", _COUNTS),
     Fault("errors of samples do not know how much was drawn", "emdiam/distribution/counting.py",
           "1 - samples / self._population)", "1.0)", ("tests/distribution/test_counts.py",)),
-    Fault("the effective diameter is that of the distance before", "emdiam/distribution/statistics.py",
+    Fault("the effective diameter is that of the distance before", "emdiam/distribution/result.py",
           "effective = first - 1 + (", "effective = first - 2 + (", ("tests/distribution/test_counts.py",)),
     Fault("distances of a range count as the first of it in means", "emdiam/traverse/distance_table.py",
           "further.astype(self._flat.dtype) @ self.counts", "0", ("tests/traverse/test_distance_table.py",)),

@@ -16,8 +16,8 @@ import numpy as np
 
 from ...errors import InputError
 from ...histogram import histogram
+from ..eccentricity.bounds import MOST_IDS
 from ..eccentricity.result import EccentricityResult, VertexSet
-from ..eccentricity.summary import MOST_IDS
 from ..run import Best
 from .method import DirectedMethod, DirectedOptions
 from .result import DirectedResult

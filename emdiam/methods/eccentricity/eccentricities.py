@@ -39,11 +39,10 @@ from ..exact.method import NOWHERE, Eccentricity, ExactMethod
 from ..metric import HopMetric
 from ..run import UNKNOWN
 from ..witness import REPORT
-from .bounds import Bounds
+from .bounds import Bounds, Summary, count_eccentricities
 from .by_pairs import MOST_PAIRS, PAIR_BYTES, ByPairs
 from .output import write_table
 from .result import MOST_ANEW, EccentricityResult
-from .summary import Summary, count_eccentricities
 
 ALL, RADIUS, CENTER = "all", "radius", "center"
 # Sources of a batch with distances, and the eccentricity up to which they share most of what they read.

@@ -21,10 +21,10 @@ from ...decimals import Number
 from ...errors import EmdiamError
 from ...paths.rows import unreached
 from ...store.store import Store
+from ..eccentricity.bounds import MOST_IDS
 from ..eccentricity.eccentricities import ALL, CENTER, RADIUS, EccentricityOptions
 from ..eccentricity.output import in_pieces, write_table
 from ..eccentricity.result import VertexSet
-from ..eccentricity.summary import MOST_IDS
 from ..result import Witness
 from ..witness import REPORT
 from .bounds import NEVER, least_open
