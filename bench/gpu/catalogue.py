@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
@@ -28,8 +27,8 @@ def cells() -> Iterator[tuple[str, str]]:
 
 def search_on(device: Device, graph: DeviceGraph, name: str, mapping: str) -> Search:
     """A function of the source, with what sources can share made once."""
-    variant = find_variant(name)
-    options: dict[str, Any] = variant.prepare(device, graph) if variant.prepare else {}
+    variant, options = find_variant(name)
+    options = variant.prepared(device, graph, options)
     if mapping:
         options["mapping"] = mapping
     return lambda source: variant.run(device, graph, source, **options)

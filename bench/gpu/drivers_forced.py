@@ -9,7 +9,7 @@ import numpy as np
 
 from emdiam.gpu.bfs_auto import AutoBfs
 from emdiam.gpu.direction_table import PERSISTENT, DirectionTable, Rule
-from emdiam.gpu.variants.bfs_4k import Tuning, bfs_4k
+from emdiam.gpu.variants.bfs_4k import bfs_4k
 from emdiam.gpu.variants.bfs_luo import bfs_luo
 
 from . import catalogue
@@ -39,18 +39,18 @@ def auto(subject: Subject, mapping: str) -> Iterator[bool]:
 
 def four_k(subject: Subject, mapping: str) -> Iterator[bool]:
     """BFS-4K with every level by the whole grid, and each of its ways of sharing out a frontier."""
-    for tuning in (Tuning(in_block=0, discover_from=1), Tuning(in_block=0, discover_from=1 << 30, hub_arcs=3),
-                   Tuning(in_block=2, discover_from=8, hub_arcs=5)):
+    for knobs in ({"in_block": 0, "discover_from": 1}, {"in_block": 0, "discover_from": 1 << 30, "hub_arcs": 3},
+                  {"in_block": 2, "discover_from": 8, "hub_arcs": 5}):
         for source in subject.sources:
-            found = bfs_4k(subject.setting.device, subject.graph, source, tuning=tuning)
+            found = bfs_4k(subject.setting.device, subject.graph, source, **knobs)
             yield catalogue.agrees(subject.setting, found, subject.expected[source])
 
 
 def luo(subject: Subject, mapping: str) -> Iterator[bool]:
     """The hierarchical queue with a launch a level, and with levels in resident blocks."""
-    for limits in ((0, 0), (1, 1 << 20), (2, 4)):
+    for in_block, in_grid in ((0, 0), (1, 1 << 20), (2, 4)):
         for source in subject.sources:
-            found = bfs_luo(subject.setting.device, subject.graph, source, limits=limits, mapping=mapping)
+            found = bfs_luo(subject.setting.device, subject.graph, source, None, in_block, in_grid, mapping)
             yield catalogue.agrees(subject.setting, found, subject.expected[source])
 
 

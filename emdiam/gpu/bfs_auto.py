@@ -7,16 +7,14 @@ are undirected.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InputError
 from .bfs_persistent import NO_LIMIT, PersistentLevels
 from .device import Device, DeviceArray
 from .direction_table import PERSISTENT, DirectionTable, LevelSize, Rule, usual_table
-from .frontier import MOST_THREADS, FrontierLauncher
+from .frontier import FrontierLauncher
 from .graph import DeviceGraph
 from .kernel_file import KernelFile, start_distances, zeros
 from .mappings import find_mapping
@@ -63,23 +61,19 @@ class _Run(LevelSize):
 class AutoBfs:
     """BFS on one graph, for any number of sources; buffers are made once.
 
-    mapping, tuning : one load balancing for all levels top-down, in the place of those of the table. block :
+    mapping : one load balancing for all levels top-down, in the place of those of the table. block :
     threads of a block, a multiple of 32 up to 256; None for what each kernel usually has. table : of directions
     (None: the package's). measure : keep a LevelRecord of each step in `records`, which every run starts anew;
     the steps then wait for the device. Memory on the device: two queues and
     four bitmaps of n vertices, what FrontierLauncher takes for each mapping in use, and the distances of each run.
-    Raises InputError for a mapping, a tuning or a block that there cannot be.
+    Raises InputError for a mapping or a block that there cannot be.
     """
 
-    def __init__(self, device: Device, graph: DeviceGraph, mapping: str | None = None,
-                 tuning: Mapping[str, int] | None = None, block: int | None = None, table: DirectionTable | None = None,
-                 measure: bool = False) -> None:
-        if mapping is None and tuning:
-            raise InputError("only a load balancing that is named can be tuned", remedy="name the mapping too")
+    def __init__(self, device: Device, graph: DeviceGraph, mapping: str | None = None, block: int | None = None,
+                 table: DirectionTable | None = None, measure: bool = False) -> None:
         if mapping is not None:
-            find_mapping(mapping, tuning)
-        self._device, self._graph, self._block = device, graph, block
-        self._fixed, self._tuning = mapping, tuning
+            find_mapping(mapping)
+        self._device, self._graph, self._block, self._fixed = device, graph, block, mapping
         self._table = table or usual_table()
         self._measure, self.records = measure, list[LevelRecord]()
         self._n, self._words = graph.n_vertices, -(-graph.n_vertices // WORD)
@@ -186,8 +180,7 @@ class AutoBfs:
     def _launcher(self, mapping: str) -> FrontierLauncher:
         """Launches with that mapping; made on the first use."""
         if mapping not in self._launchers:
-            block = MOST_THREADS if self._block is None else self._block
-            self._launchers[mapping] = FrontierLauncher(self._device, self._graph, mapping, block, self._tuning)
+            self._launchers[mapping] = FrontierLauncher(self._device, self._graph, mapping, self._block)
         return self._launchers[mapping]
 
     def _up(self, now: _Run) -> tuple[int, int]:
@@ -214,13 +207,13 @@ class AutoBfs:
 
 
 def bfs_auto(device: Device, graph: DeviceGraph, source: int, block: int | None = None, mapping: str | None = None,
-             tuning: Mapping[str, int] | None = None, search: AutoBfs | None = None) -> tuple[DeviceArray, int]:
+             search: AutoBfs | None = None) -> tuple[DeviceArray, int]:
     """Distances from `source` (uint32[n]) and its eccentricity, each level by the way the direction table says.
 
-    block, mapping, tuning : see AutoBfs. search : one of this graph, made before; used if the other options are
+    block, mapping : see AutoBfs. search : one of this graph, made before; used if the other options are
     None. Raises InputError as AutoBfs does. Source: papers/004, sections 2.1 and 5.
     """
-    if search is None or any(option is not None for option in (block, mapping, tuning)):
-        search = AutoBfs(device, graph, mapping, tuning, block)
+    if search is None or block is not None or mapping is not None:
+        search = AutoBfs(device, graph, mapping, block)
     distances, eccentricity, _ = search.run(source)
     return distances, eccentricity

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InputError
 from .device import Device, DeviceArray
 from .graph import DeviceGraph
-from .kernel_file import KernelFile, start_distances, zeros
+from .kernel_file import KernelFile, check_block, start_distances, zeros
 
 MOST_THREADS = 512
 NO_LIMIT = (1 << 64) - 1
@@ -37,8 +36,7 @@ class PersistentLevels:
     """
 
     def __init__(self, device: Device, graph: DeviceGraph, block: int | None = None, solo: int | None = None) -> None:
-        if block is not None and (block % device.warp or not device.warp <= block <= MOST_THREADS):
-            raise InputError(f"a block has no {block} threads", remedy=f"use a multiple of 32 up to {MOST_THREADS}")
+        check_block(device, block, MOST_THREADS)
         self._device, self._graph = device, graph
         self._kernels = KernelFile(device, "bfs_persistent.cu", graph.macros, block)
         self._solo = self._kernels.block("persistent_levels") if solo is None else solo

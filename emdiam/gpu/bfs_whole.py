@@ -12,11 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InputError
 from .device import Device, DeviceArray, blocks_for
 from .direction_table import usual_table
 from .graph import DeviceGraph
-from .kernel_file import UNREACHED, KernelFile, zeros
+from .kernel_file import UNREACHED, KernelFile, check_block, zeros
 
 WORD, MOST_THREADS = 32, 512
 ENTRY = "whole_search"
@@ -64,8 +63,7 @@ class WholeBfs:
 
     def __init__(self, device: Device, graph: DeviceGraph, solo: int = SOLO_ROWS, turns: tuple[int, int] | None = None,
                  block: int | None = None, wide_row: int = WIDE_ROW) -> None:
-        if block is not None and (block % device.warp or not device.warp <= block <= MOST_THREADS):
-            raise InputError(f"a block has no {block} threads", remedy=f"use a multiple of 32 up to {MOST_THREADS}")
+        check_block(device, block, MOST_THREADS)
         self._device, self._graph, self._solo = device, graph, solo
         table = usual_table()
         self._turns = (round(table.alpha), round(table.beta)) if turns is None else turns

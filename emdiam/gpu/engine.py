@@ -338,9 +338,9 @@ def open_search(graph: DeviceGraph, setting: OnDevice) -> Search:
 
         return named_bfs(graph, setting)
     if isinstance(graph, PagedGraph):
-        return PagedBfs(setting.device, graph, setting.mapping, setting.tuning)
+        return PagedBfs(setting.device, graph, setting.mapping)
     if setting.mapping is not None:
-        return AutoBfs(setting.device, graph, setting.mapping, setting.tuning)
+        return AutoBfs(setting.device, graph, setting.mapping)
     return WholeBfs(setting.device, graph)
 
 

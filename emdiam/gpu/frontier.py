@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
 from .device import Device, DeviceArray, Kernel, blocks_for
 from .graph import DeviceGraph
-from .kernel_file import UNREACHED, ExclusiveSums, KernelFile, start_distances, zeros
+from .kernel_file import MOST_THREADS, UNREACHED, ExclusiveSums, KernelFile, check_block, start_distances, zeros
 from .mappings import DEFERRED_ROWS, find_mapping
 from .source import Define
-
-MOST_THREADS = 256
-
 
 # In the place of `begin`, see mapping.cuh.
 PACKED = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -90,20 +86,18 @@ class FrontierLauncher:
     """Runs kernels made with mapping.cuh on frontiers of one graph.
 
     Their first parameters are FRONTIER_PARAMETERS; the visitor's own follow.
-    mapping : a name of MAPPINGS. block : threads of a block. tuning : macros of the mapping to change.
+    mapping : a name of MAPPINGS, with knobs or not. block : threads of a block (None: MOST_THREADS).
     Buffers on the device: 8 bytes a vertex where sums are needed, and 8 for each chunk or big row; launchers of one
     graph share them.
-    Raises InputError for a mapping, a tuning or a block that there cannot be.
+    Raises InputError for a mapping or a block that there cannot be.
     """
 
-    def __init__(self, device: Device, graph: DeviceGraph, mapping: str, block: int = MOST_THREADS,
-                 tuning: Mapping[str, int] | None = None) -> None:
-        if block % device.warp or not device.warp <= block <= MOST_THREADS:
-            raise InputError(f"a block has no {block} threads", remedy=f"use a multiple of 32 up to {MOST_THREADS}")
-        self.device, self.graph, self.block = device, graph, block
-        self.mapping, self.tuning = find_mapping(mapping, tuning)
+    def __init__(self, device: Device, graph: DeviceGraph, mapping: str, block: int | None = None) -> None:
+        check_block(device, block)
+        self.device, self.graph, self.block = device, graph, MOST_THREADS if block is None else block
+        self.mapping, self.tuning = find_mapping(mapping)
         self.defines: dict[str, Define] = {**graph.macros, "MAPPING": self.mapping.macro, **self.tuning}
-        self.chunk_units = block * self.mapping.units_of_thread(self.tuning)
+        self.chunk_units = self.block * self.tuning.get("UNITS_PER_THREAD", 1) * self.tuning.get("SEARCHES", 1)
         self._of_frontier = KernelFile(device, "frontier.cu", graph.macros, block)
         self._starts = self._partition = self._deferred = device.empty(1, np.uint64)
         self._n_deferred = zeros(device, 1, np.uint64)
@@ -165,4 +159,4 @@ class FrontierLauncher:
             return self.device.resident_blocks(kernel, self.block)
         if self.mapping.grid == "units":
             return blocks_for(self.graph.launch_limits[1], self.chunk_units, self.device)
-        return blocks_for(n_rows * self.mapping.lanes_of_row(self.tuning), self.block, self.device)
+        return blocks_for(n_rows * self.tuning.get("VIRTUAL_WARP", 1), self.block, self.device)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -108,13 +107,12 @@ class DeviceGraph:
     def close(self) -> None:
         """Let go of what it holds of the host's memory."""
 
-    def launcher(self, device: Device, mapping: str | None = None, block: int = 256,
-                 tuning: Mapping[str, int] | None = None) -> FrontierLauncher:
+    def launcher(self, device: Device, mapping: str | None = None, block: int | None = None) -> FrontierLauncher:
         """What runs kernels on frontiers of this graph, by that load balancing (None: the usual one); see
         FrontierLauncher."""
         from .frontier import FrontierLauncher  # which knows this class
 
-        return FrontierLauncher(device, self, mapping or self.usual_mapping, block, tuning)
+        return FrontierLauncher(device, self, mapping or self.usual_mapping, block)
 
 
 class Search(Protocol):

@@ -8,14 +8,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ..errors import InputError
 from .device import Device, DeviceArray, Kernel, blocks_for
 from .registry import find_entry
 from .source import Define
 
 UNREACHED = int(np.iinfo(np.uint32).max)
+# Of a block, but for the searches of one launch, which have up to twice as many.
+MOST_THREADS = 256
 # A part of a scan has at least this many tiles of a block, so that few parts are left to add up.
 TILES_OF_PART = 8
 MOST_PARTS = 1024
+
+
+def check_block(device: Device, block: int | None, most: int = MOST_THREADS) -> None:
+    """Raise InputError for threads of a block that there cannot be; None is the usual number."""
+    if block is not None and (block % device.warp or not device.warp <= block <= most):
+        raise InputError(f"a block has no {block} threads", remedy=f"use a multiple of 32 up to {most}")
 
 
 class KernelFile:

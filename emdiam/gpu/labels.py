@@ -14,7 +14,6 @@ import numpy as np
 from ..stream.pager import Tick
 from ..traverse.labels import LONGEST
 from .device import Device
-from .frontier import MOST_THREADS
 from .graph import DeviceGraph
 from .registry import LABEL_MAPPING
 
@@ -32,7 +31,7 @@ def growth_bytes(graph: DeviceGraph) -> int:
 
 
 def grow_labels(device: Device, graph: DeviceGraph, labels: np.ndarray, seeds: np.ndarray, tick: Tick | None = None,
-                most_rounds: int | None = None, block: int = MOST_THREADS) -> tuple[bool, int]:
+                most_rounds: int | None = None, block: int | None = None) -> tuple[bool, int]:
     """Grow `labels` (uint64[n], in RAM, in place) around `seeds` (int64[k], different vertices, which have
     the distance 0 already).
 

@@ -1,17 +1,18 @@
 """Load balancing: the ways to hand the arcs of a frontier to threads, by name. Kernels: kernels/mapping.cuh.
 
+A text names one, with knobs where they are not to have their usual values: virtual-warps:lanes=16, and several as
+cta-warp-scan:block-row=512,warp-row=64. Variants of BFS are named so too.
 Source: papers/004, section 5.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 from ..errors import InputError, no_such
-
-_NONE: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -19,78 +20,95 @@ class LoadBalancing:
     """One mapping of work to threads.
 
     macro : value of the macro MAPPING. needs_sums : whether it reads the exclusive sums of the degrees. section : of
-    papers/004. title : what it is called there. tuning : its other macros with their usual values. grid : what a launch
-    is sized by: "rows", "units" (arcs), or "resident" (as many threads as fit the device at once). n_phases : 2 if the
-    chunks of units are cut before the launch. defers : whether big rows get a launch of their own.
+    papers/004. title : what it is called there. knobs : by name, the macro that it is and its usual value. grid : what
+    a launch is sized by: "rows", "units" (arcs), or "resident" (as many threads as fit the device at once). n_phases :
+    2 if the chunks of units are cut before the launch. defers : whether big rows get a launch of their own.
     """
 
     macro: str
     needs_sums: bool
     section: str
     title: str
-    tuning: Mapping[str, int] = field(default_factory=lambda: _NONE)
+    knobs: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     grid: str = "rows"
     n_phases: int = 1
     defers: bool = False
 
-    def lanes_of_row(self, tuning: Mapping[str, int]) -> int:
-        """Threads that share a row, where that is fixed before the launch; else 1."""
-        return tuning.get("VIRTUAL_WARP", 1)
-
-    def units_of_thread(self, tuning: Mapping[str, int]) -> int:
-        """Arcs for each thread of a chunk."""
-        return tuning.get("UNITS_PER_THREAD", 1) * tuning.get("SEARCHES", 1)
+    @property
+    def tuning(self) -> dict[str, int]:
+        """Its other macros with their usual values, a dict of one's own."""
+        return dict(self.knobs.values())
 
 
 # The macro of a second launch, for the rows that a mapping which defers has left out.
 DEFERRED_ROWS = "MAPPING_DEFERRED_ROWS"
 MAPPINGS: Mapping[str, LoadBalancing] = MappingProxyType({
     "threads": LoadBalancing("MAPPING_THREADS", False, "5.1.1", "Work-items to threads"),
-    "virtual-warps": LoadBalancing("MAPPING_VIRTUAL_WARPS", False, "5.1.2", "Virtual warps", {"VIRTUAL_WARP": 8}),
+    "virtual-warps": LoadBalancing(
+        "MAPPING_VIRTUAL_WARPS", False, "5.1.2", "Virtual warps", {"lanes": ("VIRTUAL_WARP", 8)}),
     "dynamic-warps": LoadBalancing(
         "MAPPING_DYNAMIC_WARPS", False, "5.2.1", "Dynamic virtual warps + dynamic parallelism",
-        {"BIG_ROW": 4096, "LEAST_WARP": 2}, grid="resident", defers=True),
-    "cta-warp-scan": LoadBalancing(
-        "MAPPING_CTA_WARP_SCAN", False, "5.2.2", "CTA+Warp+Scan", {"CTA_ROW": 256, "WARP_ROW": 32}),
+        {"big-row": ("BIG_ROW", 4096), "least-lanes": ("LEAST_WARP", 2)}, grid="resident", defers=True),
+    "cta-warp-scan": LoadBalancing("MAPPING_CTA_WARP_SCAN", False, "5.2.2", "CTA+Warp+Scan",
+                                   {"block-row": ("CTA_ROW", 256), "warp-row": ("WARP_ROW", 32)}),
     "direct-search": LoadBalancing("MAPPING_DIRECT_SEARCH", True, "5.3.1", "Direct search", grid="units"),
     "warp-search": LoadBalancing("MAPPING_WARP_SEARCH", True, "5.3.2", "Local warp search"),
-    "block-search": LoadBalancing("MAPPING_BLOCK_SEARCH", True, "5.3.3", "Block search", {"WINDOW_ROWS": 1024}),
-    "two-phase": LoadBalancing(
-        "MAPPING_TWO_PHASE", True, "5.3.4", "Two-phase search", {"UNITS_PER_THREAD": 8}, grid="units", n_phases=2),
+    "block-search": LoadBalancing(
+        "MAPPING_BLOCK_SEARCH", True, "5.3.3", "Block search", {"sums": ("WINDOW_ROWS", 1024)}),
+    "two-phase": LoadBalancing("MAPPING_TWO_PHASE", True, "5.3.4", "Two-phase search",
+                               {"arcs": ("UNITS_PER_THREAD", 8)}, grid="units", n_phases=2),
     "multi-phase": LoadBalancing(
-        "MAPPING_MULTI_PHASE", True, "5.4", "Multi-phase search", {"UNITS_PER_THREAD": 4, "SEARCHES": 2},
-        grid="units", n_phases=2),
+        "MAPPING_MULTI_PHASE", True, "5.4", "Multi-phase search",
+        {"arcs": ("UNITS_PER_THREAD", 4), "searches": ("SEARCHES", 2)}, grid="units", n_phases=2),
 })
 
-
 # Largest values: what the lanes of a warp, or 48 KiB of shared memory for 256 threads, can serve.
-MOST: Mapping[str, int] = MappingProxyType(
-    {"VIRTUAL_WARP": 32, "WINDOW_ROWS": 4096, "UNITS_PER_THREAD": 8, "SEARCHES": 16})
+MOST: Mapping[str, int] = MappingProxyType({"lanes": 32, "least-lanes": 32, "sums": 4096, "arcs": 8, "searches": 16})
 MOST_UNITS = 16
 
 
-def _can_be(macro: str, value: int) -> bool:
-    """Whether a macro of some mapping may have that value."""
-    if macro == "VIRTUAL_WARP" and (value < 2 or value & (value - 1)):
-        return False
-    return 1 <= value <= MOST.get(macro, (1 << 31) - 1)
+def read_knobs(kind: str, text: str, known: Mapping[str, Callable[[str], Any]],
+               usual: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The values of knobs in "NAME:KNOB=VALUE,KNOB=VALUE"; known : what reads the value of each, and raises ValueError.
+
+    kind : what NAME is of; usual : values, for the error. Raises InputError for a knob or a value that there is not."""
+    name, _, listed = text.partition(":")
+    values = {}
+    for one in listed.split(",") if listed else ():
+        knob, _, value = one.partition("=")
+        try:
+            values[knob] = known[knob](value)
+        except (KeyError, ValueError):
+            has = ", ".join(f"{known}={value}" for known, value in (usual or dict.fromkeys(known, "...")).items())
+            raise InputError(f"the {kind} {name} has no such knob", text=one,
+                             remedy=f"it has {has}" if has else "it has none") from None
+    return values
 
 
-def find_mapping(name: str, tuning: Mapping[str, int] | None = None) -> tuple[LoadBalancing, dict[str, int]]:
-    """The mapping of that name, and its tuning with these values in the place of the usual ones.
+def _reader(knob: str) -> Callable[[str], int]:
+    """What reads the value of a knob of a mapping."""
+    def read(text: str) -> int:
+        value = int(text)
+        if not 1 <= value <= MOST.get(knob, (1 << 31) - 1) or (knob == "lanes" and value not in (2, 4, 8, 16, 32)):
+            raise ValueError
+        return value
 
-    Raises InputError for a name that is none, and for a macro or a value that the mapping cannot have.
+    return read
+
+
+def find_mapping(text: str) -> tuple[LoadBalancing, dict[str, int]]:
+    """The mapping that a text names, and its macros with the values of its knobs.
+
+    Raises InputError for a name that is none, and for a knob or a value that the mapping cannot have.
     """
+    name = text.partition(":")[0]
     if name not in MAPPINGS:
         raise no_such("load balancing", name, MAPPINGS)
-    known = MAPPINGS[name]
-    for macro, value in (tuning or {}).items():
-        if macro not in known.tuning or not _can_be(macro, value):
-            usual = ", ".join(f"{one}={number}" for one, number in known.tuning.items()) or "nothing to tune"
-            raise InputError(f"the load balancing {name} has no such tuning", text=f"{macro}={value}",
-                             remedy=f"it has, with the usual values: {usual}")
-    chosen = {**known.tuning, **(tuning or {})}
-    if known.units_of_thread(chosen) > MOST_UNITS:
-        raise InputError(f"a thread has room for {MOST_UNITS} arcs, not {known.units_of_thread(chosen)}",
-                         remedy="lower UNITS_PER_THREAD or SEARCHES")
-    return known, chosen
+    mapping = MAPPINGS[name]
+    usual = {knob: value for knob, (_, value) in mapping.knobs.items()}
+    chosen = usual | read_knobs("load balancing", text, {knob: _reader(knob) for knob in usual}, usual)
+    units = chosen.get("arcs", 1) * chosen.get("searches", 1)
+    if units > MOST_UNITS:
+        raise InputError(f"a thread has room for {MOST_UNITS} arcs, not {units}", text=text,
+                         remedy="lower arcs or searches")
+    return mapping, {mapping.knobs[knob][0]: value for knob, value in chosen.items()}

@@ -9,12 +9,11 @@ Source: Then et al., PVLDB 2014 (MS-BFS); stopping at targets: Korf 2021, here f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from .device import Device, DeviceArray
-from .frontier import MOST_THREADS
 from .graph import DeviceGraph
 from .kernel_file import UNREACHED, KernelFile, zeros
 from .vector import column_addresses
@@ -47,15 +46,15 @@ def check_batch(graph: DeviceGraph, sources: np.ndarray, targets: np.ndarray | N
 class MultiSource:
     """Batches of BFS on one graph, which must be undirected; buffers are kept between them.
 
-    mapping (None: the usual one), block, tuning : as for FrontierLauncher. push_cost : how many pulled arcs one
+    mapping (None: the usual one), block : as for FrontierLauncher. push_cost : how many pulled arcs one
     pushed arc is worth; 0 pushes always, infinity pulls always. pushed, pulled : levels so far.
-    Raises InputError for a mapping, a block or a tuning that there cannot be.
+    Raises InputError for a mapping or a block that there cannot be.
     """
 
-    def __init__(self, device: Device, graph: DeviceGraph, mapping: str | None = None, block: int = MOST_THREADS,
-                 tuning: Mapping[str, int] | None = None, push_cost: float = PUSH_COST) -> None:
+    def __init__(self, device: Device, graph: DeviceGraph, mapping: str | None = None,
+                 block: int | None = None, push_cost: float = PUSH_COST) -> None:
         self.device, self.graph, self.push_cost = device, graph, push_cost
-        self.launcher = graph.launcher(device, mapping, block, tuning)
+        self.launcher = graph.launcher(device, mapping, block)
         self.pushed = self.pulled = 0
         self.queues = graph.queues(device)
         self._marks, self._epoch = zeros(device, graph.n_vertices, np.uint32), 0

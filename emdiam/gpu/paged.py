@@ -11,7 +11,7 @@ on the host a frontier, which reads one small array for it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ import numpy as np
 
 from ..traverse.core import Core
 from .device import Device, DeviceArray, Kernel
-from .frontier import MOST_THREADS, FrontierLauncher, Held, LevelBfs
+from .frontier import FrontierLauncher, Held, LevelBfs
 from .graph import DeviceGraph
 from .kernel_file import KernelFile
 from .pack_rows import pack_rows
@@ -68,10 +68,9 @@ class PagedGraph(DeviceGraph):
         """Let go of the arena."""
         self.pages.close()
 
-    def launcher(self, device: Device, mapping: str | None = None, block: int = MOST_THREADS,
-                 tuning: Mapping[str, int] | None = None) -> FrontierLauncher:
+    def launcher(self, device: Device, mapping: str | None = None, block: int | None = None) -> FrontierLauncher:
         """See DeviceGraph.launcher."""
-        return PagedLauncher(device, self, mapping, block, tuning)
+        return PagedLauncher(device, self, mapping, block)
 
 
 @dataclass
@@ -105,9 +104,9 @@ class PagedLauncher(FrontierLauncher):
     page, the rows of a page, and the arcs of one.
     """
 
-    def __init__(self, device: Device, graph: PagedGraph, mapping: str | None = None, block: int = MOST_THREADS,
-                 tuning: Mapping[str, int] | None = None) -> None:
-        super().__init__(device, graph, mapping or graph.usual_mapping, block, tuning)
+    def __init__(self, device: Device, graph: PagedGraph, mapping: str | None = None,
+                 block: int | None = None) -> None:
+        super().__init__(device, graph, mapping or graph.usual_mapping, block)
         self._long = None if mapping else FrontierLauncher(device, graph, graph.long_mapping, block)
         if not self.mapping.needs_sums:
             self._make_sums(graph.launch_limits[0])  # packed rows are found by sums, whatever the mapping
@@ -223,16 +222,16 @@ class PagedLauncher(FrontierLauncher):
 class PagedBfs(LevelBfs):
     """BFS on a PagedGraph without queues, for any number of sources; bitmaps are made once.
 
-    mapping, tuning : of all levels that go down (None: as PagedLauncher has it). predicted : seconds that the model
+    mapping : of all levels that go down (None: as PagedLauncher has it). predicted : seconds that the model
     has predicted for the levels so far. Device memory beside the graph's and the launcher's: 4 bytes a vertex for the
-    distances, and n / 4. Raises InputError for a mapping or a tuning that there cannot be.
+    distances, and n / 4. Raises InputError for a mapping that there cannot be.
     """
 
     def __init__(self, device: Device, graph: PagedGraph, mapping: str | None = None,
-                 tuning: Mapping[str, int] | None = None, block: int = MOST_THREADS) -> None:
+                 block: int | None = None) -> None:
         super().__init__(device, graph, _COUNTS)
         self._paged, self.predicted = graph, 0.0
-        self._launcher = PagedLauncher(device, graph, mapping, block, tuning)
+        self._launcher = PagedLauncher(device, graph, mapping, block)
         self._kernels = self._launcher.kernels("bfs_top_down.cu", "reach_words")
         self._bits = KernelFile(device, "bfs_bitmaps.cu", graph.macros, block)
         self._n_words = -(-graph.n_vertices // WORD)

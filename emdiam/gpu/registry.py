@@ -66,7 +66,7 @@ _WIDE = on_graphs(WORDS=(8, 16, 32))
 
 
 def mapping_builds(names: Sequence[str], others: Sequence[Defines] = GRAPHS) -> tuple[Defines, ...]:
-    """The macros of each of these mappings with its usual tuning, with each of the other sets."""
+    """The macros of each of these mappings with the usual values of its knobs, with each of the other sets."""
     return tuple({**other, "MAPPING": MAPPINGS[name].macro, **MAPPINGS[name].tuning}
                  for name in names for other in others)
 

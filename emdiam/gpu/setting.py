@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ..errors import DeviceError, InputError
@@ -15,8 +15,8 @@ CPU, AUTO = "cpu", "auto"
 
 @dataclass(frozen=True)
 class OnDevice:
-    """device : what traversals run on. bfs : a name of gpu.variants. mapping, tuning : the load balancing of a
-    variant that takes one, a name of gpu.mappings and its macros (None: the variant's own choice).
+    """device : what traversals run on. bfs : a name of gpu.variants. mapping : the load balancing of a variant that
+    takes one, a name of gpu.mappings (None: the variant's own choice). Both with knobs or not.
     vram_bytes : device memory to use at most (None: what is free). others : further devices, which get copies of the
     graph and share the work of many sources. model : what ways of paging cost (None: measured when a graph is
     opened); ways : those that may be taken, of ALL_WAYS, where edges do not fit; paged : page them even where they
@@ -25,7 +25,6 @@ class OnDevice:
     device: Device
     bfs: str = AUTO
     mapping: str | None = None
-    tuning: Mapping[str, int] | None = None
     vram_bytes: int | None = None
     others: tuple[Device, ...] = ()
     model: PagingModel | None = None

@@ -10,12 +10,9 @@ Source: F-Diam, Algorithm 5, section 4.5; see also traverse/spread.py, the same 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from .device import Device, DeviceArray
-from .frontier import MOST_THREADS
 from .graph import DeviceGraph
 from .kernel_file import UNREACHED, KernelFile
 
@@ -23,14 +20,14 @@ from .kernel_file import UNREACHED, KernelFile
 class Spreader:
     """Spreads on columns of one graph; buffers are kept between them.
 
-    mapping (None: the usual one), block, tuning : as for FrontierLauncher. Columns are uint32[n] on the device, all
-    bits set where there is no bound. Raises InputError for a mapping, a block or a tuning that there cannot be.
+    mapping (None: the usual one), block : as for FrontierLauncher. Columns are uint32[n] on the device, all
+    bits set where there is no bound. Raises InputError for a mapping or a block that there cannot be.
     """
 
-    def __init__(self, device: Device, graph: DeviceGraph, mapping: str | None = None, block: int = MOST_THREADS,
-                 tuning: Mapping[str, int] | None = None) -> None:
+    def __init__(self, device: Device, graph: DeviceGraph, mapping: str | None = None,
+                 block: int | None = None) -> None:
         self.device, self.graph = device, graph
-        self._launcher = graph.launcher(device, mapping, block, tuning)
+        self._launcher = graph.launcher(device, mapping, block)
         self._kernels = self._launcher.kernels("spread.cu", "spread_level")
         self._seeds = KernelFile(device, "frontier.cu", graph.macros, block)
         self._queue, self._following = graph.queues(device)

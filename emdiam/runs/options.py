@@ -145,10 +145,10 @@ _ROWS = (
            default="cpu", shared=True, idle=("cpu",)),
     Option("vram", SIZE, "Memory of the GPU to use; a graph that takes more is paged. [default: what is free]", "SIZE",
            shared=True),
-    Option("bfs", help="Variant of BFS on a GPU, by its name in docs/algorithms/gpu-bfs.md. [default: auto]",
-           metavar="NAME", shared=True),
-    Option("mapping", help="Load balancing of a BFS on a GPU, by its name there. [default: the variant's]",
-           metavar="NAME", shared=True),
+    Option("bfs", help="Variant of BFS on a GPU, by its name in docs/algorithms/gpu-bfs.md, with knobs as in"
+           " bfs-4k:least-warp=8. [default: auto]", metavar="NAME", shared=True),
+    Option("mapping", help="Load balancing of a BFS on a GPU, by its name there, with knobs as in"
+           " virtual-warps:lanes=16. [default: the variant's]", metavar="NAME", shared=True),
     Option("workers", POSITIVE, "Share the run out to N worker processes of dask.distributed, on this machine; with"
            " --scheduler to N of its workers.", "N", shared=True),
     Option("scheduler", help="Share the run out to the workers of a running Dask scheduler, e.g. tcp://host:8786.",

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emdiam.errors import InputError
 from emdiam.gpu.kernel_file import UNREACHED, KernelFile, zeros
 from emdiam.gpu.mappings import MAPPINGS
 from emdiam.gpu.variants.bfs_4k import Tuning, bfs_4k, virtual_warp
@@ -88,7 +89,7 @@ def test_tails_can_be_shared() -> None:
 @pytest.mark.parametrize("limits", [(0, 0), (0, 40), (3, 10), (200, 0)])
 def test_every_way_of_waiting_of_the_hierarchical_queue(limits: tuple[int, int], name: str) -> None:
     for shape in SHAPES:
-        compare(name, SMALL[shape], bfs_luo, limits=limits)
+        compare(name, SMALL[shape], bfs_luo, in_block=limits[0], in_grid=limits[1])
 
 
 @pytest.mark.parametrize("name", DEVICES)
@@ -96,7 +97,7 @@ def test_every_way_of_waiting_of_the_hierarchical_queue(limits: tuple[int, int],
 def test_every_turn_of_direction(alpha: float, beta: float, name: str) -> None:
     """Never up, up and down at once, always up, and in between."""
     for shape in SHAPES:
-        compare(name, SMALL[shape], bfs_direction_optimizing, turning=(alpha, beta))
+        compare(name, SMALL[shape], bfs_direction_optimizing, alpha=alpha, beta=beta)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -123,7 +124,7 @@ def test_contraction_keeps_every_vertex_under_many_orders() -> None:
 @pytest.mark.parametrize("make", [spider, broom])
 def test_all_tiers_of_the_hierarchical_queue_spill(make: Callable[[], naive.Graph], limits: tuple[int, int]) -> None:
     """A thread that reaches 700 vertices fills the queues of its warp (64) and its block (512)."""
-    compare("shim-3", make(), bfs_luo, source=0, limits=limits)
+    compare("shim-3", make(), bfs_luo, source=0, in_block=limits[0], in_grid=limits[1])
 
 
 @pytest.mark.thin(9, sampled=("mapping",))
@@ -131,7 +132,7 @@ def test_all_tiers_of_the_hierarchical_queue_spill(make: Callable[[], naive.Grap
 def test_one_flush_a_level_with_every_mapping(mapping: str) -> None:
     """A block's threads reach far more than its queues hold, before it asks for room."""
     for seed, make in ((1, spider), (2, broom)):
-        compare(f"shim-{seed}", make(), bfs_luo, source=0, limits=(0, 0), mapping=mapping)
+        compare(f"shim-{seed}", make(), bfs_luo, source=0, in_block=0, in_grid=0, mapping=mapping)
 
 
 @pytest.mark.parametrize("name", DEVICES)
@@ -142,12 +143,13 @@ def test_every_switch_of_the_hybrid(limit: int, name: str) -> None:
 
 
 TUNINGS = {
-    "one-lane-warps": Tuning(1, in_block=0, discover_from=1000),
-    "whole-warps": Tuning(32, in_block=0, discover_from=1000),
-    "hubs": Tuning(in_block=0, hub_arcs=2, discover_from=1000), "discover": Tuning(in_block=0, discover_from=0),
-    "discover-and-hubs": Tuning(in_block=0, hub_arcs=10, discover_from=0),
-    "one-block": Tuning(1, in_block=200), "one-block-and-hubs": Tuning(2, hub_arcs=20, in_block=200),
-    "block-and-grid": Tuning(in_block=3, discover_from=20),
+    "one-lane-warps": {"least_warp": 1, "in_block": 0, "discover_from": 1000},
+    "whole-warps": {"least_warp": 32, "in_block": 0, "discover_from": 1000},
+    "hubs": {"in_block": 0, "hub_arcs": 2, "discover_from": 1000}, "discover": {"in_block": 0, "discover_from": 0},
+    "discover-and-hubs": {"in_block": 0, "hub_arcs": 10, "discover_from": 0},
+    "one-block": {"least_warp": 1, "in_block": 200},
+    "one-block-and-hubs": {"least_warp": 2, "hub_arcs": 20, "in_block": 200},
+    "block-and-grid": {"in_block": 3, "discover_from": 20},
 }
 
 
@@ -155,13 +157,13 @@ TUNINGS = {
 @pytest.mark.parametrize("tuning", TUNINGS)
 def test_every_way_of_bfs_4k(tuning: str, name: str) -> None:
     for shape in SHAPES:
-        compare(name, SMALL[shape], bfs_4k, tuning=TUNINGS[tuning])
+        compare(name, SMALL[shape], bfs_4k, **TUNINGS[tuning])
 
 
 @settings(max_examples=20, deadline=None)
 @given(graph=graphs(most=128), seed=st.sampled_from(SEEDS), tuning=st.sampled_from(list(TUNINGS)))
 def test_every_way_of_bfs_4k_on_random_graphs(graph: naive.Graph, seed: int, tuning: str) -> None:
-    compare(f"shim-{seed}", graph, bfs_4k, tuning=TUNINGS[tuning])
+    compare(f"shim-{seed}", graph, bfs_4k, **TUNINGS[tuning])
 
 
 def test_the_size_of_virtual_warps() -> None:
@@ -176,5 +178,5 @@ def test_the_size_of_virtual_warps() -> None:
 
 @pytest.mark.parametrize("values, message", [({"least_warp": 3}, "power of two"), ({"hub_arcs": 0}, "at least 1")])
 def test_a_tuning_that_cannot_be(values: dict[str, int], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         Tuning(**values)

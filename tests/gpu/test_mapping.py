@@ -27,13 +27,14 @@ needs_nvcc = pytest.mark.skipif(not have_nvcc(), reason=f"the CUDA compiler {NVC
 COUNT = runner.HERE / "count_arcs.cu"
 SHIMS = tuple(f"shim-{seed}" for seed in SEEDS)
 # Tunings that make small frontiers take every path: big rows, several windows, several chunks.
-SMALL: Mapping[str, Mapping[str, int]] = {
-    "threads": {}, "virtual-warps": {"VIRTUAL_WARP": 2}, "dynamic-warps": {"BIG_ROW": 16, "LEAST_WARP": 4},
-    "cta-warp-scan": {"CTA_ROW": 64, "WARP_ROW": 8}, "direct-search": {}, "warp-search": {},
-    "block-search": {"WINDOW_ROWS": 16}, "two-phase": {"UNITS_PER_THREAD": 1},
-    "multi-phase": {"UNITS_PER_THREAD": 2, "SEARCHES": 3},
+SMALL: Mapping[str, str] = {
+    "threads": "threads", "virtual-warps": "virtual-warps:lanes=2",
+    "dynamic-warps": "dynamic-warps:big-row=16,least-lanes=4",
+    "cta-warp-scan": "cta-warp-scan:block-row=64,warp-row=8", "direct-search": "direct-search",
+    "warp-search": "warp-search", "block-search": "block-search:sums=16", "two-phase": "two-phase:arcs=1",
+    "multi-phase": "multi-phase:arcs=2,searches=3",
 }
-TUNINGS = [(name, small) for name in MAPPINGS for small in (False, True) if SMALL[name] or not small]
+TUNINGS = [*MAPPINGS, *(text for name, text in SMALL.items() if text != name)]
 HUB = 100
 # Degrees by the place in the queue: one hub among small rows, first, in the middle, last, and other odd ones.
 SKEWED: Mapping[str, Sequence[int]] = {
@@ -69,27 +70,25 @@ def check_visits(device: Device, degrees: Sequence[int], queue: Sequence[int], l
 
 @pytest.mark.thin(4)
 @pytest.mark.parametrize("name", DEVICES)
-@pytest.mark.parametrize(("mapping", "small"), TUNINGS)
-def test_each_arc_once_on_skewed_frontiers(mapping: str, small: bool, name: str) -> None:
+@pytest.mark.parametrize("mapping", TUNINGS)
+def test_each_arc_once_on_skewed_frontiers(mapping: str, name: str) -> None:
     """On one multiprocessor, so that a block gets more than one chunk."""
     device = open_device(name, n_sms=1)
     for degrees in SKEWED.values():
-        launcher = FrontierLauncher(device, rows_graph(device, degrees), mapping, 64, SMALL[mapping] if small else None)
+        launcher = FrontierLauncher(device, rows_graph(device, degrees), mapping, 64)
         check_visits(device, degrees, range(len(degrees)), launcher)
 
 
 @settings(max_examples=20, deadline=None)
 @given(st.sampled_from(TUNINGS), st.sampled_from(SHIMS), st.sampled_from([32, 64, 96, 256]), st.data())
-def test_each_arc_once_on_random_frontiers(tuning: tuple[str, bool], name: str, block: int,
-                                           data: st.DataObject) -> None:
+def test_each_arc_once_on_random_frontiers(mapping: str, name: str, block: int, data: st.DataObject) -> None:
     """Queues are any different vertices in any order."""
     degree = st.one_of(st.integers(0, 3), st.sampled_from([0, 0, 16, 17, 63, 64, HUB]))
     degrees = data.draw(st.lists(degree, min_size=1, max_size=100))
     order = data.draw(st.permutations(range(len(degrees))))
     queue = order[: data.draw(st.integers(1, len(order)))]
     device = open_device(name)
-    launcher = FrontierLauncher(device, rows_graph(device, degrees), tuning[0], block,
-                                SMALL[tuning[0]] if tuning[1] else None)
+    launcher = FrontierLauncher(device, rows_graph(device, degrees), mapping, block)
     check_visits(device, degrees, queue, launcher)
 
 
@@ -102,9 +101,9 @@ def test_wide_ids(mapping: str) -> None:
 
 
 def check_bfs(device: Device, graph: naive.Graph, source: int, mapping: str, block: int = 64,
-              tuning: Mapping[str, int] | None = None, ids: type = np.uint32) -> None:
+              ids: type = np.uint32) -> None:
     """bfs_frontier against the naive distances."""
-    distances, eccentricity = bfs_frontier(device, device_graph(device, graph, ids), source, mapping, block, tuning)
+    distances, eccentricity = bfs_frontier(device, device_graph(device, graph, ids), source, mapping, block)
     want = naive.distances(graph, source)
     assert plain_distances(device.to_host(distances)) == want
     assert eccentricity == max(want)
@@ -134,12 +133,12 @@ def test_bfs_on_odd_graphs(mapping: str, name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DEVICES)
-@pytest.mark.parametrize(("mapping", "small"), TUNINGS)
-def test_bfs_in_full(mapping: str, small: bool, name: str) -> None:
+@pytest.mark.parametrize("mapping", TUNINGS)
+def test_bfs_in_full(mapping: str, name: str) -> None:
     device = open_device(name)
     for graph in shapes().values():
         for source, ids in ((0, np.uint32), (len(graph) - 1, np.uint64)):
-            check_bfs(device, graph, source, mapping, 96, SMALL[mapping] if small else None, ids)
+            check_bfs(device, graph, source, mapping, 96, ids)
 
 
 @settings(max_examples=15, deadline=None)
@@ -154,7 +153,7 @@ def test_bfs_on_random_graphs(graph: naive.Graph, mapping: str, name: str, block
 def test_every_virtual_warp(lanes: int) -> None:
     device, degrees = open_device("shim-1"), SKEWED["hub-between"]
     check_visits(device, degrees, range(len(degrees)),
-                 FrontierLauncher(device, rows_graph(device, degrees), "virtual-warps", 64, {"VIRTUAL_WARP": lanes}))
+                 FrontierLauncher(device, rows_graph(device, degrees), f"virtual-warps:lanes={lanes}", 64))
 
 
 @needs_nvcc
@@ -162,12 +161,11 @@ def test_every_virtual_warp(lanes: int) -> None:
 @pytest.mark.parametrize(("file", "entry"), [
     ("variants/bfs_frontier.cu", "expand_frontier"), ("variants/bfs_luo.cu", "luo_level"),
     ("variants/bfs_merrill.cu", "merrill_expand_contract")])
-@pytest.mark.parametrize(("mapping", "tuning"), [
-    ("two-phase", {}), ("block-search", {"WINDOW_ROWS": 4096}), ("multi-phase", {"UNITS_PER_THREAD": 8}),
-    ("multi-phase", {"UNITS_PER_THREAD": 1, "SEARCHES": 16})])
-def test_the_largest_tunings_compile(mapping: str, tuning: Mapping[str, int], file: str, entry: str) -> None:
+@pytest.mark.parametrize("mapping", ["two-phase", "block-search:sums=4096", "multi-phase:arcs=8",
+                                     "multi-phase:arcs=1,searches=16"])
+def test_the_largest_tunings_compile(mapping: str, file: str, entry: str) -> None:
     """Their shared memory fits, beside that of the visitor; what the limits of mappings.py promise."""
-    known, chosen = find_mapping(mapping, tuning)
+    known, chosen = find_mapping(mapping)
     log = compile_log(file, {"VERTEX": "u64", "INDEX": "u64", "MAPPING": known.macro, **chosen})
     assert entry in read_log(log)
 
@@ -192,9 +190,12 @@ def test_what_cannot_be_is_refused() -> None:
             FrontierLauncher(device, graph, "threads", block)
     with pytest.raises(InputError, match="choose from: threads, virtual-warps"):
         find_mapping("nothing")
-    for tuning in ({"BIG_ROW": 3}, {"VIRTUAL_WARP": 0}, {"VIRTUAL_WARP": 12}, {"VIRTUAL_WARP": 64}):
-        with pytest.raises(InputError, match="virtual-warps has no such tuning"):
-            find_mapping("virtual-warps", tuning)
+    for knob in ("big-row=3", "lanes=0", "lanes=12", "lanes=64", "lanes", "lanes=x", "=", "lanes=8,"):
+        with pytest.raises(InputError, match="virtual-warps has no such knob.*it has lanes=8"):
+            find_mapping(f"virtual-warps:{knob}")
+    with pytest.raises(InputError, match="threads has no such knob: 'lanes=8'; it has none"):
+        find_mapping("threads:lanes=8")
     with pytest.raises(InputError, match="room for 16 arcs, not 24"):
-        find_mapping("multi-phase", {"UNITS_PER_THREAD": 8, "SEARCHES": 3})
-    assert find_mapping("virtual-warps", {"VIRTUAL_WARP": 32})[1] == {"VIRTUAL_WARP": 32}
+        find_mapping("multi-phase:arcs=8,searches=3")
+    assert find_mapping("virtual-warps:lanes=32")[1] == {"VIRTUAL_WARP": 32}
+    assert find_mapping("multi-phase:searches=4")[1] == {"UNITS_PER_THREAD": 4, "SEARCHES": 4}

@@ -159,8 +159,8 @@ def test_long_rows(name: str) -> None:
 def test_every_mapping(mapping: str) -> None:
     """Wide ids, 1 and 2 words, and rows that are deferred."""
     device, graph, rng = open_device("shim-2"), LONG, random.Random(1)
-    tuning = {"BIG_ROW": 16} if mapping == "dynamic-warps" else None
-    multi = MultiSource(device, device_graph(device, graph, np.uint64), mapping, 64, tuning, push_cost=0)
+    text = "dynamic-warps:big-row=16" if mapping == "dynamic-warps" else mapping
+    multi = MultiSource(device, device_graph(device, graph, np.uint64), text, 64, push_cost=0)
     for k in (5, 70):
         check(multi, graph, some(rng, graph, k), {0, 431})
     assert multi.pushed and not multi.pulled

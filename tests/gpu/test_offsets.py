@@ -131,11 +131,10 @@ def test_the_engine_with_wide_offsets(tmp_path: Path, name: str, paged: bool) ->
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_narrow_offsets")
-@pytest.mark.parametrize(("mapping", "small"), test_mapping.TUNINGS)
-def test_every_mapping_with_wide_offsets(mapping: str, small: bool) -> None:
-    tuning = test_mapping.SMALL[mapping] if small else None
+@pytest.mark.parametrize("mapping", test_mapping.TUNINGS)
+def test_every_mapping_with_wide_offsets(mapping: str) -> None:
     for shape in test_mapping.shapes().values():
-        test_mapping.check_bfs(open_device("shim-2"), shape, len(shape) // 2, mapping, 96, tuning)
+        test_mapping.check_bfs(open_device("shim-2"), shape, len(shape) // 2, mapping, 96)
 
 
 @pytest.mark.slow

@@ -127,8 +127,8 @@ def test_one_spread_is_one_launch(name: str, dtype: type) -> None:
 @pytest.mark.parametrize("mapping", MAPPINGS)
 def test_every_mapping(mapping: str) -> None:
     """Wide ids, a row of many blocks, and rows that are deferred."""
-    device, tuning = open_device("shim-3"), {"BIG_ROW": 16} if mapping == "dynamic-warps" else None
-    column = Column(Spreader(device, device_graph(device, STAR, np.uint64), mapping, 64, tuning), STAR)
+    device, text = open_device("shim-3"), "dynamic-warps:big-row=16" if mapping == "dynamic-warps" else mapping
+    column = Column(Spreader(device, device_graph(device, STAR, np.uint64), text, 64), STAR)
     column.spread([0, 295], [1, 0], 2)
     column.extend(2, 5)
     column.spread([9], [0], 5)

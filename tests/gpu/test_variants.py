@@ -18,7 +18,9 @@ import emdiam.gpu
 from emdiam.errors import InputError
 from emdiam.gpu.device import Device
 from emdiam.gpu.mappings import DEFERRED_ROWS, MAPPINGS
-from emdiam.gpu.variants.registry import VARIANTS, find_variant
+from emdiam.gpu.setting import OnDevice
+from emdiam.gpu.variants.layouts import list_matrix
+from emdiam.gpu.variants.registry import VARIANTS, find_variant, named_bfs
 from tests.gpu.test_mapping import HUB, SMALL
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs
@@ -29,7 +31,8 @@ FEW_DEVICES = ("shim-0", "shim-1", "shim-2", "gpu")
 MORE_DEVICES = ("shim-0", "shim-1", "shim-2", "shim-3", "shim-6", "shim-9", "gpu")
 # Small frontiers, or levels from below, have ways of their own in these; so every level takes the mapping.
 LARGE_LEVELS: Mapping[str, Mapping[str, Any]] = {
-    "luo": {"limits": (0, 0)}, "merrill-hybrid": {"limit": 0}, "direction-optimizing": {"turning": (0, 1)}}
+    "luo": {"in_block": 0, "in_grid": 0}, "merrill-hybrid": {"limit": 0},
+    "direction-optimizing": {"alpha": 0, "beta": 1}}
 MAPPED = [name for name, variant in VARIANTS.items() if variant.mapped]
 PRODUCT: list[tuple[str, str | None]] = [
     (name, mapping) for name, variant in VARIANTS.items() for mapping in (MAPPINGS if variant.mapped else [None])]
@@ -66,7 +69,7 @@ def check(device: Device, name: str, graph: naive.Graph, source: int, ids: type 
           **options: Any) -> None:
     """A variant, with what it prepares, against the naive distances."""
     variant, on_device = VARIANTS[name], device_graph(device, graph, ids)
-    shared = variant.prepare(device, on_device) if variant.prepare else {}
+    shared = variant.prepared(device, on_device, {})
     distances, eccentricity = variant.run(device, on_device, source, block=block, **shared, **options)
     want = naive.distances(graph, source)
     values = device.to_host(distances)
@@ -148,7 +151,7 @@ def test_random_graphs(pair: tuple[str, str | None], graph: naive.Graph, seed: i
 def test_what_is_prepared_serves_all_sources(variant: str) -> None:
     known, device, graph = VARIANTS[variant], open_device("shim-3"), FEW["random-3"]
     on_device = device_graph(device, graph)
-    shared = known.prepare(device, on_device) if known.prepare else {}
+    shared = known.prepared(device, on_device, {})
     for source in range(0, len(graph), 9):
         distances, _ = known.run(device, on_device, source, **shared)
         assert plain_distances(device.to_host(distances)) == naive.distances(graph, source)
@@ -164,7 +167,7 @@ def test_the_full_product(variant: str, mapping: str | None, name: str) -> None:
     for number, graph in enumerate(MANY.values()):
         options: dict[str, Any] = dict(LARGE_LEVELS.get(variant, {})) if number % 5 else {}
         if mapping:
-            options |= {"mapping": mapping, "tuning": SMALL[mapping] if number % 3 == 1 else None}
+            options |= {"mapping": SMALL[mapping] if number % 3 == 1 else mapping}
         ids, source = (np.uint64, np.uint32)[number % 2], number * 31 % len(graph)
         check(device, variant, graph, source, ids, BLOCKS[number // 2 % len(BLOCKS)], **options)
 
@@ -174,7 +177,7 @@ def test_the_catalogue_says_what_each_is() -> None:
         assert variant.title and variant.section and variant.work.startswith("O("), name
         parameters = inspect.signature(variant.run).parameters
         assert list(parameters)[:3] == ["device", "graph", "source"] and parameters["block"].default is None
-        assert variant.mapped == ("mapping" in parameters) and (not variant.mapped or "tuning" in parameters)
+        assert variant.mapped == ("mapping" in parameters)
     assert len({variant.title for variant in VARIANTS.values()}) == len(VARIANTS)
     assert len({variant.run for variant in VARIANTS.values()}) == len(VARIANTS)
 
@@ -191,9 +194,41 @@ def test_every_search_is_in_the_catalogue() -> None:
 
 
 def test_a_variant_by_name() -> None:
-    assert find_variant("luo") is VARIANTS["luo"]
+    assert find_variant("luo") == (VARIANTS["luo"], {})
     with pytest.raises(InputError, match="no such variant of BFS.*choose from: standard, dal-standard"):
         find_variant("nothing")
+
+
+def test_knobs_of_a_variant() -> None:
+    """Every knob is an option of what runs the variant, or of what prepares it; a text names them."""
+    for name, variant in VARIANTS.items():
+        options = {*inspect.signature(variant.run).parameters, "layout"}
+        assert name == "bfs-4k" or {*variant.knobs} <= options
+    assert find_variant("luo:in-block=2,in-grid=0,block=64")[1] == {"in_block": 2, "in_grid": 0, "block": 64}
+    assert find_variant("dal-hybrid:warp-share=0.5,layout=matrix")[1] == {"warp_share": 0.5, "layout": list_matrix}
+    assert find_variant("bfs-4k:least-warp=8,hub-arcs=7")[1] == {"least_warp": 8, "hub_arcs": 7}
+    for text, message in (("spmv:lanes=8", "no such knob: 'lanes=8'; it has block=..."),
+                          ("dal-warp:layout=rows", "no such knob: 'layout=rows'; it has block=..., layout=..."),
+                          ("luo:in-block=many", "the variant of BFS luo has no such knob")):
+        with pytest.raises(InputError, match=message):
+            find_variant(text)
+
+
+@pytest.mark.parametrize("text", ["dal-warp:layout=matrix", "dal-pointers:layout=matrix,block=64", "auto:block=128",
+                                  "bfs-4k:least-warp=1,in-block=0", "by-level:block=32", "persistent:block=512,solo=1"])
+def test_the_engine_takes_knobs(text: str) -> None:
+    device, graph = open_device("shim-1"), FEW["random-2"]
+    search = named_bfs(device_graph(device, graph), OnDevice(device, text))
+    for source in (0, 5):
+        distances, levels, complete = search.run(source)
+        assert complete and plain_distances(device.to_host(distances)) == naive.distances(graph, source)
+
+
+@pytest.mark.parametrize("text", ["spmv:block=512", "spmv:block=33", "auto:block=1024", "bfs-4k:block=0"])
+def test_a_block_that_cannot_be(text: str) -> None:
+    device = open_device("shim-0")
+    with pytest.raises(InputError, match="a block has no .* threads; use a multiple of 32 up to"):
+        named_bfs(device_graph(device, FEW["edge"]), OnDevice(device, text))
 
 
 def test_a_virtual_warp_that_cannot_be() -> None:

@@ -14,7 +14,6 @@ import numpy as np
 
 from ...paths.paths import Paths, SearchOptions
 from ..device import Device, DeviceArray
-from ..frontier import MOST_THREADS
 from ..kernel_file import KernelFile, zeros
 from .entries import USUAL
 from .queue_rounds import ROUND, QueueRounds, check_not_negative, tick
@@ -28,7 +27,8 @@ _LIGHT, _HEAVY = np.uint32(0), np.uint32(1)
 class _Buckets:
     """The buckets of one search; last : the one for what lies beyond."""
 
-    def __init__(self, run: QueueRounds, words: DeviceArray, delta: np.generic, last: int, block: int) -> None:
+    def __init__(self, run: QueueRounds, words: DeviceArray, delta: np.generic, last: int,
+                 block: int | None) -> None:
         device, n, ids = run.device, run.weighted.n_vertices, run.weighted.graph.id_dtype
         self._run, self._device, self._words, self._n = run, device, words, n
         self._delta, self._last, self._step = delta, np.uint32(last), 0
@@ -117,7 +117,7 @@ class _Buckets:
 
 
 def delta_stepping(device: Device, weighted: WeightedGraph, source: int, options: SearchOptions | None = None,
-                   n_buckets: int = N_BUCKETS, block: int = MOST_THREADS) -> Paths:
+                   n_buckets: int = N_BUCKETS, block: int | None = None) -> Paths:
     """Distances from `source`. options.delta : width of a bucket, infinity for a single one; None:
     WeightedGraph.usual_delta. n_buckets : beside the one for what lies beyond.
 

@@ -14,7 +14,6 @@ import numpy as np
 from ...paths.paths import Paths, SearchOptions, Tick
 from ...paths.rows import unreached
 from ..device import Device, DeviceArray
-from ..frontier import MOST_THREADS
 from ..kernel_file import KernelFile, zeros
 from .entries import USUAL
 from .queue_rounds import ROUND, QueueRounds, check_not_negative, tick
@@ -27,7 +26,7 @@ LONGEST = 0xFFFFFFFE
 _MOST_VERTICES = 1 << 32
 
 
-def classify_arcs(device: Device, weighted: WeightedGraph, block: int = MOST_THREADS) -> DeviceArray:
+def classify_arcs(device: Device, weighted: WeightedGraph, block: int | None = None) -> DeviceArray:
     """What is known of each arc, uint8[m]: useless (1), the only way in (2), a dead end (4)."""
     graph, n = weighted.graph, weighted.n_vertices
     kinds, arcs_in = device.empty(graph.n_arcs, np.uint8), zeros(device, n, np.uint32)
@@ -39,7 +38,7 @@ def classify_arcs(device: Device, weighted: WeightedGraph, block: int = MOST_THR
 
 
 def hbf(device: Device, weighted: WeightedGraph, source: int, options: SearchOptions | None = None,
-        mapping: str = USUAL, block: int = MOST_THREADS, kinds: DeviceArray | None = None) -> Paths:
+        mapping: str = USUAL, block: int | None = None, kinds: DeviceArray | None = None) -> Paths:
     """Distances from `source`, and predecessors where a label has room for them.
 
     mapping : one of HBF_MAPPINGS. kinds : of classify_arcs, to share them among sources; made here if None. Raises

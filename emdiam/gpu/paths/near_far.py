@@ -12,7 +12,6 @@ import numpy as np
 
 from ...paths.paths import Paths, SearchOptions
 from ..device import Device, DeviceArray
-from ..frontier import MOST_THREADS
 from ..kernel_file import KernelFile, zeros
 from .entries import USUAL
 from .queue_rounds import ROUND, QueueRounds, check_not_negative, tick
@@ -24,7 +23,7 @@ _FILE = "paths/near_far.cu"
 class _Pile:
     """The vertices that wait: ids[n] with room for the next pile, and marks of those that are in it."""
 
-    def __init__(self, run: QueueRounds, block: int) -> None:
+    def __init__(self, run: QueueRounds, block: int | None) -> None:
         device, n, ids = run.device, run.weighted.n_vertices, run.weighted.graph.id_dtype
         self.vertices, self._spare = device.empty(n, ids), device.empty(n, ids)
         self.marks, self.size = zeros(device, n, np.uint32), 0
@@ -58,7 +57,7 @@ class _Pile:
 
 
 def near_far(device: Device, weighted: WeightedGraph, source: int, options: SearchOptions | None = None,
-             block: int = MOST_THREADS) -> Paths:
+             block: int | None = None) -> Paths:
     """Distances from `source`. options.delta : how far the split moves; None: WeightedGraph.usual_delta.
 
     Raises InputError for negative weights and a delta that is not positive.

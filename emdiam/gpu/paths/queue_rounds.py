@@ -10,7 +10,6 @@ import numpy as np
 from ...errors import InputError
 from ...paths.paths import Tick
 from ..device import Device, DeviceArray
-from ..frontier import MOST_THREADS
 from ..kernel_file import KernelFile, zeros
 from ..source import Define
 from .weighted_graph import WeightedGraph
@@ -28,11 +27,10 @@ class QueueRounds:
     """
 
     def __init__(self, device: Device, weighted: WeightedGraph, kernel: tuple[str, str], mapping: str,
-                 tuning: Mapping[str, int] | None = None, block: int = MOST_THREADS,
-                 defines: Mapping[str, Define] | None = None) -> None:
+                 block: int | None = None, defines: Mapping[str, Define] | None = None) -> None:
         graph, n = weighted.graph, weighted.n_vertices
         self.device, self.weighted, self.round = device, weighted, 0
-        self._launcher = graph.launcher(device, mapping, block, tuning)
+        self._launcher = graph.launcher(device, mapping, block)
         self.macros = {**self._launcher.defines, **weighted.macros, **(defines or {})}
         # A second launch for rows that were left out has macros of its own.
         file, entry = kernel

@@ -6,13 +6,10 @@ Source: papers/004, section 3.1, after Davidson, Baxter, Garland and Owens. Kern
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from ...paths.paths import Paths, SearchOptions, Tick
 from ..device import Device, DeviceArray
-from ..frontier import MOST_THREADS
 from .entries import USUAL
 from .queue_rounds import ROUND, QueueRounds, negative_cycle, tick
 from .weighted_graph import WeightedGraph
@@ -21,14 +18,13 @@ _KERNEL = ("paths/workfront_sweep.cu", "sweep_workfront")
 
 
 def workfront_sweep(device: Device, weighted: WeightedGraph, source: int, options: SearchOptions | None = None,
-                    mapping: str = USUAL, tuning: Mapping[str, int] | None = None,
-                    block: int = MOST_THREADS) -> Paths:
+                    mapping: str = USUAL, block: int | None = None) -> Paths:
     """Distances from `source`; weights may be negative.
 
-    mapping, tuning, block : the load balancing, merge path if it is not given. Raises InputError for a negative cycle
+    mapping, block : the load balancing, merge path if it is not given. Raises InputError for a negative cycle
     that the source reaches.
     """
-    run = QueueRounds(device, weighted, _KERNEL, mapping, tuning, block)
+    run = QueueRounds(device, weighted, _KERNEL, mapping, block)
     words = weighted.start(device, source)
     run.begin(source)
     _sweep(run, words, 1, (options or SearchOptions()).tick)

@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 
+from ...errors import InputError
 from ..device import Device, DeviceArray
 from ..graph import DeviceGraph
 from ..kernel_file import KernelFile
@@ -24,7 +25,7 @@ class Tuning:
     are read by the whole grid, where the paper uses dynamic parallelism. in_block : largest frontier that one
     block handles; None for a thread a vertex. discover_from : smallest frontier whose arcs are dealt out by
     searches (edge-discover); None for the size at which virtual warps have shrunk to least_warp.
-    Raises ValueError for a least_warp or hub_arcs that cannot be.
+    Raises InputError for a least_warp or hub_arcs that cannot be.
     """
 
     least_warp: int = 4
@@ -35,9 +36,9 @@ class Tuning:
     def __post_init__(self) -> None:
         """Check the numbers."""
         if self.least_warp not in (1, 2, 4, 8, 16, 32):
-            raise ValueError(f"least_warp is {self.least_warp}; it must be a power of two up to 32")
+            raise InputError(f"a virtual warp has no {self.least_warp} lanes", remedy="use a power of two up to 32")
         if self.hub_arcs < 1:
-            raise ValueError(f"hub_arcs is {self.hub_arcs}; it must be at least 1")
+            raise InputError(f"hubs of {self.hub_arcs} arcs", remedy="use at least 1")
 
 
 def virtual_warp(threads: int, size: int, least: int) -> int:
@@ -86,13 +87,13 @@ class _Search(QueueSearch):
 
 
 def bfs_4k(device: Device, graph: DeviceGraph, source: int, block: int | None = None,
-           tuning: Tuning | None = None) -> tuple[DeviceArray, int]:
+           **knobs: int) -> tuple[DeviceArray, int]:
     """Distances from `source` (uint32[n]) and its eccentricity by BFS-4K.
 
-    block : threads of a block, at most 256, None for the registry's. tuning : None for the usual one.
+    block : threads of a block, at most 256, None for the registry's. knobs : fields of Tuning.
     Work O(n + m). Source: papers/004, section 2.2.
     """
-    tuning = tuning or Tuning()
+    tuning = Tuning(**knobs)
     search = _Search(device, graph, KernelFile(device, "variants/bfs_4k.cu", graph.macros, block), source, tuning)
     limit = search.threads if tuning.in_block is None else tuning.in_block
     while search.size:

@@ -6,14 +6,11 @@ the device, all bits set where unreached. The graph is undirected. block : threa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from ...errors import InputError
 from ..device import Device, DeviceArray
 from ..direction_table import DirectionTable, LevelSize
-from ..frontier import MOST_THREADS, FrontierLauncher
+from ..frontier import FrontierLauncher
 from ..graph import DeviceGraph
 from ..kernel_file import KernelFile, flagged, search_levels, start_distances
 
@@ -82,18 +79,15 @@ class _Turning:
 
 
 def bfs_direction_optimizing(device: Device, graph: DeviceGraph, source: int, block: int | None = None,
-                             mapping: str | None = None, tuning: Mapping[str, int] | None = None,
-                             turning: tuple[float, float] = (ALPHA, BETA)) -> tuple[DeviceArray, int]:
+                             mapping: str | None = None, alpha: float = ALPHA,
+                             beta: float = BETA) -> tuple[DeviceArray, int]:
     """Distances from `source` (uint32[n]) and its eccentricity, each level down or up, whichever is cheaper.
 
-    mapping, tuning : load balancing of the levels down, a name of MAPPINGS, and macros of it to change; without one a
-    thread has a row. turning : alpha and beta of the rule (DirectionTable.upwards). Work O(n + m) for the levels down,
-    and for the levels up at most n + m each. Raises InputError for a mapping, a tuning or a block that there cannot be.
+    mapping : load balancing of the levels down, a name of MAPPINGS; without one a thread has a row. alpha, beta : of
+    the rule (DirectionTable.upwards). Work O(n + m) for the levels down, and for the levels up at most n + m each.
+    Raises InputError for a mapping or a block that there cannot be.
     Source: papers/004, section 2.1; the rule and its constants: Beamer et al., SC 2012, section 4.
     """
-    if mapping is None and tuning:
-        raise InputError("only a load balancing that is named can be tuned", remedy="name the mapping too")
-    threads = MOST_THREADS if block is None else block
-    launcher = None if mapping is None else FrontierLauncher(device, graph, mapping, threads, tuning)
-    search = _Turning(device, graph, source, block, launcher, turning)
+    launcher = None if mapping is None else FrontierLauncher(device, graph, mapping, block)
+    search = _Turning(device, graph, source, block, launcher, (alpha, beta))
     return search_levels(search.distances, search.reaches)

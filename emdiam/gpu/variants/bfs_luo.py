@@ -5,14 +5,14 @@ Source: papers/004, section 2.1, Luo, Wong and Hwu. Distances are uint32[n] on t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..device import Device, DeviceArray
-from ..frontier import MOST_THREADS, FrontierLauncher
+from ..frontier import FrontierLauncher
 from ..graph import DeviceGraph
 from ..kernel_file import KernelFile, start_distances, zeros
 
@@ -46,21 +46,22 @@ class QueueSearch:
 
 
 def bfs_luo(device: Device, graph: DeviceGraph, source: int, block: int | None = None,
-            limits: tuple[int, int] | None = None, mapping: str = DEFAULT_MAPPING,
-            tuning: Mapping[str, int] | None = None) -> tuple[DeviceArray, int]:
+            in_block: int | None = None, in_grid: int | None = None,
+            mapping: str = DEFAULT_MAPPING) -> tuple[DeviceArray, int]:
     """Distances from `source` (uint32[n]) and its eccentricity, with the hierarchical queue.
 
-    block : threads of a block, a multiple of 32 up to 256, which None is. limits : largest frontier that one
+    block : threads of a block, a multiple of 32 up to 256, which None is. in_block, in_grid : largest frontier that one
     block handles, and largest that resident blocks handle without a launch a level; None for as many
-    vertices as they have threads. mapping : of larger frontiers, a name of MAPPINGS, with the macros in tuning
-    changed; smaller ones have a thread a vertex. Work O(n + m). Raises InputError for a mapping, a tuning or a
-    block that there cannot be. Source: papers/004, section 2.1.
+    vertices as they have threads. mapping : of larger frontiers, a name of MAPPINGS; smaller ones have a thread a
+    vertex. Work O(n + m). Raises InputError for a mapping or a block that there cannot be. Source: papers/004,
+    section 2.1.
     """
-    launcher = FrontierLauncher(device, graph, mapping, MOST_THREADS if block is None else block, tuning)
+    launcher = FrontierLauncher(device, graph, mapping, block)
     kernels = KernelFile(device, FILE, launcher.defines, block)
     threads = kernels.block("luo_levels_grid")
-    in_block, in_grid = limits or (
-        threads, device.resident_blocks(kernels.kernel("luo_levels_grid"), threads) * threads)
+    in_block = threads if in_block is None else in_block
+    if in_grid is None:
+        in_grid = device.resident_blocks(kernels.kernel("luo_levels_grid"), threads) * threads
     search, barrier = QueueSearch(device, graph, kernels, source), zeros(device, 1, np.uint32)
     blocks = max(1, -(-in_grid // threads))
     while search.size:

@@ -4,34 +4,32 @@ Source: papers/004, section 2.1, Merrill, Garland and Grimshaw. Distances are ui
 bits set where unreached. Work O(n + m). Queues of heads take 2 m vertices, those of vertices up to 2 n.
 
 mapping : how the arcs of a frontier of vertices are handed to threads, a name of MAPPINGS; cta-warp-scan is
-Merrill's own. tuning : macros of the mapping to change. block : threads of a block, a multiple of 32 up to 256,
-which None is. A mapping, a tuning or a block that there cannot be raises InputError.
+Merrill's own. block : threads of a block, a multiple of 32 up to 256, which None is. A mapping or a block that there
+cannot be raises InputError.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import count
 
 import numpy as np
 
 from ..device import Device, DeviceArray
-from ..frontier import MOST_THREADS, FrontierLauncher
+from ..frontier import FrontierLauncher
 from ..graph import DeviceGraph
 from ..kernel_file import KernelFile, start_distances, zeros
 
 FILE = "variants/bfs_merrill.cu"
 DEFAULT_MAPPING = "cta-warp-scan"
-Tuning = Mapping[str, int] | None
 
 
 class _Frontiers:
     """What all orders share: rows, distances, mask of visited vertices, counts and the steps."""
 
-    def __init__(self, device: Device, graph: DeviceGraph, source: int, block: int | None, mapping: str,
-                 tuning: Tuning) -> None:
+    def __init__(self, device: Device, graph: DeviceGraph, source: int, block: int | None,
+                 mapping: str) -> None:
         self.device, self.graph = device, graph
-        self.launcher = FrontierLauncher(device, graph, mapping, MOST_THREADS if block is None else block, tuning)
+        self.launcher = FrontierLauncher(device, graph, mapping, block)
         self.kernels = KernelFile(device, FILE, self.launcher.defines, block)
         self.distances = start_distances(device, graph.n_vertices, source)
         self.visited = zeros(device, -(-graph.n_vertices // 8), np.uint8)
@@ -60,12 +58,12 @@ class _Frontiers:
 
 
 def bfs_expand_contract(device: Device, graph: DeviceGraph, source: int, block: int | None = None,
-                        mapping: str = DEFAULT_MAPPING, tuning: Tuning = None) -> tuple[DeviceArray, int]:
+                        mapping: str = DEFAULT_MAPPING) -> tuple[DeviceArray, int]:
     """Distances from `source` (uint32[n]) and its eccentricity; a level is an expansion with contraction.
 
-    block, mapping, tuning : see above. Source: papers/004, section 2.1.
+    block, mapping : see above. Source: papers/004, section 2.1.
     """
-    search = _Frontiers(device, graph, source, block, mapping, tuning)
+    search = _Frontiers(device, graph, source, block, mapping)
     here, there = (search.queue(graph.n_vertices, source) for _ in range(2))
     size = 1
     for level in count():
@@ -78,12 +76,12 @@ def bfs_expand_contract(device: Device, graph: DeviceGraph, source: int, block: 
 
 
 def bfs_two_phase(device: Device, graph: DeviceGraph, source: int, block: int | None = None,
-                  mapping: str = DEFAULT_MAPPING, tuning: Tuning = None) -> tuple[DeviceArray, int]:
+                  mapping: str = DEFAULT_MAPPING) -> tuple[DeviceArray, int]:
     """Distances from `source` (uint32[n]) and its eccentricity; expansion and contraction are kernels apart.
 
-    block, mapping, tuning : see above. Source: papers/004, section 2.1.
+    block, mapping : see above. Source: papers/004, section 2.1.
     """
-    search = _Frontiers(device, graph, source, block, mapping, tuning)
+    search = _Frontiers(device, graph, source, block, mapping)
     frontier, heads = search.queue(graph.n_vertices, source), search.queue(graph.n_arcs, source)
     size = 1
     for level in count():
@@ -105,14 +103,14 @@ def bfs_contract_expand(device: Device, graph: DeviceGraph, source: int,
 
 
 def bfs_hybrid(device: Device, graph: DeviceGraph, source: int, block: int | None = None, limit: int | None = None,
-               mapping: str = DEFAULT_MAPPING, tuning: Tuning = None) -> tuple[DeviceArray, int]:
+               mapping: str = DEFAULT_MAPPING) -> tuple[DeviceArray, int]:
     """Distances from `source` (uint32[n]) and its eccentricity; large levels are in two kernels, others in one.
 
     limit : arcs' heads up to which a level is one contraction with expansion; None for as many as the device's
-    resident threads. block, mapping, tuning : see above; the mapping is that of the large levels. Source:
+    resident threads. block, mapping : see above; the mapping is that of the large levels. Source:
     papers/004, section 2.1 ("hybrid").
     """
-    search = _Frontiers(device, graph, source, block, mapping, tuning)
+    search = _Frontiers(device, graph, source, block, mapping)
     if limit is None:
         threads = search.kernels.block("merrill_contract_expand")
         limit = device.resident_blocks(search.kernels.kernel("merrill_contract_expand"), threads) * threads

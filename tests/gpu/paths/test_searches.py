@@ -146,8 +146,8 @@ def test_workfront_sweep_takes_every_mapping(mapping: str) -> None:
     for seed, (name, dtype) in enumerate((("random directed", np.uint32), ("star", np.uint32))):
         rows, source, want = odd(dtype)[name]
         device = open_device(f"shim-{seed + 1}")
-        found = workfront_sweep(device, upload_rows(device, rows), source, mapping=mapping,
-                                tuning=SMALL[mapping] if seed else None, block=64)
+        found = workfront_sweep(device, upload_rows(device, rows), source,
+                                mapping=SMALL[mapping] if seed else mapping, block=64)
         check(rows, found, want)
 
 
