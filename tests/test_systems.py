@@ -1,13 +1,19 @@
-"""The table of systems of the papers: every command parses, every file and test is there, nothing is left out."""
+"""The table of systems of the papers: every command runs, and passes through the file that its row names; nothing is
+left out."""
 
 from __future__ import annotations
 
+import inspect
 import re
 import shlex
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from types import FrameType
 
-import click
 import pytest
 
 from emdiam.cli.main import group
@@ -19,6 +25,7 @@ from emdiam.paths.methods import METHODS as PATHS
 from emdiam.paths.pairs.methods import METHODS as PAIRS
 from emdiam.runs.registry import APPROXIMATIONS, EXACT
 from tests.conftest import ROOT
+from tests.simt.devices import open_device
 
 PAGE = ROOT / "docs" / "algorithms" / "README.md"
 QUOTED = re.compile(r"`([^`]+)`")
@@ -26,13 +33,13 @@ QUOTED = re.compile(r"`([^`]+)`")
 OWN = {"pivots", "sweep-k", "persistent", "by-level", "auto"}
 # What commands take beside what the table says.
 MISSING = {"exact": "STORE", "approx": "STORE", "info": "STORE", "distances": "STORE", "sssp": "STORE --source 1",
-           "apsp": "STORE --out NEW", "generate": "NEW", "reorder": "STORE NEW", "convert": "ARCS NEW",
-           "tradeoff": "STORE"}
+           "apsp": "STORE --out NEW", "reorder": "STORE NEW", "convert": "ARCS NEW", "tradeoff": "STORE --masters 2 --methods clusters"}
+Row = tuple[str, ...]
 
 
-def rows() -> list[tuple[str, ...]]:
+def rows() -> list[Row]:
     """(paper, system, section, commands, files, tests) of every row."""
-    found: list[tuple[str, ...]] = []
+    found: list[Row] = []
     text = PAGE.read_text(encoding="utf-8").partition("## Systems of the papers")[2]
     for part in text.split("\n### ")[1:]:
         lines = [line for line in part.splitlines() if line.startswith("| ")]
@@ -40,20 +47,50 @@ def rows() -> list[tuple[str, ...]]:
     return found
 
 
-def commands() -> list[str]:
-    """All that is asked for, without repetitions."""
-    return list(dict.fromkeys(command for row in rows() for command in QUOTED.findall(row[3])))
-
-
-def filled(command: str, folder: Path) -> list[str]:
-    """The words of a command, with the arguments that the table leaves out."""
+def filled(command: str, folder: Path, new: Path) -> list[str]:
+    """The words of a command, with the arguments that the table leaves out. new : what a command is to write."""
     name, *words = shlex.split(command)
     if name == "generate":
         words = [words[0], "NEW", *words[1:]]
     else:
         words += shlex.split(MISSING[name])
-    places = {"STORE": "g.zarr", "NEW": "new.zarr", "ARCS": "arcs.txt", "DIR": "out"}
-    return [name, *(str(folder / places[word]) if word in places else word for word in words)]
+    store = "directed.zarr" if "--directed" in words else "g.zarr"
+    places = {"STORE": folder / store, "NEW": new, "ARCS": folder / "arcs.txt", "DIR": new}
+    return [name, *(str(places.get(word, word)) for word in words), "--quiet"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A graph of 31 vertices, as arcs and as stores."""
+    place = tmp_path_factory.mktemp("systems")
+    (place / "arcs.txt").write_text("".join(f"{v} {v % 30 + 1}\n{v} {v // 2 + 1}\n{v} {v % 7}\n" for v in range(1, 31)))
+    for name, options in (("g", []), ("directed", ["--directed"])):
+        arguments = ["convert", str(place / "arcs.txt"), str(place / f"{name}.zarr"), *options, "--quiet"]
+        assert run(group, arguments) == 0
+    return place
+
+
+@contextmanager
+def traced() -> Iterator[set[str]]:
+    """The files of the package that a function of runs within the context, in any thread, and those of kernels that a
+    function is given; what an import runs of its own module does not count."""
+    found, package = set[str](), str(ROOT / "emdiam")
+
+    def called(frame: FrameType, event: str, argument: object) -> None:
+        code = frame.f_code
+        if code.co_flags & inspect.CO_OPTIMIZED and code.co_filename.startswith(package):
+            found.update((code.co_filename, *(
+                value.py_func.__code__.co_filename for value in frame.f_locals.values()
+                if type(value).__name__ == "CPUDispatcher")))
+
+    before = sys.gettrace()
+    threading.settrace(called)
+    sys.settrace(called)
+    try:
+        yield found
+    finally:
+        sys.settrace(before)
+        threading.settrace(before)  # type: ignore[arg-type]
 
 
 def test_every_row_names_what_there_is() -> None:
@@ -67,35 +104,27 @@ def test_every_row_names_what_there_is() -> None:
         assert QUOTED.findall(files) and QUOTED.findall(tests), (paper, system)
 
 
-def test_every_command_parses(tmp_path: Path) -> None:
-    (tmp_path / "g.zarr").mkdir()
-    (tmp_path / "arcs.txt").write_text("1 2\n")
-    for command in commands():
-        if command.startswith("gpu."):
-            module, _, function = command.rpartition(".")
-            assert callable(getattr(import_module(f"emdiam.{module}"), function))
-            continue
-        name, *words = filled(command, tmp_path)
-        known = group.get_command(click.Context(group), name)
-        assert known is not None, command
-        if name == "generate":  # its classes are commands
-            continue
-        # As the command line has it: a command keeps what its first context says of help.
-        given = known.make_context(name, words, **group.context_settings).params
-        assert given.get("bfs") in {None, *VARIANTS} and given.get("mapping") in {None, *MAPPINGS}, command
-
-
 def test_no_system_is_left_out() -> None:
-    said = {word for command in commands() for word in shlex.split(command)}
+    """By its name, with knobs or without."""
+    said = {word.partition(":")[0] for row in rows() for command in QUOTED.findall(row[3])
+            for word in shlex.split(command)}
     assert {*EXACT, *APPROXIMATIONS, *PATHS, *PAIRS, *VARIANTS, *MAPPINGS, *SEARCHES} - said == OWN
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("command", [one for one in commands() if "gpu" not in one])
-def test_every_command_without_a_gpu_runs(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "arcs.txt").write_text("".join(f"{v} {v % 30 + 1}\n{v} {v // 2 + 1}\n" for v in range(1, 31)))
-    directed = ["--directed"] if "--directed" in command else []
-    assert run(group, ["convert", str(tmp_path / "arcs.txt"), str(tmp_path / "g.zarr"), *directed, "--quiet"]) == 0
-    if command.startswith("convert"):
-        return
-    assert run(group, [*filled(command, tmp_path), "--quiet"]) == 0, capsys.readouterr()
+@pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row[0]}-{row[1][:40]}")
+def test_every_command_passes_through_its_file(
+        row: Row, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str]) -> None:
+    """A command through one of the files of its row at least, and each of these files is passed by one."""
+    monkeypatch.setattr("emdiam.gpu.cupy_device.find_devices", lambda text: (open_device("shim-0"),))
+    files = {str(ROOT / "emdiam" / name) for name in QUOTED.findall(row[4])}
+    for name in QUOTED.findall(row[4]):  # so that functions that an import calls do not count
+        import_module(f"emdiam.{name.removesuffix('.py').replace('/', '.')}")
+    passed = set[str]()
+    for number, command in enumerate(QUOTED.findall(row[3])):
+        with traced() as found:
+            code = run(group, filled(command, folder, tmp_path / f"new-{number}"))
+        assert code == 0, (command, capsys.readouterr().err)
+        assert found & files, command
+        passed |= found & files
+    assert passed == files

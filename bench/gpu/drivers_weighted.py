@@ -9,6 +9,7 @@ import numpy as np
 
 from . import twins
 from .host_engine import need_engine
+from .weighted import distances_between_all
 
 if TYPE_CHECKING:
     from .verify import Subject
@@ -94,11 +95,11 @@ def all_pairs(subject: Subject, mapping: str) -> Iterator[bool]:
     offsets, heads = first_rows(*subject.rows, SOME_VERTICES)
     for dtype in DTYPES:
         rows = _with_weights(offsets, heads, subject.graph.id_dtype, dtype)
-        from emdiam.gpu.paths.all_pairs import ALL_PAIRS, device_all_pairs
+        from emdiam.gpu.paths.all_pairs import ALL_PAIRS, PairsSolver
         from emdiam.gpu.paths.entries import TILES
 
         want = np.array([twins.lengths(offsets, heads, rows.weights, source) for source in range(offsets.size - 1)])
         for method in ALL_PAIRS:
             for tile in TILES:
-                found = device_all_pairs(rows, subject.setting.device, method, tile=tile)
-                yield _right(found.distances, want)
+                solver = PairsSolver(subject.setting.device, tile)
+                yield _right(distances_between_all(rows, solver, method)[0], want)

@@ -21,6 +21,7 @@ from ..paths.pairs.matrix import FORMAT_VERSION, MatrixRecord, MatrixWriter
 from ..paths.pairs.methods import AUTO, METHODS
 from ..paths.pairs.plan import DISK, MEMORY, Budget, Pairs, PairsPlan, plan_pairs, with_room
 from ..paths.pairs.potentials import potentials
+from ..paths.pairs.product import padded
 from ..paths.pairs.result import AllPairs
 from ..paths.pairs.solve import Found, Solver, Work, by_rows, chunk_of, in_ram, on_disk, write_rows
 from ..progress import Meter
@@ -87,10 +88,11 @@ class _Run:
             raise InputError(str(error), path=self._store.path, remedy="divide the weights") from None
         asked, task = self._asked, self._task
         pairs = Pairs(arcs, lengths, negative)
-        plan = plan_pairs(pairs, _method(task), Budget(
-            self._session.memory_bytes, base, task.threads, asked.target, task.time_limit))
+        name, more = _method(task, pairs)
+        plan = plan_pairs(pairs, name, Budget(
+            self._session.memory_bytes, base + more, task.threads, asked.target, task.time_limit))
         method = METHODS[plan.method]
-        if asked.solver is not None and plan.where != MEMORY:
+        if asked.solver is not None and plan.where == DISK:
             raise InputError(f"{asked.solver.name} takes the matrix from memory, where there is no room for it",
                              remedy="give more --memory, or --device cpu")
         if negative:
@@ -162,14 +164,17 @@ class _Run:
         return result
 
 
-def _method(task: Task) -> str:
-    """The method's name; where a device solves, the one it has. Raises InputError for one that it has not."""
+def _method(task: Task, pairs: Pairs) -> tuple[str, int]:
+    """The method's name, and the memory that it takes beside the matrix; where a device solves, one that it has. Raises
+    InputError for one that it has not."""
     solver = task.options.solver
     if solver is None:
-        return task.method
+        return task.method, 0
     if task.method not in (AUTO, *solver.methods):
         raise no_such(f"method for all pairs on {solver.name}", task.method, [AUTO, *solver.methods])
-    return str(solver.methods[0]) if task.method == AUTO else task.method
+    p, item = padded(pairs.arcs.n_vertices), pairs.lengths.dtype.itemsize
+    method = solver.usual(p * p * item) if task.method == AUTO else task.method
+    return method, solver.host_bytes(method, p, item)
 
 
 @dataclass

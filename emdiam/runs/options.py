@@ -271,8 +271,8 @@ _ROWS = (
     Option("method", help="How distances are found: by a search from every vertex, or on dense graphs by tiles of the"
            " matrix.", of="apsp", choices=ALL_PAIRS, default="auto"),
     Option("force", FLAG, "Replace FILE if it exists.", of="apsp"),
-    Option("device", help="What solves a matrix in memory: cpu, gpu, gpu:N (the GPU of number N), or auto: a GPU if"
-           " there is one, else the CPU. A GPU has auto, blocked, single-kernel, squaring and floyd-warshall.",
+    Option("device", help="What finds them: cpu, gpu, gpu:N (the GPU of number N), or auto: a GPU if there is one, else"
+           " the CPU. A GPU has auto, blocked, single-kernel, squaring, floyd-warshall, lazy-minimum and harish.",
            metavar="DEVICE", of="apsp", default="cpu"),
     # Of plans.
     Option("method", help="Method of exact or approx, or a table of all of them.", of="plan", choices=(ALL, *METHODS),

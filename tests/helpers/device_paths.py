@@ -8,7 +8,14 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from hypothesis import strategies as st
 
+from emdiam.gpu.device import Device
+from emdiam.gpu.paths.all_pairs import PairsSolver
+from emdiam.paths.pairs.arcs import RowArcs, lengths_of
+from emdiam.paths.pairs.methods import METHODS, ROWS
+from emdiam.paths.pairs.potentials import potentials
+from emdiam.paths.pairs.solve import Work, by_rows, in_ram
 from emdiam.paths.rows import WeightedRows, unreached
+from emdiam.stream.threads import Threads
 from tests.helpers.stores import odd_graphs
 
 Arc = tuple[int, int, float]
@@ -71,6 +78,28 @@ def all_distances(rows: WeightedRows) -> np.ndarray | None:
     dtype = rows.distance_dtype
     found = np.full((n, n), unreached(dtype), dtype)
     np.copyto(found, best, where=np.isfinite(best), casting="unsafe")
+    return found
+
+
+def solved(rows: WeightedRows, device: Device, method: str, tile: int = 32) -> np.ndarray:
+    """Distances between all pairs as a command has a device find them, of the rows' type. Raises InputError for a
+    negative cycle, OverflowError where a distance may not fit."""
+    arcs, threads, n = RowArcs(rows), Threads(1, 0), rows.n_vertices
+    lengths, negative = lengths_of(arcs)
+    if negative:
+        potentials(rows, 1, lambda: None)
+    work = Work(METHODS[method], arcs, lengths, threads, lambda: None, PairsSolver(device, tile))
+    try:
+        if work.method.kind == ROWS:
+            matrix = np.empty((n, n), lengths.given)
+            by_rows(work, max(1, n), 0, lambda first, part: matrix.__setitem__(slice(first, first + len(part)), part))
+        else:
+            matrix = in_ram(work)[0]
+    finally:
+        threads.close()
+    dtype = rows.distance_dtype
+    found = np.full((n, n), unreached(dtype), dtype)
+    np.copyto(found, matrix, where=matrix != lengths.unreachable, casting="unsafe")
     return found
 
 

@@ -1,74 +1,43 @@
 """Distances between all pairs on a device, by name.
 
-Source: papers/004, section 4. Where the matrix fits the device, it stays there; streamed squaring has it in RAM.
+Source: papers/004, section 4. A matrix stays on the device where it fits; by streamed squaring it is in RAM, and its
+blocks come and go. A search from every vertex takes the rows of the graph instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
-from ...errors import InputError, no_such
+from ...errors import InputError
 from ...paths.paths import SearchOptions, Tick
 from ...paths.rows import WeightedRows
 from ..device import Device
 from ..setting import Selection
 from .floyd_warshall import TILE, blocked_floyd_warshall, floyd_warshall, single_kernel_floyd_warshall
-from .matrix import Matrix, adjacency_matrix, cell_dtype, distances_of, host_cells, no_path
+from .matrix import Matrix, no_path
 from .min_plus import StreamedSquares, largest_block, repeated_squaring, streamed_bytes
-from .registry import AUTO, SEARCHES
-from .weighted_graph import WeightFacts, check_room, graph_bytes, upload_rows
-from .workfront_sweep import check_cycles
+from .registry import SEARCHES
+from .weighted_graph import check_room, upload_rows
 
 _MARGIN = 1 << 16
 _KATZ_KIDER = "papers/004, section 4.1 (Katz and Kider)"
+USUAL, STREAMED = "blocked", "lazy-minimum"
 
 
 @dataclass(frozen=True)
-class AllPairs:
-    """distances : uint64, int64 or float64[n, n], the largest value or infinity without a path. tiles : along a side of
-    the matrix, 0 where there are none. rounds : of the method."""
+class DevicePairs:
+    """solve : solve(device, matrix, tick, tile) finds the distances on a matrix that is on the device, and gives them
+    and the rounds; None: the matrix is in RAM, or there are searches. title, section : see DeviceSearch. copies :
+    matrices on the device at once."""
 
-    method: str
-    distances: np.ndarray
-    tiles: int = 0
-    rounds: int = 0
-
-
-Run = Callable[[WeightedRows, Device, Tick | None, int], AllPairs]
-
-
-@dataclass(frozen=True)
-class DeviceAllPairs:
-    """run : run(rows, device, tick, tile) finds the distances. title, section : see DeviceSearch. matrices : on the
-    device at once, 0 where only parts of one are."""
-
-    run: Run
+    solve: Callable[..., tuple[Matrix, int]] | None
     title: str
     section: str
-    matrices: int = 0
-
-    def bytes(self, rows: WeightedRows) -> int:
-        """Device memory: of whole matrices and the arcs that they are made of; without one, of the arcs."""
-        side = -(-rows.n_vertices // TILE) * TILE
-        matrix = side * side * cell_dtype(WeightFacts.of(rows), rows.n_vertices).itemsize
-        return graph_bytes(rows) + self.matrices * matrix + _MARGIN
-
-
-def _resident(solve: Callable[[Device, Matrix, Tick | None, int], tuple[Matrix, int]]) -> Run:
-    """A method on a matrix that is on the device; `solve` gives that of distances, and its rounds."""
-
-    def run(rows: WeightedRows, device: Device, tick: Tick | None, tile: int) -> AllPairs:
-        matrix = adjacency_matrix(device, upload_rows(device, rows), pad=tile)
-        found, rounds = solve(device, matrix, tick, tile)
-        distances = distances_of(host_cells(device, found), rows.distance_dtype)
-        return AllPairs("", distances, tiles=found.rows // tile, rounds=rounds)
-
-    return run
+    copies: int = 0
 
 
 def _by_steps(device: Device, matrix: Matrix, tick: Tick | None, tile: int) -> tuple[Matrix, int]:
@@ -88,133 +57,112 @@ def _squared(device: Device, matrix: Matrix, tick: Tick | None, tile: int) -> tu
     return repeated_squaring(device, matrix, tile, tick=tick)
 
 
-def _from_all(rows: WeightedRows, device: Device, tick: Tick | None, tile: int) -> AllPairs:
-    """A search from each vertex, on one graph on the device."""
-    weighted, n = upload_rows(device, rows), rows.n_vertices
-    search = SEARCHES["workfront-sweep" if rows.least_weight < 0 else "near-far"].search
-    found, rounds, options = np.empty((n, n), rows.distance_dtype), 0, SearchOptions(tick=tick)
-    for source in range(n):
-        paths = search(device, weighted, source, options)
-        found[source] = paths.distances
-        rounds += paths.rounds
-    return AllPairs("", found, rounds=rounds)
+ALL_PAIRS: Mapping[str, DevicePairs] = MappingProxyType({
+    USUAL: DevicePairs(_blocked, "Blocked, three phases", _KATZ_KIDER, 1),
+    "single-kernel": DevicePairs(_single_kernel, "Blocked, one launch",
+                                 "papers/002, section 2 (Takafuji, Nakano and Ito)", 1),
+    "squaring": DevicePairs(_squared, "Repeated squaring", "papers/004, Algorithm 6 (Tran et al.)", 2),
+    "floyd-warshall": DevicePairs(_by_steps, "Floyd-Warshall", "papers/004, Algorithm 7", 1),
+    STREAMED: DevicePairs(None, "Streaming blocks, lazy minimum",
+                          "papers/004, section 4.1 (Harish, Vineet and Narayanan)"),
+    "harish": DevicePairs(None, "A search from every vertex",
+                          "papers/004, section 4.1 (Harish and Narayanan; Ortega et al.)"),
+})
+
+
+class PairsSolver:
+    """A Solver (paths/pairs/solve.py) on a device. tile : cells along a side of a tile, one of TILES."""
+
+    methods = tuple(ALL_PAIRS)
+
+    def __init__(self, device: Device, tile: int = TILE) -> None:
+        self._device, self.name, self._tile = device, device.name, tile
+
+    def usual(self, matrix_bytes: int) -> str:
+        """Blocked Floyd-Warshall where the matrix fits the device, else streamed squaring."""
+        return USUAL if matrix_bytes + _MARGIN <= self._device.memory().free else STREAMED
+
+    def host_bytes(self, method: str, p: int, item: int) -> int:
+        """Of RAM beside a matrix of p rows and columns: streamed, two of them, in whole blocks."""
+        return 2 * (p + _usual_block(p, self._tile)) ** 2 * item if method == STREAMED else 0
+
+    def solve(self, matrix: np.ndarray, method: str, tick: Tick | None) -> int:
+        """Distances in the place of weights: int32, int64 or float64[p, p], p a multiple of the tile, no_path where
+        there is none; the rounds. Raises DeviceRoomError with the numbers where the device is too small."""
+        device, p, chosen = self._device, len(matrix), ALL_PAIRS[method]
+        if chosen.solve is None:
+            return streamed_squaring(device, matrix, tick, self._tile)
+        check_room(device, chosen.copies * matrix.nbytes + _MARGIN, f"{method} on a matrix of {p} x {p} distances")
+        found, rounds = chosen.solve(device, Matrix(device.array(matrix.reshape(-1)), p, p), tick, self._tile)
+        # A few rows at a time: the host's memory is planned without a second matrix.
+        for row in range(0, p, self._tile):
+            cells = found.cells[row * p : (row + self._tile) * p]
+            matrix[row : row + self._tile] = device.to_host(cells).reshape(-1, p)
+        return rounds
+
+    def searches(self, rows: WeightedRows, infinity: float, tick: Tick | None) -> DeviceSearches:
+        """See DeviceSearches. Raises as upload_rows does, and DeviceRoomError."""
+        return DeviceSearches(self._device, rows, infinity, tick)
+
+
+def solver_on(selection: Selection) -> PairsSolver | None:
+    """What solves a matrix on the selected device; None for the CPU. Raises InputError for several devices."""
+    if selection.others:
+        raise InputError("a matrix is solved on one GPU", text=selection.name, remedy="name one, as gpu:0")
+    return None if selection.device is None else PairsSolver(selection.device)
+
+
+class DeviceSearches:
+    """A search from every vertex, on one graph that is on the device; see paths/pairs/searches.py. infinity : of pairs
+    without a path."""
+
+    def __init__(self, device: Device, rows: WeightedRows, infinity: float, tick: Tick | None) -> None:
+        search = SEARCHES["workfront-sweep" if rows.least_weight < 0 else "near-far"]
+        check_room(device, search.bytes(rows), f"a search in {rows.n_vertices} vertices and {rows.n_arcs} arcs")
+        self._device, self._search, self._infinity = device, search.search, infinity
+        self._weighted, self._options = upload_rows(device, rows), SearchOptions(tick=tick)
+
+    def fill(self, first: int, strip: np.ndarray) -> None:
+        """strip[i] = distances from vertex first + i, dtype[k, n]; infinity where no path is."""
+        for number, row in enumerate(strip, first):
+            found = self._search(self._device, self._weighted, number, self._options)
+            row.fill(self._infinity)
+            np.copyto(row, found.distances, where=found.has_path, casting="unsafe")
 
 
 # -- Streamed ------------------------------------------------------------------------------------------------
 
-def streamed_squaring(rows: WeightedRows, device: Device, tick: Tick | None = None, tile: int = TILE,
-                      block: int | None = None) -> AllPairs:
-    """Distances by squares of a matrix in RAM, in blocks of `block` rows and columns, a multiple of `tile`; None: a
-    quarter of the matrix along a side, or as much as the device has room for."""
-    dtype, n = cell_dtype(WeightFacts.of(rows), rows.n_vertices), rows.n_vertices
-    block = block or _block(device, n, dtype, tile)
-    check_room(device, streamed_bytes(block, dtype.itemsize) + _MARGIN, f"blocks of {block} x {block} distances")
-    count = -(-n // block)
-    whole, rounds = _squares(device, _host_blocks(rows, count, block, dtype), n, tile, tick)
-    return AllPairs("", distances_of(whole, rows.distance_dtype), tiles=count, rounds=rounds)
+def streamed_squaring(device: Device, matrix: np.ndarray, tick: Tick | None = None, tile: int = TILE,
+                      block: int | None = None) -> int:
+    """Distances in the place of weights, cells[p, p] in RAM, by squares of it in blocks of `block` rows and columns, a
+    multiple of `tile`; None: a quarter of the matrix along a side, or as much as the device has room for. The rounds.
 
-
-def _block(device: Device, n: int, dtype: np.dtype[Any], tile: int) -> int:
-    """The usual rows and columns of a block."""
-    room = largest_block(device.memory().free - _MARGIN, dtype.itemsize, tile)
-    return max(tile, min(-(-n // (4 * tile)) * tile, room))
-
-
-def _squares(device: Device, blocks: np.ndarray, n: int, tile: int, tick: Tick | None) -> tuple[np.ndarray, int]:
-    """The first n rows and columns of the distances of a matrix in blocks, and the rounds."""
-    streamed, rounds = StreamedSquares(device, blocks, tile), 0
+    Host memory: two matrices more. Raises DeviceRoomError."""
+    item, p = matrix.itemsize, len(matrix)
+    block = block or max(tile, min(_usual_block(p, tile), largest_block(device.memory().free - _MARGIN, item, tile)))
+    check_room(device, streamed_bytes(block, item) + _MARGIN, f"blocks of {block} x {block} distances")
+    count, rounds = -(-p // block), 0
+    blocks = np.full((count, count, block, block), no_path(matrix.dtype), matrix.dtype)
+    places = [(i, j, slice(i * block, (i + 1) * block), slice(j * block, (j + 1) * block))
+              for i in range(count) for j in range(count)]
+    for i, j, rows, columns in places:
+        part = matrix[rows, columns]
+        blocks[i, j, : part.shape[0], : part.shape[1]] = part
+    streamed = StreamedSquares(device, blocks.reshape(count, count, block * block), tile)
     try:
-        while 1 << rounds < 2 * n:
+        while 1 << rounds < 2 * p:
             rounds += 1
             if not streamed.square(tick):
                 break
     finally:
         streamed.close()
-    count, block = streamed.count, streamed.block
-    return streamed.blocks.reshape(count, count, block, block).swapaxes(1, 2).reshape(count * block, -1)[:n, :n], rounds
+    found = streamed.blocks.reshape(blocks.shape)
+    for i, j, rows, columns in places:
+        part = matrix[rows, columns]
+        part[...] = found[i, j, : part.shape[0], : part.shape[1]]
+    return rounds
 
 
-def _host_blocks(rows: WeightedRows, count: int, block: int, dtype: np.dtype) -> np.ndarray:
-    """The weights as a matrix in blocks, dtype[count, count, block * block]; see adjacency_matrix."""
-    blocks = np.full((count, count, block * block), no_path(dtype), dtype)
-    diagonal = np.arange(rows.n_vertices)
-    blocks[diagonal // block, diagonal // block, diagonal % block * (block + 1)] = 0
-    tails, heads = np.repeat(diagonal, np.diff(rows.offsets)), rows.heads.astype(np.int64)
-    places = (tails // block, heads // block, tails % block * block + heads % block)
-    np.minimum.at(blocks, places, rows.costs.astype(dtype))
-    return blocks
-
-
-ALL_PAIRS: Mapping[str, DeviceAllPairs] = MappingProxyType({
-    "floyd-warshall": DeviceAllPairs(_resident(_by_steps), "Floyd-Warshall", "papers/004, Algorithm 7", 1),
-    "blocked": DeviceAllPairs(_resident(_blocked), "Blocked, three phases", _KATZ_KIDER, 1),
-    "single-kernel": DeviceAllPairs(_resident(_single_kernel), "Blocked, one launch",
-                                    "papers/002, section 2 (Takafuji, Nakano and Ito)", 1),
-    "squaring": DeviceAllPairs(_resident(_squared), "Repeated squaring",
-                                        "papers/004, Algorithm 6 (Tran et al.)", 2),
-    "lazy-minimum": DeviceAllPairs(streamed_squaring, "Streaming blocks, lazy minimum",
-                                        "papers/004, section 4.1 (Harish, Vineet and Narayanan)"),
-    "harish": DeviceAllPairs(_from_all, "A search from every vertex",
-                               "papers/004, section 4.1 (Harish and Narayanan; Ortega et al.)"),
-})
-
-
-def device_all_pairs(rows: WeightedRows, device: Device, method: str = AUTO, tick: Tick | None = None,
-                     tile: int = TILE) -> AllPairs:
-    """Distances between all pairs of vertices of `rows`, found on `device`.
-
-    method : a key of ALL_PAIRS, or "auto": blocked Floyd-Warshall where the matrix fits the device, else streamed
-    squaring. tile : cells along a side of a tile, one of TILES. Host memory: the matrix, two of them where it is
-    streamed. Raises InputError for a method that there is not and a negative cycle; DeviceRoomError with the numbers
-    where the device is too small; OverflowError where a distance may not fit.
-    """
-    if method == AUTO:
-        resident = "blocked"
-        fits = ALL_PAIRS[resident].bytes(rows) <= device.memory().free
-        method = resident if fits else "lazy-minimum"
-    if method not in ALL_PAIRS:
-        raise no_such("method for all pairs on a device", method, [AUTO, *ALL_PAIRS])
-    if not rows.n_vertices:
-        return AllPairs(method, np.empty((0, 0), rows.distance_dtype))
-    chosen = ALL_PAIRS[method]
-    if chosen.matrices:
-        check_room(device, chosen.bytes(rows), f"{method} on {rows.n_vertices} vertices")
-    if rows.least_weight < 0:
-        check_cycles(device, upload_rows(device, rows), tick)
-    return replace(chosen.run(rows, device, tick, tile), method=method)
-
-
-# -- A matrix in memory ----------------------------------------------------------------------------------------
-
-_ON_MATRIX: Mapping[str, Callable[[Device, Matrix, Tick | None, int], tuple[Matrix, int]]] = MappingProxyType({
-    "blocked": _blocked, "single-kernel": _single_kernel, "squaring": _squared, "floyd-warshall": _by_steps,
-})
-
-
-class MatrixSolver:
-    """A Solver (paths/pairs/solve.py) on the device that was selected. name : of it. methods : the first is the usual
-    one."""
-
-    methods = tuple(_ON_MATRIX)
-
-    def __init__(self, device: Device) -> None:
-        self._device, self.name = device, device.name
-
-    def solve(self, matrix: np.ndarray, method: str, tick: Tick | None) -> None:
-        """Distances in the place of weights: int32, int64 or float64[p, p], p a multiple of TILE, no_path where there
-        is none. Raises DeviceRoomError with the numbers where the device is too small."""
-        device, p = self._device, len(matrix)
-        held = 2 if method == "squaring" else 1
-        check_room(device, held * matrix.nbytes + _MARGIN, f"{method} on a matrix of {p} x {p} distances")
-        cells = device.array(matrix.reshape(-1))
-        found, _ = _ON_MATRIX[method](device, Matrix(cells, p, p), tick, TILE)
-        # A few rows at a time: the host's memory is planned without a second matrix.
-        for row in range(0, p, TILE):
-            matrix[row : row + TILE] = device.to_host(found.cells[row * p : (row + TILE) * p]).reshape(-1, p)
-
-
-def solver_on(selection: Selection) -> MatrixSolver | None:
-    """What solves a matrix on the selected device; None for the CPU. Raises InputError for several devices."""
-    if selection.others:
-        raise InputError("a matrix is solved on one GPU", text=selection.name, remedy="name one, as gpu:0")
-    return None if selection.device is None else MatrixSolver(selection.device)
+def _usual_block(p: int, tile: int) -> int:
+    """Rows and columns of a block of a matrix of p: a quarter, in whole tiles."""
+    return -(-p // (4 * tile)) * tile

@@ -99,8 +99,7 @@ def _of_lists(device: Device, weighted: WeightedGraph, lists: AdjacencyLists, st
 
 
 def _matrix(device: Device, weighted: WeightedGraph) -> Relaxation:
-    wide = np.float64 if weighted.along_floats else np.int64
-    matrix, n, none = adjacency_matrix(device, weighted, wide), weighted.n_vertices, _unused(device, np.uint64)
+    matrix, n, none = adjacency_matrix(device, weighted), weighted.n_vertices, _unused(device, np.uint64)
     macros: dict[str, Define] = {"INDEX": "u64", "WEIGHT": matrix.macros["CELL"], "LAYOUT": "LAYOUT_MATRIX"}
     return Relaxation("harish_relax", {**weighted.macros, **macros}, (
         none, none, np.uint64(matrix.pitch), _unused(device, weighted.graph.id_dtype), matrix.cells,

@@ -6,10 +6,8 @@ Source: papers/004, section 3.1, after Davidson, Baxter, Garland and Owens. Kern
 
 from __future__ import annotations
 
-import numpy as np
-
-from ...paths.paths import Paths, SearchOptions, Tick
-from ..device import Device, DeviceArray
+from ...paths.paths import Paths, SearchOptions
+from ..device import Device
 from .entries import USUAL
 from .queue_rounds import ROUND, QueueRounds, negative_cycle, tick
 from .weighted_graph import WeightedGraph
@@ -27,26 +25,13 @@ def workfront_sweep(device: Device, weighted: WeightedGraph, source: int, option
     run = QueueRounds(device, weighted, _KERNEL, mapping, block)
     words = weighted.start(device, source)
     run.begin(source)
-    _sweep(run, words, 1, (options or SearchOptions()).tick)
-    return Paths("workfront-sweep", source, weighted.distances(device.to_host(words)), run.relaxed, run.round)
-
-
-def check_cycles(device: Device, weighted: WeightedGraph, on_tick: Tick | None = None) -> None:
-    """Raise InputError where the graph has a cycle of negative length: a sweep that begins at all vertices at once."""
-    n = weighted.n_vertices
-    run, words = QueueRounds(device, weighted, _KERNEL, USUAL), device.empty(n, np.uint64)
-    device.fill(words, weighted.word(0))
-    device.copy(np.arange(n, dtype=weighted.graph.id_dtype), run.queue)
-    _sweep(run, words, n, on_tick)
-
-
-def _sweep(run: QueueRounds, words: DeviceArray, size: int, on_tick: Tick | None) -> None:
-    """Rounds from the first `size` vertices of the queue until none is lowered; more rounds than there are vertices
-    lower one only on a negative cycle."""
+    size, on_tick = 1, (options or SearchOptions()).tick
     while size:
-        if run.round >= run.weighted.n_vertices:
+        # More rounds than there are vertices lower one only on a negative cycle.
+        if run.round >= weighted.n_vertices:
             raise negative_cycle()
-        run.device.fill(run.counts, 0)
+        device.fill(run.counts, 0)
         size = int(run.relax(run.queue[:size], (words, run.rounds, ROUND, run.following, run.counts))[0])
         run.swap()
         tick(on_tick)
+    return Paths("workfront-sweep", source, weighted.distances(device.to_host(words)), run.relaxed, run.round)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from ...decimals import numbers
 from ...stream.threads import Threads
+from ..rows import WeightedRows
 from .arcs import Arcs
 from .disk_tiles import DiskTiles
 from .lengths import Lengths
@@ -49,13 +50,23 @@ class Found:
 
 
 class Solver(Protocol):
-    """What solves a matrix in memory, as a device does. name : of it, for results. methods : that it has."""
+    """What solves a matrix in memory, or searches from every vertex, as a device does. name : of it, for results.
+    methods : that it has."""
 
     name: str
     methods: tuple[str, ...]
 
-    def solve(self, matrix: np.ndarray, method: str, tick: Tick) -> None:
-        """Put distances in the place of weights, dtype[p, p] as RamTiles has it."""
+    def usual(self, matrix_bytes: int) -> str:
+        """The method that is taken where none is named."""
+
+    def host_bytes(self, method: str, p: int, item: int) -> int:
+        """Memory that a method takes beside a matrix of p rows and columns."""
+
+    def solve(self, matrix: np.ndarray, method: str, tick: Tick) -> int:
+        """Put distances in the place of weights, dtype[p, p] as RamTiles has it; the rounds."""
+
+    def searches(self, rows: WeightedRows, infinity: float, tick: Tick) -> Any:
+        """As of a method of kind ROWS: an object with `fill` (searches.py)."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +109,10 @@ def by_rows(work: Work, height: int, room_bytes: int, put: Callable[[int, np.nda
     """The rows of the matrix, `height` at a time, each handed to put(first row, dtype[k, n]), by a method of kind ROWS.
     room_bytes : of memory for what it keeps beside them. Raises MoreMemoryError where that does not do."""
     n, found = work.arcs.n_vertices, Found()
-    searches = work.method.work(work.arcs.rows(), work.lengths, work.threads, work.tick, room_bytes)
+    if work.solver is None:
+        searches = work.method.work(work.arcs.rows(), work.lengths, work.threads, work.tick, room_bytes)
+    else:
+        searches = work.solver.searches(work.arcs.rows(), work.lengths.infinity, work.tick)
     strip = np.empty((min(height, n), n), work.lengths.dtype)
     for first in range(0, n, height):
         rows = strip[: min(height, n - first)]

@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 from emdiam.errors import DeviceRoomError, InputError
 from emdiam.gpu.device import Device
 from emdiam.gpu.paths import all_pairs
-from emdiam.gpu.paths.all_pairs import ALL_PAIRS, device_all_pairs, streamed_squaring
+from emdiam.gpu.paths.all_pairs import ALL_PAIRS, PairsSolver, streamed_squaring
 from emdiam.gpu.paths.entries import TILES
 from emdiam.gpu.paths.floyd_warshall import blocked_floyd_warshall, floyd_warshall, single_kernel_floyd_warshall
-from emdiam.gpu.paths.matrix import adjacency_matrix, cell_dtype, distances_of, host_cells
+from emdiam.gpu.paths.matrix import Matrix, no_path
 from emdiam.gpu.paths.min_plus import MinPlus, Operand, largest_block, repeated_squaring, streamed_bytes
-from emdiam.gpu.paths.weighted_graph import WeightFacts, upload_rows
 from emdiam.paths.rows import WeightedRows
-from tests.helpers.device_paths import all_distances, drawn_rows, odd_rows, random_arcs, rows_of_arcs
+from tests.helpers.device_paths import all_distances, drawn_rows, odd_rows, random_arcs, rows_of_arcs, solved
 from tests.simt.devices import open_device
 
 FEW_DEVICES = ("shim-0", "shim-1", "shim-2", "gpu")
@@ -38,6 +37,28 @@ def sized(n: int, dtype: type = np.uint32, seed: int = 0) -> WeightedRows:
     return rows_of_arcs(n, random_arcs(seed, n, 3 * n, weights), dtype)
 
 
+def cells_of(rows: WeightedRows, side: int) -> np.ndarray:
+    """Weights up to 2^28 as a matrix of `side` rows and columns, int32, without a path beyond the vertices."""
+    cells, n = np.full((side, side), no_path(np.dtype(np.int32)), np.int32), rows.n_vertices
+    cells[np.arange(n), np.arange(n)] = 0
+    np.minimum.at(cells, (np.repeat(np.arange(n), np.diff(rows.offsets)), rows.heads.astype(int)), rows.costs)
+    return cells
+
+
+def matrix_of(device: Device, rows: WeightedRows, tile: int) -> Matrix:
+    """The same on a device, in whole tiles, with a pitch that is longer than its rows."""
+    n, side = rows.n_vertices, -(-rows.n_vertices // tile) * tile
+    cells = np.hstack((cells_of(rows, side), np.full((side, tile), 7, np.int32)))
+    return Matrix(device.array(cells.reshape(-1)), n, side + tile)
+
+
+def distances_of(device: Device, matrix: Matrix) -> np.ndarray:
+    """The distances in a matrix, uint64[n, n]."""
+    n = matrix.n_vertices
+    cells = device.to_host(matrix.cells).reshape(-1, matrix.pitch)[:n, :n]
+    return np.where(cells < no_path(cells.dtype) // 2, cells.astype(np.uint64), np.uint64(0xFFFFFFFFFFFFFFFF))
+
+
 @pytest.mark.thin(9)
 @pytest.mark.parametrize("name", FEW_DEVICES)
 @pytest.mark.parametrize("method", ALL_PAIRS)
@@ -45,8 +66,7 @@ def sized(n: int, dtype: type = np.uint32, seed: int = 0) -> WeightedRows:
 def test_every_method(dtype: type, method: str, name: str) -> None:
     device, odd = open_device(name), odd_rows(dtype)
     for rows in (*(odd[one] for one in FEW), sized(20 if method == "harish" else 40, dtype)):
-        found = device_all_pairs(rows, device, method, tile=32)
-        assert equal(found.distances, all_distances(rows)) and found.method == method
+        assert equal(solved(rows, device, method), all_distances(rows))
 
 
 @pytest.mark.slow
@@ -57,7 +77,7 @@ def test_the_full_product(method: str, name: str) -> None:
     for dtype in (None, np.uint8, np.int64, np.uint32, np.float32, np.float64):
         for rows in odd_rows(dtype).values():
             for tile in TILES:
-                assert equal(device_all_pairs(rows, device, method, tile=tile).distances, all_distances(rows))
+                assert equal(solved(rows, device, method, tile), all_distances(rows))
 
 
 @pytest.mark.thin(3)
@@ -68,14 +88,14 @@ def test_tiles_of_every_size(tile: int, n: int) -> None:
     if tile == 64 and n not in (1, 65):
         return
     rows, device = sized(n, seed=n), open_device(f"shim-{n % 4}")
-    want, weighted = all_distances(rows), upload_rows(device, rows)
+    want = all_distances(rows)
     for run in (blocked_floyd_warshall, single_kernel_floyd_warshall):
-        matrix = adjacency_matrix(device, weighted, pad=tile)
+        matrix = matrix_of(device, rows, tile)
         assert run(device, matrix, tile) == -(-n // tile)
-        assert equal(distances_of(host_cells(device, matrix), rows.distance_dtype), want)
+        assert equal(distances_of(device, matrix), want)
     for lazy in (False, True) if n < 64 else ():
-        found, rounds = repeated_squaring(device, adjacency_matrix(device, weighted, pad=tile), tile, lazy)
-        assert equal(distances_of(host_cells(device, found), rows.distance_dtype), want)
+        found, rounds = repeated_squaring(device, matrix_of(device, rows, tile), tile, lazy)
+        assert equal(distances_of(device, found), want)
         assert rounds <= n.bit_length() + 1
 
 
@@ -85,16 +105,15 @@ def test_the_single_launch_in_every_order() -> None:
     want = all_distances(rows)
     for seed in range(4):
         device = open_device(f"shim-{seed}", n_sms=1 + 5 * (seed % 2))
-        matrix = adjacency_matrix(device, upload_rows(device, rows), pad=32)
+        matrix = matrix_of(device, rows, 32)
         single_kernel_floyd_warshall(device, matrix, 32)
-        assert equal(distances_of(host_cells(device, matrix), rows.distance_dtype), want)
+        assert equal(distances_of(device, matrix), want)
 
 
 @settings(max_examples=12, deadline=None)
 @given(st.sampled_from(sorted(ALL_PAIRS)), drawn_rows((None, np.uint8, np.uint32), ids=(np.uint32,)), st.integers(0, 3))
 def test_random_graphs(method: str, rows: WeightedRows, seed: int) -> None:
-    assert equal(device_all_pairs(rows, open_device(f"shim-{seed}"), method, tile=32).distances,
-                 all_distances(rows))
+    assert equal(solved(rows, open_device(f"shim-{seed}"), method), all_distances(rows))
 
 
 @settings(max_examples=12, deadline=None)
@@ -106,10 +125,10 @@ def test_negative_weights(method: str, seed: int, dtype: type, n: int, least: fl
     rows = rows_of_arcs(n, [(a, b, w + (a * 7 % 11) - (b * 7 % 11) - least) for a, b, w in arcs], dtype)
     want = all_distances(rows)
     if want is None:
-        with pytest.raises(InputError, match="a cycle of negative length"):
-            device_all_pairs(rows, open_device(f"shim-{device}"), method, tile=32)
+        with pytest.raises(InputError, match="a way into a cycle of weight -"):
+            solved(rows, open_device(f"shim-{device}"), method)
     else:
-        assert equal(device_all_pairs(rows, open_device(f"shim-{device}"), method, tile=32).distances, want)
+        assert equal(solved(rows, open_device(f"shim-{device}"), method), want)
 
 
 def test_sums_of_floats_are_as_near_as_those_of_the_textbook() -> None:
@@ -117,21 +136,15 @@ def test_sums_of_floats_are_as_near_as_those_of_the_textbook() -> None:
     want = all_distances(rows)
     assert want is not None
     for method in ALL_PAIRS:
-        found = device_all_pairs(rows, open_device("shim-2"), method, tile=32).distances
+        found = solved(rows, open_device("shim-2"), method)
         np.testing.assert_allclose(found, want, rtol=1e-14)
 
 
-def test_cells_are_as_wide_as_distances_need() -> None:
-    for weight, dtype in ((1 << 20, np.int32), (1 << 28, np.int64), ((1 << 32) - 1, np.int64)):
+def test_cells_of_every_width() -> None:
+    for weight in (1 << 20, 1 << 28, (1 << 32) - 1):
         rows = rows_of_arcs(9, [(v, v + 1, weight) for v in range(8)])
-        assert cell_dtype(WeightFacts.of(rows), 9) == dtype
         for method in ALL_PAIRS:
-            found = device_all_pairs(rows, open_device("shim-0"), method, tile=32).distances
-            assert equal(found, all_distances(rows))
-    with pytest.raises(OverflowError, match="may not fit 64 bits"):
-        device_all_pairs(rows_of_arcs(9, [(0, 1, 1 << 58)], np.int64), open_device("shim-0"))
-    with pytest.raises(OverflowError, match="do not fit float64"):
-        device_all_pairs(rows_of_arcs(9, [(0, 1, 1e308)], np.float64), open_device("shim-0"))
+            assert equal(solved(rows, open_device("shim-0"), method), all_distances(rows))
 
 
 # -- Products --------------------------------------------------------------------------------------------------
@@ -158,40 +171,49 @@ def test_a_product_of_parts_of_matrices(dtype: type, lazy: bool) -> None:
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("late", range(4))
 def test_streamed_blocks_wait_for_each_other(late: int) -> None:
-    """Copies and launches that are done as late as they may be: two blocks a side, and three."""
+    """Copies and launches that are done as late as they may be: two blocks a side, and three, which are not whole."""
     for n, block in ((33, 32), (70, 32), (60, 64)):
-        rows = sized(n, seed=n)
-        device: Device = open_device("shim-1", late=late)
-        found = streamed_squaring(rows, device, tile=32, block=block)
-        assert equal(found.distances, all_distances(rows)) and found.tiles == -(-n // block)
+        rows, device = sized(n, seed=n), open_device("shim-1", late=late)
+        side = -(-n // 32) * 32
+        cells = cells_of(rows, side)
+        assert 0 < streamed_squaring(device, cells, tile=32, block=block) <= n.bit_length() + 1
+        assert equal(distances_of(device, Matrix(device.array(cells.reshape(-1)), n, side)), all_distances(rows))
 
 
 def test_a_matrix_that_does_not_fit_is_streamed_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the method that is taken where none is named."""
     rows = rows_of_arcs(129, random_arcs(0, 129, 4000, range(60)))
     monkeypatch.setattr(all_pairs, "_MARGIN", 0)
-    want, resident = all_distances(rows), ALL_PAIRS["blocked"].bytes(rows)
-    least = streamed_bytes(64, 4)
-    assert least < resident and largest_block(least, 4) == 64 and largest_block(least - 1, 4) == 0
+    want, resident = all_distances(rows), 4 * 192 * 192
+    least = streamed_bytes(32, 4)
+    assert least < resident and largest_block(least, 4, 32) == 32 and largest_block(least - 1, 4, 32) == 0
     for total, method in ((resident, "blocked"), (resident - 1, "lazy-minimum")):
         device = open_device("shim-0", total=total)
-        found = device_all_pairs(rows, device)
-        assert found.method == method and equal(found.distances, want) and device.peak_bytes() <= total
-    for method in ("auto", *ALL_PAIRS):
-        if method != "harish":
-            with pytest.raises(DeviceRoomError, match="takes .*are free on"):
-                device_all_pairs(rows, open_device("shim-0", total=least - 1), method)
-    with pytest.raises(InputError, match="no such method for all pairs"):
-        device_all_pairs(rows, open_device("shim-0"), "floyd")
+        assert PairsSolver(device).usual(resident) == method
+        assert method == "blocked" or equal(solved(rows, device, method), want)
+        assert device.peak_bytes() <= total
+    for method in ALL_PAIRS:
+        with pytest.raises(DeviceRoomError, match="takes .*are free on"):
+            solved(rows, open_device("shim-0", total=1 << 10), method)
+
+
+def test_memory_of_the_host_is_reckoned() -> None:
+    """Streamed squaring has two matrices more, in blocks, which are no more than is said."""
+    solver, made = PairsSolver(open_device("shim-0"), 32), list[int]()
+    for p in (64, 192, 320):
+        block = -(-p // 128) * 32
+        made.append(2 * (-(-p // block) * block) ** 2 * 4)
+        assert made[-1] <= solver.host_bytes("lazy-minimum", p, 4) and solver.host_bytes("blocked", p, 4) == 0
 
 
 def test_odd_requests() -> None:
     device = open_device("shim-0")
     empty = WeightedRows(np.zeros(1, np.int64), np.zeros(0, np.uint32))
-    assert all(device_all_pairs(empty, device, method).distances.shape == (0, 0) for method in ALL_PAIRS)
-    matrix = adjacency_matrix(device, upload_rows(device, sized(20)), pad=32)
+    assert all(solved(empty, device, method).shape == (0, 0) for method in ALL_PAIRS)
+    matrix = matrix_of(device, sized(20), 32)
     with pytest.raises(InputError, match="there is no such tile"):
         blocked_floyd_warshall(device, matrix, 16)
-    with pytest.raises(ValueError, match="32 rows of 32 cells are not whole tiles of 64"):
+    with pytest.raises(ValueError, match="32 rows of 64 cells are not whole tiles of 64"):
         single_kernel_floyd_warshall(device, matrix, 64)
     ticks: list[int] = []
     floyd_warshall(device, matrix, lambda: ticks.append(1))

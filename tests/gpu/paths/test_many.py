@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from emdiam.errors import InputError
-from emdiam.gpu.paths.all_pairs import ALL_PAIRS, device_all_pairs
+from emdiam.gpu.paths.all_pairs import ALL_PAIRS
 from emdiam.gpu.paths.registry import SEARCHES, device_paths
 from emdiam.paths.paths import SearchOptions
 from emdiam.paths.rows import unreached
+from tests.helpers.device_paths import solved
 from tests.helpers.many_graphs import EVERY_KIND, Drawn, by_scipy, campaign, drawn
 from tests.simt.devices import open_device
 
@@ -62,9 +63,9 @@ def check_pairs(graph: Drawn, number: int) -> None:
         tile = 64 if wide and small else 32
         if want is None:
             with pytest.raises(InputError, match="negative"):
-                device_all_pairs(rows, device, name, tile=tile)
+                solved(rows, device, name, tile)
         else:
-            assert right(device_all_pairs(rows, device, name, tile=tile).distances, want), (name, number)
+            assert right(solved(rows, device, name, tile), want), (name, number)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import emdiam
 from emdiam.cli import apsp, sssp
 from emdiam.errors import InputError
-from emdiam.gpu.paths.all_pairs import ALL_PAIRS, MatrixSolver, solver_on
+from emdiam.gpu.paths.all_pairs import ALL_PAIRS, PairsSolver, solver_on
 from emdiam.gpu.paths.registry import SEARCHES, searcher_on
 from emdiam.gpu.setting import Selection
 from emdiam.paths.methods import METHODS
@@ -69,7 +69,7 @@ def test_the_command_names_every_search() -> None:
     assert {"delta-stepping", "near-far", "workfront-sweep", "h-bf"} == set(SEARCHES) & set(METHODS)
 
 
-@pytest.mark.parametrize("method", ["auto", "blocked", "single-kernel", "squaring", "floyd-warshall"])
+@pytest.mark.parametrize("method", ["auto", *ALL_PAIRS])
 def test_all_pairs_by_the_command(device: Any, tmp_path: Path, method: str) -> None:
     store, out = str(tmp_path / "g.zarr"), str(tmp_path / "d.zarr")
     emdiam.convert(np.array(GRID), store)
@@ -84,6 +84,27 @@ def test_all_pairs_by_the_command(device: Any, tmp_path: Path, method: str) -> N
     assert np.array_equal(zarr.open_group(out)["distances"][:], want)
 
 
+@pytest.mark.parametrize("method", ["lazy-minimum", "harish"])
+def test_all_pairs_along_weights_and_arcs(device: Any, tmp_path: Path, method: str) -> None:
+    """Streamed, and by searches: the matrix that the processors find, with negative weights, floats and decimals."""
+    arcs = "".join(f"{v} {(v * 7 + k) % 40} {{}}\n" for v in range(40) for k in (1, 5, 11))
+    for name, weight in (("ints", "3"), ("decimals", "0.25"), ("negative", "-1")):
+        store, text = tmp_path / f"{name}.zarr", tmp_path / f"{name}.txt"
+        lines = arcs.splitlines()
+        if name == "negative":  # only downwards, so that there is no cycle
+            lines = [line for line in lines if int(line.split()[0]) > int(line.split()[1])]
+        text.write_text("\n".join(line.format(weight) for line in lines))
+        emdiam.convert(text, store, directed=True, weights=True, allow_negative=True)
+        found = [CliRunner().invoke(apsp.command, [
+            str(store), "--out", str(tmp_path / f"{name}-{run}"), "--device", run, "--method",
+            method if run == "gpu" else "floyd-warshall", "--json", "--quiet"]) for run in ("cpu", "gpu")]
+        told = [json.loads(one.stdout) for one in found]
+        same = ("largest_distance", "unreachable_pairs", "dtype", "directed", "weighted")
+        assert [told[0][key] for key in same] == [told[1][key] for key in same] and told[1]["method"] == method
+        matrices = [zarr.open_group(str(tmp_path / f"{name}-{run}"))["distances"][:] for run in ("cpu", "gpu")]
+        assert np.array_equal(*matrices)
+
+
 def test_all_pairs_refuses_what_a_device_has_not(device: Any, tmp_path: Path) -> None:
     store, out = str(tmp_path / "g.zarr"), str(tmp_path / "d.zarr")
     emdiam.convert(np.array(GRID), store)
@@ -92,7 +113,7 @@ def test_all_pairs_refuses_what_a_device_has_not(device: Any, tmp_path: Path) ->
     matrix = np.zeros((64, 64), np.int32)
     for total in (1 << 10,):
         with pytest.raises(InputError, match="blocked on a matrix of 64 x 64 distances takes"):
-            MatrixSolver(open_device("shim-0", total=total)).solve(matrix, "blocked", None)
+            PairsSolver(open_device("shim-0", total=total)).solve(matrix, "blocked", None)
     with pytest.raises(InputError, match="a matrix is solved on one GPU"):
         solver_on(Selection(device, others=(device,)))
     assert solver_on(Selection(None)) is None
@@ -102,4 +123,4 @@ def test_a_search_is_for_one_device() -> None:
     one, other = open_device("shim-0"), open_device("shim-1")
     with pytest.raises(InputError, match="a search from one source runs on one GPU"):
         searcher_on(Selection(one, others=(other,)))
-    assert searcher_on(Selection(None)) is None and "blocked" in ALL_PAIRS
+    assert searcher_on(Selection(None)) is None
