@@ -33,7 +33,8 @@ QUOTED = re.compile(r"`([^`]+)`")
 OWN = {"pivots", "sweep-k", "persistent", "by-level", "auto"}
 # What commands take beside what the table says.
 MISSING = {"exact": "STORE", "approx": "STORE", "info": "STORE", "distances": "STORE", "sssp": "STORE --source 1",
-           "apsp": "STORE --out NEW", "reorder": "STORE NEW", "convert": "ARCS NEW", "tradeoff": "STORE --masters 2 --methods clusters"}
+           "apsp": "STORE --out NEW", "reorder": "STORE NEW", "convert": "ARCS NEW",
+           "tradeoff": "STORE --masters 2 --methods clusters"}
 Row = tuple[str, ...]
 
 
