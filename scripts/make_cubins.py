@@ -18,20 +18,19 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from emdiam.gpu.cubins import ARCHITECTURES, FOLDER, NVCC_OPTIONS, cubin_path
 from emdiam.gpu.graph import DeviceGraph
 from emdiam.gpu.mappings import DEFERRED_ROWS, MAPPINGS
 from emdiam.gpu.paged import PagedGraph
-from emdiam.gpu.paths.entries import USUAL as OF_PATHS
-from emdiam.gpu.registry import LABEL_MAPPING, VARIANTS, all_entries
-from emdiam.gpu.source import Defines, define_options, kernel_source
+from emdiam.gpu.registry import ENTRIES, LABEL_MAPPING, VARIANTS
+from emdiam.gpu.registry import USUAL as OF_PATHS
+from emdiam.gpu.source import ARCHITECTURES, FOLDER, NVCC_OPTIONS, Defines, cubin_path, define_options, kernel_source
 
 Build = tuple[str, tuple[str, ...]]
 
 
 def builds(everything: bool) -> list[Build]:
     """(file, options of its macros), each once: all, or those that run where nothing is named."""
-    return sorted({(entry.file, define_options(defines)) for entry in all_entries() for defines in entry.builds
+    return sorted({(entry.file, define_options(defines)) for entry in ENTRIES for defines in entry.builds
                    if everything or is_usual(entry.file, defines)})
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from emdiam.gpu.registry import all_entries
+from emdiam.gpu.registry import ENTRIES
 
 from .setting import NO_TIME, Row, Setting, describe
 
@@ -22,7 +22,7 @@ Build = tuple[str, str, dict[str, Any]]
 def builds() -> list[Build]:
     """One entry of each build of each kernel file: (file, entry, macros)."""
     found: dict[Any, Build] = {}
-    for entry in all_entries():
+    for entry in ENTRIES:
         for defines in entry.builds:
             found.setdefault((entry.file, tuple(sorted(defines.items()))), (entry.file, entry.entry, dict(defines)))
     return list(found.values())

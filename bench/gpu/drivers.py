@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from emdiam.gpu.mappings import MAPPINGS
-from emdiam.gpu.multi_source import MultiSource
-from emdiam.gpu.multi_source_whole import WholeBatch
-from emdiam.gpu.multi_source_wide import WideBatch
-from emdiam.gpu.spread import Spreader
-from emdiam.gpu.spread_whole import WholeSpread
+from emdiam.gpu.multi_source import MultiSource, WholeBatch, WideBatch
+from emdiam.gpu.spread import Spreader, WholeSpread
 from emdiam.gpu.variants.bounds_dal import DeviceBounds, diameter_by_bounds
 from emdiam.gpu.variants.layouts import list_matrix, padded_lists
 

@@ -115,7 +115,7 @@ def _words(bits: np.ndarray) -> np.ndarray:
 def labels(subject: Subject, mapping: str) -> Iterator[bool]:
     """Labels around all sources: the smallest (distance, owner) of a BFS from each."""
     need_engine()
-    from emdiam.gpu.labels import grow_labels
+    from emdiam.gpu.components import grow_labels
 
     device, n = subject.setting.device, subject.graph.n_vertices
     seeds = np.unique(subject.sources)[::-1].astype(np.int64)

@@ -76,10 +76,10 @@ def searches(subject: Subject, mapping: str) -> Iterator[bool]:
 def sweep(subject: Subject, mapping: str) -> Iterator[bool]:
     """Distances by workfront sweep with each load balancing, and by H-BF where it takes it."""
     rows = _rows(subject, np.uint32)
-    from emdiam.gpu.paths.entries import HBF_MAPPINGS
     from emdiam.gpu.paths.hbf import hbf
     from emdiam.gpu.paths.weighted_graph import upload_rows
     from emdiam.gpu.paths.workfront_sweep import workfront_sweep
+    from emdiam.gpu.registry import HBF_MAPPINGS
 
     device = subject.setting.device
     weighted = upload_rows(device, rows)
@@ -96,7 +96,7 @@ def all_pairs(subject: Subject, mapping: str) -> Iterator[bool]:
     for dtype in DTYPES:
         rows = _with_weights(offsets, heads, subject.graph.id_dtype, dtype)
         from emdiam.gpu.paths.all_pairs import ALL_PAIRS, PairsSolver
-        from emdiam.gpu.paths.entries import TILES
+        from emdiam.gpu.registry import TILES
 
         want = np.array([twins.lengths(offsets, heads, rows.weights, source) for source in range(offsets.size - 1)])
         for method in ALL_PAIRS:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from emdiam.gpu.device import Device
-from emdiam.gpu.registry import all_entries
+from emdiam.gpu.registry import ENTRIES
 
 from . import verify
 from .opening import opened
@@ -26,7 +26,7 @@ def run_every(device: Device, classes: Sequence[str] = CLASSES) -> tuple[list[Ro
     watched = Watched(device)
     setting = Setting(watched, SIZES["toy"], seconds=float("inf"))
     bad = [row for row in verify.run(setting, classes, ("uint32",)) if row.get("wrong") or "failure" in row]
-    missing = {(entry.file, entry.entry) for entry in all_entries()} - watched.entries
+    missing = {(entry.file, entry.entry) for entry in ENTRIES} - watched.entries
     return bad, [f"{entry} of {file}" for file, entry in sorted(missing)]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from emdiam.gpu.registry import all_entries
+from emdiam.gpu.registry import ENTRIES
 
 _SIEVE = "tables of recent vertices, that may let a repetition pass; one atomic operation decides (bfs_merrill.cu)"
 _TIERS = "how full a queue is, looked at before the atomic operation that takes a slot (bfs_luo.cu)"
@@ -21,7 +21,7 @@ INTENDED: Mapping[str, str] = {
     "luo_level": _TIERS, "luo_levels_block": _TIERS, "luo_levels_grid": _TIERS,
     "bfs4k_virtual_warps": _TABLE, "bfs4k_edge_discover": _TABLE, "bfs4k_hubs": _TABLE, "bfs4k_block": _TABLE,
 }
-_NAMES = frozenset(entry.entry for entry in all_entries())
+_NAMES = frozenset(entry.entry for entry in ENTRIES)
 _RACE = re.compile(r"^=+ *(?:error|warning|info): *race reported", re.IGNORECASE | re.MULTILINE)
 
 

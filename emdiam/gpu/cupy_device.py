@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..errors import DeviceError, DeviceRoomError, DeviceUnfitError, EmdiamError, InputError
-from .cubins import OPTIONS, find_cubin
 from .device import Device, DeviceArray, DeviceMemory, Kernel, check_copy, check_launch
 from .failures import ON_CPU, Guard, cannot_compile, first_line, is_cuda_error, sentence
-from .source import Define, define_options, kernel_source
+from .source import OPTIONS, Define, define_options, find_cubin, kernel_source
 from .vector import DeviceVector
 
 EXTRA = f"install the extra emdiam[cuda] on a machine with an NVIDIA GPU, or {ON_CPU}"

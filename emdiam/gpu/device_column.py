@@ -14,8 +14,7 @@ import numpy as np
 from ..traverse.columns import BoxTable, Column
 from ..traverse.pivot_bounds import Folded, PivotBounds
 from ..traverse.ram_column import first_labelled, fitted
-from .box_table import DeviceBoxTable
-from .candidates import gathered, uncertified
+from .box_table import DeviceBoxTable, gathered, uncertified
 from .components import DeviceLabels
 from .device import Device, DeviceArray
 from .graph import DeviceGraph

@@ -29,20 +29,18 @@ from ..traverse.hidden import HiddenComponents
 from ..traverse.pivot_bounds import PivotBounds
 from .bfs_auto import AutoBfs
 from .bfs_whole import Found, WholeBfs
-from .components import DeviceComponents
+from .components import DeviceComponents, grow_labels, growth_bytes
 from .device import Device, DeviceArray
 from .device_column import DeviceColumn, DevicePivotBounds
 from .failures import at_the_end
 from .graph import DeviceGraph, Search
 from .kernel_file import UNREACHED
-from .labels import grow_labels, growth_bytes
-from .multi_source_wide import MOST_WIDE_BITS, WIDE_RATE
+from .multi_source import MOST_WIDE_BITS, WIDE_RATE
 from .paged import PagedBfs, PagedGraph
 from .replicas import Replicas
 from .rows import count_steep, largest_degree, path_pieces, put_isolated, vertices_of_degree
 from .setting import AUTO, OnDevice
-from .spread import Spreader
-from .spread_whole import WholeSpread
+from .spread import Spreader, WholeSpread
 from .upload import open_graph, upload
 from .vector import DeviceVector, on_device
 from .vram import VramPlan

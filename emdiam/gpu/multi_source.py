@@ -5,6 +5,14 @@ which its bit reached a vertex. A level is pushed from a queue, or pulled by all
 whichever has fewer arcs to look at; the host reads one small array a level. Work: O(n + m) words a level at
 most, for all sources together. Bytes a vertex: 24 for each 64 sources, two queues, and 4 for marks.
 Source: Then et al., PVLDB 2014 (MS-BFS); stopping at targets: Korf 2021, here for a batch.
+
+WholeBatch does the same in one launch a batch (multi_source_whole.cu): the sources go to the device, one cooperative
+launch does all levels, and the eccentricities come back in one copy, in as many bytes.
+
+WideBatch (multi_source_wide.cu) has up to 2,048 sources, where balls soon fill the graph: the ball of a source grows
+by 1 a level; its eccentricity is its radius when it has grown for the last time (traverse/multi_wide.py, which does
+the same on the CPU). A level looks at all arcs of rows that some ball does not hold. Bytes a vertex: b / 4 for b
+bits, which batches of other widths share, and a bit for marks.
 """
 
 from __future__ import annotations
@@ -13,7 +21,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .device import Device, DeviceArray
+from .bfs_whole import WIDE_ROW, wide_rows
+from .device import Device, DeviceArray, blocks_for
 from .graph import DeviceGraph
 from .kernel_file import UNREACHED, KernelFile, zeros
 from .vector import column_addresses
@@ -164,3 +173,85 @@ def _ones(k: int, words: int) -> np.ndarray:
     """The k lowest bits set, uint64[words]."""
     left = np.clip(k - WORD_BITS * np.arange(words), 0, WORD_BITS)
     return np.array([(1 << int(bits)) - 1 for bits in left], np.uint64)
+
+
+# Counts of a level (LEVEL_COUNTS of multi_source_whole.cu) beside those of its words.
+_COUNTS = 5
+
+
+class WholeBatch:
+    """Batches of BFS on one graph, undirected and on the device; buffers are kept between them.
+
+    push_cost : how many pulled arcs one pushed arc is worth; 0 pushes always, infinity pulls always. block : threads of
+    a block, a multiple of 32 up to 256, which None is. wide_row : rows of more arcs are pushed by the whole grid.
+    """
+
+    def __init__(self, device: Device, graph: DeviceGraph, push_cost: float = PUSH_COST, block: int | None = None,
+                 wide_row: int = WIDE_ROW) -> None:
+        self.device, self._graph, self._push_cost, self._block = device, graph, push_cost, block
+        self._wide = wide_rows(device, graph, wide_row)
+        self._marks, self._epoch = zeros(device, graph.n_vertices, np.uint32), 1
+        self._barrier = zeros(device, 1, np.uint32)
+
+    def run(self, sources: np.ndarray, targets: np.ndarray | None = None, columns: Columns = None) -> np.ndarray:
+        """See MultiSource.run."""
+        device, graph, k, n = self.device, self._graph, len(sources), self._graph.n_vertices
+        check_batch(graph, sources, targets)
+        words = words_for(k)
+        kernels = KernelFile(device, "multi_source_whole.cu", {**graph.macros, "WORDS": words}, self._block)
+        counts, reach = device.empty(3 * (_COUNTS + words), np.uint64), device.empty(2 + 64 * words, np.uint64)
+        # Sources, and where their columns begin, in one copy.
+        given = device.array(np.concatenate([np.asarray(sources).astype(np.uint64), *(
+            [] if columns is None else [column_addresses(device, n, columns, k)])]))
+        missing = 0 if targets is None else int(np.bitwise_count(targets).sum()) * k
+        if self._epoch + n + 1 > UNREACHED:  # a level has a mark of its own
+            device.fill(self._marks, 0)
+            self._epoch = 1
+        kernels.launch_resident(
+            "whole_batch", blocks_for(words * n, kernels.block("whole_batch"), device), graph.offsets, graph.neighbours,
+            n, graph.n_arcs, given[:k], k,
+            counts if targets is None else device.array(targets), np.uint32(targets is not None), missing,
+            np.float64(self._push_cost), *graph.queues(device),
+            *graph.planes(device, 3, words), self._marks,
+            np.uint32(self._epoch), *self._wide, given[-k:], np.uint32(columns is not None), counts,
+            reach, self._barrier)
+        levels, looked, *found = device.to_host(reach).tolist()
+        graph.looked.arcs += looked
+        self._epoch += levels + 1
+        return np.array(found[:k], np.int32)
+
+
+# Sources of the widest batch, and words of a row of the narrowest.
+MOST_WIDE_BITS, LEAST_WORDS = 2048, 8
+# Bytes a second of rows that are read by their vertex, before a batch was measured: reckoned, as a third of what a copy
+# within an H100 moves.
+WIDE_RATE = 1e12
+
+
+class WideBatch:
+    """Wide batches on one graph, undirected and on the device; buffers are kept between them.
+
+    block : threads of a block, a multiple of 32 up to 256, which None is. wide_row : rows of more arcs are done by the
+    whole grid.
+    """
+
+    def __init__(self, device: Device, graph: DeviceGraph, block: int | None = None, wide_row: int = WIDE_ROW) -> None:
+        self.device, self._graph, self._block = device, graph, block
+        self._wide, self._full = wide_rows(device, graph, wide_row), device.empty(-(-graph.n_vertices // 32), np.uint32)
+        self._barrier = zeros(device, 1, np.uint32)
+
+    def run(self, sources: np.ndarray) -> np.ndarray:
+        """Eccentricities of the sources in their components, int32[k]: int64[k], 1 to 2,048 vertices, repeats allowed.
+        Raises ValueError for others."""
+        device, graph, k, n = self.device, self._graph, len(sources), self._graph.n_vertices
+        check_batch(graph, sources, None, MOST_WIDE_BITS)
+        words = max(LEAST_WORDS, words_for(k))
+        kernels = KernelFile(device, "multi_source_wide.cu", {**graph.macros, "WORDS": words}, self._block)
+        counts, reach = device.empty(1 + 3 * words, np.uint64), device.empty(2 + WORD_BITS * words, np.uint64)
+        kernels.launch_resident(
+            "wide_batch", blocks_for(words * n, kernels.block("wide_batch"), device), graph.offsets, graph.neighbours,
+            n, device.array(np.asarray(sources).astype(np.uint64)), k, *graph.planes(device, 2, words), self._full,
+            *self._wide, counts, reach, self._barrier)
+        _, looked, *found = device.to_host(reach).tolist()
+        graph.looked.arcs += looked
+        return np.array(found[:k], np.int32)

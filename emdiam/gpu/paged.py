@@ -23,8 +23,7 @@ from .device import Device, DeviceArray, Kernel
 from .frontier import FrontierLauncher, Held, LevelBfs
 from .graph import DeviceGraph
 from .kernel_file import KernelFile
-from .pack_rows import pack_rows
-from .page_cache import PageCache
+from .page_cache import PageCache, pack_rows
 from .paging_model import COPY, IN_PLACE, SECTOR_BYTES, UP, LevelNeed, PageCosts, PageNeed, PagingModel
 from .source import Define
 

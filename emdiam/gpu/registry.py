@@ -1,8 +1,7 @@
 """Every entry of every kernel file, with the macros it is built with and what it may use.
 
-ENTRIES are those of kernels/*.cu, the path that `auto` takes. Those of kernels/variants/*.cu stand beside the
-variants (variants/registry.py), those of kernels/paths/*.cu beside what searches along weights (paths/entries.py); both
-are imported when one of their entries is asked for.
+Those of kernels/*.cu are the path that `auto` takes; those of kernels/variants/*.cu and kernels/paths/*.cu are of what
+is run by its name.
 
 The compile test builds all of them for sm_90 and compares: an entry that is not listed, or listed and not
 there, registers above the budget, and spills are failures.
@@ -23,8 +22,8 @@ IDS = ("u32", "u64")
 DISTANCES = ("u8", "u16", "u32")
 # dtype -> value of the macros VERTEX, INDEX and DISTANCE.
 KERNEL_TYPES = {"uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64"}
-# Files of the variants, and of shortest paths along weights, are in these folders of kernels/.
-VARIANTS, PATHS = "variants/", "paths/"
+# Files of the variants are in this folder of kernels/, those of shortest paths along weights in paths/.
+VARIANTS = "variants/"
 LABEL_MAPPING = "two-phase"
 
 
@@ -85,6 +84,33 @@ def plain(file: str, *entries: str, **options: Any) -> tuple[Entry, ...]:
     return tuple(Entry(file, entry, **options) for entry in entries)
 
 
+# Types of a weight, and of the length of a path, which is u64 along integers and double along floats.
+WEIGHTS = ("u32", "float", "double")
+# Types of a cell of a matrix.
+CELLS = ("i32", "i64", "double")
+# Layouts of one's own places, which are u64.
+PLACED = ("LAYOUT_LISTS", "LAYOUT_ELL")
+# The load balancing of workfront sweep by merge path, of near-far and of delta-stepping, and that of BFS-4K.
+USUAL, BY_DEGREE = "two-phase", "dynamic-warps"
+HBF_MAPPINGS = (USUAL, BY_DEGREE)
+TILES = (32, 64)
+_WEIGHTED = on_graphs(WEIGHT=WEIGHTS)
+# Arcs as pairs have words of 32 bits.
+PAIRED: tuple[Defines, ...] = combinations(VERTEX=("u32",), INDEX=IDS, WEIGHT=("u32", "float"), PAIRS=(1,))
+_ROWS = (*_WEIGHTED, *PAIRED)
+_HARISH = (*({**one, "LAYOUT": "LAYOUT_ROWS"} for one in _ROWS),
+           *combinations(VERTEX=IDS, INDEX=("u64",), WEIGHT=WEIGHTS, LAYOUT=PLACED),
+           *combinations(VERTEX=IDS, INDEX=("u64",), WEIGHT=("i64", "double"), LAYOUT=("LAYOUT_MATRIX",)))
+_SWEEP = (*mapping_builds(tuple(MAPPINGS), _WEIGHTED), *({**one, "MAPPING": DEFERRED_ROWS} for one in _WEIGHTED),
+          *mapping_builds([USUAL], PAIRED))
+_LABELS = (*({**one, "PACKED_LABELS": 0} for one in _ROWS),
+           *({**one, "PACKED_LABELS": 1} for one in _ROWS if one["WEIGHT"] == "u32"))
+_HBF = (*mapping_builds(HBF_MAPPINGS, _LABELS), *({**one, "MAPPING": DEFERRED_ROWS} for one in _LABELS))
+_MATRICES = tuple({**graph, "WEIGHT": weight, "CELL": cell} for graph in GRAPHS for weight, cell in (
+    ("u32", "i32"), ("u32", "i64"), ("float", "double"), ("double", "i32"), ("double", "i64"), ("double", "double")))
+_TILED = combinations(CELL=CELLS, TILE=TILES)
+_DAL_BUILDS = on_graphs(DISTANCE=DISTANCES, MATRIX=(0, 1))
+
 ENTRIES: tuple[Entry, ...] = (
     # Frontiers and their load balancing.
     *plain("frontier.cu", "frontier_degrees", "partition_rows", "arcs_of_queue", "words_of_queue", "queue_of_words",
@@ -122,32 +148,50 @@ ENTRIES: tuple[Entry, ...] = (
            "gather_points"),
     *plain("bounds.cu", "open_where", "tighten_upper", "tighten_lower", "close_where", "close_known"),
     *plain("pivots.cu", "fold_pivot", "choose_pivots", registers=40, builds=combinations(INDEX=IDS)),
+    # papers/004: the algorithms of section 2, and frontiers with the mappings of section 5.
+    *mapped("variants/bfs_frontier.cu", "expand_frontier"),
+    *plain("variants/bfs_topology.cu", "harish_expand", "harish_update", "spmv_level", "arc_tails", "edges_level",
+           "hong_level", builds=GRAPHS),
+    *plain("variants/bfs_directions.cu", "top_down_level", "bottom_up_level", builds=GRAPHS),
+    *mapped("variants/bfs_luo.cu", "luo_level"),
+    *mapped("variants/bfs_luo.cu", "luo_levels_block", registers=40),
+    *mapped("variants/bfs_luo.cu", "luo_levels_grid", registers=40, cooperative=True),
+    *mapped("variants/bfs_merrill.cu", "merrill_expand", "merrill_expand_contract"),
+    *mapped("variants/bfs_merrill.cu", "merrill_contract", "merrill_contract_expand", registers=32),
+    *plain("variants/bfs_4k.cu", "bfs4k_virtual_warps", "bfs4k_edge_discover", builds=GRAPHS, registers=40),
+    Entry("variants/bfs_4k.cu", "bfs4k_hubs", builds=GRAPHS),
+    Entry("variants/bfs_4k.cu", "bfs4k_block", registers=48, builds=GRAPHS),
+    # papers/001: variants, layouts, and bounds.
+    *plain("variants/bfs_dal.cu", "bfs_standard", "bfs_lists", "bfs_pointers", "bfs_busy_wait", "bfs_textures",
+           "bfs_warp", "count_left", builds=_DAL_BUILDS),
+    *plain("variants/bounds_dal.cu", "open_bounds", "update_bounds", "largest_bounds", "update_candidates",
+           "select_rank", "select_vertex", builds=combinations(DISTANCE=DISTANCES)),
+    *plain("variants/layouts.cu", "copy_rows", "row_addresses", builds=GRAPHS),
+    # From one source.
+    *plain("paths/harish.cu", "harish_relax", "edges_relax", "reverse_relax", "harish_commit", builds=_HARISH,
+           registers=48),
+    Entry("paths/workfront_sweep.cu", "sweep_workfront", registers=80, builds=_SWEEP),
+    *plain("paths/near_far.cu", "near_far_relax", "near_far_least", "near_far_split",
+           builds=mapping_builds([USUAL], _ROWS), registers=48),
+    *plain("paths/hbf.cu", "count_arcs_in", "classify_arcs", "hbf_relax", builds=_HBF, registers=48),
+    *plain("paths/delta_stepping.cu", "delta_relax", "delta_take", "delta_settle", "delta_least", "delta_share_out",
+           builds=mapping_builds([USUAL], _ROWS), registers=64),
+    *plain("paths/layouts.cu", "pair_arcs", "copy_weights", "count_heads", "offsets_of_sums", "turn_arcs",
+           "fill_matrix",
+           builds=_MATRICES),
+    # Between all pairs: cells wait in registers, 16 of each thread.
+    *plain("paths/floyd_warshall.cu", "floyd_warshall_step", "floyd_warshall_diagonal", "floyd_warshall_cross",
+           "floyd_warshall_rest", builds=_TILED, registers=128),
+    Entry("paths/floyd_warshall_single.cu", "floyd_warshall_single", builds=_TILED, registers=128, cooperative=True),
+    Entry("paths/min_plus.cu", "min_plus_product", registers=128,
+          builds=combinations(CELL=CELLS, TILE=TILES, LAZY=(0, 1))),
 )
-
-
-def all_entries() -> tuple[Entry, ...]:
-    """ENTRIES, and those of the variants and of shortest paths, which this imports."""
-    return (*ENTRIES, *_of_variants(), *_of_paths())
-
-
-def _of_variants() -> tuple[Entry, ...]:
-    from .variants.registry import ENTRIES as OF_VARIANTS
-
-    return OF_VARIANTS
-
-
-def _of_paths() -> tuple[Entry, ...]:
-    from .paths.entries import ENTRIES as OF_PATHS
-
-    return OF_PATHS
 
 
 @cache
 def find_entry(file: str, entry: str) -> Entry:
     """The registered entry of that name. Raises KeyError if there is none."""
-    folders = {VARIANTS: _of_variants, PATHS: _of_paths}
-    entries = next((listed for folder, listed in folders.items() if file.startswith(folder)), lambda: ENTRIES)
-    for known in entries():
+    for known in ENTRIES:
         if (known.file, known.entry) == (file, entry):
             return known
     raise KeyError(f"{entry} of {file} is not in the registry")

@@ -20,9 +20,7 @@ import numpy as np
 from .device import Device, DeviceArray
 from .graph import DeviceGraph
 from .kernel_file import UNREACHED
-from .multi_source import WORD_BITS, MultiSource
-from .multi_source_whole import WholeBatch
-from .multi_source_wide import WideBatch
+from .multi_source import WORD_BITS, MultiSource, WholeBatch, WideBatch
 
 _PIECE = 1 << 20
 # Called after each batch with its levels, and when it began (time.perf_counter).

@@ -1,20 +1,23 @@
 """Spread on a device: bound[v] = min over seeds of (value + d(v, seed)), grown only while below a limit.
 
-The host's loop around spread.cu, for arcs that are paged; spread_whole.py does the same in one launch. Values are
-processed in increasing order, a launch over the arcs of a queue for each; the host reads one small array a value.
-Pruning at a vertex that already has as small a bound is right as long as every earlier spread on the column ran to the
-same limit, or was extended to it. Work: O(n + m) for each spread. Bytes a vertex: two queues and
-the sums of the mapping.
+Spreader is the host's loop around spread.cu, for arcs that are paged. Values are processed in increasing order, a
+launch over the arcs of a queue for each; the host reads one small array a value. Pruning at a vertex that already has
+as small a bound is right as long as every earlier spread on the column ran to the same limit, or was extended to it.
+Work: O(n + m) for each spread. Bytes a vertex: two queues and the sums of the mapping.
 Source: F-Diam, Algorithm 5, section 4.5; see also traverse/spread.py, the same on the CPU.
+
+WholeSpread does the same in one launch (spread_whole.cu) on a graph that is on the device: the seeds go to it, one
+cooperative launch gives all values, and the number of vertices lowered comes back. Bytes a vertex: two queues.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .device import Device, DeviceArray
+from .bfs_whole import WIDE_ROW, wide_rows
+from .device import Device, DeviceArray, blocks_for
 from .graph import DeviceGraph
-from .kernel_file import UNREACHED, KernelFile
+from .kernel_file import UNREACHED, KernelFile, zeros
 
 
 class Spreader:
@@ -105,3 +108,47 @@ def seeds_by_value(graph: DeviceGraph, seeds: np.ndarray, values: np.ndarray,
         raise ValueError(f"a seed is no vertex (0 to {graph.n_vertices - 1})")
     pairs = np.unique(np.stack([values, seeds], axis=1)[values <= limit], axis=0)
     return pairs[:, 1], pairs[:, 0]
+
+
+# Counts of three values, two each (LEVEL_COUNTS of spread_whole.cu).
+_COUNTS = 6
+
+
+class WholeSpread:
+    """Spreads on columns of one graph; buffers are kept between them.
+
+    block : threads of a block, a multiple of 32 up to 256, which None is. wide_row : rows of more arcs are visited by
+    the whole grid.
+    """
+
+    def __init__(self, device: Device, graph: DeviceGraph, block: int | None = None, wide_row: int = WIDE_ROW) -> None:
+        self.device, self._graph = device, graph
+        self._kernels = KernelFile(device, "spread_whole.cu", graph.macros, block)
+        self._wide = wide_rows(device, graph, wide_row)
+        self._counts, self._lowered = device.empty(_COUNTS, np.uint64), device.empty(2, np.uint64)
+        self._barrier = zeros(device, 1, np.uint32)
+
+    def spread(self, bound: DeviceArray, seeds: np.ndarray, values: np.ndarray, limit: int) -> int:
+        """See Spreader.spread."""
+        check_bound(self._graph, bound, limit)
+        due = np.stack(seeds_by_value(self._graph, seeds, values, limit)).astype(np.uint64)
+        return self._grow(bound, due, 0, limit) if due.size else 0
+
+    def extend(self, bound: DeviceArray, old: int, new: int) -> int:
+        """See Spreader.extend."""
+        check_bound(self._graph, bound, new)
+        return self._grow(bound, None, old + 1, new) if 0 <= old < new and bound.size else 0
+
+    def _grow(self, bound: DeviceArray, due: np.ndarray | None, value: int, limit: int) -> int:
+        """Give bounds of `value` to `limit`. due : uint64[2, k], seeds and their values; None: what has the bound
+        value - 1 grows."""
+        device, graph, n = self.device, self._graph, self._graph.n_vertices
+        k = 0 if due is None else due.shape[1]
+        given = self._counts if due is None else device.array(due.ravel())
+        self._kernels.launch_resident(
+            "whole_spread", blocks_for(n, self._kernels.block("whole_spread"), device), graph.offsets, graph.neighbours,
+            n, bound, given[:k], given[k : 2 * k], k, value, limit, np.uint32(due is None), *graph.queues(device),
+            *self._wide, self._counts, self._lowered, self._barrier)
+        lowered, looked = device.to_host(self._lowered).tolist()
+        graph.looked.arcs += looked
+        return int(lowered)

@@ -17,7 +17,7 @@ from bench.gpu.watch import Watched
 from emdiam.gpu.bfs_auto import LevelRecord
 from emdiam.gpu.direction_table import PERSISTENT, read_table
 from emdiam.gpu.mappings import MAPPINGS
-from emdiam.gpu.registry import all_entries
+from emdiam.gpu.registry import ENTRIES
 from emdiam.gpu.variants.bfs_frontier import bfs_frontier
 from emdiam.gpu.variants.registry import VARIANTS
 from tests.helpers import naive
@@ -114,7 +114,7 @@ def test_compile_reports_each_build_that_fails() -> None:
     good = ("variants/bfs_dal.cu", "bfs_standard", {"VERTEX": "u32", "INDEX": "u32", "DISTANCE": "u8"})
     rows = list(compiling.run(toy(), [good, ("variants/bfs_dal.cu", "nothing", good[2])]))
     assert "no entry nothing" in rows[0]["failure"] and rows[1]["builds"] == 2
-    assert {file for file, _, _ in compiling.builds()} == {entry.file for entry in all_entries()}
+    assert {file for file, _, _ in compiling.builds()} == {entry.file for entry in ENTRIES}
 
 
 def test_variants_and_drivers_are_verified(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +129,7 @@ def test_variants_and_drivers_are_verified(monkeypatch: pytest.MonkeyPatch) -> N
     assert [row for row in rows if row.get("wrong") != 0] == []
     assert {row["subject"] for row in rows} == {*VARIANTS, *verify.DRIVERS}
     assert all(row["checked"] > 0 for row in rows)
-    assert {(entry.file, entry.entry) for entry in all_entries()} - device.entries == set()
+    assert {(entry.file, entry.entry) for entry in ENTRIES} - device.entries == set()
 
 
 def test_a_wrong_result_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from bench.gpu.report import markdown, n_wrong
 from bench.gpu.setting import NO_TIME, Row, Setting
 from emdiam.errors import DeviceUnfitError
 from emdiam.gpu.mappings import MAPPINGS
-from emdiam.gpu.registry import all_entries
+from emdiam.gpu.registry import ENTRIES
 from emdiam.gpu.source import KERNELS
 from tests.helpers.bench_gpu_toy import kept_of, toy
 from tests.simt.devices import open_device
@@ -237,5 +237,5 @@ def test_the_list_of_intended_races_is_that_of_the_kernels() -> None:
             if re.search(r"^\s+(?:SIEVE|TIERS|SEARCH)\(", body.split("\n}\n")[0], re.MULTILINE):
                 assert entry is not None
                 names.add(entry[1])
-    assert names == set(races.INTENDED) <= {entry.entry for entry in all_entries()}
+    assert names == set(races.INTENDED) <= {entry.entry for entry in ENTRIES}
     assert MAPPINGS and all(reason.count("(") == 1 for reason in races.INTENDED.values())

@@ -7,15 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from emdiam.gpu.cubins import ARCHITECTURES
-from emdiam.gpu.registry import ENTRIES as OF_AUTO
-from emdiam.gpu.registry import Entry, all_entries, combinations, find_entry
-from emdiam.gpu.source import KERNELS, Define
+from emdiam.gpu.registry import ENTRIES, Entry, combinations, find_entry
+from emdiam.gpu.source import ARCHITECTURES, KERNELS, Define
 from tests.simt import runner
 from tests.simt.compile_proof import NVCC, Usage, compile_log, compile_logs, have_nvcc, read_log
 
 needs_nvcc = pytest.mark.skipif(not have_nvcc(), reason=f"the CUDA compiler {NVCC} is not on this machine")
-ENTRIES = all_entries()
 LOG = """ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function 'second' for 'sm_90'
 ptxas info    : Function properties for second
@@ -83,7 +80,7 @@ def check(all_builds: list[tuple[str, Mapping[str, Define]]], architecture: int 
 @needs_nvcc
 def test_a_resident_kernel_compiles_within_its_budget() -> None:
     """Whose registers say how many blocks are resident, as a run mostly takes it. All other builds are slow."""
-    resident = {entry.file for entry in OF_AUTO if entry.cooperative}
+    resident = {entry.file for entry in ENTRIES if entry.cooperative and "/" not in entry.file}
     chosen = [(file, defines) for file, defines in usual_builds() if file in resident]
     assert len(chosen) == len(resident) == 5
     check([build for build in chosen if build[0] == "multi_source_whole.cu"])

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from bench.gpu import counts
-from emdiam.gpu import cubins, cupy_device
-from emdiam.gpu.cubins import ARCHITECTURES, OPTIONS, cubin_path, find_cubin
-from emdiam.gpu.source import define_options, kernel_source
+from emdiam.gpu import cupy_device, source
+from emdiam.gpu.source import ARCHITECTURES, OPTIONS, cubin_path, define_options, find_cubin, kernel_source
 from tests.gpu.test_compile import needs_nvcc
 from tests.gpu.test_failures import CUDADriverError, failing, fake_cupy
 from tests.helpers.stores import odd_graphs, write_store
@@ -47,7 +46,7 @@ def test_a_cubin_of_another_text_is_not_found(tmp_path: Path, monkeypatch: pytes
     assert find_cubin((9, 0), SOURCE, BUILT, tmp_path) is not None
     assert find_cubin((9, 0), SOURCE + " ", BUILT, tmp_path) is None
     assert find_cubin((9, 0), SOURCE, (*BUILT, "-DWORDS=1"), tmp_path) is None
-    monkeypatch.setattr(cubins, "NVCC_OPTIONS", (*cubins.NVCC_OPTIONS, "-G"))
+    monkeypatch.setattr(source, "NVCC_OPTIONS", (*source.NVCC_OPTIONS, "-G"))
     assert find_cubin((9, 0), SOURCE, BUILT, tmp_path) is None
 
 

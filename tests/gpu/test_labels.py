@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike
 
+from emdiam.gpu.components import grow_labels, growth_bytes
 from emdiam.gpu.device import Device
-from emdiam.gpu.labels import grow_labels, growth_bytes
 from emdiam.gpu.paged import PagedGraph
 from emdiam.gpu.paging_model import COPY, GATHER, IN_PLACE, TYPICAL, WAYS
 from emdiam.gpu.setting import OnDevice

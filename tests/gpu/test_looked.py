@@ -11,13 +11,11 @@ import pytest
 
 from emdiam.gpu.bfs_auto import AutoBfs
 from emdiam.gpu.bfs_whole import WholeBfs
-from emdiam.gpu.components import DeviceComponents
+from emdiam.gpu.components import DeviceComponents, grow_labels
 from emdiam.gpu.graph import DeviceGraph
-from emdiam.gpu.labels import grow_labels
-from emdiam.gpu.multi_source_whole import WholeBatch
-from emdiam.gpu.multi_source_wide import WideBatch
+from emdiam.gpu.multi_source import WholeBatch, WideBatch
 from emdiam.gpu.setting import OnDevice
-from emdiam.gpu.spread_whole import WholeSpread
+from emdiam.gpu.spread import WholeSpread
 from tests.gpu.test_auto import looked_upwards
 from tests.gpu.test_whole import SHAPES, WAYS
 from tests.helpers import naive

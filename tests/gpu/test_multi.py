@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from emdiam.errors import InputError
 from emdiam.gpu.device import Device, DeviceArray
 from emdiam.gpu.mappings import MAPPINGS
-from emdiam.gpu.multi_source import UNREACHED, MultiSource, words_for
-from emdiam.gpu.multi_source_whole import WholeBatch
-from emdiam.gpu.multi_source_wide import WideBatch
+from emdiam.gpu.multi_source import UNREACHED, MultiSource, WholeBatch, WideBatch, words_for
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_distances

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from emdiam.gpu.registry import all_entries
+from emdiam.gpu.registry import ENTRIES
 from emdiam.gpu.source import Define
 from tests.gpu.test_compile import builds, usual_builds
 from tests.simt import nvrtc
@@ -27,7 +27,7 @@ def check(chosen: list[tuple[str, Mapping[str, Define]]], arch: int = 90) -> Non
     other GPUs."""
     wrong = {}
     for (file, defines), (entries, said) in zip(chosen, nvrtc.all_compiled(chosen, arch), strict=True):
-        known = sorted(entry.entry for entry in all_entries() if entry.file == file and defines in entry.builds)
+        known = sorted(entry.entry for entry in ENTRIES if entry.file == file and defines in entry.builds)
         if arch != 90:
             said = FEWER.sub("", said)
         if entries != known or said:

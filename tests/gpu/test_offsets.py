@@ -17,12 +17,11 @@ from emdiam.gpu.bfs_persistent import bfs_persistent
 from emdiam.gpu.device import Device
 from emdiam.gpu.direction_table import DirectionTable, Rule
 from emdiam.gpu.graph import MOST_NARROW, DeviceGraph, offsets_dtype
-from emdiam.gpu.multi_source_whole import WholeBatch
-from emdiam.gpu.multi_source_wide import WideBatch
+from emdiam.gpu.multi_source import WholeBatch, WideBatch
 from emdiam.gpu.paths.registry import SEARCHES, device_paths
 from emdiam.gpu.rows import path_pieces
 from emdiam.gpu.setting import OnDevice
-from emdiam.gpu.spread_whole import WholeSpread
+from emdiam.gpu.spread import WholeSpread
 from tests.engine.test_protocol import check_all
 from tests.gpu import test_mapping, test_spread, test_whole
 from tests.gpu.paths import test_searches

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from emdiam.errors import DeviceError
 from emdiam.gpu.device import Device
-from emdiam.gpu.multi_source_whole import WholeBatch
+from emdiam.gpu.multi_source import WholeBatch
 from emdiam.gpu.replicas import Replicas
 from emdiam.gpu.setting import OnDevice, Selection, select_device
 from emdiam.methods.exact.pivots import pivots

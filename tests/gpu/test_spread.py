@@ -16,8 +16,7 @@ from emdiam.errors import InputError
 from emdiam.gpu.device import Device
 from emdiam.gpu.graph import DeviceGraph
 from emdiam.gpu.mappings import MAPPINGS
-from emdiam.gpu.spread import UNREACHED, Spreader
-from emdiam.gpu.spread_whole import WholeSpread
+from emdiam.gpu.spread import UNREACHED, Spreader, WholeSpread
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_distances

@@ -14,8 +14,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from emdiam.gpu.cubins import NVCC_OPTIONS
-from emdiam.gpu.source import Define, define_options, kernel_source
+from emdiam.gpu.source import NVCC_OPTIONS, Define, define_options, kernel_source
 from tests.simt.runner import cache_folder
 
 NVCC = os.environ.get("NVCC", "nvcc")

@@ -18,9 +18,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from emdiam.gpu.cubins import OPTIONS
 from emdiam.gpu.failures import first_line
-from emdiam.gpu.source import Define, define_options, kernel_source
+from emdiam.gpu.source import OPTIONS, Define, define_options, kernel_source
 from tests.simt.runner import cache_folder
 
 # Each function of a cubin has a section of its own.

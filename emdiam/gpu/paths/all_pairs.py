@@ -18,10 +18,9 @@ from ...paths.rows import WeightedRows
 from ..device import Device
 from ..setting import Selection
 from .floyd_warshall import TILE, blocked_floyd_warshall, floyd_warshall, single_kernel_floyd_warshall
-from .matrix import Matrix, no_path
 from .min_plus import StreamedSquares, largest_block, repeated_squaring, streamed_bytes
 from .registry import SEARCHES
-from .weighted_graph import check_room, upload_rows
+from .weighted_graph import Matrix, check_room, no_path, upload_rows
 
 _MARGIN = 1 << 16
 _KATZ_KIDER = "papers/004, section 4.1 (Katz and Kider)"

@@ -2,7 +2,7 @@
 
 N_BUCKETS buckets stand side by side, and one more holds what lies beyond them. The host reads two numbers a round.
 Bytes a vertex on the device: 8 for the length, N_BUCKETS + 2 ids for the buckets and what is settled, 8 for marks, and
-what queue_rounds.py says. Source: papers/004, section 3.1 (Meyer and Sanders; Davidson et al.). Kernels:
+what QueueRounds says. Source: papers/004, section 3.1 (Meyer and Sanders; Davidson et al.). Kernels:
 paths/delta_stepping.cu.
 """
 
@@ -15,9 +15,8 @@ import numpy as np
 from ...paths.paths import Paths, SearchOptions
 from ..device import Device, DeviceArray
 from ..kernel_file import KernelFile, zeros
-from .entries import USUAL
-from .queue_rounds import ROUND, QueueRounds, check_not_negative, tick
-from .weighted_graph import NO_PATH, WeightedGraph
+from ..registry import USUAL
+from .weighted_graph import NO_PATH, ROUND, QueueRounds, WeightedGraph, check_not_negative, tick
 
 N_BUCKETS = 8
 _FILE = "paths/delta_stepping.cu"

@@ -13,8 +13,8 @@ from ...errors import InputError
 from ...paths.paths import Tick
 from ..device import Device
 from ..kernel_file import KernelFile, zeros
-from .entries import TILES
-from .matrix import Matrix
+from ..registry import TILES
+from .weighted_graph import Matrix
 
 TILE = TILES[-1]
 

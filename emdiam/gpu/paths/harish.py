@@ -13,8 +13,7 @@ from ...paths.paths import Paths, SearchOptions
 from ..device import Device
 from ..kernel_file import KernelFile, zeros
 from .layouts import Relaxation, find_layout
-from .queue_rounds import negative_cycle, tick
-from .weighted_graph import WeightedGraph
+from .weighted_graph import WeightedGraph, negative_cycle, tick
 
 _FILE = "paths/harish.cu"
 

@@ -4,7 +4,7 @@ Arcs are told apart once for all sources: loops are left out, a vertex with one 
 operation, and one that leads nowhere else is not queued; no vertex is twice in a queue. Lengths of more than 32 bits
 and floats do not leave room for a predecessor: then a label is the length alone, and the tree is made from the
 distances (Paths.add_tree). The host reads one number a round. Bytes on the device: 8 a vertex for the label, 1 an arc,
-and what queue_rounds.py says. Source: papers/004, section 3.2 (Busato and Bombieri). Kernels: paths/hbf.cu.
+and what QueueRounds says. Source: papers/004, section 3.2 (Busato and Bombieri). Kernels: paths/hbf.cu.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from ...paths.paths import Paths, SearchOptions, Tick
 from ...paths.rows import unreached
 from ..device import Device, DeviceArray
 from ..kernel_file import KernelFile, zeros
-from .entries import USUAL
-from .queue_rounds import ROUND, QueueRounds, check_not_negative, tick
-from .weighted_graph import NO_PATH, WeightedGraph
+from ..registry import USUAL
+from .weighted_graph import NO_PATH, ROUND, QueueRounds, WeightedGraph, check_not_negative, tick
 
 _FILE = "paths/hbf.cu"
 _KERNEL = (_FILE, "hbf_relax")

@@ -20,8 +20,7 @@ from ..device import Device, DeviceArray
 from ..graph import DeviceGraph
 from ..kernel_file import ExclusiveSums, KernelFile, zeros
 from ..source import Define
-from .matrix import adjacency_matrix
-from .weighted_graph import WeightedGraph, layout_macros, paired
+from .weighted_graph import WeightedGraph, adjacency_matrix, layout_macros, paired
 
 if TYPE_CHECKING:
     from ..variants.layouts import AdjacencyLists

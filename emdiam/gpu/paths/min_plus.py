@@ -18,7 +18,7 @@ from ..device import Device, DeviceArray
 from ..kernel_file import KernelFile, zeros
 from ..source import Define
 from .floyd_warshall import TILE, check_tile
-from .matrix import CELL_TYPES, Matrix
+from .weighted_graph import CELL_TYPES, Matrix
 
 # Blocks of a product on the device: the sum at hand, and of both factors one that is read and one on its way.
 _BUFFERS = 5

@@ -2,7 +2,7 @@
 
 The split moves to delta above the shortest length in the pile, so that intervals without a vertex cost nothing. The
 host reads two numbers a round. Bytes a vertex on the device: 8 for the length, 4 and two ids for the pile, and what
-queue_rounds.py says. Source: papers/004, section 3.1, after Davidson, Baxter, Garland and Owens. Kernels:
+QueueRounds says. Source: papers/004, section 3.1, after Davidson, Baxter, Garland and Owens. Kernels:
 paths/near_far.cu.
 """
 
@@ -13,9 +13,8 @@ import numpy as np
 from ...paths.paths import Paths, SearchOptions
 from ..device import Device, DeviceArray
 from ..kernel_file import KernelFile, zeros
-from .entries import USUAL
-from .queue_rounds import ROUND, QueueRounds, check_not_negative, tick
-from .weighted_graph import NO_PATH, WeightedGraph
+from ..registry import USUAL
+from .weighted_graph import NO_PATH, ROUND, QueueRounds, WeightedGraph, check_not_negative, tick
 
 _FILE = "paths/near_far.cu"
 

@@ -2,21 +2,27 @@
 
 Weights are uint32 along which lengths are uint64, or float32 and float64 along which they are float64. Signed integers
 go as float64, where all sums of them are exact.
+
+QueueRounds are rounds of relaxations from a queue, which workfront sweep, near-far, H-BF and delta-stepping share. A
+Matrix has distances, or weights, as the adjacency matrix with a pitch of papers/004, section 1.1.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from ...errors import DeviceRoomError, InputError
+from ...paths.paths import Tick
 from ...paths.rows import WeightedRows, unreached
 from ...units import format_size
 from ..device import Device, DeviceArray
 from ..graph import DeviceGraph, offsets_dtype
-from ..kernel_file import KernelFile
+from ..kernel_file import KernelFile, zeros
 from ..source import Define
 
 NO_PATH = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -209,3 +215,132 @@ def graph_bytes(rows: WeightedRows) -> int:
     wide = rows.costs.dtype == np.float64 or rows.least_weight < 0
     offset = offsets_dtype(rows.n_arcs, rows.heads.itemsize).itemsize
     return offset * (rows.n_vertices + 1) + (rows.heads.itemsize + (8 if wide else 4)) * rows.n_arcs
+
+
+# A vertex is marked by the round in which it came to a queue last: no round has the number 0.
+_MOST_ROUNDS = (1 << 32) - 2
+
+
+class QueueRounds:
+    """Relaxations of the arcs of one queue after another on one graph.
+
+    kernel : its file and entry, of FRONTIER_PARAMETERS and the weights. defines : its macros beside those of graph and
+    mapping. queue, following : ids[n], at hand and next. counts : uint64[2], of what a round brings; read by
+    `relax`. relaxed : arcs tried, on the device. Bytes a vertex on the device: two ids, 4, and the sums of the mapping.
+    """
+
+    def __init__(self, device: Device, weighted: WeightedGraph, kernel: tuple[str, str], mapping: str,
+                 block: int | None = None, defines: Mapping[str, Define] | None = None) -> None:
+        graph, n = weighted.graph, weighted.n_vertices
+        self.device, self.weighted, self.round = device, weighted, 0
+        self._launcher = graph.launcher(device, mapping, block)
+        self.macros = {**self._launcher.defines, **weighted.macros, **(defines or {})}
+        # A second launch for rows that were left out has macros of its own.
+        file, entry = kernel
+        self._kernels = self._launcher.kernels(file, entry, **{**weighted.macros, **(defines or {})})
+        self.rounds = zeros(device, n, np.uint32)
+        self.queue, self.following = graph.queues(device)
+        self.counts, self._relaxed = device.empty(2, np.uint64), zeros(device, 1, np.uint64)
+        self._size, self._arcs = device.empty(1, np.uint64), KernelFile(device, "frontier.cu", graph.macros, block)
+        device.fill(self.counts, 0)
+
+    def begin(self, source: int) -> None:
+        """Make the source the queue."""
+        self.device.fill(self.queue[:1], source)
+
+    def relax(self, queue: DeviceArray, arguments: tuple[Any, ...]) -> np.ndarray:
+        """Relax the arcs of a queue of at least one vertex, and give the counts.
+
+        arguments : of the kernel behind the weights; ROUND stands for the number of this round.
+        """
+        device = self.device
+        self.round += 1
+        if self.round > _MOST_ROUNDS:
+            raise OverflowError("the rounds of relaxations do not fit 32 bits")
+        device.fill(self._size, queue.size)
+        self._arcs.launch("arcs_of_queue", queue.size, queue, self._size, self.weighted.graph.offsets, self._relaxed)
+        words = [np.uint32(self.round) if one is ROUND else one for one in arguments]
+        self._launcher.launch(self._kernels, queue, (self.weighted.weights, *words))
+        return device.to_host(self.counts)
+
+    def swap(self) -> None:
+        """Make what follows the queue."""
+        self.queue, self.following = self.following, self.queue
+
+    @property
+    def relaxed(self) -> int:
+        """Arcs of all queues so far."""
+        return int(self.device.to_host(self._relaxed)[0])
+
+
+ROUND = object()
+
+
+def tick(on_tick: Tick | None) -> None:
+    """Between rounds: what it raises stops the search."""
+    if on_tick is not None:
+        on_tick()
+
+
+def negative_cycle() -> InputError:
+    """The error for rounds without end."""
+    return InputError("there is a cycle of negative length, so that some distances are not finite",
+                      remedy="--device cpu --method bellman-ford shows the cycle")
+
+
+def check_not_negative(weighted: WeightedGraph, method: str) -> None:
+    """Raise InputError for negative weights."""
+    if weighted.facts.least < 0:
+        raise InputError(f"{method} needs weights that are not negative",
+                         remedy="use --method workfront-sweep or --method harish")
+
+
+# Rows of a matrix begin at multiples of so many cells.
+PITCH = 32
+CELL_TYPES: Mapping[str, str] = MappingProxyType({"int32": "i32", "int64": "i64", "float64": "double"})
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """cells : int32, int64 or float64[rows * pitch]. pitch : cells from a row to the next."""
+
+    cells: DeviceArray
+    n_vertices: int
+    pitch: int
+
+    @property
+    def rows(self) -> int:
+        """Rows, with those that pad it to whole tiles."""
+        return self.cells.size // max(1, self.pitch)
+
+    @property
+    def macros(self) -> dict[str, Define]:
+        """The macro of its cells."""
+        return {"CELL": CELL_TYPES[self.cells.dtype.name]}
+
+    def like(self, device: Device) -> Matrix:
+        """A copy on the device."""
+        cells = device.empty(self.cells.size, self.cells.dtype)
+        device.copy(self.cells, cells)
+        return Matrix(cells, self.n_vertices, self.pitch)
+
+
+def no_path(dtype: np.dtype[Any]) -> int | float:
+    """The cell of a pair without a path: infinity, or so large that it stays above every distance when a negative one
+    is added, and so small that a sum of two does not overflow."""
+    return np.inf if dtype.kind == "f" else (int(np.iinfo(dtype).max) - 1) // 2
+
+
+def adjacency_matrix(device: Device, weighted: WeightedGraph) -> Matrix:
+    """The weights as a matrix with a pitch, int64 or float64, 0 on the diagonal or less; of parallel arcs the least.
+    O(n^2). Raises DeviceRoomError, with the numbers, if the device has no room for it."""
+    n, cell = weighted.n_vertices, np.dtype(np.float64 if weighted.along_floats else np.int64)
+    pitch = -(-n // PITCH) * PITCH
+    check_room(device, n * pitch * cell.itemsize, f"a matrix of {n} x {n} distances")
+    matrix = Matrix(device.empty(n * pitch, cell), n, pitch)
+    device.fill(matrix.cells, no_path(cell))
+    graph = weighted.graph
+    kernels = KernelFile(device, "paths/layouts.cu", layout_macros(weighted, CELL_TYPES[cell.name]))
+    kernels.launch("fill_matrix", n, graph.offsets, graph.neighbours, weighted.weights, n, np.uint64(pitch),
+                   matrix.cells)
+    return matrix

@@ -1,6 +1,6 @@
 """Workfront sweep: Bellman and Ford's algorithm from a queue, its arcs shared out evenly by merge path.
 
-The host reads one number a round. Bytes a vertex on the device: 8 for the length, and what queue_rounds.py says.
+The host reads one number a round. Bytes a vertex on the device: 8 for the length, and what QueueRounds says.
 Source: papers/004, section 3.1, after Davidson, Baxter, Garland and Owens. Kernel: paths/workfront_sweep.cu.
 """
 
@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from ...paths.paths import Paths, SearchOptions
 from ..device import Device
-from .entries import USUAL
-from .queue_rounds import ROUND, QueueRounds, negative_cycle, tick
-from .weighted_graph import WeightedGraph
+from ..registry import USUAL
+from .weighted_graph import ROUND, QueueRounds, WeightedGraph, negative_cycle, tick
 
 _KERNEL = ("paths/workfront_sweep.cu", "sweep_workfront")
 

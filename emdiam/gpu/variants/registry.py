@@ -1,7 +1,4 @@
-"""Every BFS variant by name: who runs it, what the literature calls it, where it stands, and its work; its kernels.
-
-ENTRIES are the entries of kernels/variants/*.cu, as those of registry.py; it says what they are checked for.
-"""
+"""Every BFS variant by name: who runs it, what the literature calls it, where it stands, and its work."""
 
 from __future__ import annotations
 
@@ -19,7 +16,6 @@ from ..device import Device, DeviceArray
 from ..graph import DeviceGraph, Search
 from ..kernel_file import MOST_THREADS, UNREACHED, check_block
 from ..mappings import find_mapping, read_knobs
-from ..registry import DISTANCES, GRAPHS, Entry, combinations, mapped, on_graphs, plain
 from ..setting import AUTO, OnDevice
 from ..vector import DeviceVector
 from .bfs_4k import bfs_4k
@@ -37,30 +33,6 @@ _LINEAR = "O(V + E)"
 _DAL = "papers/001, section IV-D"
 _RELATED = "papers/004, section 2.1"
 FRONTIER = "frontier"
-_DAL_BUILDS = on_graphs(DISTANCE=DISTANCES, MATRIX=(0, 1))
-
-ENTRIES: tuple[Entry, ...] = (
-    # papers/004: the algorithms of section 2, and frontiers with the mappings of section 5.
-    *mapped("variants/bfs_frontier.cu", "expand_frontier"),
-    *plain("variants/bfs_topology.cu", "harish_expand", "harish_update", "spmv_level", "arc_tails", "edges_level",
-           "hong_level", builds=GRAPHS),
-    *plain("variants/bfs_directions.cu", "top_down_level", "bottom_up_level", builds=GRAPHS),
-    *mapped("variants/bfs_luo.cu", "luo_level"),
-    *mapped("variants/bfs_luo.cu", "luo_levels_block", registers=40),
-    *mapped("variants/bfs_luo.cu", "luo_levels_grid", registers=40, cooperative=True),
-    *mapped("variants/bfs_merrill.cu", "merrill_expand", "merrill_expand_contract"),
-    *mapped("variants/bfs_merrill.cu", "merrill_contract", "merrill_contract_expand", registers=32),
-    *plain("variants/bfs_4k.cu", "bfs4k_virtual_warps", "bfs4k_edge_discover", builds=GRAPHS, registers=40),
-    Entry("variants/bfs_4k.cu", "bfs4k_hubs", builds=GRAPHS),
-    Entry("variants/bfs_4k.cu", "bfs4k_block", registers=48, builds=GRAPHS),
-    # papers/001: variants, layouts, and bounds.
-    *plain("variants/bfs_dal.cu", "bfs_standard", "bfs_lists", "bfs_pointers", "bfs_busy_wait", "bfs_textures",
-           "bfs_warp", "count_left", builds=_DAL_BUILDS),
-    *plain("variants/bounds_dal.cu", "open_bounds", "update_bounds", "largest_bounds", "update_candidates",
-           "select_rank", "select_vertex", builds=combinations(DISTANCE=DISTANCES)),
-    *plain("variants/layouts.cu", "copy_rows", "row_addresses", builds=GRAPHS),
-)
-
 
 @dataclass(frozen=True)
 class Variant:

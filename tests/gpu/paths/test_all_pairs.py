@@ -11,10 +11,10 @@ from emdiam.errors import DeviceRoomError, InputError
 from emdiam.gpu.device import Device
 from emdiam.gpu.paths import all_pairs
 from emdiam.gpu.paths.all_pairs import ALL_PAIRS, PairsSolver, streamed_squaring
-from emdiam.gpu.paths.entries import TILES
 from emdiam.gpu.paths.floyd_warshall import blocked_floyd_warshall, floyd_warshall, single_kernel_floyd_warshall
-from emdiam.gpu.paths.matrix import Matrix, no_path
 from emdiam.gpu.paths.min_plus import MinPlus, Operand, largest_block, repeated_squaring, streamed_bytes
+from emdiam.gpu.paths.weighted_graph import Matrix, no_path
+from emdiam.gpu.registry import TILES
 from emdiam.paths.rows import WeightedRows
 from tests.helpers.device_paths import all_distances, drawn_rows, odd_rows, random_arcs, rows_of_arcs, solved
 from tests.simt.devices import open_device
