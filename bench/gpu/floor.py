@@ -33,7 +33,7 @@ import numpy as np
 
 from emdiam.gpu.bfs_auto import AutoBfs, LevelRecord
 from emdiam.gpu.bfs_whole import WholeBfs
-from emdiam.gpu.graph import Search
+from emdiam.gpu.graph import DeviceBfs
 
 from . import inputs
 from .facts import copy_rate
@@ -111,7 +111,7 @@ def _measure(setting: Setting, name: str) -> dict[str, Any]:
             "n_steps": len(rows), "steps": rows[:MOST_STEPS]}
 
 
-def _timed(case: Case, search: Search) -> tuple[float, int]:
+def _timed(case: Case, search: DeviceBfs) -> tuple[float, int]:
     """Median of the seconds of a search from each source, and how many results were wrong."""
     seconds, wrong = [], 0
     for source in (case.sources[0], *case.sources):  # the first loads the kernels

@@ -28,7 +28,7 @@ from ..traverse.rows import has_bit
 from ..traverse.sparse import FIRST_ROW, queue_walk
 from ..traverse.workspace import ARCS, COUNT, CURRENT, HEAD, LEVEL, LIMIT, MISSED, MISSING, NEXT, NEXT_ARCS
 from .exchange import Pairs, least_of_each
-from .frontier import Frontier
+from .frontier import RankFrontier
 
 FIRST_LEAD, LARGEST = 4, 1 << 40
 _ROUND_ARCS = 1 << 18
@@ -53,7 +53,7 @@ class AsyncBfs:
     have final distances.
     """
 
-    def __init__(self, frontier: Frontier, distances: np.ndarray, level: int, targets: np.ndarray) -> None:
+    def __init__(self, frontier: RankFrontier, distances: np.ndarray, level: int, targets: np.ndarray) -> None:
         self._frontier, self._core = frontier, frontier.core
         self.distances, self.low, self.stop_at = distances, level, -1
         self.over = self.met = self.quiet = False
@@ -142,7 +142,7 @@ class AsyncBfs:
             self._lead = min(LARGEST, 2 * self._lead)
 
 
-def _sent_table(frontier: Frontier) -> np.ndarray:
+def _sent_table(frontier: RankFrontier) -> np.ndarray:
     """Zeros, uint64[2^k], in the bitmap `before` of the range, which has no other use here."""
     words = frontier.core.work.before[frontier.words]
     if len(words) < _LEAST_REMEMBERED:

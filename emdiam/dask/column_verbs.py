@@ -34,7 +34,7 @@ class Values:
     key: int
 
 
-class Reached:
+class ReachedBits:
     """Stands for what the last BFS reached, which workers know."""
 
 
@@ -48,8 +48,8 @@ def ask_column(
     span: Span | None = None
 ) -> Any:
     """A method of Column on this range, in which vertices are counted from the first of the range. Ref, Values and
-    Reached among its arguments are what they stand for. span : first vertex and end, given as `start` and `stop` for
-    what of them lies here; None is returned if nothing does."""
+    ReachedBits among its arguments are what they stand for. span : first vertex and end, given as `start` and
+    `stop` for what of them is of this range; None is returned if nothing is."""
     options = {name: _meant(rank, value) for name, value in (named or {}).items()}
     if span is not None:
         low, high = _overlap(rank, span)
@@ -64,7 +64,7 @@ def _meant(rank: Rank, arg: Any) -> Any:
         return rank.column(arg.key)
     if isinstance(arg, Values):
         return rank.values[arg.key][rank.span]
-    return rank.core.work.visited[rank.words] if isinstance(arg, Reached) else arg
+    return rank.core.work.visited[rank.words] if isinstance(arg, ReachedBits) else arg
 
 
 def _overlap(rank: Rank, span: Span) -> Span:

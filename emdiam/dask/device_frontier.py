@@ -14,14 +14,14 @@ import numpy as np
 from ..gpu.range_rows import RangeRows
 from ..traverse.core import Core
 from .exchange import OwnerExchange
-from .frontier import NO_IDS, Frontier
+from .frontier import NO_IDS, RankFrontier
 
 # Arcs of a rank's rows from which a sparse level is worth the way to the device, and more for a word of a bitmap.
 FEW_ARCS, WORD_ARCS = 1 << 16, 1
 
 
-class DeviceFrontier(Frontier):
-    """A Frontier with the rows of the range on a device, too."""
+class DeviceFrontier(RankFrontier):
+    """A RankFrontier with the rows of the range on a device, too."""
 
     def __init__(self, core: Core, alltoall: OwnerExchange, rows: RangeRows) -> None:
         self._rows = rows
@@ -29,13 +29,13 @@ class DeviceFrontier(Frontier):
         super().__init__(core, alltoall)
 
     def expand(self) -> tuple[np.ndarray, np.ndarray, int]:
-        """See Frontier.expand."""
+        """See RankFrontier.expand."""
         if len(self.vertices) and self.sum_degrees(self.vertices) >= self._few_arcs:
             return self._sweep_down(self.vertices, NO_IDS, 0)
         return super().expand()
 
     def _sweep(self, up: bool) -> int:
-        """See Frontier._sweep."""
+        """See RankFrontier._sweep."""
         work, words, begin = self.core.work, self.words, time.thread_time()
         if up:
             new, arcs = self._rows.go_up(work.visited[words], work.frontier)

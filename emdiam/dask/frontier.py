@@ -26,7 +26,7 @@ _NONE8, _NONE64 = np.empty(0, np.uint8), np.empty(0, np.uint64)
 _FOREVER = 1 << 62
 
 
-class Frontier:
+class RankFrontier:
     """The frontier among the vertices first..stop-1 of this rank, as a list or as a bitmap, and the work on it.
 
     core : over the range's table (ranges.py). alltoall : rounds with the others.

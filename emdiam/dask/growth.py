@@ -39,7 +39,7 @@ _OWNER = np.uint64(0xFFFFFFFF)
 WHOLE, STOPPED, TOO_LONG = "whole", "stopped", "too long"
 
 
-class Growth:
+class RankGrowth:
     """A growth: all ranks call `run`, which gives one of the words.
 
     values : uint64[n], right in this range. What waits is in work.before. width : levels of a window; 1 may become

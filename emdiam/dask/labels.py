@@ -24,7 +24,7 @@ from ..traverse.workspace import set_bits
 from .columns import Columns
 from .components import smallest_of_components, united
 from .exchange import range_ranks, ranks_of, slab_size
-from .growth import TOO_LONG, WHOLE, Growth
+from .growth import TOO_LONG, WHOLE, RankGrowth
 from .ranges import virtual_zeros
 from .rank import Rank
 from .scans import condense_some, end_condensing
@@ -54,9 +54,9 @@ def restart_range(rank: Rank, key: int, base: np.ndarray, parts: np.ndarray, sou
 
 
 def grow(rank: Rank, key: int, width: int, limits: tuple[int | None, int | None], room: int) -> tuple[str, int, int]:
-    """A whole growth, on all ranks together (width, limits = (most_rounds, most_blocks), room : see Growth): how it
+    """A whole growth, on all ranks together (width, limits = (most_rounds, most_blocks), room : see RankGrowth): how it
     ended, the distance that comes next or -1, rounds."""
-    growth = rank.under_way = Growth(rank, rank.values[key], width, *limits, room)
+    growth = rank.under_way = RankGrowth(rank, rank.values[key], width, *limits, room)
     end = growth.run()
     return end, growth.level if growth.level not in (None, FOREVER) else -1, growth.rounds
 
@@ -160,7 +160,7 @@ class WorkerClusters(RamLabels):
         return self._grow(FOREVER, (None, most_blocks))
 
     def _grow(self, width: int, limits: tuple[int | None, int | None]) -> bool:
-        """Grow what waits; see growth.Growth."""
+        """Grow what waits; see growth.RankGrowth."""
         how, level, rounds = self._group.everyone(grow, self.key, width, limits, self._room)[0]
         self.passes += rounds
         if how == TOO_LONG:

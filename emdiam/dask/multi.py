@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .frontier import Frontier
+from .frontier import RankFrontier
 from .frontier_codec import add_to_words, encode_words
 from .masks import ACTIVE, Masks, row_bytes
 from .ranges import virtual_zeros
@@ -37,7 +37,7 @@ class MultiSearch:
     """
 
     def __init__(
-        self, frontier: Frontier, masks: Masks, k: int, remaining: int | None, widest: int | None, room: int
+        self, frontier: RankFrontier, masks: Masks, k: int, remaining: int | None, widest: int | None, room: int
     ) -> None:
         self._alltoall, self._frontier, self._masks, self._k = frontier.alltoall, frontier, masks, k
         self._remaining, self._widest = remaining, widest

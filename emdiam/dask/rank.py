@@ -31,7 +31,7 @@ from ..units import default_memory_bytes, peak_rss_bytes
 from .alltoall import PeerLost
 from .device_frontier import DeviceFrontier
 from .exchange import OwnerExchange
-from .frontier import Frontier
+from .frontier import RankFrontier
 from .plan import RankSpec, plan_rank
 from .ranges import build_range_table, queue_entries, virtual_zeros
 
@@ -75,7 +75,7 @@ class Rank:
                 opened.callback(self._rows.close)
             self._open = opened.pop_all()  # what closes it
         self.alltoall = OwnerExchange(number, spec.ranges)
-        self.frontier = (Frontier(self.core, self.alltoall) if self._rows is None
+        self.frontier = (RankFrontier(self.core, self.alltoall) if self._rows is None
                          else DeviceFrontier(self.core, self.alltoall, self._rows))
         self.span, self.words = slice(self.first, self.stop), self.frontier.words
         self.values: dict[int, np.ndarray] = {}

@@ -23,7 +23,7 @@ from ..traverse.ram_column import widen
 from ..traverse.spread import bounded_bits
 from ..traverse.workspace import BINS, count_labels, count_level, set_bits
 from .async_bfs import AsyncBfs
-from .frontier import NO_IDS, Frontier
+from .frontier import NO_IDS, RankFrontier
 from .ranges import virtual_column, virtual_zeros
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _PIECE = 1 << 17
 _NO_BITS = np.empty(0, np.uint64)
 
 
-class Search:
+class RankBfs:
     """A BFS: every rank calls `run`.
 
     source, radius, targets : as of Engine.bfs; targets int64[k], distinct, or None. distances : unsigned[n],
@@ -45,7 +45,7 @@ class Search:
     """
 
     def __init__(
-        self, frontier: Frontier, source: int, *, radius: int | None = None, targets: np.ndarray | None = None,
+        self, frontier: RankFrontier, source: int, *, radius: int | None = None, targets: np.ndarray | None = None,
         distances: np.ndarray | None = None, profile: bool = False,
     ) -> None:
         self._frontier, self._core, self._alltoall = frontier, frontier.core, frontier.alltoall
@@ -274,7 +274,7 @@ def bfs(
     if into is not None:
         values = rank.values[into]
         values[rank.span] = np.iinfo(values.dtype).max
-    search = rank.under_way = Search(rank.frontier, source, radius=radius, targets=targets, distances=values,
+    search = rank.under_way = RankBfs(rank.frontier, source, radius=radius, targets=targets, distances=values,
                                      profile=profile)
     search.run()
     if keep is not None:

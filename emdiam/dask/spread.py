@@ -13,7 +13,7 @@ import numpy as np
 
 from ..traverse.spread import bounded_bits, equal_bits
 from ..traverse.workspace import set_bits
-from .frontier import NO_IDS, Frontier
+from .frontier import NO_IDS, RankFrontier
 from .frontier_codec import list_words
 from .rank import Rank
 
@@ -30,7 +30,7 @@ class Spread:
     """
 
     def __init__(
-        self, frontier: Frontier, bound: np.ndarray, limit: int, seeds: np.ndarray, values: np.ndarray,
+        self, frontier: RankFrontier, bound: np.ndarray, limit: int, seeds: np.ndarray, values: np.ndarray,
         levels: np.ndarray
     ) -> None:
         self._frontier, self._core = frontier, frontier.core

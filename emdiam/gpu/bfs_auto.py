@@ -100,7 +100,7 @@ class AutoBfs:
         self.records = []
         while now.rows and now.level < last:
             rule = self._rule(now)
-            self._graph.looked.arcs += (self._measured if self._measure else self._step)(now, rule, last)[1]
+            self._graph.scanned.arcs += (self._measured if self._measure else self._step)(now, rule, last)[1]
         complete = now.rows == 0
         return now.distances, now.level - complete, complete
 

@@ -19,7 +19,7 @@ NO_LIMIT = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
-class Reached:
+class LevelsEnd:
     """Where a launch stopped: vertices of the frontier, its distance, and the arcs of all rows before it."""
 
     size: int
@@ -44,7 +44,7 @@ class PersistentLevels:
         self._tails, self.state = device.empty(3, np.uint64), device.empty(3, np.uint64)
 
     def run(self, queues: tuple[DeviceArray, DeviceArray], distances: DeviceArray, start: tuple[int, int],
-            limit: int = NO_LIMIT, last: int = NO_LIMIT) -> Reached:
+            limit: int = NO_LIMIT, last: int = NO_LIMIT) -> LevelsEnd:
         """Levels until the frontier is empty or of more than `limit` vertices, or its distance is `last`.
 
         queues : for levels of even and of odd distance (the neighbours' type, [n]). distances : uint32[n], with those
@@ -56,7 +56,7 @@ class PersistentLevels:
         self._kernels.launch_resident(
             "persistent_levels", self._device.n_sms, self._graph.offsets, self._graph.neighbours, *queues, distances,
             self._solo, limit, last, self.state, self._tails, self._barrier)
-        return Reached(*(int(value) for value in self._device.to_host(self.state)))
+        return LevelsEnd(*(int(value) for value in self._device.to_host(self.state)))
 
 
 def bfs_persistent(device: Device, graph: DeviceGraph, source: int, block: int | None = None, radius: int | None = None,

@@ -24,7 +24,7 @@ WIDE_ROW, SOLO_ROWS = 256, 512
 
 
 @dataclass(frozen=True)
-class Found:
+class DeviceTraversal:
     """What a search found. distances : uint32[n] on the device, all bits set where unreached. levels : largest of them;
     complete : whether that is the eccentricity. n_reached : vertices reached; farthest : the smallest of them at the
     largest distance. reached : their bitmap on the device, uint64[ceil(n / 64)], until the next search."""
@@ -51,7 +51,7 @@ def wide_bytes(n_arcs: int, item: int) -> int:
 
 
 class WholeBfs:
-    """BFS on one graph that is on the device, for any number of sources; a Search (graph.py).
+    """BFS on one graph that is on the device, for any number of sources; a DeviceBfs (graph.py).
 
     solo : largest frontier that one block does alone, at most SOLO_ROWS count. turns : alpha and beta of the rule of
     turning up and down (None: the package's); (0, 0): always down. block : threads of a block, a multiple of 32 up to
@@ -80,7 +80,7 @@ class WholeBfs:
         KernelFile(device, "bfs_bitmaps.cu", graph.macros).launch(
             "isolated_words", self._n, graph.offsets, self._n, self._words, self._isolated, zeros(device, 1, np.uint64))
 
-    def find(self, source: int, radius: int | None = None, into: DeviceArray | None = None) -> Found:
+    def find(self, source: int, radius: int | None = None, into: DeviceArray | None = None) -> DeviceTraversal:
         """A search from `source`. radius : stop at this distance; there may be vertices behind it then.
 
         into : uint32[n], gets the distances (None: a new vector, the caller's from then on). One launch, and the host
@@ -96,13 +96,13 @@ class WholeBfs:
             source, last, self._solo, *self._turns, *graph.queues(device), *self._bitmaps, *self._wide,
             distances, self._reached, self._counts, self._state, self._barrier)
         levels, complete, n_reached, farthest, looked = (int(value) for value in device.to_host(self._state)[:5])
-        graph.looked.arcs += looked
+        graph.scanned.arcs += looked
         if radius is None and not complete:
             raise OverflowError(f"a distance above {UNREACHED - 1} does not fit uint32")
-        return Found(distances, levels, bool(complete), n_reached, farthest, self._reached)
+        return DeviceTraversal(distances, levels, bool(complete), n_reached, farthest, self._reached)
 
     def run(self, source: int, radius: int | None = None) -> tuple[DeviceArray, int, bool]:
-        """See Search.run."""
+        """See DeviceBfs.run."""
         found = self.find(source, radius)
         return found.distances, found.levels, found.complete
 

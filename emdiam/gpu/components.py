@@ -51,7 +51,7 @@ class DeviceComponents(Components):
         self._kernels.launch("name_components", n, n, parent, self._sizes)
         self._kernels.launch("count_components", n, n, self._sizes, out[1:])
         n_others, self._pairs, arcs = (int(count) for count in device.to_host(out)[1:])
-        graph.looked.arcs += arcs
+        graph.scanned.arcs += arcs
         self._parent = parent
         super().__init__(DeviceLabels(device, self._kernels, parent, reached_label), reached_label, n_others)
 
@@ -165,7 +165,7 @@ def grow_labels(device: Device, graph: DeviceGraph, labels: np.ndarray, seeds: n
         launcher.launch(kernels, queue[:size], (values, following, counts))
         size, arcs = device.to_host(counts).tolist()
         if graph.resident:  # of pages their launcher knows
-            graph.looked.arcs += arcs
+            graph.scanned.arcs += arcs
         queue, following = following, queue
         level += 1
         if tick is not None:

@@ -28,12 +28,12 @@ from ..traverse.domination import dominating
 from ..traverse.hidden import HiddenComponents
 from ..traverse.pivot_bounds import PivotBounds
 from .bfs_auto import AutoBfs
-from .bfs_whole import Found, WholeBfs
+from .bfs_whole import DeviceTraversal, WholeBfs
 from .components import DeviceComponents, grow_labels, growth_bytes
 from .device import Device, DeviceArray
 from .device_column import DeviceColumn, DevicePivotBounds
 from .failures import at_the_end
-from .graph import DeviceGraph, Search
+from .graph import DeviceBfs, DeviceGraph
 from .kernel_file import UNREACHED
 from .multi_source import MOST_WIDE_BITS, WIDE_RATE
 from .paged import PagedBfs, PagedGraph
@@ -131,7 +131,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
                           profile=partial(_profile, values, levels))
         return run
 
-    def _find(self, source: int, radius: int | None, into: DeviceArray | None) -> Found:
+    def _find(self, source: int, radius: int | None, into: DeviceArray | None) -> DeviceTraversal:
         """One search by the way of this engine; the distances go to `into`, if it is given."""
         if isinstance(self._search, WholeBfs):
             return self._search.find(source, radius, into)
@@ -150,7 +150,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
 
     def _new_arcs(self) -> int:
         """Arcs that devices have looked at and that are not counted yet."""
-        before, self._arcs_counted = self._arcs_counted, self._replicas.arcs_looked()
+        before, self._arcs_counted = self._arcs_counted, self._replicas.arcs_scanned()
         return self._arcs_counted - before
 
     def eccentricities(self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
@@ -320,13 +320,13 @@ def _cut_at(distances: DeviceVector, targets: np.ndarray, levels: int, complete:
     return last, False
 
 
-def _described(device: Device, distances: DeviceArray, levels: int, complete: bool) -> Found:
+def _described(device: Device, distances: DeviceArray, levels: int, complete: bool) -> DeviceTraversal:
     """What a search found whose distances, uint32[n] on the device, and largest distance are known."""
     values = DeviceVector(device, distances)
-    return Found(distances, levels, complete, *values.reached_and_first(levels), values.reached_bits())
+    return DeviceTraversal(distances, levels, complete, *values.reached_and_first(levels), values.reached_bits())
 
 
-def open_search(graph: DeviceGraph, setting: OnDevice) -> Search:
+def open_search(graph: DeviceGraph, setting: OnDevice) -> DeviceBfs:
     """BFS on `graph` by the variant and the load balancing of `setting`; imports the variants only where one is named.
 
     Raises InputError as variants.registry.named_bfs does.

@@ -21,7 +21,7 @@ PACKED = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @dataclass(frozen=True)
-class Held:
+class ArcRange:
     """Arcs that are at hand. neighbours : their heads: of arcs [begin, end), or with `packed` of the parts of the
     rows of the queue that lie in [begin, end), one after the other."""
 
@@ -32,7 +32,7 @@ class Held:
 
 
 class LevelBfs(ABC):
-    """BFS on one graph, a launch over its frontier a level, for any number of sources; a Search (graph.py).
+    """BFS on one graph, a launch over its frontier a level, for any number of sources; a DeviceBfs (graph.py).
 
     counts : words that a level counts, of which the first is the vertices that it has reached."""
 
@@ -126,22 +126,23 @@ class FrontierLauncher:
 
         kernels : from `kernels`. arguments : those of the visitor.
         """
-        self.launch_held(kernels, queue, Held(self.graph.neighbours, 0, self.graph.n_arcs), arguments)
+        self.launch_range(kernels, queue, ArcRange(self.graph.neighbours, 0, self.graph.n_arcs), arguments)
 
-    def launch_held(self, kernels: Sequence[Kernel], queue: DeviceArray, held: Held, arguments: Sequence[Any]) -> None:
+    def launch_range(self, kernels: Sequence[Kernel], queue: DeviceArray, arcs: ArcRange,
+                     arguments: Sequence[Any]) -> None:
         """The same for those of the arcs that are at hand."""
-        described = (*self._describe(queue, held), held.neighbours, *arguments)
+        described = (*self._describe(queue, arcs), arcs.neighbours, *arguments)
         self.device.launch(kernels[0], self._grid(kernels[0], queue.size), self.block, described)
         if self.mapping.defers:
             self.device.launch(kernels[1], self.device.resident_blocks(kernels[1], self.block), self.block, described)
 
-    def _describe(self, queue: DeviceArray, held: Held) -> tuple[Any, ...]:
+    def _describe(self, queue: DeviceArray, arcs: ArcRange) -> tuple[Any, ...]:
         """The arguments for the fields of Frontier; sums and chunks are made where they are needed."""
         starts, rows = self._starts, queue.size
-        if self.mapping.needs_sums or held.packed:
+        if self.mapping.needs_sums or arcs.packed:
             # Exclusive sums of the degrees, and their total; of the arcs at hand alone.
             starts = self._starts[: rows + 1]
-            self._of_frontier.launch("frontier_degrees", rows, queue, rows, self.graph.offsets, held.begin, held.end,
+            self._of_frontier.launch("frontier_degrees", rows, queue, rows, self.graph.offsets, arcs.begin, arcs.end,
                                      starts)
             self._sums.replace(starts)
         if self.mapping.n_phases == 2:
@@ -150,7 +151,7 @@ class FrontierLauncher:
         if self.mapping.defers:
             self.device.fill(self._n_deferred, 0)
         return (queue, np.uint64(rows), self.graph.offsets, starts, self._partition, self._deferred, self._n_deferred,
-                PACKED if held.packed else np.uint64(held.begin), np.uint64(held.end))
+                PACKED if arcs.packed else np.uint64(arcs.begin), np.uint64(arcs.end))
 
     def _grid(self, kernel: Kernel, n_rows: int) -> int:
         """Blocks of a launch over that many rows. The number of units is known on the device alone, so the

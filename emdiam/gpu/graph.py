@@ -32,7 +32,7 @@ def graph_macros(ids: np.dtype[Any], offsets: np.dtype[Any]) -> dict[str, Define
 
 
 @dataclass
-class Looked:
+class ScannedArcs:
     """arcs : that traversals of a graph on a device have looked at so far; named variants of BFS count none."""
 
     arcs: int = 0
@@ -44,14 +44,14 @@ class DeviceGraph:
     for more arcs than the offsets are for.
 
     resident : whether `neighbours` holds all arcs; where not, only a launcher sees them. usual_mapping : the load
-    balancing of a traversal that is given none. looked : raised by traversals.
+    balancing of a traversal that is given none. scanned : raised by traversals.
     """
 
     resident: ClassVar[bool] = True
     usual_mapping: ClassVar[str] = "two-phase"
     offsets: DeviceArray
     neighbours: DeviceArray
-    looked: Looked = field(default_factory=Looked, compare=False, repr=False, kw_only=True)
+    scanned: ScannedArcs = field(default_factory=ScannedArcs, compare=False, repr=False, kw_only=True)
     _shared: dict[str, DeviceArray] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -115,7 +115,7 @@ class DeviceGraph:
         return FrontierLauncher(device, self, mapping or self.usual_mapping, block)
 
 
-class Search(Protocol):
+class DeviceBfs(Protocol):
     """BFS on one graph, ready for any number of sources."""
 
     def run(self, source: int, radius: int | None = None) -> tuple[DeviceArray, int, bool]:

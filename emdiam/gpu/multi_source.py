@@ -216,7 +216,7 @@ class WholeBatch:
             np.uint32(self._epoch), *self._wide, given[-k:], np.uint32(columns is not None), counts,
             reach, self._barrier)
         levels, looked, *found = device.to_host(reach).tolist()
-        graph.looked.arcs += looked
+        graph.scanned.arcs += looked
         self._epoch += levels + 1
         return np.array(found[:k], np.int32)
 
@@ -253,5 +253,5 @@ class WideBatch:
             n, device.array(np.asarray(sources).astype(np.uint64)), k, *graph.planes(device, 2, words), self._full,
             *self._wide, counts, reach, self._barrier)
         _, looked, *found = device.to_host(reach).tolist()
-        graph.looked.arcs += looked
+        graph.scanned.arcs += looked
         return np.array(found[:k], np.int32)

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..traverse.core import Core
 from .device import Device, DeviceArray, Kernel
-from .frontier import FrontierLauncher, Held, LevelBfs
+from .frontier import ArcRange, FrontierLauncher, LevelBfs
 from .graph import DeviceGraph
 from .kernel_file import KernelFile
 from .page_cache import PageCache, pack_rows
@@ -136,7 +136,7 @@ class PagedLauncher(FrontierLauncher):
 
     def launch_plan(self, plan: _Plan, kernels: Sequence[Kernel], words: DeviceArray, arguments: Sequence[Any]) -> None:
         """The same, as `plan` has made it of these words."""
-        self.graph.looked.arcs += plan.arcs
+        self.graph.scanned.arcs += plan.arcs
         self._pages.counts.pages_skipped += self._pages.n_pages - sum(one.last - one.first + 1 for one in plan.groups)
         if plan.groups:
             self.device.fill(self._tails, 0)
@@ -144,9 +144,9 @@ class PagedLauncher(FrontierLauncher):
             queue = self._rows_of(group, words)
             held = self._bring(group, queue, plan)
             if self._long is not None and group.arcs >= LONG_ROW * group.rows:
-                self._long.launch_held(kernels[-1:], queue, held, arguments)
+                self._long.launch_range(kernels[-1:], queue, held, arguments)
             else:
-                self.launch_held(kernels, queue, held, arguments)
+                self.launch_range(kernels, queue, held, arguments)
             if group.way == COPY:
                 self._pages.used(group.first)
 
@@ -200,22 +200,22 @@ class PagedLauncher(FrontierLauncher):
         k = group.rows if group.first == group.last else int(self.device.to_host(tail)[0])
         return self._rows[:k]
 
-    def _bring(self, group: _Group, rows: DeviceArray, plan: _Plan) -> Held:
+    def _bring(self, group: _Group, rows: DeviceArray, plan: _Plan) -> ArcRange:
         """The arcs of a group, at hand for what is launched from now on."""
         pages, counts = self._pages, self._pages.counts
         begin, end = pages.range_of(group.first, group.last)
         if group.way == COPY:
             part = pages.blocks_of(group.first)
-            return Held(pages.bring(group.first, np.flatnonzero(plan.active[part]) + part.start), begin, end)
+            return ArcRange(pages.bring(group.first, np.flatnonzero(plan.active[part]) + part.start), begin, end)
         if group.way == IN_PLACE:
             counts.pages_in_place += 1
             counts.bytes_in_place += int(plan.sectors[group.first : group.last + 1].sum()) * SECTOR_BYTES
-            return Held(pages.in_place(begin, end), begin, end)
+            return ArcRange(pages.in_place(begin, end), begin, end)
         k = pack_rows(self._paged.core, self.device.to_host(rows), begin, end, self._packed)
         counts.pages_gathered += 1
         counts.bytes_gathered += k * self._packed.itemsize
         self.device.copy(self._packed[:k], self._arcs[:k])
-        return Held(self._arcs[:k], begin, end, packed=True)
+        return ArcRange(self._arcs[:k], begin, end, packed=True)
 
 
 class PagedBfs(LevelBfs):
@@ -279,7 +279,7 @@ class PagedBfs(LevelBfs):
         """Count what the level has looked at, if it went up."""
         if self._up:
             looked = int(self.counted[2])
-            self._graph.looked.arcs += looked
+            self._graph.scanned.arcs += looked
             self._paged.pages.counts.bytes_up += looked * self._graph.id_dtype.itemsize
             self._paged.pages.counts.levels_up += 1
             self._up = False

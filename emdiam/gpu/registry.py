@@ -28,7 +28,7 @@ LABEL_MAPPING = "two-phase"
 
 
 @dataclass(frozen=True)
-class Entry:
+class KernelEntry:
     """One function of a kernel file.
 
     file : in emdiam/gpu/kernels. entry : its name. block : threads of a block in launches, a multiple of 32
@@ -70,7 +70,7 @@ def mapping_builds(names: Sequence[str], others: Sequence[Defines] = GRAPHS) -> 
                  for name in names for other in others)
 
 
-def mapped(file: str, *entries: str, others: Sequence[Defines] = GRAPHS, **options: Any) -> tuple[Entry, ...]:
+def mapped(file: str, *entries: str, others: Sequence[Defines] = GRAPHS, **options: Any) -> tuple[KernelEntry, ...]:
     """Entries of a file that is built with every mapping (papers/004, section 5), and for deferred rows.
 
     Budget: 80 registers, for multi-phase search of wide ids, whose arcs wait in registers; others take 22 to 40.
@@ -79,9 +79,9 @@ def mapped(file: str, *entries: str, others: Sequence[Defines] = GRAPHS, **optio
     return plain(file, *entries, builds=builds, **{"registers": 80, **options})
 
 
-def plain(file: str, *entries: str, **options: Any) -> tuple[Entry, ...]:
-    """Entries of one file that differ in their names alone. options : other fields of Entry."""
-    return tuple(Entry(file, entry, **options) for entry in entries)
+def plain(file: str, *entries: str, **options: Any) -> tuple[KernelEntry, ...]:
+    """Entries of one file that differ in their names alone. options : other fields of KernelEntry."""
+    return tuple(KernelEntry(file, entry, **options) for entry in entries)
 
 
 # Types of a weight, and of the length of a path, which is u64 along integers and double along floats.
@@ -111,34 +111,34 @@ _MATRICES = tuple({**graph, "WEIGHT": weight, "CELL": cell} for graph in GRAPHS 
 _TILED = combinations(CELL=CELLS, TILE=TILES)
 _DAL_BUILDS = on_graphs(DISTANCE=DISTANCES, MATRIX=(0, 1))
 
-ENTRIES: tuple[Entry, ...] = (
+ENTRIES: tuple[KernelEntry, ...] = (
     # Frontiers and their load balancing.
     *plain("frontier.cu", "frontier_degrees", "partition_rows", "arcs_of_queue", "words_of_queue", "queue_of_words",
            "queue_of_value", "admit_seeds", builds=GRAPHS),
     # BFS, all levels in one launch. One block a multiprocessor, of as many threads as registers let it have: 1,024 of
     # 64, and fewer with wide offsets and on sm_100; the bounds of the launch keep them to it.
-    Entry("bfs_whole.cu", "whole_search", block=512, registers=112, builds=GRAPHS, cooperative=True),
+    *plain("bfs_whole.cu", "whole_search", block=512, registers=112, builds=GRAPHS, cooperative=True),
     # BFS, level by level. One block a multiprocessor: about half of the registers that its threads may have.
-    Entry("bfs_persistent.cu", "persistent_levels", block=512, registers=72, builds=GRAPHS, cooperative=True),
-    Entry("bfs_bitmaps.cu", "bottom_up_words", registers=64, builds=GRAPHS),
+    *plain("bfs_persistent.cu", "persistent_levels", block=512, registers=72, builds=GRAPHS, cooperative=True),
+    *plain("bfs_bitmaps.cu", "bottom_up_words", registers=64, builds=GRAPHS),
     *plain("bfs_bitmaps.cu", "isolated_words", "start_search", "visited_words", builds=GRAPHS),
     *mapped("bfs_top_down.cu", "top_down_bits", "reach_words", "mark_words"),
     # Arcs that are paged.
-    Entry("paging.cu", "page_activity", registers=48, builds=GRAPHS),
+    *plain("paging.cu", "page_activity", registers=48, builds=GRAPHS),
     *plain("paging.cu", "rows_of_range", "read_sectors", builds=GRAPHS),
     # Many sources, spreads and labels.
     *mapped("multi_source.cu", "push_bits", others=_WORDS),
     *plain("multi_source_levels.cu", "seed_bits", "write_levels", builds=_WORDS),
-    Entry("multi_source_levels.cu", "pull_bits", registers=64, builds=_WORDS),
-    Entry("multi_source_levels.cu", "settle_bits", registers=40, builds=_WORDS),
-    Entry("multi_source_whole.cu", "whole_batch", registers=80, builds=_WORDS, cooperative=True),
-    Entry("multi_source_wide.cu", "wide_batch", registers=80, builds=_WIDE, cooperative=True),
+    *plain("multi_source_levels.cu", "pull_bits", registers=64, builds=_WORDS),
+    *plain("multi_source_levels.cu", "settle_bits", registers=40, builds=_WORDS),
+    *plain("multi_source_whole.cu", "whole_batch", registers=80, builds=_WORDS, cooperative=True),
+    *plain("multi_source_wide.cu", "wide_batch", registers=80, builds=_WIDE, cooperative=True),
     *mapped("spread.cu", "spread_level"),
-    Entry("spread_whole.cu", "whole_spread", registers=64, builds=GRAPHS, cooperative=True),
-    Entry("labels.cu", "grow_labels", registers=40, builds=mapping_builds([LABEL_MAPPING])),
+    *plain("spread_whole.cu", "whole_spread", registers=64, builds=GRAPHS, cooperative=True),
+    *plain("labels.cu", "grow_labels", registers=40, builds=mapping_builds([LABEL_MAPPING])),
     *plain("components.cu", "begin_components", "join_arcs", "name_components", "count_components",
            "describe_components", "first_in_component", registers=40, builds=mapping_builds([LABEL_MAPPING])),
-    Entry("rows.cu", "steep_arcs", registers=40, builds=GRAPHS),
+    *plain("rows.cu", "steep_arcs", registers=40, builds=GRAPHS),
     *plain("rows.cu", "walk_down", "largest_degree", "mark_degree", "put_isolated", builds=GRAPHS),
     # Columns, and the bounds that the exact methods keep in them.
     *plain("columns.cu", "column_bits", "column_best", "column_first", "column_reached", "column_count",
@@ -159,8 +159,8 @@ ENTRIES: tuple[Entry, ...] = (
     *mapped("variants/bfs_merrill.cu", "merrill_expand", "merrill_expand_contract"),
     *mapped("variants/bfs_merrill.cu", "merrill_contract", "merrill_contract_expand", registers=32),
     *plain("variants/bfs_4k.cu", "bfs4k_virtual_warps", "bfs4k_edge_discover", builds=GRAPHS, registers=40),
-    Entry("variants/bfs_4k.cu", "bfs4k_hubs", builds=GRAPHS),
-    Entry("variants/bfs_4k.cu", "bfs4k_block", registers=48, builds=GRAPHS),
+    *plain("variants/bfs_4k.cu", "bfs4k_hubs", builds=GRAPHS),
+    *plain("variants/bfs_4k.cu", "bfs4k_block", registers=48, builds=GRAPHS),
     # papers/001: variants, layouts, and bounds.
     *plain("variants/bfs_dal.cu", "bfs_standard", "bfs_lists", "bfs_pointers", "bfs_busy_wait", "bfs_textures",
            "bfs_warp", "count_left", builds=_DAL_BUILDS),
@@ -170,7 +170,7 @@ ENTRIES: tuple[Entry, ...] = (
     # From one source.
     *plain("paths/harish.cu", "harish_relax", "edges_relax", "reverse_relax", "harish_commit", builds=_HARISH,
            registers=48),
-    Entry("paths/workfront_sweep.cu", "sweep_workfront", registers=80, builds=_SWEEP),
+    *plain("paths/workfront_sweep.cu", "sweep_workfront", registers=80, builds=_SWEEP),
     *plain("paths/near_far.cu", "near_far_relax", "near_far_least", "near_far_split",
            builds=mapping_builds([USUAL], _ROWS), registers=48),
     *plain("paths/hbf.cu", "count_arcs_in", "classify_arcs", "hbf_relax", builds=_HBF, registers=48),
@@ -182,14 +182,14 @@ ENTRIES: tuple[Entry, ...] = (
     # Between all pairs: cells wait in registers, 16 of each thread.
     *plain("paths/floyd_warshall.cu", "floyd_warshall_step", "floyd_warshall_diagonal", "floyd_warshall_cross",
            "floyd_warshall_rest", builds=_TILED, registers=128),
-    Entry("paths/floyd_warshall_single.cu", "floyd_warshall_single", builds=_TILED, registers=128, cooperative=True),
-    Entry("paths/min_plus.cu", "min_plus_product", registers=128,
-          builds=combinations(CELL=CELLS, TILE=TILES, LAZY=(0, 1))),
+    *plain("paths/floyd_warshall_single.cu", "floyd_warshall_single", builds=_TILED, registers=128, cooperative=True),
+    *plain("paths/min_plus.cu", "min_plus_product", registers=128,
+           builds=combinations(CELL=CELLS, TILE=TILES, LAZY=(0, 1))),
 )
 
 
 @cache
-def find_entry(file: str, entry: str) -> Entry:
+def find_entry(file: str, entry: str) -> KernelEntry:
     """The registered entry of that name. Raises KeyError if there is none."""
     for known in ENTRIES:
         if (known.file, known.entry) == (file, entry):

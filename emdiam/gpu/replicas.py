@@ -43,9 +43,9 @@ class Replicas:
     def __len__(self) -> int:
         return len(self._graphs)
 
-    def arcs_looked(self) -> int:
+    def arcs_scanned(self) -> int:
         """Arcs that traversals of these graphs have looked at so far."""
-        return sum(graph.looked.arcs for _, graph in self._graphs)
+        return sum(graph.scanned.arcs for _, graph in self._graphs)
 
     def eccentricities(self, sources: np.ndarray, targets: np.ndarray | None, columns: Columns, batch: int,
                        ended: Ended) -> np.ndarray:

@@ -150,5 +150,5 @@ class WholeSpread:
             n, bound, given[:k], given[k : 2 * k], k, value, limit, np.uint32(due is None), *graph.queues(device),
             *self._wide, self._counts, self._lowered, self._barrier)
         lowered, looked = device.to_host(self._lowered).tolist()
-        graph.looked.arcs += looked
+        graph.scanned.arcs += looked
         return int(lowered)

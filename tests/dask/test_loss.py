@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from emdiam.dask.column_verbs import Reached
+from emdiam.dask.column_verbs import ReachedBits
 from emdiam.errors import StateLost
 from tests.helpers import naive
 from tests.helpers.checkpoint_runs import comparable
@@ -93,7 +93,7 @@ def test_a_bfs_cut_short_is_done_again(
     with engine_on_workers(write_store(tmp_path / "g.zarr", graph), workers, processes=False,
                            dense_arcs=dense) as engine:
         for rank in range(workers):
-            with losing_at(monkeypatch, search.Search, method,
+            with losing_at(monkeypatch, search.RankBfs, method,
                            lambda s, r=rank: s._frontier.alltoall.rank == r and s.level >= 1):
                 engine.repeated(lambda: check_distances(engine, graph, 13))
             assert engine.group.losses[-1].verb == "bfs"
@@ -123,7 +123,7 @@ def some_steps(engine: Any, n: int, key: int, lost: dict[int, int]) -> list[Any]
             second = engine.new_column(2 * n, 3)
             second.put(rng.integers(0, n, 5), 1)
         elif i == 2:
-            told.append(second.recode([3], 9, Reached()))
+            told.append(second.recode([3], 9, ReachedBits()))
         elif i == 3:
             second.tighten_upper(first.distances, 2, 0, n)
         elif i == 4:

@@ -169,13 +169,13 @@ def check_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, work
     shape = nx.convert_node_labels_to_integers(classes()[name], ordering="sorted")
     graph = naive.graph_of(len(shape), shape.edges)
     n, dense = len(graph), set()
-    plain = search.Search._dense_level
+    plain = search.RankBfs._dense_level
 
-    def noted(self: search.Search) -> None:
+    def noted(self: search.RankBfs) -> None:
         dense.add(self.level + 1)
         plain(self)
 
-    monkeypatch.setattr(search.Search, "_dense_level", noted)
+    monkeypatch.setattr(search.RankBfs, "_dense_level", noted)
     path = write_store(tmp_path / "g.zarr", graph)
     with engine_on_workers(path, workers, processes=False, dense_arcs=dense_arcs) as engine:
         for source in (0, n // 2, n - 1):

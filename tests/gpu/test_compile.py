@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from emdiam.gpu.registry import ENTRIES, Entry, combinations, find_entry
+from emdiam.gpu.registry import ENTRIES, KernelEntry, combinations, find_entry
 from emdiam.gpu.source import ARCHITECTURES, KERNELS, Define
 from tests.simt import runner
 from tests.simt.compile_proof import NVCC, Usage, compile_log, compile_logs, have_nvcc, read_log
@@ -31,7 +31,7 @@ def builds() -> list[tuple[str, Mapping[str, Define]]]:
     return [(file, defines) for (file, _), defines in found.items()]
 
 
-def faults(known: list[Entry], used: dict[str, Usage]) -> list[str]:
+def faults(known: list[KernelEntry], used: dict[str, Usage]) -> list[str]:
     """How what a build holds differs from what the registry says of it."""
     names = {entry.entry for entry in known}
     found = [f"{name} is not in the registry" for name in sorted(used.keys() - names)]
@@ -124,7 +124,7 @@ def test_the_log_is_read() -> None:
 
 
 def test_every_difference_is_noticed() -> None:
-    known = [Entry("f.cu", "second", registers=32), Entry("f.cu", "third")]
+    known = [KernelEntry("f.cu", "second", registers=32), KernelEntry("f.cu", "third")]
     assert faults(known, read_log(LOG)) == [
         "first is not in the registry", "third is in the registry alone", "second spills 16 bytes",
         "second has 8 bytes of local memory",

@@ -35,7 +35,7 @@ def arcs_within(graph: naive.Graph, dist: list[int], radius: float = FOREVER) ->
 
 def looked(graph: DeviceGraph) -> int:
     """Arcs that were looked at since this was asked before."""
-    arcs, graph.looked.arcs = graph.looked.arcs, 0
+    arcs, graph.scanned.arcs = graph.scanned.arcs, 0
     return arcs
 
 

@@ -129,7 +129,7 @@ def _reverse(device: Device, weighted: WeightedGraph) -> Relaxation:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ArcLayout:
     """prepare : makes it of rows on the device. title : what it is. section : of the papers. bytes : on the device,
     beside the rows."""
 
@@ -139,19 +139,19 @@ class Layout:
     bytes: str
 
 
-LAYOUTS: Mapping[str, Layout] = MappingProxyType({
-    "rows": Layout(_rows, "Compressed rows, heads beside weights", "papers/004, 1.2", "0"),
-    "pairs": Layout(_pairs, "Compressed rows of pairs (array of structures)", "papers/004, 1.2", "8 m"),
-    "lists": Layout(_lists, "Lists padded to whole segments", "papers/001, IV-B", "16 n + 8 m, padded"),
-    "list-matrix": Layout(_list_matrix, "Matrix of padded lists (ELL)", "papers/001, IV-B", "16 n + 8 n l"),
-    "matrix": Layout(_matrix, "Adjacency matrix with a pitch", "papers/004, 1.1", "8 n^2"),
-    "edges": Layout(_edges, "Edge list (COO)", "papers/004, 1.3", "4 m"),
-    "paired-edges": Layout(_paired_edges, "Edge list, head and weight as pairs", "papers/004, 1.3", "12 m"),
-    "reverse": Layout(_reverse, "Compressed rows of the arcs that come in", "papers/004, 1.2", "8 n + 8 m"),
+LAYOUTS: Mapping[str, ArcLayout] = MappingProxyType({
+    "rows": ArcLayout(_rows, "Compressed rows, heads beside weights", "papers/004, 1.2", "0"),
+    "pairs": ArcLayout(_pairs, "Compressed rows of pairs (array of structures)", "papers/004, 1.2", "8 m"),
+    "lists": ArcLayout(_lists, "Lists padded to whole segments", "papers/001, IV-B", "16 n + 8 m, padded"),
+    "list-matrix": ArcLayout(_list_matrix, "Matrix of padded lists (ELL)", "papers/001, IV-B", "16 n + 8 n l"),
+    "matrix": ArcLayout(_matrix, "Adjacency matrix with a pitch", "papers/004, 1.1", "8 n^2"),
+    "edges": ArcLayout(_edges, "Edge list (COO)", "papers/004, 1.3", "4 m"),
+    "paired-edges": ArcLayout(_paired_edges, "Edge list, head and weight as pairs", "papers/004, 1.3", "12 m"),
+    "reverse": ArcLayout(_reverse, "Compressed rows of the arcs that come in", "papers/004, 1.2", "8 n + 8 m"),
 })
 
 
-def find_layout(name: str) -> Layout:
+def find_layout(name: str) -> ArcLayout:
     """The layout of that name. Raises InputError, with the names that there are, if there is none."""
     if name not in LAYOUTS:
         raise no_such("layout", name, LAYOUTS)

@@ -13,7 +13,7 @@ from ..bfs_persistent import MOST_THREADS as MOST_THREADS_AT_ONCE
 from ..bfs_persistent import bfs_persistent
 from ..bfs_whole import WholeBfs, bfs_whole
 from ..device import Device, DeviceArray
-from ..graph import DeviceGraph, Search
+from ..graph import DeviceBfs, DeviceGraph
 from ..kernel_file import MOST_THREADS, UNREACHED, check_block
 from ..mappings import find_mapping, read_knobs
 from ..setting import AUTO, OnDevice
@@ -137,14 +137,14 @@ def find_variant(text: str) -> tuple[Variant, dict[str, Any]]:
 
 
 class _VariantBfs:
-    """A variant on one graph that is on the device, for any number of sources; see Search."""
+    """A variant on one graph that is on the device, for any number of sources; see DeviceBfs."""
 
     def __init__(self, variant: Variant, device: Device, graph: DeviceGraph, options: dict[str, Any]) -> None:
         self._run, self._device, self._graph = variant.run, device, graph
         self._options = variant.prepared(device, graph, options)
 
     def run(self, source: int, radius: int | None = None) -> tuple[DeviceArray, int, bool]:
-        """See Search.run; all levels are done, whatever the radius."""
+        """See DeviceBfs.run; all levels are done, whatever the radius."""
         distances, levels = self._run(self._device, self._graph, source, **self._options)
         if radius is None or levels < radius:
             return distances, levels, True
@@ -153,7 +153,7 @@ class _VariantBfs:
         return distances, radius, False
 
 
-def named_bfs(graph: DeviceGraph, setting: OnDevice) -> Search:
+def named_bfs(graph: DeviceGraph, setting: OnDevice) -> DeviceBfs:
     """BFS on `graph` by the variant and the load balancing of `setting`.
 
     Raises InputError for a variant, a mapping or a knob that there is not, a mapping that the variant does not take,
