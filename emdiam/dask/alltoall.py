@@ -23,8 +23,9 @@ from typing import Any
 
 import numpy as np
 from distributed import Worker
-from distributed.comm import connect, listen
 from distributed.protocol import to_serialize
+
+from .internals import connected_as, listener_beside
 
 NO_FACTS = np.empty(0, np.int64)
 _NOTHING = np.empty(0, np.uint8)
@@ -78,10 +79,7 @@ class AllToAll:
     async def listen(self, worker: Worker) -> str:
         """Listen beside the worker, on a port of the system's choice; the address."""
         self._loop, self._all_there = asyncio.get_running_loop(), asyncio.Event()
-        protocol, _, place = worker.address.partition("://")
-        host = "" if protocol == "inproc" else place.rpartition(":")[0] + ":0"
-        self._security = worker.security
-        self._listener = listen(f"{protocol}://{host}", self._receive, **self._security.get_listen_args("worker"))
+        self._worker, self._listener = worker, listener_beside(worker, self._receive)
         await self._listener.start()
         address: str = self._listener.contact_address
         return address
@@ -90,7 +88,7 @@ class AllToAll:
         """One connection to each other rank, whose addresses these are; all of them listen. Raises PeerLost."""
         try:
             for rank in range(self.rank + 1, self.size):
-                comm = await connect(addresses[rank], **self._security.get_connection_args("worker"))
+                comm = await connected_as(self._worker, addresses[rank])
                 await comm.write({"rank": self.rank})
                 reader = asyncio.create_task(self._read(comm, rank))
                 self._readers.add(reader)  # which the loop does not hold

@@ -25,7 +25,7 @@ from ..store.check import blamed_on
 from ..store.store import Store
 from ..units import default_memory_bytes
 from .engine import DaskEngine
-from .here import ClusterHere, await_workers, settings_here
+from .internals import RunCluster, await_workers, cluster_settings
 from .plan import RankSpec, plan_client
 from .ranges import balanced_ranges
 from .rank_group import RankGroup, chosen_workers
@@ -93,8 +93,8 @@ def connected(cluster: OnCluster, threads: int) -> Iterator[Client]:
         if cluster.scheduler is None:
             workers = cluster.workers or 1
             each = cluster.worker_threads or max(1, threads // workers)
-            stack.enter_context(settings_here(cluster.dashboard))
-            here = stack.enter_context(_whole(lambda: ClusterHere(workers, each, cluster.dashboard)))
+            stack.enter_context(cluster_settings(cluster.dashboard))
+            here = stack.enter_context(_whole(lambda: RunCluster(workers, each, cluster.dashboard)))
             client = stack.enter_context(Client(here))
             if cluster.dashboard:
                 _LOG.warning("Dask's dashboard of this run is at %s; it asks for no password: every user of this"
@@ -150,10 +150,10 @@ def _start_tracker() -> None:
 
 
 @contextmanager
-def _whole(start: Callable[[], ClusterHere]) -> Iterator[ClusterHere]:
+def _whole(start: Callable[[], RunCluster]) -> Iterator[RunCluster]:
     """The cluster that start() starts, closed in the end. A stop in the middle waits until it is there: Dask cannot
     close one that is half there."""
-    made: Future[ClusterHere] = Future()
+    made: Future[RunCluster] = Future()
 
     def fulfil() -> None:
         if made.set_running_or_notify_cancel():
@@ -179,7 +179,7 @@ def _whole(start: Callable[[], ClusterHere]) -> Iterator[ClusterHere]:
             raise
 
 
-def _end(made: Future[ClusterHere]) -> None:
+def _end(made: Future[RunCluster]) -> None:
     """Close a cluster when it is there, if its start has begun; any number of times."""
     if not made.cancel() and made.exception() is None:
         made.result().close()

@@ -27,6 +27,7 @@ from ..errors import InputError, StateLost
 from ..store.store import Store
 from ..stream.counters import Counters
 from .alltoall import PeerLost
+from .internals import is_of_actor
 from .plan import RankSpec
 from .ranges import balanced_ranges
 from .rank import Done, Rank, Verb
@@ -326,7 +327,7 @@ def _reaching() -> Iterator[None]:
     except (CommClosedError, TimeoutError, *_CANCELLED) as error:
         raise _Loss(f"a connection broke ({error})") from None
     except (OSError, RuntimeError) as error:
-        if "Actor" not in str(error):
+        if not is_of_actor(error):
             raise
         raise _Loss(f"a connection broke ({error})" if isinstance(error, OSError) else str(error)) from None
 

@@ -304,7 +304,7 @@ def test_killed_processes_between_and_inside_verbs(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_worker_that_is_lost_twice_comes_back_twice() -> None:
     """The second time while Dask's own cluster looks after the first, 15 s later."""
-    from emdiam.dask.here import await_workers
+    from emdiam.dask.internals import await_workers
     from emdiam.dask.opening import connected
     from emdiam.dask.setting import OnCluster
 

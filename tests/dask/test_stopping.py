@@ -77,7 +77,7 @@ def test_a_cluster_is_closed_wherever_a_stop_comes(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_workers_are_not_profiled(processes: bool):
     """Dask's profiler may stop a process for good."""
-    from emdiam.dask.here import await_workers
+    from emdiam.dask.internals import await_workers
     from emdiam.dask.opening import connected
     from emdiam.dask.setting import OnCluster
     from tests.helpers.workers import client

@@ -38,9 +38,9 @@ def client(workers: int, processes: bool = True, threads: int = 1) -> Any:
 def _client(workers: int, processes: bool, threads: int) -> Any:
     _settle()
     if processes:
-        from emdiam.dask.here import ClusterHere, await_workers
+        from emdiam.dask.internals import RunCluster, await_workers
 
-        cluster: Any = ClusterHere(workers, threads)
+        cluster: Any = RunCluster(workers, threads)
         found = distributed.Client(cluster)
         await_workers(found)
     else:
@@ -64,10 +64,10 @@ def tls_settings(workers: int) -> dict[str, str]:
 @cache
 def _settle() -> None:
     """The settings of emdiam's own clusters, until the session ends: a busy machine passes Dask's time limits."""
-    from emdiam.dask.here import settings_here
+    from emdiam.dask.internals import cluster_settings
 
     settings = ExitStack()
-    settings.enter_context(settings_here())
+    settings.enter_context(cluster_settings())
     atexit.register(settings.close)
 
 

@@ -1,4 +1,10 @@
-"""A cluster on this machine for one run, which no other user of the machine reaches.
+"""All that is taken of dask.distributed beyond what it documents, and the cluster of one run on this machine.
+
+Actors, clients and connections have a documented interface. Beyond it are: the TLS settings of a worker, the text of an
+error of a lost actor, the HTTP servers of scheduler and worker, and the processes of a SpecCluster with their nannies.
+tests/dask/test_internals.py says what changed where a newer distributed has them otherwise.
+
+No other user of the machine reaches the cluster of a run.
 
 Dask sends code: a program that connects to its scheduler or to a worker runs code as the user who started it. So all of
 them, and the listeners of the ranks (alltoall.py), take only connections with the key of this run. It is made for each
@@ -21,6 +27,7 @@ from typing import Any
 
 import dask
 from distributed import Client, Nanny, Scheduler, SpecCluster, Status, Worker
+from distributed.comm import connect, listen
 from distributed.security import Security
 
 from ..errors import InputError, StateLost
@@ -48,6 +55,24 @@ START_SECONDS = 600.0
 _FOLDER = "temporary-directory"
 
 
+def listener_beside(worker: Worker, receive: Callable[[Any], Any]) -> Any:
+    """A listener on the host of a worker, on a port of the system's choice, with the worker's TLS; it hands connections
+    to `receive`. Start it."""
+    protocol, _, place = worker.address.partition("://")
+    host = "" if protocol == "inproc" else place.rpartition(":")[0] + ":0"
+    return listen(f"{protocol}://{host}", receive, **worker.security.get_listen_args("worker"))
+
+
+async def connected_as(worker: Worker, address: str) -> Any:
+    """A connection to an address, with the worker's TLS."""
+    return await connect(address, **worker.security.get_connection_args("worker"))
+
+
+def is_of_actor(error: Exception) -> bool:
+    """Whether distributed raised it, as OSError or RuntimeError, for an actor whose worker is gone."""
+    return "Actor" in str(error)
+
+
 class _Scheduler(Scheduler):
     """A scheduler without an HTTP server."""
 
@@ -67,7 +92,7 @@ class _Worker(Worker):
         """Listen nowhere."""
 
 
-class ClusterHere(SpecCluster):
+class RunCluster(SpecCluster):
     """A scheduler in this process, and worker processes, which mend() starts.
 
     workers : how many. threads : of each. dashboard : whether the scheduler has Dask's dashboard.
@@ -129,7 +154,7 @@ class ClusterHere(SpecCluster):
 
 
 def await_workers(client: Client, heartbeat: Callable[[int], None] | None = None) -> dict[str, int]:
-    """Wait until all workers of a client's ClusterHere are there; threads by address.
+    """Wait until all workers of a client's RunCluster are there; threads by address.
 
     heartbeat : called now and then with how many there are. Raises StateLost where they do not come."""
     cluster, until = client.cluster, time.monotonic() + START_SECONDS
@@ -146,8 +171,8 @@ def await_workers(client: Client, heartbeat: Callable[[int], None] | None = None
 
 
 @contextmanager
-def settings_here(dashboard: bool = False) -> Iterator[None]:
-    """Dask's settings for a ClusterHere, and the folder of what it writes, which is removed in the end."""
+def cluster_settings(dashboard: bool = False) -> Iterator[None]:
+    """Dask's settings for a RunCluster, and the folder of what it writes, which is removed in the end."""
     routes = [*_ROUTES] if dashboard else []
     with (
         tempfile.TemporaryDirectory(prefix="emdiam-workers-", dir=dask.config.get(_FOLDER, None),
