@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from emdiam.dask.ranges import queue_entries, range_state_bytes
+from emdiam.dask.plan import queue_entries, range_state_bytes
 from emdiam.store.layout import CHUNK_IDS, id_dtype
 from emdiam.traverse.workspace import queue_capacity
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from emdiam.dask.ranges import balanced_ranges
+from emdiam.dask.plan import balanced_ranges
 from emdiam.engine.interface import Engine
 from emdiam.store.array_reader import read_slice
 from emdiam.store.store import Store

@@ -27,7 +27,7 @@ from ..stream.offsets import row_length
 from ..traverse.rows import has_bit
 from ..traverse.sparse import FIRST_ROW, queue_walk
 from ..traverse.workspace import ARCS, COUNT, CURRENT, HEAD, LEVEL, LIMIT, MISSED, MISSING, NEXT, NEXT_ARCS
-from .exchange import Pairs, least_of_each
+from .alltoall import Pairs, least_of_each
 from .frontier import RankFrontier
 
 FIRST_LEAD, LARGEST = 4, 1 << 40

@@ -14,7 +14,7 @@ import numpy as np
 from ..traverse.columns import PIECE_ITEMS, digests
 from ..traverse.core import list_degree
 from ..traverse.pivot_bounds import fold_range, list_between
-from .ranges import virtual_column
+from .plan import virtual_column
 from .rank import Rank
 
 Span = tuple[int, int]

@@ -28,9 +28,9 @@ from ..traverse.components import (
     tally,
 )
 from ..traverse.rows import ALL
+from .alltoall import Answer, OwnerExchange, distinct_pairs, least_of_each, range_ranks
 from .columns import Columns, WorkerColumn
-from .exchange import Answer, OwnerExchange, distinct_pairs, least_of_each, range_ranks
-from .ranges import virtual_zeros
+from .plan import virtual_zeros
 from .rank import Rank
 
 _PIECE = 1 << 20

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..gpu.range_rows import RangeRows
 from ..traverse.core import Core
-from .exchange import OwnerExchange
+from .alltoall import OwnerExchange
 from .frontier import NO_IDS, RankFrontier
 
 # Arcs of a rank's rows from which a sparse level is worth the way to the device, and more for a word of a bitmap.

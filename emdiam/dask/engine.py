@@ -40,10 +40,10 @@ from ..traverse.pivot_bounds import PivotBounds
 from ..traverse.workspace import pairs_to_meet
 from . import components as component_verbs
 from . import multi, scans, search, walks
+from .alltoall import ranks_of, slab_size
 from .column_verbs import ReachedBits, of_degree, on_core
 from .columns import Columns, WorkerBounds, WorkerColumn, ref
 from .components import WorkerComponents
-from .exchange import ranks_of, slab_size
 from .labels import WorkerClusters, on_workers
 from .masks import range_bytes, row_bytes
 from .rank_group import VAIN_LOSSES, Loss, RankGroup, WorkersLost

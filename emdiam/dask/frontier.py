@@ -17,8 +17,7 @@ from ..traverse.dense import bottom_up, commit, top_down
 from ..traverse.direction import Front
 from ..traverse.sparse import sparse_bfs
 from ..traverse.workspace import ARCS, COUNT, CURRENT, DENSE, HEAD, LEVEL, MISSED, MISSING, NEXT, NEXT_ARCS, set_bits
-from .alltoall import NO_FACTS
-from .exchange import OwnerExchange
+from .alltoall import NO_FACTS, OwnerExchange
 from .frontier_codec import add_to_words, encode_words, list_words
 
 NO_IDS = np.empty(0, np.int64)
@@ -29,7 +28,7 @@ _FOREVER = 1 << 62
 class RankFrontier:
     """The frontier among the vertices first..stop-1 of this rank, as a list or as a bitmap, and the work on it.
 
-    core : over the range's table (ranges.py). alltoall : rounds with the others.
+    core : over the range's table (plan.py). alltoall : rounds with the others.
     words : slice, the words of this range in a bitmap of all vertices. dense : whether the frontier is in
     core.work.frontier[words], and not in `vertices` (int64[k]). front : what directions are chosen from, and `reached`,
     vertices so far, both of all ranks. bias : what searches learn of them.

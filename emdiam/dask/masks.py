@@ -25,7 +25,7 @@ from ..traverse.multi import words_for
 from ..traverse.multi_dense import see
 from ..traverse.rows import bit_walk, buffered_walk, row_walk
 from ..traverse.workspace import set_bits
-from .ranges import virtual_zeros
+from .plan import virtual_zeros
 
 SEEN, NEXT = 0, 1
 FULL, FRESH, ACTIVE = 0, 1, 2

@@ -15,7 +15,7 @@ import numpy as np
 from .frontier import RankFrontier
 from .frontier_codec import add_to_words, encode_words
 from .masks import ACTIVE, Masks, row_bytes
-from .ranges import virtual_zeros
+from .plan import virtual_zeros
 from .rank import Rank
 
 # A pushed arc costs so many pulled ones, on one thread; all threads pull.

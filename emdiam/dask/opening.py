@@ -26,8 +26,7 @@ from ..store.store import Store
 from ..units import default_memory_bytes
 from .engine import DaskEngine
 from .internals import RunCluster, await_workers, cluster_settings
-from .plan import RankSpec, plan_client
-from .ranges import balanced_ranges
+from .plan import RankSpec, balanced_ranges, plan_client
 from .rank_group import RankGroup, chosen_workers
 from .setting import OnCluster
 

@@ -28,12 +28,10 @@ from ..traverse.core import Core
 from ..traverse.ram_column import RamColumn
 from ..traverse.workspace import Workspace
 from ..units import default_memory_bytes, peak_rss_bytes
-from .alltoall import PeerLost
+from .alltoall import OwnerExchange, PeerLost
 from .device_frontier import DeviceFrontier
-from .exchange import OwnerExchange
 from .frontier import RankFrontier
-from .plan import RankSpec, plan_rank
-from .ranges import build_range_table, queue_entries, virtual_zeros
+from .plan import RankSpec, build_range_table, plan_rank, queue_entries, virtual_zeros
 
 Verb = Callable[..., Any]
 

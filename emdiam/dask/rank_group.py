@@ -28,8 +28,7 @@ from ..store.store import Store
 from ..stream.counters import Counters
 from .alltoall import PeerLost
 from .internals import is_of_actor
-from .plan import RankSpec
-from .ranges import balanced_ranges
+from .plan import RankSpec, balanced_ranges
 from .rank import Done, Rank, Verb
 
 WAIT_SECONDS = 60.0

@@ -22,7 +22,7 @@ from ..traverse.condense import ALL_ROWS, crossing_arcs, shifts_of
 from ..traverse.labels import WIDE_BITS
 from ..traverse.paths import one_way, steep_arcs
 from ..traverse.tree_diameter import choose_parents, count_children, fold_branches, fold_leaves
-from .exchange import count_pass, halo, halos, hand_over, range_ranks, ranks_of, read_ranks
+from .alltoall import count_pass, halo, halos, hand_over, range_ranks, ranks_of, read_ranks
 from .rank import Rank
 
 CONDENSING = "condensing"

@@ -24,7 +24,7 @@ from ..traverse.spread import bounded_bits
 from ..traverse.workspace import BINS, count_labels, count_level, set_bits
 from .async_bfs import AsyncBfs
 from .frontier import NO_IDS, RankFrontier
-from .ranges import virtual_column, virtual_zeros
+from .plan import virtual_column, virtual_zeros
 
 if TYPE_CHECKING:
     from .rank import Rank

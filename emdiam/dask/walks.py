@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..traverse.paths import follow_within, read_rows, start_walks, walk_down
-from .exchange import hand_over, range_ranks, ranks_of
+from .alltoall import hand_over, range_ranks, ranks_of
 from .rank import Rank
 
 # Steps between two looks at what the holder says, and those that are given to the client at a time.

@@ -38,7 +38,8 @@ class Facts:
     together : so many eccentricities with columns take about the reading of one, of an engine that has SharedScans
     (0: none do).
     wide_bits : sources of one wide batch, of an engine that has WideBatches (else 0); wide_rate : bytes of rows a
-    second that one is expected to read before the first (0: what the threads do).
+    second that one is expected to read before the first (0: what the threads do). keeps_candidates : whether the engine
+    has CandidateBounds.
     """
 
     n_vertices: int
@@ -55,6 +56,7 @@ class Facts:
     together: int = 0
     wide_bits: int = 0
     wide_rate: float = 0.0
+    keeps_candidates: bool = False
 
 
 # -- What verbs give, as far as algorithms may use it; each engine has classes of its own for these --
@@ -308,6 +310,29 @@ class WideBatches(Protocol):
         """At most `most` sources for a wide batch, and the vertices that they are for: near these
         (int64[k] in order of preference; the first is a source itself), with many neighbours w of bound[w] > limit
         that no other source has. See traverse/domination.py."""
+
+
+class Candidates(Protocol):
+    """Bounds on the eccentricities of one component, and the vertices that may still be sources: papers/001, Algorithm
+    2. largest_lower, largest_upper : of the component. n_candidates : how many there are."""
+
+    largest_lower: int
+    largest_upper: int
+    n_candidates: int
+
+    def update(self, distances: Any, eccentricity: int) -> None:
+        """Sharpen the bounds by a BFS with this column of distances, and drop candidates."""
+
+    def select(self, upper: bool) -> int | None:
+        """The candidate with the largest upper bound or, without `upper`, the smallest lower one, the smallest of equal
+        ones; None without candidates."""
+
+
+class CandidateBounds(Protocol):
+    """What an engine offers beside its other verbs where facts.keeps_candidates."""
+
+    def open_candidates(self, distances: Column) -> Candidates:
+        """Those of the component that this column of distances reaches."""
 
 
 class Engine(Traversing, Bounding, Looking, Clustering, Planting, Protocol):

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..engine.counting import ColumnCounting
 from ..engine.cpu import LocalEngine
-from ..engine.interface import Engine, Labels
+from ..engine.interface import Candidates, Engine, Labels
 from ..stream.pager import Tick
 from ..traverse.bfs import BfsResult
 from ..traverse.clusters import grow_clusters
@@ -46,6 +46,8 @@ from .vector import DeviceVector, on_device
 from .vram import VramPlan
 
 _MOST_POINTS = 1000
+# Variants of papers/001, whose bounds and candidates are taken with them.
+_OF_DAL = ("standard", "dal-")
 # The distances that a witness is checked with are kept on the device where they take at most so small a part of the
 # pool.
 _SPARE_SHARE = 16
@@ -75,7 +77,8 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         bits = 64 * max(1, min(8, 1 << max(0, words.bit_length() - 1)))
         wide = {"in_ram": True, "wide_bits": MOST_WIDE_BITS, "wide_rate": WIDE_RATE} if vram.resident else {
             "wide_bits": 0}
-        self.facts = replace(engine.facts, pool_bytes=pool, room_bytes=pool, batch_bits=bits, **wide)
+        self.facts = replace(engine.facts, pool_bytes=pool, room_bytes=pool, batch_bits=bits, **wide,
+                             keeps_candidates=setting.bfs.startswith(_OF_DAL))
         try:
             self._search = open_search(self.graph, setting)
             self._replicas = Replicas([(device, self.graph), *(
@@ -287,6 +290,12 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
     def new_bounds(self, largest: int) -> PivotBounds:
         """See Engine.new_bounds."""
         return DevicePivotBounds(self.device, self.graph, largest)
+
+    def open_candidates(self, distances: Column) -> Candidates:
+        """See CandidateBounds."""
+        from .variants.bounds_dal import DeviceBounds
+
+        return DeviceBounds(self.device, on_device(distances))
 
     def spread(self, seeds: np.ndarray | None, values: np.ndarray | int, limit: int, bound: Column) -> int:
         """See Engine.spread."""

@@ -64,7 +64,7 @@ class JournalEngine:
     def __init__(
         self, engine: Any, state: VertexState, journal: Journal, folder: Folder, facts: Mapping[str, Any]
     ) -> None:
-        self.engine, self.facts = engine, replace(engine.facts, **facts)
+        self.engine, self.facts = engine, replace(engine.facts, **facts, keeps_candidates=False)
         self.reporter.use_clock(journal.clock)
         self.journal, self._state, self._folder = journal, state, folder
         self._begun = self.reporter.stats()

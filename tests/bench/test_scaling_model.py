@@ -35,7 +35,7 @@ from bench.scaling_model import (
     worker_memory,
 )
 from bench.scaling_shapes import from_plain, level_arcs, measured_shape, to_plain
-from emdiam.dask.ranges import balanced_ranges
+from emdiam.dask.plan import balanced_ranges
 from emdiam.runs.opening import needs_of
 from emdiam.runs.task import make_task
 from emdiam.store.store import open_store

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 # isort: off - after workers, which skips
-from emdiam.dask import alltoall, async_bfs, ranges, rank, search
+from emdiam.dask import alltoall, async_bfs, plan, rank, search
 from tests.engine.test_protocol import check_bfs, check_targets
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs, write_store
@@ -93,7 +93,7 @@ def test_shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, d
 def test_short_queues_and_few_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
     """Levels that fit no queue, messages that fit no room, what was sent forgotten, two blocks in memory."""
     path, rng = write_store(tmp_path / "g.zarr", GRAPH), random.Random(3)
-    for module, name, value in ((ranges, "queue_capacity", lambda n: 3), (async_bfs, "_LEAST_MESSAGES", 1),
+    for module, name, value in ((plan, "queue_capacity", lambda n: 3), (async_bfs, "_LEAST_MESSAGES", 1),
                                 (async_bfs, "_sent_table", lambda frontier: np.zeros(2, np.uint64)),
                                 (search, "ASYNC_AFTER", 0)):
         monkeypatch.setattr(module, name, value)

@@ -93,8 +93,7 @@ def _newest(workers: int, processes: bool) -> Iterator[Any]:
 def engine_on_workers(path: Path, workers: int, *, processes: bool = True, **more: Any) -> Iterator[Any]:
     """A DaskEngine on the store over so many workers. more : fields of RankSpec."""
     from emdiam.dask.engine import DaskEngine
-    from emdiam.dask.plan import RankSpec
-    from emdiam.dask.ranges import balanced_ranges
+    from emdiam.dask.plan import RankSpec, balanced_ranges
     from emdiam.dask.rank_group import RankGroup, chosen_workers
 
     with open_store(path) as store, _newest(workers, processes) as mine:

@@ -354,7 +354,7 @@ FAULTS = (
           "            self.spec = before  # that of the last reports\n", "", ("tests/dask/test_loss.py",)),
     Fault("ids far apart are decoded wrongly", "emdiam/dask/frontier_codec.py",
           "        shift += 7\n", "        shift += 8\n", ("tests/dask/test_values.py", "tests/dask/test_search.py")),
-    Fault("the owner of a vertex keeps the largest value told", "emdiam/dask/exchange.py",
+    Fault("the owner of a vertex keeps the largest value told", "emdiam/dask/alltoall.py",
           "np.minimum.reduceat(values, starts)", "np.maximum.reduceat(values, starts)",
           ("tests/dask/test_values.py", "tests/dask/test_labels.py")),
     # -- distributions of distances -------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from ..device import Device, DeviceArray
 from ..graph import DeviceGraph
 from ..kernel_file import KernelFile, zeros
 from ..registry import KERNEL_TYPES
+from ..vector import DeviceVector
 from .bfs_dal import bfs_standard
 
 FILE = "variants/bounds_dal.cu"
@@ -44,11 +45,12 @@ class DeviceBounds:
     def _launch(self, name: str, *args: Any) -> None:
         self._kernels.launch(name, self.n, *args)
 
-    def update(self, distances: DeviceArray, eccentricity: int) -> None:
+    def update(self, distances: DeviceArray | DeviceVector, eccentricity: int) -> None:
         """Sharpen the bounds by a BFS, then drop candidates (Algorithm 2).
 
-        distances : dtype[n] from a source in the component; eccentricity : of that source.
+        distances : dtype[n], or a column, from a source in the component; eccentricity : of that source.
         """
+        distances = distances.array if isinstance(distances, DeviceVector) else distances
         n, largest, counts = self.n, zeros(self.device, 2, np.uint32), zeros(self.device, 2, np.uint64)
         self._launch("update_bounds", distances, n, self.dtype.type(eccentricity), self.lower, self.upper)
         self._launch("largest_bounds", self.lower, self.upper, self.candidates, n, largest)

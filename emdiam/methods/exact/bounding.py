@@ -15,10 +15,11 @@ shared state 3, two bounds and a distance 1 to 4 each, another distance for each
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from ...engine.interface import CandidateBounds
 from ...engine.needs import DeviceState, batch_state_bytes, distance_bytes, traversal_phases
 from ...errors import InputError
 from ...store.store import Store
@@ -60,7 +61,8 @@ class Bounding(ExactMethod):
         self.n_candidates = metric.n_vertices
 
     def _prepare(self, largest: int) -> None:
-        self.lower, self.upper_bounds = self.engine.new_column(largest, 0), self.engine.new_column(largest)
+        if not self._on_engine:
+            self.lower, self.upper_bounds = self.engine.new_column(largest, 0), self.engine.new_column(largest)
 
     def _release(self) -> None:
         self.lower = self.upper_bounds = None
@@ -74,6 +76,8 @@ class Bounding(ExactMethod):
     # -- one component --------------------------------------------------------------------------
     def _solve_component(self, component: Component, first: Eccentricity, floor: int) -> int:
         """Algorithm 1, its first BFS done."""
+        if self._on_engine:
+            return self._by_candidates(first, floor)
         assert self.upper_bounds is not None
         start, stop = component.first, component.last + 1
         try:
@@ -86,6 +90,27 @@ class Bounding(ExactMethod):
         finally:
             self.upper_bounds.close(start, stop)
         return max(floor, self.lower_here)
+
+    @property
+    def _on_engine(self) -> bool:
+        """Whether the engine keeps bounds and candidates, as those of papers/001 on a GPU do."""
+        return self.engine.facts.keeps_candidates and self.options.batch == 1
+
+    def _by_candidates(self, first: Eccentricity, floor: int) -> int:
+        """The same with the bounds and candidates of the engine, of which the smallest vertex is taken among equals."""
+        high, distances, eccentricity = self.options.first == "upper", first.take_distances(), first.eccentricity
+        bounds = cast(CandidateBounds, self.engine).open_candidates(distances)
+        while True:
+            self.iterations += self.reported
+            with self.stages.timed("bounds"):
+                bounds.update(distances, eccentricity)
+            self.n_candidates, self.upper_here = bounds.n_candidates, min(self.upper_here, bounds.largest_upper)
+            source = bounds.select(high) if self.upper_here > max(floor, self.lower_here) else None
+            if source is None:
+                self.upper_here = min(self.upper_here, max(floor, bounds.largest_upper))
+                return max(floor, self.lower_here)
+            high, run = not high, self.eccentricity(source, distances=True)
+            distances, eccentricity = run.take_distances(), run.eccentricity
 
     def _begin(self, first: Eccentricity, floor: int) -> None:
         assert self.upper_bounds is not None and self.component is not None
