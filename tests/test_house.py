@@ -21,9 +21,9 @@ MOST_LINES = {
 }
 # Public classes of one name in several modules.
 SHARED_NAMES = frozenset("""
-    AllPairs Apsp Arcs BatchOptions Bounding Budget Checkpoint Column Components Counts Distances Entry Facts Found
-    Frontier GraphDiameter Growth Labels Layout Lengths Level Mark Numbering Pairs Part PathOptions Phase Pivots
-    Ranges Reached Record Room Rows Search ShortestPaths Stages State Sweep Table Tally Traversal TreeRefinement
+    Apsp Arcs BatchOptions Bounding Budget Checkpoint Column Components Counts Distances Facts Found
+    Frontier GraphDiameter Labels Lengths Level Mark Numbering Pairs Part PathOptions Phase Pivots
+    Ranges Record Room Rows ShortestPaths Stages State Sweep Table Tally Traversal TreeRefinement
     Trees WeightedEccentricities Work
 """.split())
 # Names that say nothing of what they are for, and how many functions, classes, parameters and variables have each.

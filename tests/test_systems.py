@@ -55,19 +55,23 @@ def filled(command: str, folder: Path, new: Path) -> list[str]:
         words = [words[0], "NEW", *words[1:]]
     else:
         words += shlex.split(MISSING[name])
-    store = "directed.zarr" if "--directed" in words else "g.zarr"
+    store = ("directed.zarr" if "--directed" in words else "star.zarr" if {"--arena", "--direction"} & {*words}
+             else "g.zarr")
     places = {"STORE": folder / store, "NEW": new, "ARCS": folder / "arcs.txt", "DIR": new}
     return [name, *(str(places.get(word, word)) for word in words), "--quiet"]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A graph of 31 vertices, as arcs and as stores."""
+    """A graph of 31 vertices, as arcs and as stores; and a star that is large enough for dense levels and blocks that are
+    read again."""
     place = tmp_path_factory.mktemp("systems")
     (place / "arcs.txt").write_text("".join(f"{v} {v % 30 + 1}\n{v} {v // 2 + 1}\n{v} {v % 7}\n" for v in range(1, 31)))
     for name, options in (("g", []), ("directed", ["--directed"])):
         arguments = ["convert", str(place / "arcs.txt"), str(place / f"{name}.zarr"), *options, "--quiet"]
         assert run(group, arguments) == 0
+    assert run(group, ["generate", "star", str(place / "star.zarr"), "--vertices", "150000", "--weights", "uniform:1,9",
+                       "--quiet"]) == 0
     return place
 
 

@@ -34,7 +34,7 @@ class Values:
     key: int
 
 
-class ReachedBits:
+class ReachedByRanks:
     """Stands for what the last BFS reached, which workers know."""
 
 
@@ -48,7 +48,7 @@ def ask_column(
     span: Span | None = None
 ) -> Any:
     """A method of Column on this range, in which vertices are counted from the first of the range. Ref, Values and
-    ReachedBits among its arguments are what they stand for. span : first vertex and end, given as `start` and
+    ReachedByRanks among its arguments are what they stand for. span : first vertex and end, given as `start` and
     `stop` for what of them is of this range; None is returned if nothing is."""
     options = {name: _meant(rank, value) for name, value in (named or {}).items()}
     if span is not None:
@@ -64,7 +64,7 @@ def _meant(rank: Rank, arg: Any) -> Any:
         return rank.column(arg.key)
     if isinstance(arg, Values):
         return rank.values[arg.key][rank.span]
-    return rank.core.work.visited[rank.words] if isinstance(arg, ReachedBits) else arg
+    return rank.core.work.visited[rank.words] if isinstance(arg, ReachedByRanks) else arg
 
 
 def _overlap(rank: Rank, span: Span) -> Span:

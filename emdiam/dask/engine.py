@@ -41,7 +41,7 @@ from ..traverse.workspace import pairs_to_meet
 from . import components as component_verbs
 from . import multi, scans, search, walks
 from .alltoall import ranks_of, slab_size
-from .column_verbs import ReachedBits, of_degree, on_core
+from .column_verbs import ReachedByRanks, of_degree, on_core
 from .columns import Columns, WorkerBounds, WorkerColumn, ref
 from .components import WorkerComponents
 from .labels import WorkerClusters, on_workers
@@ -149,7 +149,7 @@ class DaskEngine(ColumnCounting, Engine):
         run = BfsResult(
             int(source), level if parts[0].complete else None, level, sum(part.reached for part in parts),
             min(part.farthest for part in parts if part.farthest >= 0), column,
-            parts[0].level_counts if profile else [], ReachedBits())
+            parts[0].level_counts if profile else [], ReachedByRanks())
         self.reporter.end("bfs", source=run.source, eccentricity=run.eccentricity,
                           reached=run.n_reached, profile=partial(search.merged_profile, parts, level))
         return run

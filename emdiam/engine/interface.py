@@ -312,7 +312,7 @@ class WideBatches(Protocol):
         that no other source has. See traverse/domination.py."""
 
 
-class Candidates(Protocol):
+class ComponentBounds(Protocol):
     """Bounds on the eccentricities of one component, and the vertices that may still be sources: papers/001, Algorithm
     2. largest_lower, largest_upper : of the component. n_candidates : how many there are."""
 
@@ -331,7 +331,7 @@ class Candidates(Protocol):
 class CandidateBounds(Protocol):
     """What an engine offers beside its other verbs where facts.keeps_candidates."""
 
-    def open_candidates(self, distances: Column) -> Candidates:
+    def open_candidates(self, distances: Column) -> ComponentBounds:
         """Those of the component that this column of distances reaches."""
 
 

@@ -58,7 +58,7 @@ def _narrowed(column: DiskColumn, none: int) -> Callable[[int, np.ndarray], None
     return put
 
 
-class ReachedBits:
+class RanksReached:
     """The bitmap of what one search reached. add is a search.Found."""
 
     def __init__(self, disk: Disk) -> None:

@@ -27,7 +27,7 @@ from .bounds import DiskPivotBounds
 from .clustering import ClusteringVerbs
 from .columns import DiskColumn
 from .disk import Disk
-from .distances import LevelColumn, LevelColumns, OpenBits, ReachedBits
+from .distances import LevelColumn, LevelColumns, OpenBits, RanksReached
 from .paths import follow_chains, path_pieces
 from .scans import steep_arcs
 from .search import BITS, DiskSearch, Wanted, listed_targets
@@ -67,7 +67,7 @@ class ExternalEngine(ColumnCounting, ClusteringVerbs):
         self._check([source])
         self.reporter.begin()
         levels = LevelColumn(self.disk) if distances or into is not None else None
-        bits = ReachedBits(self.disk) if levels is None else None
+        bits = RanksReached(self.disk) if levels is None else None
         wanted = Wanted(-1 if radius is None else radius, **({} if targets is None else listed_targets(
             source, targets)))
         search = DiskSearch(self.disk, [(np.array([source]), np.ones(1, np.uint64))], 1, wanted,

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..engine.counting import ColumnCounting
 from ..engine.cpu import LocalEngine
-from ..engine.interface import Candidates, Engine, Labels
+from ..engine.interface import ComponentBounds, Engine, Labels
 from ..stream.pager import Tick
 from ..traverse.bfs import BfsResult
 from ..traverse.clusters import grow_clusters
@@ -291,7 +291,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         """See Engine.new_bounds."""
         return DevicePivotBounds(self.device, self.graph, largest)
 
-    def open_candidates(self, distances: Column) -> Candidates:
+    def open_candidates(self, distances: Column) -> ComponentBounds:
         """See CandidateBounds."""
         from .variants.bounds_dal import DeviceBounds
 

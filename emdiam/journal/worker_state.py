@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..dask import column_verbs as verbs
-from ..dask.column_verbs import ReachedBits
+from ..dask.column_verbs import ReachedByRanks
 from ..dask.columns import WorkerColumn
 from ..dask.engine import DaskEngine
 from ..engine.cpu import LocalEngine
@@ -60,5 +60,5 @@ class WorkerState(VertexState):
     def engine_of_trees(self) -> LocalEngine:
         return self.engine.local
 
-    def reached(self) -> ReachedBits:
-        return ReachedBits()
+    def reached(self) -> ReachedByRanks:
+        return ReachedByRanks()

@@ -23,7 +23,7 @@ from ..progress import Event, Listener
 from ..store.store import Store
 from ..stream.plan import Known, MemoryPlan, program_bytes
 from ..units import format_size
-from .options import DISK, RAM, STATES
+from .options import DISK, QUEUE, RAM, STATES
 from .registry import entry_of, method_options
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .task import Task
 
 _Result = TypeVar("_Result")
-_PLENTY = 1 << 60
+_PLENTY = _FOREVER = 1 << 60
 _LESS_ROOM = 7 / 8  # of the memory of a device, where not all of what is free can be had
 
 
@@ -43,7 +43,8 @@ def selection(run: Task) -> Selection:
         return _of_workers(run)
     selected = select_device(run.device)
     asked_for_cpu = selected.device is None and not selected.note
-    for_gpus = next((value for value in (run.bfs, run.mapping, run.vram_bytes) if value is not None), None)
+    variant = None if asked_for_cpu and run.bfs == QUEUE else run.bfs
+    for_gpus = next((value for value in (variant, run.mapping, run.vram_bytes) if value is not None), None)
     if asked_for_cpu and for_gpus is not None:
         raise InputError("variants of BFS, load balancing and its memory are for a GPU", text=str(for_gpus),
                          remedy="compute on one with --device gpu")
@@ -129,6 +130,8 @@ def open_for(
     state = state_of(run, selected)
     if run.direction is not None:
         sizes["direction"] = run.direction
+    if run.bfs == QUEUE and selected.device is None:
+        sizes |= {"dense_arcs": _FOREVER, "shared_arcs": _FOREVER}
     if run.checkpoint is not None:
         needs = _without_another_attempt(store, needs, run, program)
     return _open_here(store, needs, device_of(run, selected), vertex_state=state, program=program,
@@ -150,7 +153,8 @@ def state_of(run: Task, selected: Selection) -> str:
         raise InputError(f"vertex state is one of {', '.join(STATES)}", text=run.vertex_state)
     held = ("on a GPU" if selected.device is not None else "on workers" if run.cluster is not None
             else "in a checkpoint" if run.checkpoint is not None
-            else "with a rule of directions" if run.direction is not None else None)
+            else "with a rule of directions" if run.direction is not None
+            else "with a BFS by a queue" if run.bfs == QUEUE else None)
     if held is None:
         return run.vertex_state
     if run.vertex_state == DISK:

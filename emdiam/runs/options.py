@@ -40,6 +40,7 @@ CODECS = ("lz4", "pcodec", "none")
 DIRECTIONS = ("work", "beamer", "paper")
 ORDERS = ("natural", "degree", "bfs", "cluster")
 AUTO, NEVER, ALWAYS = REORDER = ("auto", "never", "always")
+QUEUE = "queue"  # the variant of BFS that the processors have by name
 _, RAM, DISK = STATES = (AUTO, "ram", "disk")  # where vertex state may be
 SEARCHES = ("auto", "dijkstra", "bellman-ford", "frontier-bellman-ford", "delta-stepping", "sorted-buckets", "near-far",
             "workfront-sweep", "h-bf")
@@ -146,7 +147,8 @@ _ROWS = (
     Option("vram", SIZE, "Memory of the GPU to use; a graph that takes more is paged. [default: what is free]", "SIZE",
            shared=True),
     Option("bfs", help="Variant of BFS on a GPU, by its name in docs/algorithms/gpu-bfs.md, with knobs as in"
-           " bfs-4k:least-warp=8. [default: auto]", metavar="NAME", shared=True),
+           " bfs-4k:least-warp=8; on the CPU queue, with one thread a BFS. [default: auto]", metavar="NAME",
+           shared=True),
     Option("mapping", help="Load balancing of a BFS on a GPU, by its name there, with knobs as in"
            " virtual-warps:lanes=16. [default: the variant's]", metavar="NAME", shared=True),
     Option("workers", POSITIVE, "Share the run out to N worker processes of dask.distributed, on this machine; with"

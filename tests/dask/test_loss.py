@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from emdiam.dask.column_verbs import ReachedBits
+from emdiam.dask.column_verbs import ReachedByRanks
 from emdiam.errors import StateLost
 from tests.helpers import naive
 from tests.helpers.checkpoint_runs import comparable
@@ -123,7 +123,7 @@ def some_steps(engine: Any, n: int, key: int, lost: dict[int, int]) -> list[Any]
             second = engine.new_column(2 * n, 3)
             second.put(rng.integers(0, n, 5), 1)
         elif i == 2:
-            told.append(second.recode([3], 9, ReachedBits()))
+            told.append(second.recode([3], 9, ReachedByRanks()))
         elif i == 3:
             second.tighten_upper(first.distances, 2, 0, n)
         elif i == 4:

@@ -16,6 +16,7 @@ from emdiam.errors import BudgetError, InputError
 from emdiam.gpu.setting import OnDevice, Selection, select_device
 from emdiam.gpu.variants.registry import VARIANTS
 from emdiam.methods.exact import strategy
+from emdiam.methods.exact.bounding import BoundingOptions, bounding
 from emdiam.methods.exact.pivots import pivots
 from tests.engine.test_protocol import check_all
 from tests.helpers import naive
@@ -87,6 +88,21 @@ def test_a_graph_that_does_not_fit_is_refused_with_numbers(tmp_path: Path) -> No
                r".* pages; give at least --vram 2MiB, or compute on the CPU with --device cpu")
     with pytest.raises(BudgetError, match=message), engine_on(store, device=OnDevice(device)):
         pass
+
+
+@pytest.mark.parametrize("first", ["upper", "lower"])
+@pytest.mark.parametrize("bfs", ["standard", "dal-hybrid:layout=matrix"])
+def test_bounds_and_candidates_of_the_paper(tmp_path: Path, bfs: str, first: str) -> None:
+    """Where a variant of papers/001 is named, bounding keeps them as the paper does; the largest component and others."""
+    for name in FEW:
+        shape = SHAPES[name]
+        store = write_store(tmp_path / f"{name}.zarr", shape)
+        with engine_on(store, method="bounding") as plain, engine_on(
+                store, device=OnDevice(open_device("shim-2"), bfs), method="bounding") as engine:
+            assert engine.facts.keeps_candidates and not plain.facts.keeps_candidates
+            found, want = (bounding(one, BoundingOptions(first=first)) for one in (engine, plain))
+        assert (found.diameter, found.diameter_max_component, found.exact) == (
+            want.diameter, want.diameter_max_component, True), name
 
 
 @pytest.mark.parametrize(("search", "message"), [

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 import emdiam
 from emdiam.cli import apsp, sssp
 from emdiam.errors import InputError
+from emdiam.formats.weights import WeightChoice
 from emdiam.gpu.paths.all_pairs import ALL_PAIRS, PairsSolver, solver_on
 from emdiam.gpu.paths.registry import SEARCHES, searcher_on
 from emdiam.gpu.setting import Selection
@@ -94,7 +95,7 @@ def test_all_pairs_along_weights_and_arcs(device: Any, tmp_path: Path, method: s
         if name == "negative":  # only downwards, so that there is no cycle
             lines = [line for line in lines if int(line.split()[0]) > int(line.split()[1])]
         text.write_text("\n".join(line.format(weight) for line in lines))
-        emdiam.convert(text, store, directed=True, weights=True, allow_negative=True)
+        emdiam.convert(text, store, directed=True, weights=WeightChoice(negative=True))
         found = [CliRunner().invoke(apsp.command, [
             str(store), "--out", str(tmp_path / f"{name}-{run}"), "--device", run, "--method",
             method if run == "gpu" else "floyd-warshall", "--json", "--quiet"]) for run in ("cpu", "gpu")]
