@@ -63,8 +63,8 @@ def filled(command: str, folder: Path, new: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A graph of 31 vertices, as arcs and as stores; and a star that is large enough for dense levels and blocks that are
-    read again."""
+    """A graph of 31 vertices, as arcs and as stores; and a star that is large enough for dense levels, and for blocks
+    that are read again."""
     place = tmp_path_factory.mktemp("systems")
     (place / "arcs.txt").write_text("".join(f"{v} {v % 30 + 1}\n{v} {v // 2 + 1}\n{v} {v % 7}\n" for v in range(1, 31)))
     for name, options in (("g", []), ("directed", ["--directed"])):

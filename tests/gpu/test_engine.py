@@ -93,7 +93,7 @@ def test_a_graph_that_does_not_fit_is_refused_with_numbers(tmp_path: Path) -> No
 @pytest.mark.parametrize("first", ["upper", "lower"])
 @pytest.mark.parametrize("bfs", ["standard", "dal-hybrid:layout=matrix"])
 def test_bounds_and_candidates_of_the_paper(tmp_path: Path, bfs: str, first: str) -> None:
-    """Where a variant of papers/001 is named, bounding keeps them as the paper does; the largest component and others."""
+    """Where a variant of papers/001 is named, bounding keeps them as the paper does, in every component."""
     for name in FEW:
         shape = SHAPES[name]
         store = write_store(tmp_path / f"{name}.zarr", shape)
