@@ -56,10 +56,10 @@ class DeviceBounds:
         self._launch("largest_bounds", self.lower, self.upper, self.candidates, n, largest)
         self._launch("update_candidates", self.lower, self.upper, n, largest, self.candidates, counts)
         low, high = (int(value) for value in self.device.to_host(largest))
-        left, closed = (int(value) for value in self.device.to_host(counts))
+        remaining, closed = (int(value) for value in self.device.to_host(counts))
         # Upper bounds of dropped vertices are at most `low`.
         self.largest_lower, self.largest_upper = low, max(low, high)
-        self.n_candidates, self.n_closed = left, self.n_closed + closed
+        self.n_candidates, self.n_closed = remaining, self.n_closed + closed
 
     def select(self, upper: bool) -> int | None:
         """The candidate with the largest upper bound or, without `upper`, the smallest lower bound; None if

@@ -58,6 +58,8 @@ class Bounding(ExactMethod):
         self.lower: Column | None = None
         self.upper_bounds: Column | None = None  # open at candidates only
         self.iterations = 0
+        # As those of papers/001 on a GPU do.
+        self._on_engine = self.engine.facts.keeps_candidates and options.batch == 1
         self.n_candidates = metric.n_vertices
 
     def _prepare(self, largest: int) -> None:
@@ -91,26 +93,21 @@ class Bounding(ExactMethod):
             self.upper_bounds.close(start, stop)
         return max(floor, self.lower_here)
 
-    @property
-    def _on_engine(self) -> bool:
-        """Whether the engine keeps bounds and candidates, as those of papers/001 on a GPU do."""
-        return self.engine.facts.keeps_candidates and self.options.batch == 1
-
     def _by_candidates(self, first: Eccentricity, floor: int) -> int:
         """The same with the bounds and candidates of the engine, of which the smallest vertex is taken among equals."""
-        high, distances, eccentricity = self.options.first == "upper", first.take_distances(), first.eccentricity
+        run, high, distances = first, self.options.first == "upper", first.take_distances()
         bounds = cast(CandidateBounds, self.engine).open_candidates(distances)
         while True:
             self.iterations += self.reported
             with self.stages.timed("bounds"):
-                bounds.update(distances, eccentricity)
-            self.n_candidates, self.upper_here = bounds.n_candidates, min(self.upper_here, bounds.largest_upper)
+                bounds.update(distances, run.eccentricity)
+            self.n_candidates = bounds.n_candidates
+            self.upper_here = min(self.upper_here, max(floor, bounds.largest_upper))
             source = bounds.select(high) if self.upper_here > max(floor, self.lower_here) else None
             if source is None:
-                self.upper_here = min(self.upper_here, max(floor, bounds.largest_upper))
                 return max(floor, self.lower_here)
             high, run = not high, self.eccentricity(source, distances=True)
-            distances, eccentricity = run.take_distances(), run.eccentricity
+            distances = run.take_distances()
 
     def _begin(self, first: Eccentricity, floor: int) -> None:
         assert self.upper_bounds is not None and self.component is not None
@@ -147,11 +144,9 @@ class Bounding(ExactMethod):
         assert self.lower is not None and self.upper_bounds is not None and self.component is not None
         n_sources = min(self.options.batch, self.n_candidates)
         bounds = {"start": self.component.first, "stop": self.component.last + 1}
-        ends = []
-        for upper in (high, not high)[:n_sources]:
-            values = self.upper_bounds if upper else self.lower
-            ranked = self.upper_bounds.ranked(self.engine.degrees, values, n_sources, smallest=not upper, **bounds)
-            ends.append(iter(ranked.tolist()))
+        ends = [iter(self.upper_bounds.ranked(self.engine.degrees, self.upper_bounds if upper else self.lower, n_sources,
+                                              smallest=not upper, **bounds).tolist())
+                for upper in (high, not high)[:n_sources]]
         chosen: dict[int, None] = {}
         while len(chosen) < n_sources:
             end = ends[len(chosen) % 2]
