@@ -144,9 +144,9 @@ class Bounding(ExactMethod):
         assert self.lower is not None and self.upper_bounds is not None and self.component is not None
         n_sources = min(self.options.batch, self.n_candidates)
         bounds = {"start": self.component.first, "stop": self.component.last + 1}
-        ends = [iter(self.upper_bounds.ranked(self.engine.degrees, self.upper_bounds if upper else self.lower, n_sources,
-                                              smallest=not upper, **bounds).tolist())
-                for upper in (high, not high)[:n_sources]]
+        ends = [iter(self.upper_bounds.ranked(
+            self.engine.degrees, self.upper_bounds if upper else self.lower, n_sources, smallest=not upper,
+            **bounds).tolist()) for upper in (high, not high)[:n_sources]]
         chosen: dict[int, None] = {}
         while len(chosen) < n_sources:
             end = ends[len(chosen) % 2]
