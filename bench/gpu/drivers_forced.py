@@ -13,6 +13,7 @@ from emdiam.gpu.variants.bfs_4k import bfs_4k
 from emdiam.gpu.variants.bfs_luo import bfs_luo
 
 from . import catalogue
+from .measured_bfs import MeasuredBfs
 
 if TYPE_CHECKING:
     from .verify import Subject
@@ -27,7 +28,7 @@ def auto(subject: Subject, mapping: str) -> Iterator[bool]:
         for first in ((), (Rule(PERSISTENT, most_rows=2),)):
             table = DirectionTable(alpha, beta, (*first, Rule(mapping)))
             search = AutoBfs(subject.setting.device, subject.graph, table=table)
-            counting = AutoBfs(subject.setting.device, subject.graph, table=table, measure=True)
+            counting = MeasuredBfs(subject.setting.device, subject.graph, table=table)
             for source in subject.sources:
                 for one in (search, counting):
                     distances, eccentricity, complete = one.run(source)

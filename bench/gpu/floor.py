@@ -31,12 +31,13 @@ from typing import Any
 
 import numpy as np
 
-from emdiam.gpu.bfs_auto import AutoBfs, LevelRecord
+from emdiam.gpu.bfs_auto import AutoBfs
 from emdiam.gpu.bfs_whole import WholeBfs
 from emdiam.gpu.graph import DeviceBfs
 
 from . import inputs
 from .facts import copy_rate
+from .measured_bfs import LevelRecord, MeasuredBfs
 from .setting import Row, Setting
 from .times import Case
 from .timing import wall_seconds
@@ -94,7 +95,7 @@ def run(setting: Setting, names: Sequence[str] = tuple(inputs.TIMED)) -> Iterato
 def _measure(setting: Setting, name: str) -> dict[str, Any]:
     case, device = Case(setting, name), setting.device
     rate = copy_rate(setting)["value"] * 1e9
-    measured = AutoBfs(device, case.graph, measure=True)
+    measured = MeasuredBfs(device, case.graph)
     median, wrong = _timed(case, AutoBfs(device, case.graph))
     whole, more = _timed(case, WholeBfs(device, case.graph))
     wrong += more

@@ -20,34 +20,13 @@ from .kernel_file import KernelFile, start_distances, zeros
 from .mappings import find_mapping
 
 WORD = 32
-DOWN, UP = "top-down", "bottom-up"
 # The persistent kernel hands back when a frontier is this many times larger than those it is chosen for: a
 # search whose levels are about that large would go to and fro, and the bitmap be made anew each time.
 PATIENCE = 4
 
 
-@dataclass(frozen=True)
-class LevelRecord:
-    """What one step of a search did.
-
-    level : distance of the frontier it started from. levels : how many it did, more than one only where it was
-    persistent. direction : "persistent", "top-down" or "bottom-up". mapping : of a step top-down, else "". rows,
-    arcs : vertices of the frontier at its start, and arcs of those it expanded (of the frontier too where it went
-    up). looked : arcs that it looked at. seconds : on the device, with what turned queues into bitmaps or back.
-    """
-
-    level: int
-    levels: int
-    direction: str
-    mapping: str
-    rows: int
-    arcs: int
-    looked: int
-    seconds: float
-
-
 @dataclass
-class _Run(LevelSize):
+class LevelState(LevelSize):
     """Where one search stands. level : distance of the frontier. upwards : whether the last level went up. in_words :
     whether the frontier is a bitmap, else a queue. marked : whether the bitmap of visited vertices is up to date."""
 
@@ -61,21 +40,19 @@ class _Run(LevelSize):
 class AutoBfs:
     """BFS on one graph, for any number of sources; buffers are made once.
 
-    mapping : one load balancing for all levels top-down, in the place of those of the table. block :
-    threads of a block, a multiple of 32 up to 256; None for what each kernel usually has. table : of directions
-    (None: the package's). measure : keep a LevelRecord of each step in `records`, which every run starts anew;
-    the steps then wait for the device. Memory on the device: two queues and
-    four bitmaps of n vertices, what FrontierLauncher takes for each mapping in use, and the distances of each run.
+    mapping : one load balancing for all levels top-down, in the place of those of the table. block : threads of a
+    block, a multiple of 32 up to 256; None for what each kernel usually has. table : of directions (None: the
+    package's). Memory on the device: two queues and four bitmaps of n vertices, what FrontierLauncher takes for each
+    mapping in use, and the distances of each run.
     Raises InputError for a mapping or a block that there cannot be.
     """
 
     def __init__(self, device: Device, graph: DeviceGraph, mapping: str | None = None, block: int | None = None,
-                 table: DirectionTable | None = None, measure: bool = False) -> None:
+                 table: DirectionTable | None = None) -> None:
         if mapping is not None:
             find_mapping(mapping)
         self._device, self._graph, self._block, self._fixed = device, graph, block, mapping
         self._table = table or usual_table()
-        self._measure, self.records = measure, list[LevelRecord]()
         self._n, self._words = graph.n_vertices, -(-graph.n_vertices // WORD)
         self._launchers: dict[str, FrontierLauncher] = {}
         self._persistent = PersistentLevels(device, graph, block)
@@ -97,23 +74,22 @@ class AutoBfs:
         each level that goes up.
         """
         now, last = self._start(source), NO_LIMIT if radius is None else radius
-        self.records = []
         while now.rows and now.level < last:
             rule = self._rule(now)
-            self._graph.scanned.arcs += (self._measured if self._measure else self._step)(now, rule, last)[1]
+            self._graph.scanned.arcs += self.step(now, rule, last)[1]
         complete = now.rows == 0
         return now.distances, now.level - complete, complete
 
-    def _start(self, source: int) -> _Run:
+    def _start(self, source: int) -> LevelState:
         """A search that has reached its source."""
         distances = start_distances(self._device, self._n, source)
         self._device.copy(self._isolated, self._visited)
         self._bits.launch("start_search", 1, self._graph.offsets, self._graph.id_dtype.type(source), distances,
                           self._visited, self._queues[0], self._counts)
         arcs = int(self._device.to_host(self._counts)[1])
-        return _Run(1, arcs, 0, self._graph.n_arcs - arcs, self._n, distances)
+        return LevelState(1, arcs, 0, self._graph.n_arcs - arcs, self._n, distances)
 
-    def _rule(self, now: _Run) -> Rule:
+    def _rule(self, now: LevelState) -> Rule:
         """The way of the next level, if it does not go up; sets whether it does. The persistent kernel comes
         first: its frontiers are so small that a pass over all vertices costs more."""
         rule = self._table.choose(now.rows, now.arcs, self._largest)
@@ -122,7 +98,7 @@ class AutoBfs:
             return Rule(self._fixed)
         return rule
 
-    def _step(self, now: _Run, rule: Rule, last: int) -> tuple[int, int]:
+    def step(self, now: LevelState, rule: Rule, last: int) -> tuple[int, int]:
         """One step: a level, or several by the persistent kernel. Gives the arcs of what it expanded, and the
         arcs that it looked at."""
         if now.upwards:
@@ -134,24 +110,14 @@ class AutoBfs:
             now.in_words = False
         return self._many(now, rule, last) if rule.way == PERSISTENT else self._down(now, rule)
 
-    def _measured(self, now: _Run, rule: Rule, last: int) -> tuple[int, int]:
-        """One step, with its record; as _step."""
-        level, rows, start = now.level, now.rows, self._device.record()
-        arcs, looked = self._step(now, rule, last)
-        seconds = self._device.elapsed(start, self._device.record())
-        direction = UP if now.upwards else PERSISTENT if rule.way == PERSISTENT else DOWN
-        mapping = rule.way if direction == DOWN else ""
-        self.records.append(LevelRecord(level, now.level - level, direction, mapping, rows, arcs, looked, seconds))
-        return arcs, looked
-
-    def _mark(self, now: _Run) -> None:
+    def _mark(self, now: LevelState) -> None:
         """Bring the bitmap of visited vertices up to date."""
         if not now.marked:
             self._bits.launch("visited_words", self._n, now.distances, self._n, self._words,
                               self._isolated, self._visited)
             now.marked = True
 
-    def _many(self, now: _Run, rule: Rule, last: int) -> tuple[int, int]:
+    def _many(self, now: LevelState, rule: Rule, last: int) -> tuple[int, int]:
         """Levels in one launch, until the frontier has outgrown the rule or the search is at its end."""
         limit = NO_LIMIT if rule.most_rows is None else max(now.rows, int(PATIENCE * rule.most_rows))
         end = self._persistent.run(self._queues, now.distances, (now.rows, now.level), limit, last)
@@ -165,7 +131,7 @@ class AutoBfs:
         now.arcs_left -= reached + now.arcs
         return end.arcs, end.arcs
 
-    def _down(self, now: _Run, rule: Rule) -> tuple[int, int]:
+    def _down(self, now: LevelState, rule: Rule) -> tuple[int, int]:
         """One level from a queue, with the rule's mapping."""
         self._mark(now)
         launcher, expanded = self._launcher(rule.way), now.arcs
@@ -183,7 +149,7 @@ class AutoBfs:
             self._launchers[mapping] = FrontierLauncher(self._device, self._graph, mapping, self._block)
         return self._launchers[mapping]
 
-    def _up(self, now: _Run) -> tuple[int, int]:
+    def _up(self, now: LevelState) -> tuple[int, int]:
         """One level from the unreached vertices up."""
         self._mark(now)
         expanded = now.arcs
@@ -198,7 +164,7 @@ class AutoBfs:
         now.in_words = True
         return expanded, self._advance(now)
 
-    def _advance(self, now: _Run) -> int:
+    def _advance(self, now: LevelState) -> int:
         """Go on to the level that the counts tell of; their third, the arcs that a level up has looked at."""
         now.level, now.rows_before = now.level + 1, now.rows
         now.rows, now.arcs, looked = (int(value) for value in self._device.to_host(self._counts))

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from bench.gpu import compiling, dal, drivers_weighted, facts, floor, inputs, regimes, sanitize, times, twins, verify
+from bench.gpu.measured_bfs import LevelRecord
 from bench.gpu.opening import PretendedCuda
 from bench.gpu.report import markdown, n_wrong
+from bench.gpu.tables import read_table
 from bench.gpu.watch import Watched
-from emdiam.gpu.bfs_auto import LevelRecord
-from emdiam.gpu.direction_table import PERSISTENT, read_table
+from emdiam.gpu.direction_table import PERSISTENT
 from emdiam.gpu.mappings import MAPPINGS
 from emdiam.gpu.registry import ENTRIES
 from emdiam.gpu.variants.bfs_frontier import bfs_frontier
