@@ -1,5 +1,5 @@
-"""What emdiam/dask/internals.py takes of distributed beyond what that documents; each test says what has changed where a
-newer distributed has it otherwise."""
+"""What emdiam/dask/internals.py takes of distributed beyond what that documents; each test says what has changed where
+a newer distributed has it otherwise."""
 
 from __future__ import annotations
 
