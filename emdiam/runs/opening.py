@@ -43,8 +43,7 @@ def selection(run: Task) -> Selection:
         return _of_workers(run)
     selected = select_device(run.device)
     asked_for_cpu = selected.device is None and not selected.note
-    variant = None if asked_for_cpu and run.bfs == QUEUE else run.bfs
-    for_gpus = next((value for value in (variant, run.mapping, run.vram_bytes) if value is not None), None)
+    for_gpus = next((one for one in (run.bfs, run.mapping, run.vram_bytes) if one not in (None, QUEUE)), None)
     if asked_for_cpu and for_gpus is not None:
         raise InputError("variants of BFS, load balancing and its memory are for a GPU", text=str(for_gpus),
                          remedy="compute on one with --device gpu")
