@@ -139,7 +139,8 @@ def test_a_bfs_by_a_queue_has_no_dense_level(tmp_path: Path) -> None:
     """On a clique, whose first level has more arcs than a level of few."""
     store = str(tmp_path / "clique.zarr")
     assert run(group, ["generate", "clique", store, "--vertices", "1000", "--quiet"]) == 0
-    dense = str(ROOT / "emdiam" / "traverse" / "direction.py")
+    dense = str(ROOT / "emdiam" / "traverse" / "dense.py")
+    import_module("emdiam.traverse.dense")
     for options, expected in (((), True), (("--bfs", "queue"), False)):
         with traced() as found:
             assert run(group, ["exact", store, "--method", "sweep-k", "-k", "1", *options, "--quiet"]) == 0
