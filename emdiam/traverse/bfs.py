@@ -275,6 +275,9 @@ class BfsRun:
         self.core.work.left_rows = self.left.end()
         if self.complete:
             self._learn()
+        # Modes have this run: without them its memory is free as soon as it is dropped.
+        for mode in ("sparse", "shared", "dense", "windows", "left"):
+            self.__dict__.pop(mode, None)
         column = RamColumn(self.distances) if len(self.distances) else None
         return BfsResult(self.source, self.level if self.complete else None, self.level, self._n_reached,
                          int(self.core.work.state[FARTHEST]), column, self.level_counts if self.profile else [])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from pathlib import Path
 
 import networkx as nx
@@ -52,3 +54,15 @@ def test_distances_and_blocks(local: bool, tmp_path: Path, monkeypatch: pytest.M
         assert n_blocks > 180 and read <= 1.1 * n_blocks and calls["missed"] < n_blocks // 3 < calls["ahead"]
     else:
         assert calls["ahead"] <= SLOTS < n_blocks
+
+
+def test_a_bfs_that_is_over_keeps_no_memory(tmp_path: Path) -> None:
+    """Its modes have it, and it has them no more: distances are free as soon as their column is dropped."""
+    path = write_store(tmp_path / "ladder.zarr", graph_of(np.arange(len(LADDER))), CHUNK)
+    with open_store(path) as store, open_engine(store, threads=2) as engine:
+        gc.disable()
+        try:
+            distances = weakref.ref(engine.bfs(3).distances.raw())
+        finally:
+            gc.enable()
+        assert distances() is None
