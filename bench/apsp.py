@@ -23,7 +23,7 @@ from emdiam.paths.pairs.matrix import MatrixWriter
 from emdiam.paths.pairs.methods import METHODS, ROWS
 from emdiam.paths.pairs.min_plus import ROWS as BLOCK_ROWS
 from emdiam.paths.pairs.min_plus import block_columns, relax_block
-from emdiam.paths.pairs.solve import Work, in_ram, on_disk
+from emdiam.paths.pairs.solve import PairsWork, in_ram, on_disk
 from emdiam.paths.rows import WeightedRows
 from emdiam.stream.threads import Threads
 
@@ -87,9 +87,9 @@ def _timed(name: str, kept: _Kept, work: Callable[[], np.ndarray]) -> Callable[[
     return lap
 
 
-def _work(rows: WeightedRows, name: str, threads: Threads) -> Work:
+def _work(rows: WeightedRows, name: str, threads: Threads) -> PairsWork:
     arcs = RowArcs(rows)
-    return Work(METHODS[name], arcs, lengths_of(arcs)[0], threads, lambda: None)
+    return PairsWork(METHODS[name], arcs, lengths_of(arcs)[0], threads, lambda: None)
 
 
 def _in_ram(rows: WeightedRows, name: str, threads: Threads) -> np.ndarray:

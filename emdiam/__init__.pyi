@@ -21,8 +21,8 @@ from emdiam.generators.make import GenerateReport
 from emdiam.methods.approx.result import Approximation
 from emdiam.methods.eccentricity.result import EccentricityResult
 from emdiam.methods.result import Result
-from emdiam.paths.pairs.result import AllPairs
-from emdiam.paths.result import ShortestPaths
+from emdiam.paths.pairs.matrix import AllPairs
+from emdiam.paths.paths import ShortestPaths
 from emdiam.progress import Event as Event
 from emdiam.progress import Listener
 from emdiam.runs.plan import Planned

@@ -27,10 +27,8 @@ from ..decimals import in_units
 from ..errors import EmdiamError, InputError
 from ..jit import kernel
 from ..methods.weighted.units import SumsTooLongError, Units, round_down, stated, units_of
-from ..paths.arcs import Arcs, ArcsInRam, ArcsOnDisk
-from ..paths.blocks import StoreBlocks
-from ..paths.components import point_to_roots
-from ..paths.loading import load_rows
+from ..paths.arcs import Arcs, ArcsInRam, ArcsOnDisk, point_to_roots
+from ..paths.blocks import StoreBlocks, load_rows
 from ..paths.paths import SearchOptions
 from ..paths.plan import ArcsPlan, plan_arcs
 from ..paths.rows import unreached

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..paths.heap import heap_of
+from ..paths.dijkstra import heap_of
 from ..units import available_cores
 from .weights import ArcWeights, WeightedSearches
 

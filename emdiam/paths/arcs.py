@@ -9,24 +9,84 @@ in half of the room: a cache holds more of them. The tree of paths: a pass gives
 tight, if that has a smaller distance, or has its own predecessor already; so there is no circle, also among weights of
 0, which alone need a further pass. Bytes a vertex: 8 for labels, 1.2 for offsets, 0.3 for what waits; 8 for
 predecessors. Rounds: times that blocks were chosen and read.
+
+Connected components of a weighted graph, in the numbers 0, 1, ... by their smallest vertex.
+
+Work: m steps of nearly constant length. Bytes a vertex: 8. Source: Tarjan and van Leeuwen (1984), path halving.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from ..jit import kernel
+from ..traverse.components import _find, join
 from .blocks import ArcBlocks, StoreBlocks
 from .dijkstra import dijkstra
 from .methods import check_lengths, nearest_distances, with_delta
 from .paths import Paths, SearchOptions, tight_tree
+from .relaxing import ONES
 from .rows import Piece, WeightedArcs, WeightedRows, to_multiples, unreached
 from .semi_external import PathCounters, SemiExternalPaths
-from .waiting import ONES
+
+
+@dataclass(frozen=True)
+class WeightedComponents:
+    """component : int32[n_vertices], of every vertex. roots : int64[c], the smallest vertex of each, ascending.
+    sizes : int64[c], vertices."""
+
+    component: np.ndarray
+    roots: np.ndarray
+    sizes: np.ndarray
+
+    @property
+    def largest(self) -> int:
+        """The one with the most vertices; of equal ones, that with the smallest vertex."""
+        return int(self.sizes.argmax())
+
+
+class AllArcs(Protocol):
+    """A graph whose arcs come in pieces."""
+
+    @property
+    def n_vertices(self) -> int: ...
+    def pieces(self) -> Iterator[Piece]: ...
+
+
+def components_of(arcs: AllArcs) -> WeightedComponents:
+    """The components of a graph without directions, by one pass. Raises OSError for a damaged block."""
+    parent = np.arange(arcs.n_vertices, dtype=np.int64)
+    for piece in arcs.pieces():
+        unite_rows(piece.first, piece.offsets, piece.heads, parent)
+    point_to_roots(parent)
+    roots = np.flatnonzero(parent == np.arange(arcs.n_vertices))
+    number = np.empty(arcs.n_vertices, np.int32)
+    number[roots] = np.arange(len(roots), dtype=np.int32)
+    component = number[parent]
+    return WeightedComponents(component, roots, np.bincount(component, minlength=len(roots)))
+
+
+@kernel
+def unite_rows(first, offsets, heads, parent):
+    """Join the ends of every arc; the smaller root stays one."""
+    for i in range(len(offsets) - 1):
+        root = _find(parent, first + i)
+        for p in range(offsets[i], offsets[i + 1]):
+            root = join(parent, root, np.int64(heads[p]))
+
+
+@kernel
+def point_to_roots(parent):
+    """parent[v] = root of v. A parent is smaller than its child, so one ascending pass does."""
+    for v in range(len(parent)):
+        parent[v] = parent[parent[v]]
+
 
 # Narrow labels are below this, the largest.
 _NARROW = int(np.iinfo(np.uint32).max)

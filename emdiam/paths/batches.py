@@ -16,8 +16,7 @@ import numpy as np
 
 from ..jit import inlined
 from ..traverse.atomics import atomic_lower, prefetch
-from .bins import CHUNK, push
-from .marked import WAITS, bucket_of, longer_label
+from .bins import CHUNK, WAITS, bucket_of, longer_label, push
 from .rows import WeightedRows
 
 # Arcs from which a batch is full. A row of at most SHORT arcs is copied without a look at its length; one of more than

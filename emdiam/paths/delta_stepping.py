@@ -2,7 +2,7 @@
 
 What waits in the current bucket of any thread is shared out by chunks; what a vertex brings into the same bucket is
 relaxed at once by the thread that met it, as long as that is little, and shared out in a further round otherwise. A
-label is lowered atomically, and says itself whether its row is to be relaxed (marked.py), so that a vertex that lies in
+label is lowered atomically, and says itself whether its row is to be relaxed (bins.py), so that a vertex that lies in
 several bins is relaxed once for a label. Delta = 32 x mean weight / mean degree, if none is given; infinity is one
 bucket, as of Bellman and Ford; 1 is nearly Dijkstra's order.
 Labels are uint32 while they fit, and uint64 else.
@@ -32,14 +32,17 @@ from .bins import (
     ONE,
     VOTE,
     detach,
+    distances_of,
     fill_bins,
     first_full,
     give_back,
     new_bins,
+    new_labels,
     refill,
+    scale_of,
     spread_far,
+    word_dtypes,
 )
-from .marked import distances_of, new_labels, scale_of, word_dtypes
 from .paths import Paths, SearchOptions
 from .rows import WeightedRows
 

@@ -32,7 +32,7 @@ _SHARE_ARCS = 1 << 14
 Round = Callable[..., int]
 
 
-class Frontier:
+class FrontierRounds:
     """Rounds over `rows` that lower `labels`. relax_round : by_vertices, or another of its kind. merge_path : whether
     it is shared out by arcs. Close it at the end; `relaxations` and `rounds` count."""
 
@@ -70,7 +70,7 @@ class Frontier:
         """End the threads."""
         self._threads.close()
 
-    def __enter__(self) -> Frontier:
+    def __enter__(self) -> FrontierRounds:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,

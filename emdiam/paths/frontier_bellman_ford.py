@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .frontier import Frontier, Round, by_vertices
+from .frontier import FrontierRounds, Round, by_vertices
 from .paths import Paths, SearchOptions
 from .rows import WeightedRows, unreached
 
@@ -20,9 +20,9 @@ def frontier_bellman_ford(rows: WeightedRows, source: int, options: SearchOption
 
 def by_frontiers(name: str, rows: WeightedRows, source: int, options: SearchOptions, relax_round: Round,
                  merge_path: bool = False) -> Paths:
-    """A search of one frontier after another. relax_round, merge_path : see Frontier."""
+    """A search of one frontier after another. relax_round, merge_path : see FrontierRounds."""
     labels = first_labels(rows, source)
-    with Frontier(rows, labels, options, relax_round, merge_path) as frontiers:
+    with FrontierRounds(rows, labels, options, relax_round, merge_path) as frontiers:
         frontier = frontiers.begin(source)
         while len(frontier):
             frontier = frontiers.relax(frontier)

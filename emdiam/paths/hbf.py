@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import InputError
 from ..jit import inlined, kernel
 from ..traverse.atomics import atomic_count, atomic_lower
-from .frontier import PART, TAKEN, Frontier, wait_for_next
+from .frontier import PART, TAKEN, FrontierRounds, wait_for_next
 from .paths import Paths, SearchOptions
 from .rows import WeightedRows, unreached
 
@@ -32,7 +32,7 @@ def hbf(rows: WeightedRows, source: int, options: SearchOptions) -> Paths:
                          remedy="use --method delta-stepping")
     words = np.full(rows.n_vertices, _WORD)
     words[source] = np.uint64(source)
-    with Frontier(rows, words, options, relax_words) as frontiers:
+    with FrontierRounds(rows, words, options, relax_words) as frontiers:
         frontier = frontiers.begin(source)
         while len(frontier):
             frontier = frontiers.relax(frontier)

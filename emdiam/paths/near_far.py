@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .delta_stepping import usual_delta
-from .frontier import Frontier, by_merge_path
+from .frontier import FrontierRounds, by_merge_path
 from .frontier_bellman_ford import first_labels
 from .paths import Paths, SearchOptions
 from .rows import WeightedRows
@@ -23,7 +23,7 @@ def near_far(rows: WeightedRows, source: int, options: SearchOptions) -> Paths:
     labels = first_labels(rows, source)
     is_far = np.zeros(rows.n_vertices, np.bool_)
     far = np.empty(0, rows.heads.dtype)
-    with Frontier(rows, labels, options, by_merge_path, merge_path=True) as frontiers:
+    with FrontierRounds(rows, labels, options, by_merge_path, merge_path=True) as frontiers:
         near, limit = frontiers.begin(source), delta
         while len(near) or len(far):
             if not len(near):

@@ -14,7 +14,7 @@ from ..stream.blocks import table_bytes
 from ..stream.plan import base_bytes, too_small
 from ..units import BASE_JITTER, format_size
 from .bins import bins_bytes
-from .loading import loading_buffers, rows_bytes
+from .blocks import loading_buffers, rows_bytes
 from .methods import AUTO, METHODS
 from .queued import queue_bytes
 

@@ -16,9 +16,7 @@ from ..jit import inlined, kernel
 from ..stream.offsets import row_span
 from ..traverse.atomics import count_trailing_zeros
 from .batches import FULL, LONG
-from .relaxing import THIN, end_block, open_window
-from .stored_rows import copy_row, shorter
-from .waiting import ONE, ONES, longer, lowest, within
+from .relaxing import ONE, ONES, THIN, copy_row, end_block, longer, lowest, open_window, shorter, within
 
 # Entries of the queue, at most; a power of two.
 QUEUE = 1 << 16

@@ -145,7 +145,7 @@ class WeightedRows:
     @classmethod
     def from_store(cls, store: Store, threads: int = 1) -> WeightedRows:
         """All rows of a store, read into RAM; its weights, if it has them. Raises StoreError for rows that are none."""
-        from .loading import load_rows
+        from .blocks import load_rows
 
         return load_rows(store, threads)[0]
 

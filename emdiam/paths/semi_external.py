@@ -21,7 +21,7 @@ before it does, those that are due below `near` windows: on USA-road-d.NY with b
 takes 0.034 s so, 0.048 s with half of each round's blocks read in another thread (for Python's lock), and 0.045 s where
 that reads while this one relaxes, since then blocks are chosen by labels of before.
 
-Bytes: labels 4 or 8 and two bits a vertex (waiting.py), the arena, 60 a block.
+Bytes: labels 4 or 8 and two bits a vertex (relaxing.py), the arena, 60 a block.
 Source: Ajwani, Beckmann, Meyer, Veith (2012), section 3 (SE SSSP); Meyer and Sanders (2003).
 """
 
@@ -41,9 +41,7 @@ from ..units import format_size
 from .blocks import ArcBlocks
 from .paths import SearchOptions
 from .queued import new_queue, settle_queued
-from .relaxing import settle_blocks
-from .stored_rows import new_batch
-from .waiting import ONES, Waiting, waiting_labels
+from .relaxing import ONES, Waiting, new_batch, settle_blocks, waiting_labels
 
 _SLICE_ARCS = 1 << 23
 # Blocks of a round are read in so many parts, by threads as they come.

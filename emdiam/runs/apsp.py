@@ -15,15 +15,13 @@ from ..decimals import Number, number
 from ..errors import InputError, MoreMemoryError, StoppedEarly, no_such
 from ..gpu.setting import CPU, select_device
 from ..paths.bellman_ford import NegativeCycle
-from ..paths.pairs.arcs import StoreArcs, lengths_of
-from ..paths.pairs.lengths import Lengths
-from ..paths.pairs.matrix import FORMAT_VERSION, MatrixRecord, MatrixWriter
+from ..paths.pairs.arcs import Lengths, StoreArcs, lengths_of
+from ..paths.pairs.johnson import potentials
+from ..paths.pairs.matrix import FORMAT_VERSION, AllPairs, MatrixRecord, MatrixWriter
 from ..paths.pairs.methods import AUTO, METHODS
+from ..paths.pairs.min_plus import padded
 from ..paths.pairs.plan import DISK, MEMORY, Budget, Pairs, PairsPlan, plan_pairs, with_room
-from ..paths.pairs.potentials import potentials
-from ..paths.pairs.product import padded
-from ..paths.pairs.result import AllPairs
-from ..paths.pairs.solve import Found, Solver, Work, by_rows, chunk_of, in_ram, on_disk, write_rows
+from ..paths.pairs.solve import MatrixFigures, PairsWork, Solver, by_rows, chunk_of, in_ram, on_disk, write_rows
 from ..progress import Meter
 from ..store.place import check_target
 from ..stream.plan import base_bytes
@@ -102,7 +100,7 @@ class _Run:
         threads = Threads(task.threads, 0)
         self._meter.begin("solve", None, "steps")
         try:
-            made = self._solved(Work(method, arcs, lengths, threads, self._tick, asked.solver), plan)
+            made = self._solved(PairsWork(method, arcs, lengths, threads, self._tick, asked.solver), plan)
         except MoreMemoryError as error:
             raise with_room(error, plan, pairs) from None
         finally:
@@ -121,7 +119,7 @@ class _Run:
         except NegativeCycle as error:
             raise error.told(self._store) from None
 
-    def _solved(self, work: Work, plan: PairsPlan) -> _Made:
+    def _solved(self, work: PairsWork, plan: PairsPlan) -> _Made:
         """What the method finds, written if that is asked for."""
         if self._asked.target is None:
             return _in_memory(work, plan)
@@ -141,7 +139,7 @@ class _Run:
         """The user's ids of all vertices."""
         return list(self._store.user_ids(np.arange(self._store.n_vertices)))
 
-    def _record(self, method: str, found: Found, lengths: Lengths) -> MatrixRecord:
+    def _record(self, method: str, found: MatrixFigures, lengths: Lengths) -> MatrixRecord:
         return MatrixRecord(
             format_version=FORMAT_VERSION, n_vertices=self._store.n_vertices, dtype=str(lengths.given),
             unreachable=_finite(lengths.unreachable), largest_distance=_nearest(found, lengths),
@@ -181,12 +179,12 @@ def _method(task: Task, pairs: Pairs) -> tuple[str, int]:
 class _Made:
     """What a method found. matrix : where it stays in memory. details : figures of its own."""
 
-    found: Found
+    found: MatrixFigures
     matrix: np.ndarray | None = None
     details: dict[str, Any] = field(default_factory=dict)
 
 
-def _in_memory(work: Work, plan: PairsPlan) -> _Made:
+def _in_memory(work: PairsWork, plan: PairsPlan) -> _Made:
     """The matrix in memory."""
     if plan.where == MEMORY:
         matrix, found = in_ram(work)
@@ -196,7 +194,7 @@ def _in_memory(work: Work, plan: PairsPlan) -> _Made:
     return _Made(found, kept[0])
 
 
-def _written(work: Work, plan: PairsPlan, writer: MatrixWriter) -> _Made:
+def _written(work: PairsWork, plan: PairsPlan, writer: MatrixWriter) -> _Made:
     """The matrix in the array of `writer`."""
     if plan.where == DISK:
         found, tiles = on_disk(work, writer)
@@ -208,12 +206,12 @@ def _written(work: Work, plan: PairsPlan, writer: MatrixWriter) -> _Made:
     return _Made(by_rows(work, plan.edge, plan.room_bytes, lambda first, rows: write_rows(writer, first, rows)))
 
 
-def _length(found: Found, lengths: Lengths) -> Number:
+def _length(found: MatrixFigures, lengths: Lengths) -> Number:
     """The largest distance as users see it."""
     return number(found.largest, lengths.decimals) if isinstance(found.largest, int) else found.largest
 
 
-def _nearest(found: Found, lengths: Lengths) -> int | float:
+def _nearest(found: MatrixFigures, lengths: Lengths) -> int | float:
     """The same as a matrix has it."""
     largest = _length(found, lengths)
     return float(largest) if isinstance(largest, Decimal) else largest

@@ -131,8 +131,7 @@ class _Attempt:
         from ..methods.weighted.metric import WeightMetric
         from ..methods.weighted.units import units_of
         from ..paths.arcs import Arcs, ArcsInRam, ArcsOnDisk
-        from ..paths.blocks import StoreBlocks
-        from ..paths.loading import load_rows
+        from ..paths.blocks import StoreBlocks, load_rows
         from ..paths.paths import SearchOptions
 
         store, task, listener = self._session.store, self._session.task, self._session.listener or silent

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from emdiam.gpu.device import Device
 from emdiam.gpu.paths.all_pairs import PairsSolver
 from emdiam.paths.pairs.arcs import RowArcs, lengths_of
+from emdiam.paths.pairs.johnson import potentials
 from emdiam.paths.pairs.methods import METHODS, ROWS
-from emdiam.paths.pairs.potentials import potentials
-from emdiam.paths.pairs.solve import Work, by_rows, in_ram
+from emdiam.paths.pairs.solve import PairsWork, by_rows, in_ram
 from emdiam.paths.rows import WeightedRows, unreached
 from emdiam.stream.threads import Threads
 from tests.helpers.stores import odd_graphs
@@ -88,7 +88,7 @@ def solved(rows: WeightedRows, device: Device, method: str, tile: int = 32) -> n
     lengths, negative = lengths_of(arcs)
     if negative:
         potentials(rows, 1, lambda: None)
-    work = Work(METHODS[method], arcs, lengths, threads, lambda: None, PairsSolver(device, tile))
+    work = PairsWork(METHODS[method], arcs, lengths, threads, lambda: None, PairsSolver(device, tile))
     try:
         if work.method.kind == ROWS:
             matrix = np.empty((n, n), lengths.given)

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from emdiam.paths.pairs.arcs import RowArcs, lengths_of
-from emdiam.paths.pairs.lengths import Lengths
+from emdiam.paths.pairs.arcs import Lengths, RowArcs, lengths_of
 from emdiam.paths.pairs.matrix import MatrixWriter
 from emdiam.paths.pairs.methods import METHODS, ROWS, TILES
-from emdiam.paths.pairs.solve import Found, Work, by_rows, in_ram, on_disk, write_rows
+from emdiam.paths.pairs.solve import MatrixFigures, PairsWork, by_rows, in_ram, on_disk, write_rows
 from emdiam.paths.rows import WeightedRows
 from emdiam.stream.threads import Threads
 from tests.helpers.path_twins import Graph, bellman_ford
@@ -36,13 +35,13 @@ def shown(matrix: np.ndarray, lengths: Lengths) -> np.ndarray:
 
 
 def pairs(rows: WeightedRows, method: str, way: str, folder: Path | None = None,
-          threads: int = 2) -> tuple[np.ndarray, Found]:
+          threads: int = 2) -> tuple[np.ndarray, MatrixFigures]:
     """Distances between all pairs, float64[n, n]. folder : an empty one, of "disk" and "strips"."""
     arcs = RowArcs(rows)
     lengths, _ = lengths_of(arcs)
     pool = Threads(threads, 0)
     try:
-        work = Work(METHODS[method], arcs, lengths, pool, lambda: None)
+        work = PairsWork(METHODS[method], arcs, lengths, pool, lambda: None)
         if way == "memory":
             matrix, found = _in_memory(work)
             return shown(matrix, lengths), found
@@ -60,7 +59,7 @@ def pairs(rows: WeightedRows, method: str, way: str, folder: Path | None = None,
         pool.close()
 
 
-def _in_memory(work: Work) -> tuple[np.ndarray, Found]:
+def _in_memory(work: PairsWork) -> tuple[np.ndarray, MatrixFigures]:
     """The matrix, as rows all at once where the method has rows."""
     if work.method.kind != ROWS:
         return in_ram(work)

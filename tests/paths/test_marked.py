@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emdiam.jit import kernel
-from emdiam.paths.marked import bucket_of, distances_of, longer_label, new_labels, none_of, scale_of, word_dtypes
+from emdiam.paths.bins import bucket_of, distances_of, longer_label, new_labels, none_of, scale_of, word_dtypes
 from emdiam.paths.rows import WeightedRows
 
 DELTAS = st.sampled_from([1e-3, 1.0, 7.5, 4096.0, 1e12, math.inf])

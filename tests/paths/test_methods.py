@@ -16,7 +16,7 @@ from emdiam.paths import delta_stepping
 from emdiam.paths.bellman_ford import NegativeCycle
 from emdiam.paths.bins import CHUNK, refill
 from emdiam.paths.methods import METHODS, shortest_paths
-from emdiam.paths.pairs.potentials import potentials
+from emdiam.paths.pairs.johnson import potentials
 from emdiam.paths.paths import Paths, SearchOptions, length_of
 from emdiam.paths.rows import WeightedRows
 from tests.helpers.many_graphs import drawn

@@ -14,8 +14,7 @@ import emdiam
 from emdiam.errors import BudgetError, InputError
 from emdiam.paths import blocks, queued
 from emdiam.paths.arcs import ArcsOnDisk
-from emdiam.paths.blocks import StoreBlocks
-from emdiam.paths.loading import sliced_rows
+from emdiam.paths.blocks import StoreBlocks, sliced_rows
 from emdiam.paths.paths import SearchOptions, length_of
 from emdiam.store.store import open_store
 from tests.helpers.path_twins import FLOATS, WHOLE, Graph, bellman_ford, graphs, rows_of

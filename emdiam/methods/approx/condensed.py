@@ -18,8 +18,7 @@ import numpy as np
 from ...engine.interface import Engine, Labels
 from ...hashing import draw
 from ...jit import kernel
-from ...paths.arcs import Arcs, arcs_of
-from ...paths.components import components_of
+from ...paths.arcs import Arcs, arcs_of, components_of
 from ...paths.condensed.collect import ArcCollector, CondensedArcs
 from ...paths.condensed.condense import condense, condensed_packing, grow
 from ...paths.condensed.packed import Packing

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...engine.needs import DeviceState, distance_bytes, traversal_phases
 from ...paths.pairs.arcs import RowArcs, lengths_of
-from ...paths.pairs.product import Product
+from ...paths.pairs.min_plus import Product
 from ...paths.pairs.single_kernel import single_kernel
 from ...paths.pairs.tiles import RamTiles, matrix_in_ram, ram_bytes
 from ...store.store import Store

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...jit import kernel
-from ...paths.components import Components
+from ...paths.arcs import WeightedComponents
 from ...paths.rows import unreached
 
 NEVER = np.int64(1) << 62
@@ -20,7 +20,7 @@ class LengthBounds:
     """upper, lower : int64[n_vertices], in units; NEVER and 0 where no search has come. heights : int64 or
     uint32[n_vertices]. n_open : int64[components], vertices of each that are open."""
 
-    def __init__(self, parts: Components, heights: np.ndarray | None) -> None:
+    def __init__(self, parts: WeightedComponents, heights: np.ndarray | None) -> None:
         n = len(parts.component)
         self.upper, self.lower = np.full(n, NEVER), np.zeros(n, np.int64)
         self.parts, self.component, self.n_open = parts, parts.component, parts.sizes.astype(np.int64)

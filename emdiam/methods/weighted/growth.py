@@ -21,8 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...jit import kernel
-from ...paths.arcs import Arcs
-from ...paths.components import Components
+from ...paths.arcs import Arcs, WeightedComponents
 from ...paths.rows import unreached
 
 STATE_BYTES = 64
@@ -46,7 +45,7 @@ def masters_a_stage(count: int, n_vertices: int) -> int:
     return max(1, round(count / stages))
 
 
-def grow(arcs: Arcs, parts: Components, count: int, seed: int) -> Clusters:
+def grow(arcs: Arcs, parts: WeightedComponents, count: int, seed: int) -> Clusters:
     """Clusters around about `count` masters, and at least one in every component."""
     n, random, free = arcs.n_vertices, np.random.default_rng(seed), np.arange(arcs.n_vertices)
     owner, lengths = np.full(n, -1, np.int64), np.zeros(n, arcs.distance_dtype)

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import BudgetError
-from ...paths.arcs import Arcs
-from ...paths.components import Components, components_of
+from ...paths.arcs import Arcs, WeightedComponents, components_of
 from ...units import format_size
 from .candidates import BOX_COPIES, HeightCandidates
 from .metric import WeightMetric
@@ -82,13 +81,13 @@ class _CondensedMetric(WeightMetric):
         """See WeightMetric; as they are found."""
         return self.arcs.nearest(sources)[0]
 
-    def components(self, start: int = 0) -> Components:
+    def components(self, start: int = 0) -> WeightedComponents:
         """See WeightMetric; by labels that are known."""
         if self._labels is None:
             return components_of(self.arcs)
         is_root = self._labels == np.arange(self.n_vertices)
         component = (np.cumsum(is_root, dtype=np.int32) - np.int32(1))[self._labels]
-        return Components(component, np.flatnonzero(is_root), np.bincount(component))
+        return WeightedComponents(component, np.flatnonzero(is_root), np.bincount(component))
 
     def tick(self, phase: str, **facts: Any) -> None:
         """See Metric."""

@@ -15,8 +15,7 @@ import numpy as np
 
 from ...errors import EmdiamError, InputError
 from ...jit import kernel
-from ...paths.arcs import Arcs
-from ...paths.components import Components, components_of
+from ...paths.arcs import Arcs, WeightedComponents, components_of
 from ...paths.rows import unreached
 from ...progress import Event, Listener, silent, timed
 from ...store.store import Store
@@ -49,11 +48,11 @@ class WeightMetric(Metric):
         return self.units.counted(found)
 
     @cached_property
-    def parts(self) -> Components:
+    def parts(self) -> WeightedComponents:
         """See components."""
         return self.components()
 
-    def components(self, start: int = 0) -> Components:
+    def components(self, start: int = 0) -> WeightedComponents:
         """By one pass."""
         return components_of(self.arcs)
 

@@ -1,8 +1,17 @@
-"""Where the arcs of a graph come from, for a matrix or for searches: a store that is streamed, or rows in memory."""
+"""Where the arcs of a graph come from, for a matrix or for searches: a store that is streamed, or rows in memory.
+
+What numbers a matrix of distances is made of: wide enough for every sum, and no wider.
+
+Integers have 32 bits where that does, else 64; a path takes an arc out of each vertex at most, so no finite distance is
+longer than the sum of the longest arcs out of all vertices. Where weights are negative, what stands for no path falls
+by as much at most; so it is more than twice that, and half of what the integers hold, so that no sum overflows.
+Floats have 64 bits, and infinity for no path.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +20,45 @@ from ...jit import kernel
 from ...store.array_reader import ShardedArray, filled, pieces
 from ...store.store import Store
 from ..rows import WeightedRows
-from .lengths import Lengths, lengths_for
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """dtype : of the matrix while it is worked on. infinity : stands for no path then. bound : no finite distance is
+    longer, nor shorter than -bound. decimals : k, of distances that are whole numbers of 10^-k; they are given out as
+    the float64 next to them, in the same memory. given : dtype of what is given out. unreachable : stands for no path
+    in it."""
+
+    dtype: np.dtype[Any]
+    infinity: int | float
+    bound: int | float
+    decimals: int = 0
+
+    @property
+    def given(self) -> np.dtype[Any]:
+        """See above."""
+        return np.dtype(np.float64) if self.decimals else self.dtype
+
+    @property
+    def unreachable(self) -> int | float:
+        """The largest value of the dtype, or infinity."""
+        return np.inf if self.given.kind == "f" else int(np.iinfo(self.dtype).max)
+
+
+def lengths_for(bound: int | float, *, floats: bool, negative: bool, decimals: int = 0) -> Lengths:
+    """The numbers for distances of at most `bound`, of weights that are floats, or may be negative, or whole numbers of
+    10^-decimals. Raises OverflowError where a distance may not fit 64 bits."""
+    if floats:
+        if not bound < np.finfo(np.float64).max:
+            raise OverflowError("the weights are so large that a distance may not fit 64 bits")
+        # A sum of 2^32 of them that is rounded each time is longer by 2^-21 of it at most.
+        return Lengths(np.dtype(np.float64), np.inf, float(bound) * (1 + 2.0**-20))
+    for dtype in (np.int64,) if decimals else (np.int32, np.int64):
+        infinity = (int(np.iinfo(dtype).max) - 1) // 2
+        if (4 * bound if negative else bound) < infinity:
+            return Lengths(np.dtype(dtype), infinity, int(bound), decimals)
+    raise OverflowError(f"distances up to {bound} may not fit 64 bits")
+
 
 _PIECE_CHUNKS = 4
 
@@ -19,7 +66,7 @@ _PIECE_CHUNKS = 4
 Piece = tuple[int, np.ndarray, np.ndarray]
 
 
-class Arcs(Protocol):
+class MatrixArcs(Protocol):
     """The arcs of a graph; an undirected one has both of every edge. offsets : int64[n_vertices + 1], arcs out of v are
     offsets[v] to offsets[v + 1] - 1. unit : whether all have the length 1. decimals : k, of weights in 10^-k. nbytes :
     held while they are there. rows_bytes : of `rows`, beyond that. piece_bytes : of a piece at hand."""
@@ -51,13 +98,13 @@ class RowArcs:
         self.nbytes, self.rows_bytes, self.piece_bytes = rows.nbytes, 0, 0
 
     def pieces(self, first: int, last: int) -> Iterator[Piece]:
-        """See Arcs."""
+        """See MatrixArcs."""
         begin, end = int(self.offsets[first]), int(self.offsets[last])
         if begin < end:
             yield begin, self._rows.heads[begin:end], self._rows.costs[begin:end]
 
     def rows(self) -> WeightedRows:
-        """See Arcs."""
+        """See MatrixArcs."""
         return self._rows
 
 
@@ -78,7 +125,7 @@ class StoreArcs:
         self.piece_bytes = 2 * _PIECE_CHUNKS * store.indices.chunk_items * arc
 
     def pieces(self, first: int, last: int) -> Iterator[Piece]:
-        """See Arcs. Raises StoreError."""
+        """See MatrixArcs. Raises StoreError."""
         begin, end = int(self.offsets[first]), int(self.offsets[last])
         weights = None if self._weights is None else pieces(self._weights, _PIECE_CHUNKS, begin, end)
         for heads in pieces(self._store.indices, _PIECE_CHUNKS, begin, end):
@@ -91,11 +138,11 @@ class StoreArcs:
             begin += len(heads)
 
     def rows(self) -> WeightedRows:
-        """See Arcs. Raises StoreError."""
+        """See MatrixArcs. Raises StoreError."""
         return WeightedRows.from_store(self._store)
 
 
-def lengths_of(arcs: Arcs) -> tuple[Lengths, bool]:
+def lengths_of(arcs: MatrixArcs) -> tuple[Lengths, bool]:
     """What numbers distances along these arcs take, and whether weights are negative; one pass over the weights, if
     there are any. Raises OverflowError."""
     n, floats = arcs.n_vertices, arcs.weight_dtype.kind == "f"
@@ -127,7 +174,8 @@ def longest_arcs(offsets, begin, costs, longest):
     return least
 
 
-def fill_tile(tile: np.ndarray, arcs: Arcs, lengths: Lengths, rows: tuple[int, int], columns: tuple[int, int]) -> None:
+def fill_tile(tile: np.ndarray, arcs: MatrixArcs, lengths: Lengths, rows: tuple[int, int],
+              columns: tuple[int, int]) -> None:
     """The matrix of arcs, of these rows and columns (first, last + 1), into the upper left of `tile`: infinity where no
     arc is, 0 on the diagonal."""
     tile.fill(lengths.infinity)

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arcs import Arcs, fill_tile
+from .arcs import Lengths, MatrixArcs, fill_tile
 from .blocked import blocked
-from .lengths import Lengths
 from .matrix import MatrixWriter
-from .product import Product, all_tiles, padded, tile_edge
+from .min_plus import Product, all_tiles, padded, tile_edge
 from .tiles import Places, RamTiles, Tick
 
 # Tiles in memory at a time: the three of a product, and what Zarr makes of one that is read or written.
@@ -67,7 +66,7 @@ class DiskTiles:
         self.reads = self.writes = 0
         self._kept: tuple[tuple[int, int], np.ndarray] | None = None
 
-    def fill(self, arcs: Arcs) -> None:
+    def fill(self, arcs: MatrixArcs) -> None:
         """Make it the matrix of arcs."""
         for i, j in all_tiles((self._n, self._n), self._edge).tolist():
             tile = np.empty((self._edge, self._edge), self.lengths.dtype)

@@ -1,23 +1,40 @@
 """Johnson's algorithm: potentials make all weights 0 or more, then Dijkstra's algorithm from every vertex.
 
 With w'(u, v) = w(u, v) + p(u) - p(v) every path from s to t is longer by p(s) - p(t), so the shortest ones stay the
-same (potentials.py). Without negative weights there is nothing to do first. Work: n (m + n) log n. Bytes a vertex and
+same (johnson.py). Without negative weights there is nothing to do first. Work: n (m + n) log n. Bytes a vertex and
 thread: 16; with negative weights 8 an arc.
 Source: Johnson, Efficient Algorithms for Shortest Paths in Sparse Networks (1977); Busato and Bombieri, section 4.
+
+Potentials of vertices under which no arc is negative, by Bellman-Ford from all vertices at once; or a negative
+cycle.
+
+p(v) is the length of the shortest path that ends at v, from anywhere, 0 at most; then w(u, v) + p(u) - p(v) >= 0. Work:
+m a round, n rounds at most. Source: Johnson, Efficient Algorithms for Shortest Paths in Sparse Networks (1977).
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
 from ...jit import kernel
 from ...stream.threads import Threads
 from ...traverse.atomics import atomic_add
+from ..bellman_ford import lower_labels
 from ..dijkstra import settle
+from ..paths import SearchOptions
 from ..rows import WeightedRows
-from .lengths import Lengths
-from .potentials import potentials
-from .searches import Searches, Tick
+from .arcs import Lengths
+from .harish import Searches, Tick
+
+
+def potentials(rows: WeightedRows, threads: int, tick: Callable[[], None]) -> np.ndarray:
+    """p(v) of every vertex, int64 or float64[n]; the weights are signed. Raises NegativeCycle, in vertices."""
+    labels = np.zeros(rows.n_vertices, rows.distance_dtype)
+    lower_labels(rows, labels, SearchOptions(threads=threads, tick=tick))
+    return labels
+
 
 _ALL = 1 << 62
 

@@ -9,12 +9,11 @@ from typing import Any
 from ...errors import no_such
 from .blocked import blocked
 from .floyd_warshall import floyd_warshall
-from .harish import search_frontiers
+from .harish import Searches, search_frontiers
 from .johnson import Johnson
 from .lazy_minimum import lazy_minimum
 from .ortega import search_crauser
 from .recursive import recursive
-from .searches import Searches
 from .separators import Separators
 from .single_kernel import single_kernel
 from .squaring import squaring
@@ -28,7 +27,7 @@ MATRIX, TILES, ROWS = "matrix", "tiles", "rows"
 @dataclass(frozen=True)
 class PairsMethod:
     """kind : MATRIX, TILES or ROWS. work : of the first two a function of tiles (tiles.py); of the last what makes,
-    from (rows, lengths, threads, tick, room_bytes), an object with `fill` (searches.py). negative : whether weights
+    from (rows, lengths, threads, tick, room_bytes), an object with `fill` (harish.py). negative : whether weights
     may be. summary : half a sentence."""
 
     name: str

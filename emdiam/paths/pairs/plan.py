@@ -9,9 +9,8 @@ from typing import Any
 
 from ...errors import BudgetError, MoreMemoryError
 from ...units import BASE_JITTER, format_seconds, format_size
-from .arcs import Arcs
+from .arcs import Lengths, MatrixArcs
 from .disk_tiles import disk_layout, least_layout
-from .lengths import Lengths
 from .matrix import CHUNK
 from .methods import AUTO, MATRIX, METHODS, ROWS, PairsMethod, method_of
 from .tiles import ram_bytes
@@ -70,7 +69,7 @@ class Budget:
 class Pairs:
     """What is to be planned. negative : whether weights are."""
 
-    arcs: Arcs
+    arcs: MatrixArcs
     lengths: Lengths
     negative: bool
 
@@ -158,8 +157,7 @@ def _strip_bytes(n_vertices: int, item: int, height: int) -> int:
 def separator_bytes(task: Pairs, whole: bool) -> int:
     """What separators take beside the arcs at most, strips included: every vertex lies between parts then, and an arc
     has no reverse. whole : whether the matrix is in memory."""
-    from .min_plus import EDGE
-    from .product import Product, padded
+    from .min_plus import EDGE, Product, padded
     from .separators import part_size
 
     n, item = task.arcs.n_vertices, task.lengths.dtype.itemsize

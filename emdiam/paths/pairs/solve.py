@@ -11,12 +11,11 @@ import numpy as np
 from ...decimals import numbers
 from ...stream.threads import Threads
 from ..rows import WeightedRows
-from .arcs import Arcs
+from .arcs import Lengths, MatrixArcs
 from .disk_tiles import DiskTiles
-from .lengths import Lengths
 from .matrix import CHUNK, MatrixWriter
 from .methods import PairsMethod
-from .product import Product, padded
+from .min_plus import Product, padded
 from .tiles import RamTiles, Tick, matrix_in_ram
 
 # Rows of a part that is looked at, so that what numpy makes of it stays small.
@@ -24,7 +23,7 @@ _ROWS_AT_ONCE = 64
 
 
 @dataclass
-class Found:
+class MatrixFigures:
     """What the distances are like. largest : of pairs with a path, in the numbers that they are worked on in.
     unreachable : ordered pairs without one."""
 
@@ -70,21 +69,21 @@ class Solver(Protocol):
 
 
 @dataclass(frozen=True)
-class Work:
+class PairsWork:
     """What all ways share. arcs, lengths : of the graph. tick : called between pieces of the work. solver : what solves
     a matrix in memory in the place of the processors."""
 
     method: PairsMethod
-    arcs: Arcs
+    arcs: MatrixArcs
     lengths: Lengths
     threads: Threads
     tick: Tick
     solver: Solver | None = None
 
 
-def in_ram(work: Work) -> tuple[np.ndarray, Found]:
+def in_ram(work: PairsWork) -> tuple[np.ndarray, MatrixFigures]:
     """The matrix, dtype[n, n], and what it is like, by a method of kind MATRIX or TILES."""
-    n, found = work.arcs.n_vertices, Found()
+    n, found = work.arcs.n_vertices, MatrixFigures()
     matrix = matrix_in_ram(work.arcs, work.lengths)
     if work.solver is None:
         product = Product(work.threads, matrix.dtype, len(matrix))
@@ -95,20 +94,20 @@ def in_ram(work: Work) -> tuple[np.ndarray, Found]:
     return matrix[:n, :n].view(work.lengths.given), found
 
 
-def on_disk(work: Work, writer: MatrixWriter) -> tuple[Found, DiskTiles]:
+def on_disk(work: PairsWork, writer: MatrixWriter) -> tuple[MatrixFigures, DiskTiles]:
     """The matrix in the array of `writer`, whose chunks are the tiles, by a method of kind TILES."""
     product = Product(work.threads, work.lengths.dtype, padded(writer.chunk[0]))
-    tiles, found = DiskTiles(writer, work.lengths, product, work.tick), Found()
+    tiles, found = DiskTiles(writer, work.lengths, product, work.tick), MatrixFigures()
     tiles.fill(work.arcs)
     work.method.work(tiles)
     tiles.change(lambda part, place: found.conclude(part, place, work.lengths))
     return found, tiles
 
 
-def by_rows(work: Work, height: int, room_bytes: int, put: Callable[[int, np.ndarray], None]) -> Found:
+def by_rows(work: PairsWork, height: int, room_bytes: int, put: Callable[[int, np.ndarray], None]) -> MatrixFigures:
     """The rows of the matrix, `height` at a time, each handed to put(first row, dtype[k, n]), by a method of kind ROWS.
     room_bytes : of memory for what it keeps beside them. Raises MoreMemoryError where that does not do."""
-    n, found = work.arcs.n_vertices, Found()
+    n, found = work.arcs.n_vertices, MatrixFigures()
     if work.solver is None:
         searches = work.method.work(work.arcs.rows(), work.lengths, work.threads, work.tick, room_bytes)
     else:

@@ -7,10 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from .arcs import Arcs, fill_tile
-from .lengths import Lengths
-from .min_plus import close_tile
-from .product import Product, padded, tile_edge
+from .arcs import Lengths, MatrixArcs, fill_tile
+from .min_plus import Product, close_tile, padded, tile_edge
 
 Tick = Callable[[], None]
 # (row, column) of tiles.
@@ -69,7 +67,7 @@ class RamTiles:
         return fell
 
 
-def matrix_in_ram(arcs: Arcs, lengths: Lengths) -> np.ndarray:
+def matrix_in_ram(arcs: MatrixArcs, lengths: Lengths) -> np.ndarray:
     """The padded matrix of arcs, see fill_tile."""
     n = arcs.n_vertices
     matrix = np.empty((padded(n), padded(n)), lengths.dtype)

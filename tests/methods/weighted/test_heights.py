@@ -15,8 +15,7 @@ from emdiam.errors import BudgetError
 from emdiam.methods.weighted import candidates as height_candidates
 from emdiam.methods.weighted.candidates import HeightCandidates
 from emdiam.methods.weighted.heights import HeightDiameter, HeightLimits, height_diameter, least_bytes
-from emdiam.paths.arcs import ArcsInRam, arcs_of
-from emdiam.paths.components import components_of
+from emdiam.paths.arcs import ArcsInRam, arcs_of, components_of
 from emdiam.paths.paths import SearchOptions
 from emdiam.sorting.scratch import Scratch
 from tests.helpers import weighted_naive as naive

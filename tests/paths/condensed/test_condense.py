@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emdiam.errors import InputError
-from emdiam.paths.arcs import arcs_of
-from emdiam.paths.components import components_of
+from emdiam.paths.arcs import arcs_of, components_of
 from emdiam.paths.condensed.collect import ArcCollector, CondensedArcs
 from emdiam.paths.condensed.condense import condense, condensed_packing, grow
 from emdiam.paths.condensed.packed import Packing

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from emdiam.paths.bellman_ford import NegativeCycle
+from emdiam.paths.pairs.johnson import potentials
 from emdiam.paths.pairs.methods import METHODS
-from emdiam.paths.pairs.potentials import potentials
 from tests.helpers.many_graphs import EVERY_KIND, by_igraph, by_networkx, by_scipy, campaign, drawn
 from tests.helpers.pairs_ways import WAYS, pairs
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from emdiam.errors import MoreMemoryError
-from emdiam.paths.pairs.lengths import lengths_for
-from emdiam.paths.pairs.partition import undirected
-from emdiam.paths.pairs.separators import Separators
+from emdiam.paths.pairs.arcs import lengths_for
+from emdiam.paths.pairs.separators import Separators, undirected
 from emdiam.paths.rows import WeightedRows
 from emdiam.stream.threads import Threads
 from tests.helpers.many_graphs import EVERY_KIND, drawn

@@ -17,8 +17,7 @@ import zarr
 import emdiam
 from emdiam.errors import BudgetError, InputError, StoppedEarly, StoreError
 from emdiam.paths.bellman_ford import NegativeCycle
-from emdiam.paths.pairs.arcs import RowArcs, StoreArcs, lengths_of
-from emdiam.paths.pairs.lengths import lengths_for
+from emdiam.paths.pairs.arcs import RowArcs, StoreArcs, lengths_for, lengths_of
 from emdiam.paths.pairs.matrix import open_matrix
 from emdiam.paths.pairs.methods import AUTO, METHODS
 from emdiam.paths.pairs.plan import DISK, MEMORY, STRIPS, Budget, Pairs, plan_pairs
