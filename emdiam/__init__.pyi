@@ -22,7 +22,7 @@ from emdiam.methods.approx.result import Approximation
 from emdiam.methods.eccentricity.result import EccentricityResult
 from emdiam.methods.result import Result
 from emdiam.paths.pairs.matrix import AllPairs
-from emdiam.paths.paths import ShortestPaths
+from emdiam.paths.result import ShortestPaths
 from emdiam.progress import Event as Event
 from emdiam.progress import Listener
 from emdiam.runs.plan import Planned

@@ -28,7 +28,7 @@ from .methods.approx.result import Approximation
 from .methods.eccentricity.result import EccentricityResult
 from .methods.result import Result
 from .paths.pairs.matrix import AllPairs
-from .paths.paths import ShortestPaths
+from .paths.result import ShortestPaths
 from .runs.options import CHECKPOINT, check_keywords, keywords_of, parsed
 from .runs.plan import Planned, plan_all, plan_one
 from .runs.registry import ALL, METHODS, entry_of

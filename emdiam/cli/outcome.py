@@ -209,7 +209,7 @@ ANSWERING: dict[str, dict[str, str]] = {
             "weighted": "methods.weighted.result:WeightedEccentricities",
             "directed": "methods.directed.apsp:DirectedEccentricities"},
     "distances": {"": "distribution.result:Distances", "directed": "distribution.directed:DirectedDistances"},
-    "sssp": {"": "paths.paths:ShortestPaths"},
+    "sssp": {"": "paths.result:ShortestPaths"},
     "apsp": {"": "paths.pairs.matrix:AllPairs"},
     "verify": {"": "certificates.documents:VerifyReport"},
     "tradeoff": {}, "batch": {},

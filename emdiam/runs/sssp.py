@@ -20,8 +20,9 @@ from ..paths.arcs import ArcsOnDisk
 from ..paths.bellman_ford import NegativeCycle
 from ..paths.blocks import StoreBlocks, load_rows, sliced_rows
 from ..paths.methods import check_lengths, shortest_paths
-from ..paths.paths import Paths, SearchOptions, ShortestPaths
+from ..paths.paths import Paths, SearchOptions
 from ..paths.plan import PathPlan, plan_paths
+from ..paths.result import ShortestPaths
 from ..paths.rows import WeightedRows, lengths_shown, unreached
 from ..progress import Meter, timed
 from ..store.store import Store

@@ -142,7 +142,7 @@ def test_a_wrong_result_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     wrong = {"frontier": replace(VARIANTS["frontier"], run=off_by_one)}
     monkeypatch.setattr("bench.gpu.catalogue.VARIANTS", wrong)
-    monkeypatch.setattr("bench.gpu.catalogue.find_variant", wrong.__getitem__)
+    monkeypatch.setattr("bench.gpu.catalogue.find_variant", lambda name: (wrong[name], {}))
     monkeypatch.setattr(verify, "DRIVERS", {})
     rows = list(verify.run(toy(), ("path",), ("uint32",)))
     assert len(rows) == 1 + len(MAPPINGS) and all(row["wrong"] == row["checked"] == 3 for row in rows)

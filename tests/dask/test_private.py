@@ -247,11 +247,11 @@ def test_a_scheduler_that_dask_cannot_connect_to_is_refused(address: str, store:
 
 # -- losses while workers start -------------------------------------------------------------------
 def test_workers_that_end_while_they_start_are_replaced_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    from emdiam.dask import here
+    from emdiam.dask import internals
     from emdiam.dask.opening import connected
     from emdiam.dask.setting import OnCluster
 
-    monkeypatch.setattr(here, "START_SECONDS", PATIENCE)  # less than a test may take
+    monkeypatch.setattr(internals, "START_SECONDS", PATIENCE)  # less than a test may take
 
     def processes() -> list[psutil.Process]:
         return [one for one in psutil.Process().children() if "spawn_main" in " ".join(one.cmdline())]
@@ -262,5 +262,5 @@ def test_workers_that_end_while_they_start_are_replaced_and_counted(monkeypatch:
         wait_until(processes)
         for process in processes():
             process.kill()
-        assert len(here.await_workers(client)) == 1
+        assert len(internals.await_workers(client)) == 1
 

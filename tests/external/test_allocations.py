@@ -40,7 +40,7 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no constant hide an array of this small graph."""
     for name, module in list(sys.modules.items()):
         if name.startswith("emdiam."):
-            for constant in ("PIECE", "_PIECE", "_READ_WORDS", "_BATCH"):
+            for constant in ("PIECE", "_PIECE", "_DEGREES", "_READ_WORDS", "_BATCH"):
                 if isinstance(getattr(module, constant, None), int):
                     monkeypatch.setattr(module, constant, min(SMALL, getattr(module, constant)))
 

@@ -290,7 +290,7 @@ def test_kernels_of_the_look_are_not_counted_again(
         return planned(*given, **named)
 
     held = iter([300 << 20])
-    for module in ("stream.plan", "order.reorder"):
+    for module in ("stream.plan", "conversion.reorder"):
         monkeypatch.setattr(f"emdiam.{module}.program_bytes", lambda: next(held, 350 << 20))
     monkeypatch.setattr("emdiam.engine.cpu.make_plan", make_plan)
     execute(store, always(reorder="auto"))

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -32,7 +32,9 @@ from ...store.layout import PARTIAL_SUFFIX
 from ...store.metadata import read_json
 from ...store.place import check_target, make_partial, put_in_place, remove_replaced
 from ...units import MemoryFigures
-from .arcs import Lengths
+
+if TYPE_CHECKING:  # it compiles kernels, and results are shown where none are
+    from .arcs import Lengths
 
 ATTRIBUTE = "emdiam_all_pairs"
 FORMAT_VERSION = 1
