@@ -15,6 +15,7 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
+import dask
 from distributed import Client
 
 from ..engine.cpu import CpuEngine
@@ -110,7 +111,12 @@ def connected(cluster: OnCluster, threads: int) -> Iterator[Client]:
 def _client_of(address: str) -> Client:
     """A client of a scheduler that runs, with TLS as Dask's own configuration says. Raises InputError."""
     try:
-        return Client(address, timeout=_CONNECT_SECONDS)
+        with ExitStack() as undo:
+            # A client names itself as what all of Dask computes on before it connects; one that cannot is never closed.
+            undo.callback(dask.config.set, scheduler=dask.config.get("scheduler", None))
+            client = Client(address, timeout=_CONNECT_SECONDS)
+            undo.pop_all()
+            return client
     except OSError as error:
         raise InputError(f"no scheduler answers ({error})", text=address,
                          remedy="start one with: dask scheduler") from None
