@@ -112,7 +112,7 @@ def solver_on(selection: Selection) -> PairsSolver | None:
 
 
 class DeviceSearches:
-    """A search from every vertex, on one graph that is on the device; see paths/pairs/searches.py. infinity : of pairs
+    """A search from every vertex, on one graph that is on the device; see paths/pairs/harish.py. infinity : of pairs
     without a path."""
 
     def __init__(self, device: Device, rows: WeightedRows, infinity: float, tick: Tick | None) -> None:
