@@ -7,18 +7,15 @@ Then each range is brought together from all hands, its rows placed by counting,
 I/O: `indptr` three times, `indices` (and weights) once; where there is more than one hand, all rows are written and
 read once. RAM: DealPlan.
 
-Ranges of new numbers, each with so few arcs that its rows are put in order in memory.
-
-Cut by the degrees that rows will have under their new numbers: counted in bins of equal width, and where a bin alone
-has too many arcs, number by number in it. Passes: one over `indptr`, a second where there are such bins.
-RAM: 8 bytes a bin, of which there are 2^16 at most, and 8 bytes a number of a bin that has too many arcs.
+A range of new numbers has so few arcs that its rows are put in order in memory. Ranges are cut by the degrees that rows
+will have under their new numbers: counted in bins of equal width, and where a bin alone has too many arcs, number by
+number in it. Passes: one over `indptr`, a second where there are such bins. RAM: 8 bytes a bin, of which there are 2^16
+at most, and 8 bytes a number of a bin that has too many arcs.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
@@ -29,7 +26,7 @@ from crc32c import crc32c
 from ..checkpoint.records import State
 from ..sorting.plan import SortPlan
 from ..sorting.scratch import ScratchFile
-from ..sorting.sort import SortContext
+from ..sorting.sort import SortContext, in_order
 from ..store.arc_runs import RUN_ARCS, ArcRun, arc_runs, run_chunks
 from ..store.store import Store
 from .renumbering import (
@@ -324,21 +321,11 @@ class Dealer:
     def placed(self, first: int = 0) -> Generator[PlacedRows, None, None]:
         """All rows from number `first` on, at which a range begins; close it to have its threads joined. Raises
         OSError."""
-        ranges, flight = self._ranges, deque[Future[PlacedRows]]()
+        ranges = self._ranges
         widest = int(ranges.arcs.max(initial=0)) * 2 * arc_bytes(self._store)
         most = max(1, min(self.plan.n_ranges, self.plan.n_ranges * self.plan.range_bytes // max(1, widest)))
-        waiting = iter(range(int(np.searchsorted(ranges.bounds, first)), len(ranges)))
-        with ThreadPoolExecutor(self._context.threads, thread_name_prefix="merge") as pool:
-            try:
-                for k in waiting:
-                    flight.append(pool.submit(self._place, k))
-                    if len(flight) >= most:
-                        yield flight.popleft().result()
-                while flight:
-                    yield flight.popleft().result()
-            finally:
-                for job in flight:
-                    job.cancel()
+        waiting = range(int(np.searchsorted(ranges.bounds, first)), len(ranges))
+        return in_order(self._place, ((k,) for k in waiting), self._context.threads, most, "merge")
 
     def _place(self, k: int) -> PlacedRows:
         """In a thread: the rows of range k."""

@@ -8,9 +8,7 @@ increase, so every later id exceeds all numbers given so far, and hashes of stri
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 
@@ -20,7 +18,7 @@ import numpy.typing as npt
 from ..checkpoint.records import State
 from ..sorting.runs import Keys
 from ..sorting.scratch import Scratch, ScratchFile
-from ..sorting.sort import RunSet, SortContext, fewer_runs, merged
+from ..sorting.sort import RunSet, SortContext, fewer_runs, in_order, merged
 
 _TABLE_BLOCK = 1 << 17
 
@@ -247,15 +245,4 @@ def _replaced(spool: PairSpool, piece: _Piece, threads: int, first: int = 0) -> 
         block = spool.read(offset, n_pairs)
         return offset, block, piece.replace(block[:2].reshape(-1))
 
-    flight: deque[Future[tuple[int, Keys, int]]] = deque()
-    with ThreadPoolExecutor(threads, thread_name_prefix="join") as pool:
-        try:
-            for offset, n_pairs in islice(spool.offsets(), first, None):
-                flight.append(pool.submit(work, offset, n_pairs))
-                if len(flight) > threads:
-                    yield flight.popleft().result()
-            while flight:
-                yield flight.popleft().result()
-        finally:
-            for job in flight:
-                job.cancel()
+    return in_order(work, islice(spool.offsets(), first, None), threads, threads + 1, "join")

@@ -21,7 +21,6 @@ from .digits import Digits
 WHOLE, FLOAT32, FLOAT64 = "int", "float32", "float64"
 KINDS = (WHOLE, FLOAT32, FLOAT64)
 LEAST_WHOLE, LARGEST_WHOLE = -(2**31), 2**32 - 1
-WHOLE_RANGE = f"whole weights are from 0 to {LARGEST_WHOLE}"
 NAMES = ("weight", "weights", "w", "length", "distance", "dist", "cost", "value")
 """Names of columns that are taken for weights where none is named, in lower case."""
 

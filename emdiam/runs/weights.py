@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 def methods_of(command: str) -> dict[str, type[WeightedSearch]]:
     """What a command has along weights, by name."""
+    from ..methods.weighted.bounding import WeightedBounding
     from ..methods.weighted.clusters import WeightedClusters
     from ..methods.weighted.eccentricities import EccentricitySearch
     from ..methods.weighted.pivots import WeightedPivots
-    from ..methods.weighted.search import WeightedBounding
     from ..methods.weighted.sweep import WeightedSweep
 
     kinds: dict[str, tuple[type[WeightedSearch], ...]] = {

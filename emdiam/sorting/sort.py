@@ -14,11 +14,11 @@ merged to longer runs first.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -331,6 +331,25 @@ def merged(
             yield result
     finally:
         ranges.close()
+
+
+def in_order(
+    work: Callable[..., T], jobs: Iterable[tuple[Any, ...]], threads: int, most: int, name: str
+) -> Generator[T, None, None]:
+    """work(*job) of every job, in the order of the jobs, by threads of this name; at most `most` are in flight. Close
+    it (or exhaust it) to have the threads joined. Raises what `work` raises."""
+    flight: deque[Future[T]] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix=name) as pool:
+        try:
+            for job in jobs:
+                flight.append(pool.submit(work, *job))
+                if len(flight) >= most:
+                    yield flight.popleft().result()
+            while flight:
+                yield flight.popleft().result()
+        finally:
+            for waiting in flight:
+                waiting.cancel()
 
 
 def merged_from(

@@ -14,8 +14,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from .bounding import WeightedBounding
 from .candidates import HeightCandidates
-from .search import WeightedBounding
 
 SWEEPS = 3
 

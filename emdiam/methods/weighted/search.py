@@ -1,4 +1,4 @@
-"""What the methods along weights share: searches, bounds on all eccentricities, the components; and bounding.
+"""What the methods along weights share: searches, bounds on all eccentricities, and the components.
 
 The component with the most vertices comes first, and alone, because its diameter is told; then all others at once, as
 far as they may hold a longer distance: a search has one source in each component that is still open, so that many small
@@ -169,26 +169,3 @@ class WeightedSearch(MethodRun):
         result = self.result()
         self.conclude(result)
         return result
-
-
-class WeightedBounding(WeightedSearch):
-    """Exact diameter by bounds on every eccentricity, as Takes and Kosters have it, with lengths.
-
-    After a search from s every vertex v has max(d, ecc(s) - d) <= ecc(v) <= d + ecc(s), with d = d(v, s). Sources are
-    in turn the open vertex with the largest upper bound and the one with the smallest lower bound, until no upper bound
-    is above the longest distance. It keeps no columns, and needs more searches than pivots.
-    Source: Takes and Kosters, "Determining the diameter of small world networks" (2011)."""
-
-    name: ClassVar[str] = "bounding"
-    vertex_bytes = 24
-    # Points of candidates below this are not worth a plan.
-    least_room = 16 << 20
-
-    def close(self) -> None:
-        """Search from ends and centres until nothing is open."""
-        sources, central = self.starts(), False
-        while (sources >= 0).any():
-            self.search(sources)
-            sources = self.bounds.next_open(self.best.length, central)
-            sources[self.n_open < 1] = -1
-            central = not central
