@@ -99,6 +99,18 @@ def test_hubs_of_the_usual_width_are_done_by_all(name: str) -> None:
     check(open_device(name), graph, [0, 1, 2999, 3005], block=96)
 
 
+@pytest.mark.parametrize("name", ["shim-0", "shim-1", "shim-3", "gpu"])
+@pytest.mark.parametrize("solo", [512, 4])
+def test_a_long_search_of_changing_frontiers(name: str, solo: int) -> None:
+    """A grid, then a fan of 300 vertices, a row of the whole grid among them, and a tail of one vertex a level."""
+    edges = list(nx.grid_2d_graph(20, 60).edges)
+    number = {v: i for i, v in enumerate(sorted({v for edge in edges for v in edge}))}
+    fan = [(number[19, 59], 1200), *((1200, v) for v in range(1201, 1500)), *((v, 1500 + v % 3) for v in range(1201, 1500))]
+    tail = [(1500, 1503), *((v, v + 1) for v in range(1503, 1560))]
+    graph = naive.graph_of(1561, [*((number[a], number[b]) for a, b in edges), *fan, *tail])
+    check(open_device(name), graph, [0, 1560, 600], block=64, solo=solo)
+
+
 def test_one_search_is_one_launch_and_one_wait() -> None:
     device = open_device("shim-0")
     graph = device_graph(device, SHAPES["path"])

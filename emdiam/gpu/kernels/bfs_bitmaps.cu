@@ -18,10 +18,10 @@ ENTRY(256, PULL_RESIDENT) bottom_up_words(const INDEX* offsets, const VERTEX* ne
     __shared__ u64 scratch[33];
     __shared__ PullRoom room[256 / WARP];
     u64 vertices = 0, arcs = 0, looked = 0;
+    const Pull pull = {offsets, neighbours, visited, frontier, next, distances, level, ~0ull};
     const u64 at_once = words_at_once(words);
     for (u64 first = first_item() / WARP * at_once; first < words; first += item_stride() / WARP * at_once)
-        arcs += pull_words(offsets, neighbours, first, at_once, words, visited, frontier, next, distances, level, ~0ull,
-                           [](VERTEX, u64) {}, room + warp_id(), &vertices, &looked);
+        arcs += pull_words(pull, first, at_once, words, [](VERTEX, u64) {}, room + warp_id(), &vertices, &looked);
     block_add(vertices, scratch, counts);
     block_add(arcs, scratch, counts + 1);
     block_add(looked, scratch, counts + 2);

@@ -340,10 +340,10 @@ DEVICE void level_up(const Search& at, u64 words, const u32* here, u32* there, P
                      u64* looked) {
     u64 vertices = 0, arcs = 0, mine = 0;
     const auto put_aside = [&](VERTEX v, u64 degree) { at.wide.put(counts + WIDE, v, degree); };
+    const Pull pull = {at.offsets, at.neighbours, at.visited, here, there, at.distances, at.next, at.wide.most};
     const u64 at_once = words_at_once(words);
     for (u64 first = first_item() / WARP * at_once; first < words; first += item_stride() / WARP * at_once)
-        arcs += pull_words(at.offsets, at.neighbours, first, at_once, words, at.visited, here, there, at.distances, at.next,
-                           at.wide.most, put_aside, room + warp_id(), &vertices, &mine);
+        arcs += pull_words(pull, first, at_once, words, put_aside, room + warp_id(), &vertices, &mine);
     block_add(vertices, scratch, counts + REACHED);
     block_add(arcs, scratch, counts + ARCS);
     warp_add(mine, looked);
