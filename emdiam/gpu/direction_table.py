@@ -1,17 +1,17 @@
 """Which way a level of a search goes: one table of rules, as data, and how it is made from measurements.
 
-The table is the file direction_table.json beside this module. **It is not measured on a device yet.** Its rules for
-mappings are the regimes of papers/004, section 6, Figures 12 to 15 (graphs, and what was fastest there):
+The table is the file direction_table.json beside this module. Its rules for mappings are **not measured on a device
+yet**: they are the regimes of papers/004, section 6, Figures 12 to 15 (graphs, and what was fastest there):
 
 - regular rows of few arcs: work-items to threads, then multi-phase search (Figure 12);
 - web-NotreDame, mean row below a warp and large deviation: multi-phase search by almost two times (Figure 13);
 - circuit5M, some huge rows: two-phase and multi-phase search, CTA+Warp+Scan, ten times the static ones (Figure 14);
 - kron_g500-logn20, long rows on average: CTA+Warp+Scan, multi-phase search close to it (Figure 15).
 
-The bounds between the regimes, and all of the rule for `persistent`, are reckoned. beta is that of Beamer, Asanovic and
-Patterson, SC 2012, section 4, measured there on CPUs; their alpha, 14, turns up too early here, and 4 is what loads and
-bytes were counted best with on 14 graphs (bench/results/gpu/measured.md). Each rule says in `why` where it is
-from. `python -m bench.gpu` makes a table of what it measures (bench/gpu/tables.py), which replaces the file.
+The bounds between the regimes, and all of the rule for `persistent`, are reckoned. alpha and beta are those of Beamer,
+Asanovic and Patterson, SC 2012, section 4: of five pairs tried on an H200 they are the fastest, by the geometric mean
+over seven graphs (bench/results/gpu/measured.md). Each rule says in `why` where it is from. `python -m bench.gpu` makes
+a table of what it measures (bench/gpu/tables.py), which replaces the file.
 """
 
 from __future__ import annotations

@@ -48,10 +48,19 @@ struct Search {
 // The share of a level's rows, at most `most`, of so many threads.
 #define NO_SHARE (-1)
 DEVICE i32 share_of(u64 rows, u64 threads, i32 most) {
-    i32 share = NO_SHARE;
-    while (share < most && rows << (share + 1) <= threads / 2) ++share;
-    return share;
+    const u64 half = threads / 2;
+    i32 share = __clzll(static_cast<i64>(rows)) - __clzll(static_cast<i64>(half));
+    if (share >= 0 && rows << share > half) --share;
+    return max(NO_SHARE, min(share, most));
 }
+
+// A vertex with its row, and the share it was asked for with: no share of a level where it was not.
+struct Row {
+    VERTEX v;
+    INDEX begin, end;
+    i32 share;
+};
+#define NO_ROW (-2)
 
 // Where what is reached goes, for the whole grid: a queue and the counts of the level.
 struct GridTail {
@@ -144,16 +153,12 @@ template <typename Tail> DEVICE void visit_arc(const Search& at, INDEX arc, bool
 // The rows of a warp's vertices with `valid`, but for wide ones, which are put aside: one a lane, or with SHARED one for
 // 2^at.share lanes. Returns the arcs of the row to the first of its lanes, 0 to others. All 32 lanes must call it.
 template <bool SHARED, typename Tail>
-DEVICE u64 expand_rows(const Search& at, bool valid, VERTEX v, const Tail& tail, u64* arcs) {
-    INDEX arc = 0, end = 0;
-    if (valid) {
-        arc = __ldg(at.offsets + v);
-        end = __ldg(at.offsets + v + 1);
-    }
-    const INDEX degree = end - arc;
+DEVICE u64 expand_rows(const Search& at, bool valid, const Row& row, const Tail& tail, u64* arcs) {
+    INDEX arc = valid ? row.begin : 0;
+    const INDEX end = valid ? row.end : 0, degree = end - arc;
     const u32 share = SHARED ? 1u << at.share : 1u, turn = SHARED ? lane_id() & (share - 1) : 0;
     if (degree > at.wide.most) {
-        if (turn == 0) at.wide.put(tail.aside(), v, degree);
+        if (turn == 0) at.wide.put(tail.aside(), row.v, degree);
         arc = end;
     }
     u32 long_rows = __ballot_sync(FULL_WARP, turn == 0 && end - arc > LANE_ROW);
@@ -172,17 +177,29 @@ DEVICE u64 expand_rows(const Search& at, bool valid, VERTEX v, const Tail& tail,
     return turn == 0 ? degree : 0;
 }
 
+// The row of a vertex. It may be asked for before it is known whether there is one.
+DEVICE Row row_of(const Search& at, VERTEX v) { return {v, __ldg(at.offsets + v), __ldg(at.offsets + v + 1), at.share}; }
+
+// The place in a queue that is this lane's, of the `warp`th warp, where lanes share rows.
+DEVICE u64 shared_place(i32 share, u64 warp) { return warp * (WARP >> share) + (lane_id() >> share); }
+
 // The rows of a queue, `read(row)` for row < size, so that no warp waits for another: those of this warp, of so many, the
-// `warp`th. Returns their arcs, shared out over lanes. All threads of the team must call it.
+// `warp`th. ahead: of this lane, if it was asked for with the share of this level. Returns their arcs, shared out over lanes. All
+// threads of the team must call it.
 template <typename Read, typename Tail>
-DEVICE u64 expand_queue(const Search& at, const Read& read, u64 size, u64 warp, u64 warps, const Tail& tail, u64* arcs) {
+DEVICE u64 expand_queue(const Search& at, const Read& read, u64 size, u64 warp, u64 warps, const Row& ahead, const Tail& tail,
+                        u64* arcs) {
     if (at.share != NO_SHARE) {
-        const u64 first = warp * (WARP >> at.share), row = first + (lane_id() >> at.share);
-        return first < size ? expand_rows<true>(at, row < size, row < size ? read(row) : VERTEX(0), tail, arcs) : 0;
+        const u64 place = shared_place(at.share, warp);
+        const bool valid = place < size;
+        if (!__any_sync(FULL_WARP, valid)) return 0;
+        return expand_rows<true>(at, valid, ahead.share == at.share || !valid ? ahead : row_of(at, read(place)), tail, arcs);
     }
     u64 looked = 0;
-    for (u64 row = warp * WARP + lane_id(); row - lane_id() < size; row += warps * WARP)
-        looked += expand_rows<false>(at, row < size, row < size ? read(row) : VERTEX(0), tail, arcs);
+    for (u64 place = warp * WARP + lane_id(); place - lane_id() < size; place += warps * WARP) {
+        const bool valid = place < size;
+        looked += expand_rows<false>(at, valid, valid ? row_of(at, read(place)) : ahead, tail, arcs);
+    }
     return looked;
 }
 
@@ -240,7 +257,7 @@ DEVICE void solo_levels(Search at, i32 most_share, u64 size, u64 level, VERTEX* 
         at.next = static_cast<u32>(level + 1);
         at.share = share_of(size, blockDim.x, most_share);
         const auto read = [=](u64 row) { return here[row]; };
-        arcs += expand_queue(at, read, size, warp_id(), warps_in_block(), tail, &unused);
+        arcs += expand_queue(at, read, size, warp_id(), warps_in_block(), Row{0, 0, 0, NO_ROW}, tail, &unused);
         // The places of the next level: they were last read before the last barrier.
         if (threadIdx.x == 0) fill[(level + 1) % 3] = aside[(level + 1) % 3] = 0;
         __syncthreads();
@@ -313,7 +330,7 @@ DEVICE void queue_of_bits(const u32* bitmap, u64 words, VERTEX* queue, u64* tail
 }
 
 // Makes a queue of a frontier that is a bitmap, for a level down, or a bitmap of one that is a queue, for a level up.
-DEVICE void change_frontier(const Place& now, u32* barrier, u64 words, VERTEX* even, VERTEX* odd, u32* here, u32* there,
+DEVICE void change_frontier(const Place& now, GridBarrier* barrier, u64 words, VERTEX* even, VERTEX* odd, u32* here, u32* there,
                             u64* tail) {
     VERTEX* const queue = now.level % 2 ? odd : even;
     u32* const bitmap = now.swapped ? there : here;
@@ -322,7 +339,7 @@ DEVICE void change_frontier(const Place& now, u32* barrier, u64 words, VERTEX* e
     } else {
         for (u64 word = first_item(); now.dirty && word < words; word += item_stride()) bitmap[word] = 0;
     }
-    grid_barrier(barrier);
+    wait_for_grid(barrier);
     if (now.in_words) {
         if (first_item() == 0) store_fresh(tail, u64(0));
         return;
@@ -331,7 +348,7 @@ DEVICE void change_frontier(const Place& now, u32* barrier, u64 words, VERTEX* e
         const VERTEX v = load_fresh(queue + i);
         atomicOr(bitmap + v / WARP, 1u << (v % WARP));
     }
-    grid_barrier(barrier);
+    wait_for_grid(barrier);
 }
 
 // A level from the unreached vertices up, from the bitmap `here` to `there`, but for wide rows that need more than a look at
@@ -349,13 +366,24 @@ DEVICE void level_up(const Search& at, u64 words, const u32* here, u32* there, P
     warp_add(mine, looked);
 }
 
+// The number of a warp, such that those beside each other are of different blocks.
+DEVICE u64 warp_in_grid() { return static_cast<u64>(warp_id()) * gridDim.x + blockIdx.x; }
+
+// The row that this lane will have in the next level, if it goes down from a queue with the share of this one: asked for while one
+// thread looks how many vertices that has. What lies behind them in the queue may be of any level, or no vertex.
+DEVICE Row row_ahead(const Search& at, const VERTEX* queue, u64 n) {
+    const u64 place = shared_place(at.share, warp_in_grid());
+    const VERTEX v = place < n ? load_fresh(queue + place) : VERTEX(0);
+    return v < n ? row_of(at, v) : Row{0, 0, 0, NO_ROW};
+}
+
 // A level down from a queue of `size` vertices, but for wide rows. Warps beside each other in the queue are of different
-// blocks, so that all multiprocessors share it. looked: see Place.
-DEVICE void level_down(const Search& at, const VERTEX* queue, u64 size, const GridTail& tail, u64* looked) {
+// blocks, so that all multiprocessors share it. ahead: see expand_queue. looked: see Place.
+DEVICE void level_down(const Search& at, const VERTEX* queue, u64 size, const Row& ahead, const GridTail& tail, u64* looked) {
     u64 arcs = 0;
     const auto read = [=](u64 row) { return load_fresh(queue + row); };
-    const u64 mine = expand_queue(at, read, size, static_cast<u64>(warp_id()) * gridDim.x + blockIdx.x,
-                                  static_cast<u64>(gridDim.x) * warps_in_block(), tail, &arcs);
+    const u64 mine = expand_queue(at, read, size, warp_in_grid(), static_cast<u64>(gridDim.x) * warps_in_block(), ahead, tail,
+                                  &arcs);
     warp_add(arcs, tail.counts + ARCS);
     warp_add(mine, looked);
 }
@@ -375,19 +403,22 @@ DEVICE void level_down(const Search& at, const VERTEX* queue, u64 size, const Gr
 // there: u32[words]. wide: VERTEX[m / wide_row + 1], starts: u64[the same], take rows of more than wide_row arcs. distances: u32[n], gets the
 // distances, all bits set where unreached. bits: u64[words / 2], gets the vertices that were reached. solo: largest
 // frontier of block 0 alone. alpha, beta: of turns_up; alpha 0: always down. counts: u64[3 * LEVEL_COUNTS + 1]. state:
-// u64[8], see above. barrier: u32[1], zero before its first use. What is not said to be given may have any content before.
+// u64[8], see above. barrier_state: u32[1], zero before its first use. What is not said to be given may have any content before.
 // Any cooperative grid.
 ENTRY(WHOLE_THREADS, 1) whole_search(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 m, u64 words,
                                         const u32* isolated, u64 source, u64 last, u64 solo, u64 alpha, u64 beta,
                                         VERTEX* even, VERTEX* odd, u32* visited, u32* here, u32* there, VERTEX* wide,
                                         u64* starts, u64 wide_row, u32* distances, u64* bits, u64* counts, u64* state,
-                                        u32* barrier) {
+                                        u32* barrier_state) {
     __shared__ VERTEX slots[2 * SOLO_SLOTS];
     __shared__ u32 fill[3];
     __shared__ u64 aside[3];
     __shared__ u64 scratch[33];
     __shared__ PullRoom room[WHOLE_THREADS / WARP];
     __shared__ Place now;
+    __shared__ GridBarrier shared_barrier;
+    GridBarrier* const barrier = &shared_barrier;
+    open_barrier(barrier, barrier_state);
     // As many lanes as a row has arcs, on average.
     i32 most_share = 0;
     while (most_share < MOST_SHARE && n << most_share < m) ++most_share;
@@ -410,8 +441,10 @@ ENTRY(WHOLE_THREADS, 1) whole_search(const INDEX* offsets, const VERTEX* neighbo
         now = {1, 0, 0, degree, m - degree, 0, 0, 2, 0, 0, 0, 0, 0};
         choose_way(&now, n, alone, alpha, beta);
     }
-    grid_barrier(barrier);
+    wait_for_grid(barrier);
 
+    const bool is_of_last_warp = warp_id() + 1 == warps_in_block(), decides = is_of_last_warp && lane_id() == 0;
+    Row ahead = {0, 0, 0, NO_ROW};
     while (now.size != 0 && now.level < last) {
         // The place of the next turn: it was last read before the last barrier.
         if (first_item() == 0) {
@@ -427,27 +460,30 @@ ENTRY(WHOLE_THREADS, 1) whole_search(const INDEX* offsets, const VERTEX* neighbo
         } else if (!now.by_one) {
             const GridTail tail = {of_level, now.level % 2 ? even : odd};
             at.share = share_of(now.size, item_stride(), most_share);
-            level_down(at, now.level % 2 ? odd : even, now.size, tail, &now.looked);
+            level_down(at, now.level % 2 ? odd : even, now.size, ahead, tail, &now.looked);
         } else if (blockIdx.x == 0) {
             solo_levels(at, most_share, now.size, now.level, even, odd, alone, last, slots, fill, aside, scratch, of_level,
                         state);
         }
-        grid_barrier(barrier);
-        // One thread reads, so that thousands of warps do not ask for one word.
-        if (threadIdx.x == 0) {
+        const bool goes_on = now.up == 0 && now.by_one == 0 && at.share != NO_SHARE && !is_of_last_warp;
+        wait_for_grid(barrier);
+        ahead = goes_on ? row_ahead(at, at.next % 2 ? odd : even, n) : Row{0, 0, 0, NO_ROW};
+        // One thread reads, so that thousands of warps do not ask for one word: of a warp that has rows last.
+        if (decides) {
             const Reached reached(of_level);
             end_level(&now, reached, state);
             if (reached.wide == 0) start_level(&now, reached, n, alone, alpha, beta);
         }
         __syncthreads();
         if (now.wide != 0) {
+            ahead.share = NO_ROW;
             const GridTail tail = {of_level, now.level % 2 ? odd : even};
             at.next = static_cast<u32>(now.level);
             u32* const came = now.swapped ? there : here;  // the bitmap of what the level reaches, if it has one
             if (now.in_words) pull_wide(at, now.wide, now.swapped ? here : there, came, of_level, &now.looked);
             else expand_wide(at, now.wide, tail);
-            grid_barrier(barrier);
-            if (threadIdx.x == 0) start_level(&now, Reached(of_level), n, alone, alpha, beta);
+            wait_for_grid(barrier);
+            if (decides) start_level(&now, Reached(of_level), n, alone, alpha, beta);
             __syncthreads();
         }
     }

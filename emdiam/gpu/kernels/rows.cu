@@ -35,43 +35,69 @@ ENTRY(256, 6) steep_arcs(const INDEX* offsets, const VERTEX* neighbours, u64 n, 
     warp_add(steep, count);
 }
 
+// A step of a path: a vertex with its row.
+struct Step {
+    u64 v, begin, end;
+};
+DEVICE Step step_to(const INDEX* offsets, u64 v) { return {v, __ldg(offsets + v), __ldg(offsets + v + 1)}; }
+
+// The smallest neighbour whose distance is `away` - 1, of a row of at most WARP arcs, and its row, which is asked for beside its
+// distance, since a path is a chain of latencies; false where there is none. The same for all 32 lanes, which must call it.
+DEVICE bool step_down(const INDEX* offsets, const VERTEX* neighbours, const u32* distances, u32 away, Step* at) {
+    bool nearer = false;
+    Step mine = {0, 0, 0};
+    if (at->begin + lane_id() < at->end) {
+        mine = step_to(offsets, __ldg(neighbours + at->begin + lane_id()));
+        nearer = distances[mine.v] + 1 == away;
+    }
+    const u32 lanes = __ballot_sync(FULL_WARP, nearer);
+    if (lanes == 0) return false;
+    const i32 first = __ffs(static_cast<i32>(lanes)) - 1;
+    *at = {__shfl_sync(FULL_WARP, mine.v, first), __shfl_sync(FULL_WARP, mine.begin, first),
+           __shfl_sync(FULL_WARP, mine.end, first)};
+    return true;
+}
+
 // A shortest path from state[0] to the source of the distances, u32[n]: the next vertex is always the smallest neighbour
 // that is one nearer. path: u64[most], gets the vertices that are walked to, at most `most`. state: u64[3], the vertex
 // at hand, read and written; gets how many were walked to, and 1 if the last vertex has no neighbour that is nearer,
-// though its distance is not 0. One block. Work: the rows of the path.
+// though its distance is not 0. One block: each warp for itself in rows that it can look at at once, all together in
+// longer ones. Work: the rows of the path.
 ENTRY(256) walk_down(const INDEX* offsets, const VERTEX* neighbours, const u32* distances, u64 most, u64* path,
                      u64* state) {
     __shared__ u64 nearest[3];  // places in the row, by turn
-    u64 v = state[0], steps = 0;
-    u32 away = distances[v], turn = 0, stuck = 0;
+    Step at = step_to(offsets, state[0]);
+    u64 steps = 0;
+    u32 away = distances[at.v], turn = 0, stuck = away == UNREACHED;
     if (threadIdx.x < 3) nearest[threadIdx.x] = ~0ull;
     __syncthreads();
     while (away != 0 && steps < most && stuck == 0) {
-        const u64 end = __ldg(offsets + v + 1);
-        u64 place = ~0ull;
-        for (u64 base = __ldg(offsets + v); base < end && place == ~0ull; base += blockDim.x) {
-            const u64 arc = base + threadIdx.x;
-            const bool nearer = arc < end && away != UNREACHED && distances[__ldg(neighbours + arc)] + 1 == away;
-            const u64 first = warp_min(nearer ? arc : ~0ull);
-            if (lane_id() == 0 && first != ~0ull) atomicMin(nearest + turn, first);
-            // The place of the next turn: it was last read before the last barrier.
-            if (threadIdx.x == 0) nearest[(turn + 1) % 3] = ~0ull;
-            __syncthreads();
-            place = nearest[turn];
-            turn = (turn + 1) % 3;
-        }
-        if (place == ~0ull) {
-            stuck = 1;
+        if (at.end - at.begin <= WARP) {
+            stuck = !step_down(offsets, neighbours, distances, away, &at);
         } else {
-            v = __ldg(neighbours + place);
-            if (threadIdx.x == 0) path[steps] = v;
-            ++steps;
-            --away;
+            u64 place = ~0ull;
+            for (u64 base = at.begin; base < at.end && place == ~0ull; base += blockDim.x) {
+                const u64 arc = base + threadIdx.x;
+                const bool nearer = arc < at.end && distances[__ldg(neighbours + arc)] + 1 == away;
+                const u64 first = warp_min(nearer ? arc : ~0ull);
+                if (lane_id() == 0 && first != ~0ull) atomicMin(nearest + turn, first);
+                // The place of the next turn: it was last read before the last barrier.
+                if (threadIdx.x == 0) nearest[(turn + 1) % 3] = ~0ull;
+                __syncthreads();
+                place = nearest[turn];
+                turn = (turn + 1) % 3;
+            }
+            stuck = place == ~0ull;
+            if (stuck == 0) at = step_to(offsets, __ldg(neighbours + place));
         }
+        if (stuck != 0) break;
+        if (threadIdx.x == 0) path[steps] = at.v;
+        ++steps;
+        --away;
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        state[0] = v;
+        state[0] = at.v;
         state[1] = steps;
         state[2] = stuck;
     }

@@ -212,11 +212,40 @@ DEVICE void grid_barrier_by_atomics(u32* state) {
     __syncthreads();
 }
 
+// The same for a kernel that waits many times: the bit for which it waits is known before, so that nobody waits for what the
+// atomic operation brings back, and acquiring the counter takes the place of a fence. In shared memory. `flip` is of the first
+// thread of the block.
+struct GridBarrier {
+    u32* state;
+    u32 flip;
+};
+#define FLIP_BIT 0x80000000u
+
+// By all threads of the block. state: as for grid_barrier.
+DEVICE void open_barrier(GridBarrier* barrier, u32* state) {
+    if (threadIdx.x == 0) *barrier = {state, load_fresh(state) & FLIP_BIT};
+    __syncthreads();
+}
+
 #ifdef EMDIAM_SHIM
 // The shim's own barrier knows who waits where, which makes its reports exact.
 #define grid_barrier(state) simt_grid_barrier(state)
+#define wait_for_grid(barrier) simt_grid_barrier((barrier)->state)
 #else
 #define grid_barrier(state) grid_barrier_by_atomics(state)
+DEVICE void wait_for_grid(GridBarrier* barrier) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        const u32 share = blockIdx.x == 0 ? FLIP_BIT - (gridDim.x - 1u) : 1u;
+        asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(barrier->state), "r"(share) : "memory");
+        barrier->flip ^= FLIP_BIT;
+        u32 now;
+        do {
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(barrier->state) : "memory");
+        } while (((now ^ barrier->flip) & FLIP_BIT) != 0);
+    }
+    __syncthreads();
+}
 #endif
 
 #endif
