@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,7 @@ def n_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return len([name for name in names if name not in ("self", "cls")])
 
 
+@cache
 def is_kernel(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether numba compiles the function, or one that it makes."""
     return any(name in ast.unparse(decorator) for inner in ast.walk(function)

@@ -7,6 +7,7 @@ import inspect
 import pickle
 import re
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from emdiam.cli.main import COMMANDS
 from emdiam.terms import FUNCTIONS, in_keys, in_keywords, keyword_terms, keywords_of, keywords_of_all
 from emdiam.units import parse_size
 from tests.conftest import Run
+from tests.helpers.source import nodes_of
 
 PACKAGE = Path(emdiam.__file__).parent
 # Rooms whose texts Python never gets as an error.
@@ -43,52 +45,48 @@ def text_of(node: ast.AST) -> str | None:
     return None
 
 
-def texts(tree: ast.AST) -> Iterator[str]:
-    """The texts of a program that are no documentation."""
-    seen = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+def texts(path: Path) -> Iterator[str]:
+    """The texts of a file that are no documentation."""
+    seen = {node.value for node in nodes_of(path) if isinstance(node, ast.Expr)}
+    for node in nodes_of(path):
         if node not in seen and (text := text_of(node)) is not None:
             seen |= set(ast.walk(node))
             yield text
 
 
+@cache
 def messages() -> list[tuple[str, str]]:
     """(module, text) of what has an option in it, and is more than that."""
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
         module = path.relative_to(PACKAGE).as_posix()
         if not module.startswith(ELSEWHERE):
-            found += [(module, text) for text in texts(ast.parse(path.read_text()))
+            found += [(module, text) for text in texts(path)
                       if OPTION.search(text) and " " in text]
     return found
 
 
-MESSAGES = messages()
-
-
+@cache
 def options() -> set[str]:
-    """The options of all commands."""
+    """The options of all commands, but for those that only commands have."""
     commands = [import_module(f"emdiam.cli.{name}").command for name in COMMANDS]
     commands += [command for group in commands if isinstance(group, click.Group)
                  for name in group.list_commands(click.Context(group))
                  if (command := group.get_command(click.Context(group), name)) is not None]
-    return {option for command in commands for parameter in command.params for option in parameter.opts}
-
-
-OPTIONS = options() - OF_COMMANDS
+    return {option for command in commands for parameter in command.params for option in parameter.opts} - OF_COMMANDS
 
 
 def test_there_are_many_messages():
-    assert len(MESSAGES) > 100 and len(OPTIONS) > 60
+    assert len(messages()) > 100 and len(options()) > 60
 
 
 @pytest.mark.parametrize("function", ["", *FUNCTIONS.values()])
 def test_no_message_in_python_has_an_option(function: str):
     """And each keyword in its place is one of the function, or says of which function it is."""
     known = keywords_of(getattr(api, function)) if function else None
-    for module, message in MESSAGES:
+    for module, message in messages():
         said = in_keywords(message, function, known)
-        assert not OPTIONS & set(OPTION.findall(said)), (module, said)
+        assert not options() & set(OPTION.findall(said)), (module, said)
         for home, given in re.findall(r"emdiam\.(\w+)\(([^)]*)\)", said):
             assert set(re.findall(r"(\w+)=", given)) <= keywords_of(getattr(api, home)), (module, said)
         rest = re.sub(r"emdiam\.\w+\([^)]*\)", "", said)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import anndata
 import numpy as np
 import pytest
 import zarr
@@ -92,6 +91,8 @@ def test_bytes_do_not_depend_on_the_buffers(tmp_path: Path) -> None:
 
 
 def test_others_read_both(tmp_path: Path) -> None:
+    import anndata  # seconds, of one process of the suite
+
     write_arcs([(0, 1), (1, 2), (2, 0), (2, 3)], tmp_path / "g.zarr", 5)
     group = zarr.open_group(tmp_path / "g.zarr", mode="r")
     matrix = np.zeros((5, 5), int)

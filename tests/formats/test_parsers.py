@@ -9,7 +9,6 @@ import zlib
 from contextlib import suppress
 from pathlib import Path
 
-import anndata
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -54,6 +53,8 @@ def test_dictionaries_of_views_of_text_are_ids(tmp_path: Path):
 
 def test_damaged_hdf5_is_refused_at_any_place(tmp_path: Path):
     """Or read, where nothing depends on the byte: h5py raises errors of many kinds."""
+    import anndata  # seconds, of one process of the suite
+
     path = tmp_path / "g.h5ad"
     graph = sparse.csr_array(([1.0, 1.0], ([0, 1], [1, 2])), shape=(3, 3))
     anndata.AnnData(np.zeros((3, 1), np.float32), obsp={"connectivities": graph}).write_h5ad(path)

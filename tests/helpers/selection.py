@@ -17,6 +17,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import combinations, groupby
+from typing import NamedTuple
 
 import pytest
 
@@ -42,37 +43,55 @@ def select(functions: Sequence[Function], others: Iterable[Case] = ()) -> list[l
     values: Counter[Hashable] = Counter()
     pairs: Counter[Hashable] = Counter()
     chosen: list[set[int]] = [set() for _ in functions]
+    entries = [[_entry(function, i) for i in range(len(function.cases))] for function in functions]
 
-    def meet(case: Case) -> None:
-        values.update(case.items())
-        pairs.update(combinations(sorted(case.items(), key=_name), 2))
+    def missed(at: tuple[int, int]) -> int:
+        """How many values a case has that no quick case meets yet."""
+        f, i = at
+        return sum(item not in values for item in entries[f][i].items if item[0] not in functions[f].sampled)
 
-    def rank(function: Function, i: int) -> tuple[int, int, int, bytes]:
+    def rank(at: tuple[int, int]) -> tuple[int, int, int, bytes]:
         """Sorts the cases: the next one to be taken has the smallest rank."""
-        case = sorted(function.cases[i].items(), key=_name)
-        missed = sum(not values[item] for item in case if item[0] not in function.sampled)
-        met = sum(pairs[pair] for pair in combinations(case, 2)), sum(values[item] for item in case)
-        return -missed, *met, _digest(function.names[i] if function.names else str(case))
+        entry = entries[at[0]][at[1]]
+        return (-missed(at), sum(pairs[pair] for pair in entry.pairs), sum(values[item] for item in entry.items),
+                entry.digest)
 
-    def take(candidates: Iterable[tuple[int, int]]) -> bool:
-        """Takes the best case of (function, case); whether it meets a new value."""
-        f, i = min(candidates, key=lambda at: rank(functions[at[0]], at[1]))
-        new = rank(functions[f], i)[0] < 0
+    def take(candidates: Iterable[tuple[int, int]]) -> None:
+        """Takes the best case of (function, case)."""
+        f, i = min(candidates, key=rank)
         chosen[f].add(i)
-        meet(functions[f].cases[i])
-        return new
+        values.update(entries[f][i].items)
+        pairs.update(entries[f][i].pairs)
 
     def left(f: int) -> list[tuple[int, int]]:
         return [(f, i) for i in range(len(functions[f].cases)) if i not in chosen[f]]
 
     for case in others:
-        meet(case)
+        values.update(case.items())
+        pairs.update(_pairs(case))
     for f, function in enumerate(functions):
         for _ in range(-(-len(function.cases) // function.share)):
             take(left(f))
-    while missing := [at for f in range(len(functions)) for at in left(f) if rank(functions[f], at[1])[0] < 0]:
+    while missing := [at for f in range(len(functions)) for at in left(f) if missed(at)]:
         take(missing)
     return [sorted(indices) for indices in chosen]
+
+
+class _Entry(NamedTuple):
+    """What a case is ranked by: its values, their pairs, a checksum of its name."""
+
+    items: list[tuple[str, Hashable]]
+    pairs: list[Hashable]
+    digest: bytes
+
+
+def _entry(function: Function, i: int) -> _Entry:
+    items = sorted(function.cases[i].items(), key=_name)
+    return _Entry(items, _pairs(function.cases[i]), _digest(function.names[i] if function.names else str(items)))
+
+
+def _pairs(case: Case) -> list[Hashable]:
+    return list(combinations(sorted(case.items(), key=_name), 2))
 
 
 def _digest(text: str) -> bytes:
