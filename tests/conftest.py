@@ -111,6 +111,18 @@ def emdiam(tmp_path: Path) -> Run:
 
 
 @pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The same in this process, where a process of its own is not the point: a start takes a CPU second and more."""
+    from tests.helpers.handed_in import typed
+
+    def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        monkeypatch.chdir(tmp_path)
+        return subprocess.CompletedProcess(arguments, *typed(*arguments))
+
+    return run
+
+
+@pytest.fixture
 def tiny_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stores may have blocks of fewer ids than users can ask for, so that graphs of a few dozen arcs have many."""
     monkeypatch.setattr(layout, "LEAST_CHUNK_IDS", 4)

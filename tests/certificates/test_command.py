@@ -33,9 +33,9 @@ def prepared(folder: Path, name: str) -> tuple[Path, Path]:
     return prover.write(folder / "c.json", store, *prover.exact_proof(ODD[name], pivots=3)), store
 
 
-def test_a_proof(emdiam: Run, tmp_path: Path) -> None:
+def test_a_proof(command: Run, tmp_path: Path) -> None:
     prepared(tmp_path, "grid")
-    done = emdiam("verify", "c.json", "g.zarr", "--memory", "1GiB", "--threads", "2", "-q")
+    done = command("verify", "c.json", "g.zarr", "--memory", "1GiB", "--threads", "2", "-q")
     assert (done.returncode, done.stderr) == (0, "")
     first, proof, time, memory = done.stdout.splitlines()
     assert first == "verified: diameter 21"
@@ -45,29 +45,29 @@ def test_a_proof(emdiam: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_several_components_and_json(emdiam: Run, tmp_path: Path) -> None:
+def test_several_components_and_json(command: Run, tmp_path: Path) -> None:
     prepared(tmp_path, "clique-and-path")
-    done = emdiam("verify", "c.json", "g.zarr", "-q")
+    done = command("verify", "c.json", "g.zarr", "-q")
     assert "verified: largest diameter of any component 11 (2 components)\n" in done.stdout
     assert "verified: diameter of the largest component 1\n" in done.stdout
-    report = json.loads(emdiam("verify", "c.json", "g.zarr", "-q", "--json").stdout)
+    report = json.loads(command("verify", "c.json", "g.zarr", "-q", "--json").stdout)
     assert set(report) == FIELDS
     assert report["verified"] and report["reason"] is None and report["diameter"] is None
     assert (report["lower"], report["upper"], report["diameter_largest_component"]) == (11, 11, 1)
     assert report["peak_rss_bytes"] <= report["memory_limit_bytes"]
 
 
-def test_a_refusal_leaves_with_2_and_one_sentence(emdiam: Run, tmp_path: Path) -> None:
+def test_a_refusal_leaves_with_2_and_one_sentence(command: Run, tmp_path: Path) -> None:
     path, _ = prepared(tmp_path, "grid")
     document = json.loads(path.read_bytes())
     document["components"][0]["pivots"] = document["components"][0]["sources"] = [60]
     path.write_bytes(seal(document))
     read_certificate(path)
-    done = emdiam("verify", "c.json", "g.zarr", "-q")
+    done = command("verify", "c.json", "g.zarr", "-q")
     assert (done.returncode, done.stdout) == (2, "")
     why = r"emdiam: c.json: not proved: vertices \d+ and \d+ are not proved to be within 21\n"
     assert re.fullmatch(why, done.stderr)
-    done = emdiam("verify", "c.json", "g.zarr", "-q", "--json")
+    done = command("verify", "c.json", "g.zarr", "-q", "--json")
     report = json.loads(done.stdout)
     assert done.returncode == 2 and not report["verified"] and report["reason"] in done.stderr
 
@@ -77,11 +77,11 @@ def test_a_refusal_leaves_with_2_and_one_sentence(emdiam: Run, tmp_path: Path) -
     (["cut.json", "g.zarr"], "not a certificate"), (["c.json", "other.zarr"], "it is about a graph"),
     (["c.json", "g.zarr", "--memory", "1MiB"], "too small"),
 ])
-def test_what_is_at_fault_is_said(emdiam: Run, tmp_path: Path, arguments: list[str], text: str) -> None:
+def test_what_is_at_fault_is_said(command: Run, tmp_path: Path, arguments: list[str], text: str) -> None:
     path, _ = prepared(tmp_path, "torus")
     (tmp_path / "cut.json").write_bytes(path.read_bytes()[:100])
     write_store(tmp_path / "other.zarr", ODD["cycle"])
-    done = emdiam("verify", *arguments, "-q")
+    done = command("verify", *arguments, "-q")
     assert (done.returncode, done.stdout) == (2, "")
     assert text in done.stderr and len(done.stderr.splitlines()) == 1
 

@@ -167,14 +167,14 @@ def test_another_graph_and_another_order(tmp_path: Path) -> None:
     assert not run(file, changed).verified
 
 
-def test_the_command(emdiam: Run, tmp_path: Path) -> None:
+def test_the_command(command: Run, tmp_path: Path) -> None:
     store, file = write_store(tmp_path / "g.zarr", ODD["grid"]), tmp_path / "ecc.json"
-    said = emdiam("ecc", str(store), "--certificate", str(file), "--quiet")
+    said = command("ecc", str(store), "--certificate", str(file), "--quiet")
     assert said.returncode == 0 and f"certificate: in {file}" in said.stdout
-    done = emdiam("verify", str(file), str(store), "--quiet")
+    done = command("verify", str(file), str(store), "--quiet")
     assert done.returncode == 0 and done.stdout.startswith("verified: all eccentricities of 126 vertices, from ")
-    assert json.loads(emdiam("verify", str(file), str(store), "--quiet", "--json").stdout)["radius"] > 0
-    half = emdiam("ecc", str(store), "--certificate", str(file), "--center")
+    assert json.loads(command("verify", str(file), str(store), "--quiet", "--json").stdout)["radius"] > 0
+    half = command("ecc", str(store), "--certificate", str(file), "--center")
     assert half.returncode == 2 and "all eccentricities" in half.stderr
 
 

@@ -21,36 +21,36 @@ pytestmark = pytest.mark.thin(4, sampled=("arguments",))
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
-def test_the_default_is_a_page(emdiam: Run, tmp_path: Path):
+def test_the_default_is_a_page(command: Run, tmp_path: Path):
     write_batch(tmp_path / "night")
-    done = emdiam("report", "night")
+    done = command("report", "night")
     assert (done.returncode, done.stdout) == (0, "10 runs reported: report.html\n"), done.stderr
     assert (tmp_path / "report.html").read_text().startswith("<!DOCTYPE html>")
     assert not (tmp_path / "report.html.partial").exists()
 
 
-def test_the_name_of_the_file_chooses_the_format(emdiam: Run, tmp_path: Path):
+def test_the_name_of_the_file_chooses_the_format(command: Run, tmp_path: Path):
     (tmp_path / "run.json").write_text(json.dumps(exact_result()))
-    assert emdiam("report", "run.json", "-o", "r.md").returncode == 0
+    assert command("report", "run.json", "-o", "r.md").returncode == 0
     assert (tmp_path / "r.md").read_text().startswith("# emdiam report")
-    done = emdiam("report", "run.json", "--format", "md")
+    done = command("report", "run.json", "--format", "md")
     assert done.stdout == (tmp_path / "r.md").read_text()
-    assert json.loads(emdiam("report", "run.json", "--format", "json").stdout)["runs"][0]["name"] == "run"
+    assert json.loads(command("report", "run.json", "--format", "json").stdout)["runs"][0]["name"] == "run"
 
 
-def test_figures_go_to_a_folder(emdiam: Run, tmp_path: Path):
+def test_figures_go_to_a_folder(command: Run, tmp_path: Path):
     write_batch(tmp_path / "night")
-    done = emdiam("report", "night", "--format", "png", "-o", "figures", "--json")
+    done = command("report", "night", "--format", "png", "-o", "figures", "--json")
     answer = json.loads(done.stdout)
     assert sorted(answer["files"]) == sorted(f"figures/{path.name}" for path in (tmp_path / "figures").iterdir())
     assert answer["runs"]["good"] == "answered" and answer["runs"]["later"] == "open"
 
 
 @pytest.mark.parametrize("arguments", [["absent.json"], ["bad.json"], ["good.json", "-o", "absent/r.html"], []])
-def test_what_cannot_be_is_told_with_exit_code_2(emdiam: Run, tmp_path: Path, arguments: list[str]):
+def test_what_cannot_be_is_told_with_exit_code_2(command: Run, tmp_path: Path, arguments: list[str]):
     (tmp_path / "bad.json").write_text("{")
     (tmp_path / "good.json").write_text(json.dumps(exact_result()))
-    done = emdiam("report", *arguments)
+    done = command("report", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert "Traceback" not in done.stderr and len(done.stderr) > 20
 

@@ -42,8 +42,8 @@ def test_every_rule_gives_the_same_answer_and_is_the_one_that_is_asked(
     assert (found.diameter_max_component, found.traversals.bfs) == (want.diameter_max_component, want.traversals.bfs)
 
 
-def test_the_command_takes_it(store: Path, emdiam: Run) -> None:
-    done = emdiam("exact", store, "--method", "fdiam", "--direction", "paper", "--json", "--quiet")
+def test_the_command_takes_it(store: Path, command: Run) -> None:
+    done = command("exact", store, "--method", "fdiam", "--direction", "paper", "--json", "--quiet")
     assert done.returncode == 0 and json.loads(done.stdout)["exact"]
 
 

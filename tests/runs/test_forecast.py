@@ -239,30 +239,30 @@ def test_a_probe_in_ram_changes_no_reads(grid: Path):
 
 # -- the command ----------------------------------------------------------------------------------
 @pytest.mark.slow
-def test_the_command_probes_unless_told_not_to(emdiam: Run, grid: Path):
+def test_the_command_probes_unless_told_not_to(command: Run, grid: Path):
     streamed = ("--memory", "2GiB", "--arena", "64KiB", "--quiet")
-    probed = emdiam("plan", grid, *streamed, "--method", "fdiam").stdout.splitlines()
+    probed = command("plan", grid, *streamed, "--method", "fdiam").stdout.splitlines()
     assert probed[0].startswith("planned peak: ") and probed[1].startswith("predicted peak: ")
     assert any(line.startswith("probe: four BFS in ") for line in probed)
-    bare = json.loads(emdiam("plan", grid, *streamed, "--method", "fdiam", "--no-probe", "--json").stdout)
-    late = json.loads(emdiam("plan", grid, *streamed, "--method", "fdiam", "--probe", "1ms", "--json").stdout)
+    bare = json.loads(command("plan", grid, *streamed, "--method", "fdiam", "--no-probe", "--json").stdout)
+    late = json.loads(command("plan", grid, *streamed, "--method", "fdiam", "--probe", "1ms", "--json").stdout)
     assert bare["probe"] is late["probe"] is None and not bare["forecast"]["probed"]
-    table = json.loads(emdiam("plan", grid, *streamed, "--json").stdout)
+    table = json.loads(command("plan", grid, *streamed, "--json").stdout)
     assert table["probe"]["lower_bound"] == 498 and all(one["forecast"]["probed"] for one in table["methods"])
 
 
-def test_the_command_prints_table_and_json(emdiam: Run, grid: Path):
-    done = emdiam("plan", grid, "--memory", "2GiB", "--json", "--quiet")
+def test_the_command_prints_table_and_json(command: Run, grid: Path):
+    done = command("plan", grid, "--memory", "2GiB", "--json", "--quiet")
     methods = json.loads(done.stdout)["methods"]
     assert [one["method"] for one in methods] == list(METHODS)
-    alone = json.loads(emdiam("plan", grid, "--memory", "2GiB", "--method", "sweep", "--json", "--quiet").stdout)
+    alone = json.loads(command("plan", grid, "--memory", "2GiB", "--method", "sweep", "--json", "--quiet").stdout)
     beside = next(one for one in methods if one["method"] == "sweep")
     assert alone["phases"] == beside["plan"]["phases"]
     assert alone["forecast"]["vram_bytes"] == beside["forecast"]["vram_bytes"]
 
 
-def test_options_of_one_method_need_its_name(emdiam: Run, grid: Path):
-    done = emdiam("plan", grid, "--batch", "4", "--quiet")
+def test_options_of_one_method_need_its_name(command: Run, grid: Path):
+    done = command("plan", grid, "--batch", "4", "--quiet")
     assert (done.returncode, done.stdout) == (2, "")
     assert "--method" in done.stderr
 

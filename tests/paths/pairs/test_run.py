@@ -232,18 +232,18 @@ def test_a_killed_run_leaves_nothing_that_opens(tmp_path: Path, mesh: Path) -> N
     assert not (tmp_path / "m.zarr.partial").exists()
 
 
-def test_command(tmp_path: Path, emdiam: Run) -> None:
+def test_command(tmp_path: Path, command: Run) -> None:
     write_store(tmp_path / "mesh.zarr", odd_graphs()["two-paths"])
-    done = emdiam("apsp", "mesh.zarr", "--out", "m.zarr", "--json", "--quiet", "--memory", "1GiB")
+    done = command("apsp", "mesh.zarr", "--out", "m.zarr", "--json", "--quiet", "--memory", "1GiB")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert {name: told[name] for name in ("method", "n_vertices", "largest_distance", "tiles", "out")} == {
         "method": "blocked", "n_vertices": 50, "largest_distance": 29, "tiles": 1, "out": "m.zarr"}
     assert told["unreachable_pairs"] == 2 * 20 * 30
-    text = emdiam("apsp", "mesh.zarr", "--out", "m.zarr", "--force", "--method", "blocked", "--quiet")
+    text = command("apsp", "mesh.zarr", "--out", "m.zarr", "--force", "--method", "blocked", "--quiet")
     assert "largest distance: 29\npairs: 1,250 with a path, 1,200 without\n" in text.stdout
     assert zarr.open_group(str(tmp_path / "m.zarr"))["distances"].shape == (50, 50)
-    again = emdiam("apsp", "mesh.zarr", "--out", "m.zarr", "--quiet")
+    again = command("apsp", "mesh.zarr", "--out", "m.zarr", "--quiet")
     assert again.returncode == 2 and "exists" in again.stderr
 
 
