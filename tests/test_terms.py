@@ -161,7 +161,7 @@ def failed(function: Any, *arguments: Any, **given: Any) -> str:
     return str(caught.value)
 
 
-def test_remedies_in_python_work(tmp_path: Path, emdiam_command: Run):
+def test_remedies_in_python_work(tmp_path: Path, command: Run):
     """Each remedy is followed."""
     edges, store = tmp_path / "e.txt", tmp_path / "g.zarr"
     edges.write_text("1 2\n2 3\n")
@@ -181,14 +181,8 @@ def test_remedies_in_python_work(tmp_path: Path, emdiam_command: Run):
     assert f"emdiam.convert('{edges}', 'e.zarr')" in failed(emdiam.open, edges)
     assert emdiam.diameter(names).diameter == 2
     for arguments in (("convert", mixed, "x.zarr"), ("exact", "g.zarr", "--memory", "20MiB")):
-        done = emdiam_command(*arguments)
+        done = command(*arguments)
         assert done.returncode == 2 and "--" in done.stderr and "=" not in done.stderr.replace(" = ", "")
-
-
-@pytest.fixture
-def emdiam_command(request: pytest.FixtureRequest) -> Run:
-    """The command line; the package has its name in this file."""
-    return request.getfixturevalue("emdiam")
 
 
 def test_a_store_as_a_graph_of_networkx_speaks_of_keywords(tmp_path: Path):

@@ -157,8 +157,8 @@ def test_every_listener_hears_every_event():
 
 
 # -- the file -----------------------------------------------------------------------------------
-def test_a_run_is_recorded_from_what_was_asked_to_how_it_ended(grid: Path, tmp_path: Path, emdiam):
-    assert emdiam("exact", grid, "--events", "e.jsonl", "--quiet", "--gap", "2").returncode == 0
+def test_a_run_is_recorded_from_what_was_asked_to_how_it_ended(grid: Path, tmp_path: Path, command):
+    assert command("exact", grid, "--events", "e.jsonl", "--quiet", "--gap", "2").returncode == 0
     begin, *middle, end = records_of(tmp_path / "e.jsonl")
     with open_store(grid) as store:
         assert begin["store_digest"] == store.digest
@@ -173,7 +173,7 @@ def test_a_run_is_recorded_from_what_was_asked_to_how_it_ended(grid: Path, tmp_p
     assert profiles and all(sum(count for _, count in profile) == 1200 for profile in profiles)
 
 
-@pytest.mark.parametrize(("arguments", "command", "phases"), [
+@pytest.mark.parametrize(("arguments", "name", "phases"), [
     (["convert", "edges.txt", "new.zarr"], "convert", {"read", "merge"}),
     (["generate", "path", "new.zarr", "--vertices", "100"], "generate path", {"read", "merge"}),
     (["reorder", "grid.zarr", "new.zarr", "--order", "bfs"], "reorder", {"load", "number"}),
@@ -182,12 +182,12 @@ def test_a_run_is_recorded_from_what_was_asked_to_how_it_ended(grid: Path, tmp_p
     (["approx", "grid.zarr", "--method", "spanning"], "approx", {"spanning tree"}),
 ])
 def test_every_long_command_records_its_phases(
-    grid: Path, two_components: Path, tmp_path: Path, emdiam, arguments: list[str], command: str, phases: set[str]
+    grid: Path, two_components: Path, tmp_path: Path, command, arguments: list[str], name: str, phases: set[str]
 ):
-    done = emdiam(*arguments, "--events", "e.jsonl", "--quiet")
+    done = command(*arguments, "--events", "e.jsonl", "--quiet")
     assert done.returncode == 0, done.stderr
     begin, *middle, end = records_of(tmp_path / "e.jsonl")
-    assert (begin["command"], end["exit_code"]) == (command, 0)
+    assert (begin["command"], end["exit_code"]) == (name, 0)
     assert {record["phase"] for record in middle} >= phases
 
 
@@ -209,8 +209,8 @@ def test_a_run_that_is_stopped_is_recorded_with_its_interval(tmp_path: Path, emd
     assert re.fullmatch(r"the time limit is over; [\d,]+ <= D <= [\d,]+ is proved", end["sentence"])
 
 
-def test_a_usage_error_writes_no_record(tmp_path: Path, emdiam):
-    assert emdiam("exact", "g.zarr", "--threads", "0", "--events", "e.jsonl").returncode == 2
+def test_a_usage_error_writes_no_record(tmp_path: Path, command):
+    assert command("exact", "g.zarr", "--threads", "0", "--events", "e.jsonl").returncode == 2
     assert not (tmp_path / "e.jsonl").exists()
 
 
@@ -264,8 +264,8 @@ def test_a_full_disk_ends_the_record_and_not_the_run(grid: Path, tmp_path: Path)
     assert whole[0]["record"] == "begin"
 
 
-def test_a_file_that_cannot_be_opened_is_refused_before_the_work(tmp_path: Path, grid: Path, emdiam):
-    done = emdiam("exact", grid, "--events", "no/such/folder.jsonl")
+def test_a_file_that_cannot_be_opened_is_refused_before_the_work(tmp_path: Path, grid: Path, command):
+    done = command("exact", grid, "--events", "no/such/folder.jsonl")
     assert (done.returncode, done.stdout) == (2, "")
     assert "events cannot be written (No such file or directory)" in done.stderr
     with pytest.raises(InputError):

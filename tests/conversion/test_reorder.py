@@ -319,14 +319,14 @@ def test_the_command_line_knows_every_order() -> None:
     assert set(ORDERS) <= set(options.ORDERS)
 
 
-def test_the_command(emdiam: Any, tmp_path: Path) -> None:
+def test_the_command(command: Any, tmp_path: Path) -> None:
     make_store(tmp_path / "g", some_graph(), ids=np.arange(300) * 2)
-    done = emdiam("reorder", "g", "new", "--order", "degree", "--quiet")
+    done = command("reorder", "g", "new", "--order", "degree", "--quiet")
     assert done.returncode == 0 and "order: degree\nids: integers with gaps" in done.stdout
-    assert emdiam("info", "new", "--check").stdout.count("order: degree") == 1
-    again = emdiam("reorder", "g", "new", "--order", "degree", "--quiet")
+    assert command("info", "new", "--check").stdout.count("order: degree") == 1
+    again = command("reorder", "g", "new", "--order", "degree", "--quiet")
     assert again.returncode == 2 and "the target exists" in again.stderr
-    wrong = emdiam("reorder", "g", "other", "--order", "sideways")
+    wrong = command("reorder", "g", "other", "--order", "sideways")
     assert wrong.returncode == 2 and "sideways" in wrong.stderr and not (tmp_path / "other").exists()
 
 

@@ -323,10 +323,10 @@ def test_kill_9_in_batches_of_pivots(tmp_path: Path, vertices: int, more: list[s
     assert max(found.kills for found in answers) >= 2
 
 
-def test_the_command_line(store: Path, tmp_path: Path, emdiam: Run) -> None:
-    done = emdiam("exact", store, "--method", "ifub", "--checkpoint", "kept", "--time-limit", "1ms", "--json")
+def test_the_command_line(store: Path, tmp_path: Path, command: Run) -> None:
+    done = command("exact", store, "--method", "ifub", "--checkpoint", "kept", "--time-limit", "1ms", "--json")
     assert done.returncode == 3, done.stderr
-    several = emdiam("approx", store, "--masters", "2,5", "--checkpoint", "both", "--resume", "--json", "--quiet")
+    several = command("approx", store, "--masters", "2,5", "--checkpoint", "both", "--resume", "--json", "--quiet")
     assert several.returncode == 0, several.stderr
     runs = json.loads(several.stdout)["runs"]
     assert [Path(run["details"]["checkpoint"]["folder"]).name for run in runs] == ["run-1", "run-2"]

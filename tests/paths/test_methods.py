@@ -84,7 +84,10 @@ def test_many_vertices_in_a_bucket(delta: float) -> None:
         assert np.array_equal(shortest_paths(rows, 0, method, SearchOptions(2, delta)).distances, expected)
 
 
-@pytest.mark.parametrize("weights", ["none", "uint16", "uint32", "int64", "float32"])
+# Each kind of weights is a kernel of its own: sums that widen, no weights and floats are quick.
+@pytest.mark.thin(2)
+@pytest.mark.parametrize("weights", ["none", pytest.param("uint16", marks=pytest.mark.slow), "uint32",
+                                     pytest.param("int64", marks=pytest.mark.slow), "float32"])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_rows_of_all_lengths(weights: str, threads: int) -> None:
     """Those copied at once, short ones, long ones, more than a batch holds, and the last of the arrays; sums of large
