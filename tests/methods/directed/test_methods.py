@@ -55,6 +55,7 @@ def test_odd_digraphs(tmp_path: Path) -> None:
         check_all(tmp_path, n, arcs, 1)
 
 
+@pytest.mark.thin(4, sampled=("seed",))
 @pytest.mark.parametrize("seed", range(4))
 def test_random_digraphs(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
