@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from emdiam.runs import options
+from tests.helpers.source import nodes_below
 from tests.test_imports import PACKAGE, trees
 
 MOST_FILES, MOST_LINES_IN_ALL = 496, 52_300
@@ -29,7 +30,7 @@ EMPTY_NAMES = {"told": 15, "held": 60, "given": 90, "here": 105, "there": 75, "l
 def n_code_lines(text: str, tree: ast.Module) -> int:
     """Lines of a file that are not blank, nor of a comment, a docstring or an import."""
     lines = {number for number, line in enumerate(text.splitlines(), 1) if line.strip() and line.lstrip()[0] != "#"}
-    for node in ast.walk(tree):
+    for node in nodes_below(tree):
         left_out: ast.stmt | None = node if isinstance(node, ast.Import | ast.ImportFrom) else None
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node, clean=False):
             left_out = node.body[0]
@@ -46,7 +47,7 @@ def room(path: Path) -> str:
 
 def names(tree: ast.Module) -> Iterator[str]:
     """What a file names: functions, classes, parameters, variables and attributes that it sets."""
-    for node in ast.walk(tree):
+    for node in nodes_below(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name
         elif isinstance(node, ast.arg):

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import emdiam
-from tests.helpers.source import tree_of
+from tests.helpers.source import nodes_below, tree_of
 
 PACKAGE = Path(emdiam.__file__).parent
 
@@ -84,7 +84,7 @@ def statements(node: ast.AST, inner: bool = False) -> Iterator[tuple[ast.Import 
                 yield from statements(other, inner)
         elif isinstance(child, ast.Import | ast.ImportFrom):
             yield child, inner
-        else:
+        elif not isinstance(child, ast.expr):
             yield from statements(child, inner or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
@@ -167,7 +167,7 @@ def private_names(path: Path, module: str, tree: ast.Module) -> Iterator[str]:
                 foreign.add(alias.asname or alias.name.split(".")[0])
                 if any(map(is_private, name.split(".")[1:])):
                     yield f"{module}:{node.lineno} {name}"
-    for node in ast.walk(tree):
+    for node in nodes_below(tree):
         if isinstance(node, ast.Attribute) and is_private(node.attr):
             owner: ast.expr = node.value
             while isinstance(owner, ast.Attribute | ast.Call | ast.Subscript):

@@ -13,7 +13,12 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-@cache
 def nodes_of(path: Path) -> tuple[ast.AST, ...]:
     """All nodes of a file, in the order of ast.walk."""
-    return tuple(ast.walk(tree_of(path)))
+    return nodes_below(tree_of(path))
+
+
+@cache
+def nodes_below(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """All nodes of a tree, in the order of ast.walk."""
+    return tuple(ast.walk(tree))
