@@ -174,7 +174,7 @@ def test_different_answers_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
         return ({**found, "upper": found["upper"] + 1} if engine is self._gpu else found), seconds
 
     monkeypatch.setattr(exact.Case, "_run", changed)
-    monkeypatch.setattr(exact, "METHODS", ("fdiam",))
+    monkeypatch.setattr(exact, "TURNS", (("fdiam",),))
     (row,) = exact.run(toy(), ("grid",))
     assert row["wrong"] == 1 and row["differ"] == "upper" and n_wrong(kept_of(exact=[row])) == 1
 
