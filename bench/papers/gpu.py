@@ -8,17 +8,19 @@ from pathlib import Path
 from ..gpu.report import SECTIONS
 from .page import Figure, Section, Table
 
-ABSENT = ("No GPU was there, and no figures of one are kept: what the paper measures on a GPU, and nothing of it on a"
-          " CPU, is made by `python -m bench.gpu --only {parts}` on a machine that has one; the page then shows it."
-          " Here the same systems run in tests on a simulated device, which has no seconds.")
+# What the parts of a page together take at full size, the start of the machine left out.
+_MINUTES = 4
+ABSENT = ("Not run on a GPU yet: what the paper measures there, and nothing of it on a CPU, is made by `python -m bench.gpu"
+          " --only {parts}`, in about {minutes} minutes; the page then shows it. Here the same systems run in tests on a"
+          " simulated device, which has no seconds.")
 
 
 def recorded(folder: Path, title: str, *parts: str) -> Section:
-    """A section with the tables of these parts, from gpu/gpu.json in the folder; a sentence where there is none."""
+    """A section with the tables of these parts, from gpu/gpu.json in the folder; a sentence where it has none of them."""
     file = folder / "gpu" / "gpu.json"
-    if not file.exists():
-        return Section(title, [], [ABSENT.format(parts=",".join(parts))])
-    kept = json.loads(file.read_text(encoding="utf-8"))
+    kept = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"parts": {}}
+    if not kept["parts"].keys() & set(parts):
+        return Section(title, [], [ABSENT.format(parts=",".join(parts), minutes=_MINUTES)])
     tables: list[Table | Figure] = [
         Table(one.title, list(one.header), [[str(cell) for cell in row] for row in one.rows])
         for part in parts if part in kept["parts"] for one in SECTIONS[part][1](kept["parts"][part]["rows"])]
