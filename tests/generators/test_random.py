@@ -125,7 +125,7 @@ def test_kronecker_is_rmat_with_permuted_ids():
                                       (13, 6), (16, 8), (20, 10), (50, 25), (100, 3), (101, 4), (300, 40),
                                       (256, 128)])
 def test_regular_is_simple_and_regular(n, degree):
-    for seed in range(3):
+    for seed in range(3 if n < 256 else 1):
         got = pairs(make_source("regular", vertices=n, seed=seed, parameters={"degree": degree}))
         assert (got[:, 0] != got[:, 1]).all()
         assert len(np.unique(np.sort(got, axis=1), axis=0)) == len(got) == n * degree // 2
