@@ -80,10 +80,19 @@ def pytest_collection_finish() -> None:
     _keep_what_there_is()
 
 
-def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """So do kernels that the tests of a file have compiled, some hundred thousand objects."""
-    if nextitem is None or nextitem.path != item.path:
-        _keep_what_there_is()
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """So do kernels that the tests of a file have compiled, some hundred thousand objects. Clusters end with the tests
+    of a folder."""
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or nextitem.path.parent != item.path.parent:
+            workers = sys.modules.get("tests.helpers.workers")
+            if workers is not None:
+                workers.close_clusters()
+        if nextitem is None or nextitem.path != item.path:
+            _keep_what_there_is()
 
 
 def _keep_what_there_is() -> None:

@@ -89,3 +89,13 @@ def test_workers_are_not_profiled(processes: bool):
         if processes:
             await_workers(one)
         assert list(one.run(profiled).values()) == [False]
+
+
+def test_clusters_of_tests_end_with_a_folder_and_begin_again() -> None:
+    from tests.helpers.workers import client, close_clusters
+
+    first = client(1, processes=False)
+    assert client(1, processes=False) is first and first.status == "running"
+    close_clusters()
+    assert first.status == "closed"
+    assert client(1, processes=False) is not first

@@ -1,4 +1,5 @@
-"""Engines over workers of dask.distributed, for tests: clusters that are started once a session and kept."""
+"""Engines over workers of dask.distributed, for tests: clusters that are started once and kept for the tests of a
+folder. Open ones take a tenth of a core, whether or not anything is asked of them."""
 
 from __future__ import annotations
 
@@ -29,9 +30,18 @@ SOURCES = 70
 
 
 def client(workers: int, processes: bool = True, threads: int = 1) -> Any:
-    """A client of a cluster on this machine, ended with the session: with processes, one as emdiam starts it, whose
+    """A client of a cluster on this machine, ended by close_clusters: with processes, one as emdiam starts it, whose
     connections are TLS."""
     return _client(workers, processes, threads)
+
+
+_CLUSTERS = ExitStack()
+
+
+def close_clusters() -> None:
+    """End all clusters; client() starts new ones."""
+    _client.cache_clear()
+    _CLUSTERS.close()
 
 
 @cache
@@ -49,8 +59,8 @@ def _client(workers: int, processes: bool, threads: int) -> Any:
             cluster = distributed.LocalCluster(
                 n_workers=workers, threads_per_worker=threads, processes=False, dashboard_address=None, memory_limit=0)
         found = distributed.Client(cluster)
-    atexit.register(cluster.close)
-    atexit.register(found.close)
+    _CLUSTERS.callback(cluster.close)
+    _CLUSTERS.callback(found.close)
     return found
 
 
@@ -68,6 +78,7 @@ def _settle() -> None:
 
     settings = ExitStack()
     settings.enter_context(cluster_settings())
+    settings.callback(close_clusters)
     atexit.register(settings.close)
 
 
