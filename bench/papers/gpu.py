@@ -10,13 +10,13 @@ from .page import Figure, Section, Table
 
 # What the parts of a page together take at full size, the start of the machine left out.
 _MINUTES = 4
-ABSENT = ("Not run on a GPU yet: what the paper measures there, and nothing of it on a CPU, is made by `python -m bench.gpu"
-          " --only {parts}`, in about {minutes} minutes; the page then shows it. Here the same systems run in tests on a"
-          " simulated device, which has no seconds.")
+ABSENT = ("Not run on a GPU yet: what the paper measures there, and nothing of it on a CPU, is made by `python -m"
+          " bench.gpu --only {parts}`, in about {minutes} minutes; the page then shows it. Here the same systems run in"
+          " tests on a simulated device, which has no seconds.")
 
 
 def recorded(folder: Path, title: str, *parts: str) -> Section:
-    """A section with the tables of these parts, from gpu/gpu.json in the folder; a sentence where it has none of them."""
+    """A section with the tables of these parts, from gpu/gpu.json in the folder; a sentence where it has none."""
     file = folder / "gpu" / "gpu.json"
     kept = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"parts": {}}
     if not kept["parts"].keys() & set(parts):
