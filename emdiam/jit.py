@@ -1,69 +1,151 @@
-"""`@kernel`: compiled by numba at its first call, without the GIL, and kept in a cache that is safe to share.
+"""`@kernel`: compiled by numba at its first call, without the GIL, and kept as an object that needs no numba.
 
-Compiled kernels are kept below $NUMBA_CACHE_DIR, or else below $XDG_CACHE_HOME/emdiam (~/.cache/emdiam), in a folder
-whose name is a digest of all that a kernel is compiled from: numba looks at the file of the kernel alone, and walks,
-visitors and constants of other files are compiled into it. So a folder never has code of another source.
-
-numba's own cache is not made for several processes at once: two that save different signatures of one function may
-give both the same file name, and then one signature loads the code of the other. So code is saved under a lock. It is
-loaded without one: files are replaced whole, and an index whose code is not there yet is as none.
+Objects are kept below $NUMBA_CACHE_DIR, or else below $XDG_CACHE_HOME/emdiam (~/.cache/emdiam), in folders whose names
+are digests of all that the kernels of a module are compiled from: walks, visitors and constants of other files are
+compiled into them. So a folder never has code of another source. A process that finds the object of a kernel, by the
+kinds of its arguments and by the processor, loads it (kernel_objects.py); else it imports numba (numba_private.py) and
+makes it.
 """
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import hashlib
+import importlib
 import logging
 import os
 import stat
 import sys
 import threading
 import time
-from functools import cache
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, update_wrapper
 from pathlib import Path
-from typing import IO, Any
+from typing import TYPE_CHECKING, Any
 
-import numba
 import numpy as np
-from numba import njit
 
-from . import numba_private
+from . import kernel_code
 from .links import of_another
-from .numba_private import COMPILE, LOCK, UNCOUNTED, Event, Listener, cached_in, listen, saved_in
+
+if TYPE_CHECKING:
+    from .kernel_objects import Caller
 
 _LOG = logging.getLogger("emdiam")
-numba_private.import_without_blas()
-numba_private.free_pass_managers()
-
-# Compiling takes a third less without what nobody calls: a function for C, and for what is compiled into kernels one
-# for Python; and where LLVM inlines, not numba, which copies and types the code of a function at every call.
-# Nothing here divides by what may be zero, which the errors of Python would look for.
-_KERNEL: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True}
-_INNER: dict[str, Any] = {**_KERNEL, "no_cpython_wrapper": True, "forceinline": True, **UNCOUNTED}
+_LOCK = threading.RLock()  # of compiling and loading
 
 
-def kernel(function: Any = None, *, allocates: bool = True, **options: Any) -> Any:
-    """Compile a function at its first call for each signature, or load it; releases the GIL.
+class Compiled:
+    """A function that numba compiles. kind : kernel, inlined or intrinsic. allocates : it makes arrays. native : what
+    numba has made of it, once it is needed."""
+
+    def __init__(self, function: Any, kind: str, allocates: bool = False) -> None:
+        update_wrapper(self, function)
+        self.py_func, self.kind, self.allocates = function, kind, allocates
+        self.native: Any = None
+
+
+class Kernel(Compiled):
+    """One that Python calls. callers : of objects that have been loaded, the last used first."""
+
+    def __init__(self, function: Any, allocates: bool) -> None:
+        super().__init__(function, "kernel", allocates)
+        self.callers: list[Caller] = []
+        self._by_kinds: dict[Any, Caller] = {}
+
+    def __call__(self, *arguments: Any) -> Any:
+        for caller in self.callers:
+            result = caller(arguments)
+            if result is not _MISMATCH:
+                return result
+        return self._called_anew(arguments)
+
+    def _called_anew(self, arguments: tuple[Any, ...]) -> Any:
+        """Call it with arguments that no caller has taken as they are."""
+        from . import kernel_objects
+
+        expected = self.py_func.__code__.co_argcount
+        if len(arguments) != expected:
+            raise TypeError(f"{self.__name__}() takes {expected} arguments, not {len(arguments)}")
+        same = kernel_objects.plain(arguments)
+        kinds = kernel_objects.kind_of(same)
+        caller = self._by_kinds.get(kinds)
+        if caller is None:
+            with _LOCK, _preparing():
+                caller = self._by_kinds.get(kinds) or self._prepared(same, kinds)
+                self._by_kinds[kinds] = caller
+        self.callers = [caller, *(other for other in self.callers if other is not caller)]
+        result = caller(same)
+        if result is _MISMATCH:
+            raise RuntimeError(f"{self.__name__}() does not know its arguments again: {kinds}")
+        return result
+
+    def _prepared(self, arguments: tuple[Any, ...], kinds: Any) -> Caller:
+        """Load the object for these kinds, or compile it."""
+        from . import kernel_objects
+
+        name, folder = self.__name__, cache_folder()
+        parts = (self.__module__, self.__qualname__, self.py_func.__code__.co_firstlineno, _inside(self.py_func), kinds,
+                 kernel_objects.processor())
+        digest = hashlib.sha256(f"{source_digest(self.__module__)} {parts!r}".encode()).hexdigest()[:24]
+        symbol = f"{name}.{digest}"
+        file = None if folder is None else folder / source_digest(self.__module__) / f"{symbol}.o"
+        code = None if file is None else kernel_objects.read(file)
+        if code is None or kernel_objects.missing(code):
+            with _compiling():
+                from . import numba_private
+
+                code = numba_private.compile_object(self, symbol, arguments, kinds, kernel_objects.machine())
+            if file is not None:
+                kernel_objects.write(file, code)
+        return kernel_objects.load(code, symbol)
+
+
+_MISMATCH = kernel_code.MISMATCH_RESULT
+
+
+def kernel(function: Any = None, *, allocates: bool = True) -> Any:
+    """Compile a function at its first call for each kind of arguments, or load it; releases the GIL.
 
     allocates : False for one that makes no array and counts no references to those it is given, which costs where
-    a level takes nanoseconds. options : further ones of numba.njit. Both where it is used with brackets.
-    """
-    options = {**_KERNEL, **({} if allocates else UNCOUNTED), "nogil": True, **options}
+    a level takes nanoseconds. Used with brackets then."""
     if function is None:
-        return lambda decorated: kernel(decorated, **options)
-    folder = cache_folder()
-    if folder is None:
-        return njit(cache=False, **options)(function)
-    with cached_in(folder / source_digest(function.__module__)):
-        return njit(cache=True, **options)(function)
+        return lambda decorated: Kernel(decorated, allocates)
+    return Kernel(function, allocates)
 
 
 def inlined(function: Any) -> Any:
     """A function that is compiled into the kernel that calls it, at the place of the call. It allocates nothing, and so
     counts no references: else taking arrays out of the state of a walk would count them at every row (up to nine times
     the CPU seconds)."""
-    return njit(**_INNER)(function)
+    return Compiled(function, "inlined")
+
+
+def intrinsic(function: Any) -> Any:
+    """A function that emits code of LLVM where a kernel calls it, see numba.extending.intrinsic; numba is loaded where
+    such a kernel is compiled."""
+    return Compiled(function, "intrinsic")
+
+
+class Later:
+    """A module that is imported when something of it is asked for."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module(self._name), name)
+
+
+# For intrinsics: types of LLVM and of numba, and what is in numba_private.
+ir, types, emitting = Later("llvmlite.ir"), Later("numba.types"), Later("emdiam.numba_private")
+
+
+def _inside(function: Any) -> list[Any]:
+    """What is in the closure of a function that another one has made."""
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    return [(value.__qualname__, _inside(value.py_func)) if isinstance(value, Compiled) else value for value in cells]
 
 
 # -- where compiled kernels are kept --------------------------------------------------------------
@@ -71,7 +153,7 @@ def inlined(function: Any) -> Any:
 def cache_folder() -> Path | None:
     """Where compiled kernels are kept; None where nothing can be written there, or where other users may write, whose
     code this process would run: then every process compiles."""
-    named = numba_private.cache_setting() or os.path.join(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "emdiam")
+    named = os.environ.get("NUMBA_CACHE_DIR") or os.path.join(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "emdiam")
     try:
         # Resolved, so that no link is followed later that another user may have changed meanwhile.
         folder = Path(named).expanduser().resolve()
@@ -101,131 +183,78 @@ def _distrusted(folder: Path) -> str | None:
 @cache
 def source_digest(module: str) -> str:
     """Of all that kernels of a module (by its name) are compiled from: its file, those of the compiled functions that
-    it takes from other modules, the values of constants, these decorators, and numba."""
+    it takes from other modules, the values of constants, and what compiles them."""
     names = vars(sys.modules[module])
-    digest = hashlib.sha256(f"{numba.__version__} {Path(names['__file__']).name}".encode())
-    for file in (__file__, numba_private.__file__, names["__file__"]):
+    digest = hashlib.sha256(Path(names["__file__"]).name.encode())
+    for file in (*_compilers(), names["__file__"]):
         digest.update(Path(file).read_bytes())
     for name, value in sorted(names.items()):
-        if numba_private.is_compiled(value) and getattr(value, "__module__", module) != module:
+        if isinstance(value, Compiled) and value.__module__ != module:
             digest.update(source_digest(value.__module__).encode())
         elif isinstance(value, int | float | str | tuple | np.generic) and not name.startswith("__"):
             digest.update(f"{name}={value!r}".encode())
     return digest.hexdigest()[:16]
 
 
-class _SaveLock(Listener):
-    """Keeps a lock of the folder where numba is about to save a kernel that it has compiled.
-
-    numba tells when it has compiled one, then saves it, then gives its own lock back, which it may hold several times:
-    as often as a kernel is compiled within another.
-    """
-
-    def __init__(self) -> None:
-        self._thread = threading.local()  # a thread that waits for numba's lock has told of that, too
-
-    def on_start(self, happened: Event) -> None:
-        """Compiling begins, or numba's lock is asked for."""
-        if happened.kind == LOCK:
-            self._thread.depth = getattr(self._thread, "depth", 0) + 1
-
-    def on_end(self, happened: Event) -> None:
-        """A kernel is compiled, or cannot be; or numba's lock is given back."""
-        this = self._thread
-        if happened.kind == COMPILE:
-            folder = saved_in(happened)
-            if folder is not None:
-                this.locks = [*getattr(this, "locks", []), (this.depth, _lock(folder))]
-            return
-        while getattr(this, "locks", []) and this.locks[-1][0] >= this.depth:
-            this.locks.pop()[1].close()
-        this.depth -= 1
-
-
-def _lock(folder: Path) -> IO[bytes]:
-    """An open file that keeps the lock of a folder until it is closed."""
-    file = open(folder / "lock", "ab")  # closed once the kernel is saved
-    fcntl.flock(file, fcntl.LOCK_EX)
-    return file
+@cache
+def _compilers() -> list[Path]:
+    """Files of this package that make objects of kernels."""
+    names = "jit", "kernel_code", "kernel_objects", "numba_private"
+    return [Path(__file__).with_name(f"{name}.py") for name in names]
 
 
 # -- how long it takes -----------------------------------------------------------------------------
-class _Compilations(Listener):
-    """Hears of all that numba compiles in this process, under numba's lock; what comes from the cache is not told.
+class _Spent:
+    """Wall seconds of this process for kernels, all under the lock. compiling, preparing : compiling them; that and
+    loading them. kernels : compiled."""
 
-    seconds : spent on it. count : of kernels. A function that a kernel calls is compiled within it.
+    compiling = preparing = 0.0
+    kernels = 0
+
+
+@contextmanager
+def _preparing() -> Iterator[None]:
+    """Counts the seconds."""
+    begin = time.perf_counter()
+    try:
+        yield
+    finally:
+        _Spent.preparing += time.perf_counter() - begin
+
+
+@contextmanager
+def _compiling() -> Iterator[None]:
+    """Counts a kernel and its seconds, and tells of the first.
 
     Garbage is collected after a kernel, not meanwhile: looking for cycles among what numba needs to the end took a
-    sixth of the time. What one kernel leaves behind are 4 MiB.
-    """
-
-    def __init__(self) -> None:
-        self.seconds = self._begin = 0.0
-        self.count = self._depth = 0
-        self._collecting = True
-
-    def on_start(self, _event: Event) -> None:
-        """A function begins to be compiled."""
-        if self._depth == 0:
-            if self.seconds == 0:
-                _LOG.info("compiling kernels (first run only)")
-            self._begin = time.perf_counter()
-            self._collecting = gc.isenabled()
-            gc.disable()
-        self._depth += 1
-
-    def on_end(self, _event: Event) -> None:
-        """A function is compiled, or cannot be."""
-        self._depth -= 1
-        if self._depth == 0:
-            self.seconds += time.perf_counter() - self._begin
-            self.count += 1
-            if self._collecting:
-                gc.enable()
-                gc.collect(0)
-
-
-class _Preparations(Listener):
-    """Measures how long any thread holds numba's lock, or waits for it: kernels are compiled, or loaded from the
-    cache. seconds : so far."""
-
-    def __init__(self) -> None:
-        self.seconds, self._begin, self._depth = 0.0, 0.0, 0
-        self._guard = threading.Lock()
-
-    def on_start(self, _event: Event) -> None:
-        """A thread asks for the lock."""
-        with self._guard:
-            if self._depth == 0:
-                self._begin = time.perf_counter()
-            self._depth += 1
-
-    def on_end(self, _event: Event) -> None:
-        """It has given the lock back."""
-        with self._guard:
-            self._depth -= 1
-            if self._depth == 0:
-                self.seconds += time.perf_counter() - self._begin
-
-
-_COMPILATIONS, _SAVING, _PREPARATIONS = _Compilations(), _SaveLock(), _Preparations()
-for _kind, _listener in ((COMPILE, _COMPILATIONS), (COMPILE, _SAVING), (LOCK, _SAVING), (LOCK, _PREPARATIONS)):
-    listen(_kind, _listener)
+    sixth of the time. What one kernel leaves behind are 4 MiB."""
+    if not _Spent.kernels:
+        _LOG.info("compiling kernels (first run only)")
+    begin, collecting = time.perf_counter(), gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        _Spent.compiling += time.perf_counter() - begin
+        _Spent.kernels += 1
+        if collecting:
+            gc.enable()
+            gc.collect(0)
 
 
 def compile_seconds() -> float:
     """Wall seconds that this process has spent compiling kernels so far."""
-    return _COMPILATIONS.seconds
+    return _Spent.compiling
 
 
 def kernel_seconds() -> float:
     """Wall seconds that this process has spent compiling kernels and loading those from the cache so far."""
-    return _PREPARATIONS.seconds
+    return _Spent.preparing
 
 
 def compiled_kernels() -> int:
     """How many kernels, each with its types, this process has compiled so far."""
-    return _COMPILATIONS.count
+    return _Spent.kernels
 
 
 def working_seconds() -> float:

@@ -1,27 +1,25 @@
 """What numba and llvmlite keep to themselves and this package uses, all of it: another release may change it.
 
+Loaded where a kernel is compiled, and only there: numba takes half a second and 50 MiB.
 tests/test_numba_private.py says in words what has changed.
 """
 
 from __future__ import annotations
 
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from types import CellType, FunctionType
 from typing import Any
 
 import numba
+import numba.extending
+from llvmlite import binding
 from llvmlite.binding import newpassmanagers
 from llvmlite.binding.ffi import ObjectRef
-from numba.core import cgutils
-from numba.core.event import Event, Listener
-from numba.core.event import register as listen
+from numba.core import cgutils, types
 
-__all__ = ["Event", "Listener", "listen"]  # and what is defined below
-_CONFIG: Any = numba.config  # its stubs leave the settings out
-_DECORATING = threading.Lock()
+from .jit import Compiled
+from .kernel_code import Kind, caller_code
+
 _BLAS = "scipy.linalg.cython_blas"
 
 # -- for intrinsics: code that they emit -----------------------------------------------------------
@@ -37,40 +35,149 @@ stack_slot: Any = cgutils.alloca_once
 filled_slot: Any = cgutils.alloca_once_value
 
 # -- for kernels -----------------------------------------------------------------------------------
-# Option of numba.njit: no array is made, and no references to those at hand are counted.
-UNCOUNTED: dict[str, Any] = {"_nrt": False}
+# Compiling takes a third less without what nobody calls: functions for C and for Python; and where LLVM inlines, not
+# numba, which copies and types the code of a function at every call.
+# Nothing here divides by what may be zero, which the errors of Python would look for.
+_KERNEL: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
+# No array is made, and no references to those at hand are counted.
+_UNCOUNTED: dict[str, Any] = {"_nrt": False}
+_INNER: dict[str, Any] = {"forceinline": True, **_UNCOUNTED}
+
+# Memory of arrays that a kernel makes, in place of numba's runtime: count of references, unused, function that ends
+# what is in it, data, size, whether the data are by themselves.
+_RUNTIME = """
+declare ptr @malloc(i64)
+declare void @free(ptr)
+define ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 %align) {
+  %wide = zext i32 %align to i64
+  %more = add i64 %size, %wide
+  %all = add i64 %more, 48
+  %mine = call ptr @malloc(i64 %all)
+  %none = icmp eq ptr %mine, null
+  br i1 %none, label %end, label %fill
+fill:
+  call void @llvm.memset.p0.i64(ptr %mine, i8 0, i64 48, i1 false)
+  store i64 1, ptr %mine
+  %data = getelementptr i8, ptr %mine, i64 48
+  %address = ptrtoint ptr %data to i64
+  %beyond = add i64 %address, %wide
+  %last = sub i64 %beyond, 1
+  %mask = sub i64 0, %wide
+  %aligned = and i64 %last, %mask
+  %place = getelementptr i8, ptr %mine, i64 24
+  store i64 %aligned, ptr %place
+  br label %end
+end:
+  ret ptr %mine
+}
+define ptr @NRT_MemInfo_new_varsize_dtor(i64 %size, ptr %end_items) {
+  %mine = call ptr @malloc(i64 48)
+  %data = call ptr @malloc(i64 %size)
+  %none = icmp eq ptr %mine, null
+  %nothing = icmp eq ptr %data, null
+  %fails = or i1 %none, %nothing
+  br i1 %fails, label %undo, label %fill
+undo:
+  call void @free(ptr %mine)
+  call void @free(ptr %data)
+  ret ptr null
+fill:
+  store i64 1, ptr %mine
+  %end_at = getelementptr i8, ptr %mine, i64 16
+  store ptr %end_items, ptr %end_at
+  %place = getelementptr i8, ptr %mine, i64 24
+  store ptr %data, ptr %place
+  %apart = getelementptr i8, ptr %mine, i64 40
+  store i64 1, ptr %apart
+  ret ptr %mine
+}
+define void @NRT_MemInfo_call_dtor(ptr %mine) {
+  %place = getelementptr i8, ptr %mine, i64 24
+  %data = load ptr, ptr %place
+  %end_at = getelementptr i8, ptr %mine, i64 16
+  %end_items = load ptr, ptr %end_at
+  %plain = icmp eq ptr %end_items, null
+  br i1 %plain, label %data_too, label %items
+items:
+  call void %end_items(ptr %data)
+  br label %data_too
+data_too:
+  %apart_at = getelementptr i8, ptr %mine, i64 40
+  %apart = load i64, ptr %apart_at
+  %within = icmp eq i64 %apart, 0
+  br i1 %within, label %end, label %free_data
+free_data:
+  call void @free(ptr %data)
+  br label %end
+end:
+  call void @free(ptr %mine)
+  ret void
+}
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+"""
 
 
-def cache_setting() -> str:
-    """The folder for compiled kernels that numba is set to, "" for none."""
-    return str(_CONFIG.CACHE_DIR)
+def dispatcher(compiled: Compiled) -> Any:
+    """What numba takes for a function of jit.py, where another one that it compiles calls it; always the same."""
+    if compiled.native is None:
+        if compiled.kind == "intrinsic":
+            compiled.native = numba.extending.intrinsic(compiled.py_func)
+        else:
+            options = {**_KERNEL, **(_UNCOUNTED if not compiled.allocates else {}),
+                       **(_INNER if compiled.kind == "inlined" else {})}
+            compiled.native = numba.njit(**options)(_for_numba(compiled.py_func))
+    return compiled.native
 
 
-@contextmanager
-def cached_in(folder: Path) -> Iterator[None]:
-    """Functions that are decorated within it are kept in this folder."""
-    with _DECORATING:
-        before, _CONFIG.CACHE_DIR = _CONFIG.CACHE_DIR, str(folder)
-        try:
-            yield
-        finally:
-            _CONFIG.CACHE_DIR = before
+def _for_numba(function: Any) -> Any:
+    """The function, with numba's in place of those of jit.py among its globals and in its closure."""
+    def numbas(value: Any) -> Any:
+        return dispatcher(value) if isinstance(value, Compiled) else value
+
+    names = {name: numbas(value) for name, value in function.__globals__.items() if name in _names(function.__code__)}
+    cells = tuple(CellType(numbas(cell.cell_contents)) for cell in function.__closure__ or ())
+    return FunctionType(function.__code__, {**function.__globals__, **names}, function.__name__,
+                        function.__defaults__, cells)
 
 
-def is_compiled(value: Any) -> bool:
-    """Whether a value is a function that numba compiles, or an intrinsic."""
-    return type(value).__module__.startswith("numba.")
+def _names(code: Any) -> set[str]:
+    """Names that a function looks up, functions inside it included."""
+    return {*code.co_names, *(name for inner in code.co_consts if hasattr(inner, "co_names") for name in _names(inner))}
 
 
-# -- what numba says of its work -------------------------------------------------------------------
-# Kinds of events: a function is compiled; numba's lock is asked for and given back.
-COMPILE, LOCK = "numba:compile", "numba:compiler_lock"
+def compile_object(compiled: Compiled, symbol: str, arguments: tuple[Any, ...], kinds: tuple[Kind, ...],
+                   machine: binding.TargetMachine) -> bytes:
+    """The object of a kernel for arguments of these kinds, with the function `symbol` of kernel_code.caller_code."""
+    function = dispatcher(compiled)
+    signature = tuple(map(numba.typeof, arguments))
+    function.compile(signature)
+    made = function.overloads[signature]
+    inner = made.fndesc.llvm_func_name
+    text, count = caller_code(symbol, inner, kinds, _kind_of(made.signature.return_type))
+    module = binding.parse_assembly(function.inspect_llvm(signature))
+    if len(list(module.get_function(inner).arguments)) != count:
+        raise RuntimeError(f"numba calls {inner} in another way than numba_private expects")
+    for other in (text, _RUNTIME):
+        module.link_in(binding.parse_assembly(other))
+    for value in (*module.functions, *module.global_variables):
+        if not value.is_declaration and value.name not in (symbol, f"{symbol}.table"):
+            value.linkage = "internal"
+    passes = binding.create_new_module_pass_manager()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.run(module, binding.create_pass_builder(machine, binding.create_pipeline_tuning_options(3)))
+    module.verify()
+    called = [function.name for function in module.functions if function.is_declaration]
+    names = " ".join(name for name in called if not name.startswith("llvm."))
+    return f"{names}\n".encode() + bytes(machine.emit_object(module))
 
 
-def saved_in(happened: Event) -> Path | None:
-    """The folder where the function of a COMPILE event is kept."""
-    folder = happened.data["dispatcher"].stats.cache_path
-    return None if folder is None else Path(folder)
+def _kind_of(result: Any) -> Kind:
+    """Of what a kernel gives. Raises TypeError where an object of it cannot be made."""
+    if isinstance(result, types.BaseTuple):
+        return tuple(map(_kind_of, result))
+    if isinstance(result, types.Integer | types.Float | types.Boolean | types.NoneType):
+        return str(result)
+    raise TypeError(f"a kernel gives {result}: it can give None, numbers and tuples of them")
 
 
 # -- time and memory -------------------------------------------------------------------------------
@@ -93,3 +200,7 @@ def free_pass_managers() -> None:
     for manager in (newpassmanagers.FunctionPassManager, newpassmanagers.ModulePassManager):
         if manager._dispose is ObjectRef._dispose:
             manager._dispose = newpassmanagers.NewPassManager._dispose
+
+
+import_without_blas()
+free_pass_managers()

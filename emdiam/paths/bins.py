@@ -20,11 +20,8 @@ import sys
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from ..jit import inlined, kernel
+from ..jit import inlined, intrinsic, ir, kernel, types
 from ..traverse.atomics import atomic_count, count_trailing_zeros
 from .rows import WeightedRows, unreached
 

@@ -21,11 +21,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from ..jit import inlined, kernel
+from ..jit import inlined, intrinsic, ir, kernel, types
 from ..stream.offsets import row_span
 from ..traverse.atomics import count_trailing_zeros
 from .batches import FULL, LONG, SHORT

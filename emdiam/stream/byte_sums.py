@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
-
-from ..numba_private import item_pointer, library_function
+from ..jit import emitting, intrinsic, ir, types
 
 LANES, FULL = 64, 255
-_BYTE, _SUM, _MASK = ir.IntType(8), ir.IntType(16), ir.IntType(LANES)
-_BYTES, _SUMS = ir.VectorType(_BYTE, LANES), ir.VectorType(_SUM, LANES)
 
 
 def _splat(builder: Any, number: Any) -> Any:
     """The byte in all lanes."""
-    index = ir.IntType(32)
-    first = builder.insert_element(ir.Constant(_BYTES, ir.Undefined), number, ir.Constant(index, 0))
+    index, lanes = ir.IntType(32), ir.VectorType(number.type, LANES)
+    first = builder.insert_element(ir.Constant(lanes, ir.Undefined), number, ir.Constant(index, 0))
     return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(index, LANES), [0] * LANES))
 
 
@@ -30,17 +24,19 @@ def sum_first(typingctx: Any, row: Any, index: Any, count: Any) -> Any:
     signature = types.UniTuple(types.int64, 2)(row, types.intp, types.int64)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        byte, two = ir.IntType(8), ir.IntType(16)
+        bytes_, sums = ir.VectorType(byte, LANES), ir.VectorType(two, LANES)
         array = context.make_array(sig.args[0])(context, builder, args[0])
-        at = item_pointer(context, builder, sig.args[0], array, [args[1]], wraparound=False)
-        values = builder.load(builder.bitcast(at, _BYTES.as_pointer()), align=1)
-        before = builder.icmp_unsigned("<", ir.Constant(_BYTES, list(range(LANES))),
-                                       _splat(builder, builder.trunc(args[2], _BYTE)))
-        values = builder.select(before, values, ir.Constant(_BYTES, [0] * LANES))
-        add = library_function(
-            builder.module, ir.FunctionType(_SUM, [_SUMS]), f"llvm.vector.reduce.add.v{LANES}i16")
-        total = builder.call(add, [builder.zext(values, _SUMS)])
-        full = builder.icmp_unsigned("==", values, ir.Constant(_BYTES, [FULL] * LANES))
-        number = builder.ctpop(builder.bitcast(full, _MASK))
+        at = emitting.item_pointer(context, builder, sig.args[0], array, [args[1]], wraparound=False)
+        values = builder.load(builder.bitcast(at, bytes_.as_pointer()), align=1)
+        before = builder.icmp_unsigned("<", ir.Constant(bytes_, list(range(LANES))),
+                                       _splat(builder, builder.trunc(args[2], byte)))
+        values = builder.select(before, values, ir.Constant(bytes_, [0] * LANES))
+        add = emitting.library_function(
+            builder.module, ir.FunctionType(two, [sums]), f"llvm.vector.reduce.add.v{LANES}i16")
+        total = builder.call(add, [builder.zext(values, sums)])
+        full = builder.icmp_unsigned("==", values, ir.Constant(bytes_, [FULL] * LANES))
+        number = builder.ctpop(builder.bitcast(full, ir.IntType(LANES)))
         wide = context.get_value_type(types.int64)
         return context.make_tuple(builder, sig.return_type, [builder.zext(total, wide), number])
 

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
-
-from ..numba_private import item_pointer, library_function
+from ..jit import emitting, intrinsic, ir, types
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
     struct = context.make_array(array_type)(context, builder, array)
-    return item_pointer(context, builder, array_type, struct, [index], wraparound=False)
+    return emitting.item_pointer(context, builder, array_type, struct, [index], wraparound=False)
 
 
 def _atomic(operation: str, order: str) -> Any:
@@ -119,7 +115,7 @@ def yield_core(typingctx: Any) -> Any:
     written is read anew after it."""
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         number = ir.IntType(32)
-        function = library_function(builder.module, ir.FunctionType(number, []), "sched_yield")
+        function = emitting.library_function(builder.module, ir.FunctionType(number, []), "sched_yield")
         builder.call(function, [])
         return context.get_dummy_value()
 
@@ -131,7 +127,7 @@ def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
     """Have the line of array[index] brought into the caches, without waiting for it. Any index will do."""
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         number, text = ir.IntType(32), ir.IntType(8).as_pointer()
-        function = library_function(
+        function = emitting.library_function(
             builder.module, ir.FunctionType(ir.VoidType(), [text, number, number, number]), "llvm.prefetch.p0")
         pointer = builder.bitcast(_pointer(context, builder, sig.args[0], args[0], args[1]), text)
         builder.call(function, [pointer, *(ir.Constant(number, value) for value in (0, 3, 1))])  # to read, keep, data

@@ -30,12 +30,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from ..jit import inlined, kernel
-from ..numba_private import filled_slot, for_range, stack_slot
+from ..jit import emitting, inlined, intrinsic, ir, kernel, types
 from ..stream.offsets import row_length, row_span
 from ..stream.pager import Tick
 from .atomics import atomic_add, atomic_or, prefetch
@@ -47,8 +43,16 @@ from .rows import hits_to_second, not_in_second, row_walk
 LANES = 8  # words of a vector: 64 bytes, a line of the cache
 VECTORS = (1, 2, 4)  # of a row
 STRIDE = 8  # arcs after which a row looks whether it is full
-_WORD, _FLAG = ir.IntType(64), ir.IntType(1)
-_VECTOR = ir.VectorType(_WORD, LANES)
+
+
+def _word(number: int) -> Any:
+    """A constant."""
+    return ir.IntType(64)(number)
+
+
+def _vector() -> Any:
+    """Words of a row that are read at once."""
+    return ir.VectorType(ir.IntType(64), LANES)
 
 
 def aligned_words(*shape: int) -> np.ndarray:
@@ -80,27 +84,27 @@ class _RowCode:
 
     def _row(self, plane: Any, vertex: Any) -> Any:
         b = self._builder
-        at = b.add(plane, b.mul(vertex, _WORD(self._count * LANES)))
-        return b.bitcast(b.gep(self._words, [at]), _VECTOR.as_pointer())
+        at = b.add(plane, b.mul(vertex, _word(self._count * LANES)))
+        return b.bitcast(b.gep(self._words, [at]), _vector().as_pointer())
 
     def _load(self, row: Any, k: int) -> Any:
-        return self._builder.load(self._builder.gep(row, [_WORD(k)]), align=8)
+        return self._builder.load(self._builder.gep(row, [_word(k)]), align=8)
 
     def _store(self, value: Any, row: Any, k: int, past: bool) -> None:
         b = self._builder
-        store = b.store(value, b.gep(row, [_WORD(k)]), align=64 if past else 8)
+        store = b.store(value, b.gep(row, [_word(k)]), align=64 if past else 8)
         if past:
             store.set_metadata("nontemporal", b.module.add_metadata([ir.IntType(32)(1)]))
 
     def _full(self, row: Any) -> Any:
         """Whether these vectors (a stack slot each) are the mask."""
         b = self._builder
-        mask = b.bitcast(self._mask, _VECTOR.as_pointer())
+        mask = b.bitcast(self._mask, _vector().as_pointer())
         left = None
         for k, slot in enumerate(row):
             missing = b.xor(b.load(slot), self._load(mask, k))
             left = missing if left is None else b.or_(left, missing)
-        some = b.icmp_unsigned("!=", left, ir.Constant(_VECTOR, None))
+        some = b.icmp_unsigned("!=", left, ir.Constant(_vector(), None))
         byte = ir.IntType(LANES)
         return b.icmp_unsigned("==", b.bitcast(some, byte), byte(0))
 
@@ -112,11 +116,11 @@ class _RowCode:
         b.position_at_end(ask)
         b.cbranch(b.icmp_signed("<", b.load(at), self._end), look, over)
         b.position_at_end(look)
-        begin, stop = b.load(at), b.add(b.load(at), _WORD(STRIDE))
+        begin, stop = b.load(at), b.add(b.load(at), _word(STRIDE))
         stop = b.select(b.icmp_signed("<", stop, self._end), stop, self._end)
-        with for_range(b, begin, stop, _WORD(1)) as (p, _):
+        with emitting.for_range(b, begin, stop, _word(1)) as (p, _):
             vertex = b.load(b.gep(self._ids, [p]))
-            row = self._row(self._here, b.zext(vertex, _WORD) if vertex.type != _WORD else vertex)
+            row = self._row(self._here, b.zext(vertex, p.type) if vertex.type != p.type else vertex)
             for k, slot in enumerate(slots):
                 b.store(b.or_(b.load(slot), self._load(row, k)), slot)
         b.store(stop, at)
@@ -126,13 +130,13 @@ class _RowCode:
     def emit(self) -> Any:
         """The code; gives (arc after the last one looked at, whether the row is full now)."""
         b = self._builder
-        slots = [stack_slot(b, _VECTOR) for _ in range(self._count)]
-        at = filled_slot(b, self._begin)
+        slots = [emitting.stack_slot(b, _vector()) for _ in range(self._count)]
+        at = emitting.filled_slot(b, self._begin)
         before = self._row(self._here, self._v)
         for k, slot in enumerate(slots):
             b.store(self._load(before, k), slot)
         self._gather(slots, at)
-        out, changed = self._row(self._there, self._v), b.bitcast(self._changed, _VECTOR.as_pointer())
+        out, changed = self._row(self._there, self._v), b.bitcast(self._changed, _vector().as_pointer())
         for k, slot in enumerate(slots):
             new = b.xor(b.load(slot), self._load(before, k))
             self._store(b.or_(self._load(changed, k), new), changed, k, False)
@@ -158,10 +162,11 @@ def _take_row(typingctx: Any, arrays: Any, vectors: Any, planes: Any, row: Any, 
         data = tuple(context.make_array(kind)(context, builder, builder.extract_value(args[0], i)).data
                      for i, kind in enumerate(sig.args[0]))
         here, there = (builder.extract_value(args[2], i) for i in (0, 1))
-        numbers = here, there, *(builder.extract_value(args[3], i) for i in range(3)), builder.trunc(args[4], _FLAG)
-        at, full = filled_slot(builder, numbers[3]), filled_slot(builder, _FLAG(0))
+        past_bit = builder.trunc(args[4], ir.IntType(1))
+        numbers = here, there, *(builder.extract_value(args[3], i) for i in range(3)), past_bit
+        at, full = emitting.filled_slot(builder, numbers[3]), emitting.filled_slot(builder, ir.IntType(1)(0))
         for count in VECTORS:
-            with builder.if_then(builder.icmp_signed("==", args[1], _WORD(count))):
+            with builder.if_then(builder.icmp_signed("==", args[1], _word(count))):
                 for value, slot in zip(_RowCode(builder, count, data, numbers).emit(), (at, full), strict=True):
                     builder.store(value, slot)
         result = [builder.load(at), context.cast(builder, builder.load(full), types.boolean, types.boolean)]

@@ -17,7 +17,6 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from numba import njit
 
 from ..jit import inlined, kernel
 from ..stream.pager import Tick
@@ -149,7 +148,7 @@ def count_children(parents, dist, children, first, start, stop):
     return np.int64(-1)
 
 
-@njit
+@inlined
 def _fold(v, parents, children, heights, first, out, count):
     """From v (less first), fold upwards as far as all children are folded; (branches listed so far, longest path)."""
     longest = np.int64(0)

@@ -16,12 +16,8 @@ from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from ...jit import inlined, kernel
-from ...numba_private import for_each, for_range, stack_slot
+from ...jit import emitting, inlined, intrinsic, ir, kernel, types
 from ...stream.threads import Threads
 from ...traverse.atomics import atomic_add
 
@@ -32,7 +28,11 @@ VECTORS = 4 if _WIDE else 2
 ROWS = 4
 # Every block size divides it: 4 rows, and 16 to 64 columns of 4 bytes, 8 to 32 of 8 bytes.
 EDGE = 64
-_INDEX, _FLAG = ir.IntType(64), ir.IntType(1)
+
+
+def _index(number: int) -> Any:
+    """A constant."""
+    return ir.IntType(64)(number)
 
 
 def _pointer(context: Any, builder: Any, arrays: Any, places: Any, kinds: Any, i: int) -> Any:
@@ -73,7 +73,7 @@ class _Vectors:
     def emit_row(self, row: Any, other: Any, through: Any, items: Any) -> None:
         """row[j] = min(row[j], through + other[j]) for j < items, a multiple of the lanes."""
         b, number = self._b, self._splat(through)
-        with for_range(b, _INDEX(0), items, _INDEX(self._lanes)) as (j, _):
+        with emitting.for_range(b, _index(0), items, _index(self._lanes)) as (j, _):
             place = self._at(row, j)
             right = b.load(self._at(other, j), align=self._size)
             b.store(self._shorter(number, right, b.load(place, align=self._size)), place, align=self._size)
@@ -88,7 +88,7 @@ class _Block(_Vectors):
 
     def _entry(self, row: int, vector: int) -> Any:
         b = self._b
-        return self._at(self._data[0], b.add(b.mul(self._stride, _INDEX(row)), _INDEX(vector * self._lanes)))
+        return self._at(self._data[0], b.add(b.mul(self._stride, _index(row)), _index(vector * self._lanes)))
 
     def _some_differ(self, new: Any, old: Any) -> Any:
         """Whether two vectors differ, a bit."""
@@ -101,19 +101,19 @@ class _Block(_Vectors):
     def emit(self, depth: Any) -> Any:
         """The block, for k from 0 to depth - 1; gives whether an entry fell."""
         b, (_, a, panel) = self._b, self._data
-        slots = {(row, v): stack_slot(b, self._vector) for row in range(ROWS) for v in range(VECTORS)}
+        slots = {(row, v): emitting.stack_slot(b, self._vector) for row in range(ROWS) for v in range(VECTORS)}
         for place, slot in slots.items():
             b.store(b.load(self._entry(*place), align=self._size), slot)
-        with for_each(b, depth) as loop:
-            start = b.mul(loop.index, _INDEX(VECTORS * self._lanes))
-            columns = [b.load(self._at(panel, b.add(start, _INDEX(v * self._lanes))), align=self._size)
+        with emitting.for_each(b, depth) as loop:
+            start = b.mul(loop.index, _index(VECTORS * self._lanes))
+            columns = [b.load(self._at(panel, b.add(start, _index(v * self._lanes))), align=self._size)
                        for v in range(VECTORS)]
             for row in range(ROWS):
-                number = self._splat(b.load(b.gep(a, [b.add(b.mul(loop.index, _INDEX(ROWS)), _INDEX(row))])))
+                number = self._splat(b.load(b.gep(a, [b.add(b.mul(loop.index, _index(ROWS)), _index(row))])))
                 for v in range(VECTORS):
                     slot = slots[row, v]
                     b.store(self._shorter(number, columns[v], b.load(slot)), slot)
-        fell = _FLAG(0)
+        fell = ir.IntType(1)(0)
         for place, slot in slots.items():
             new, entry = b.load(slot), self._entry(*place)
             fell = b.or_(fell, self._some_differ(new, b.load(entry, align=self._size)))

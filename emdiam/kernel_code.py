@@ -1,0 +1,353 @@
+"""The function of a kernel that Python calls: LLVM's code, from the kinds of its arguments and of its result.
+
+It gets the tuple of arguments, sees whether they are of these kinds, reads them in place, gives the GIL back, calls the
+kernel and makes an object of its result. Where one is of another kind it returns the first entry of the table, and
+nothing is called. What it reads of Python's and numpy's objects is public: type and value of a scalar (arrayscalars.h),
+and PyArrayObject_fields (ndarraytypes.h). kernel_objects.py has the table.
+
+A kind is the name of the dtype of a scalar, "none", an Array, or a tuple of kinds.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+# The first entries of the table; then, for each of DTYPES, the type of a scalar and the dtype.
+MISMATCH, NONE, FAIL, TRUE, ARRAY, TUPLE, INT, FLOAT, BOOL = range(9)
+DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
+_FIRST_DTYPE = 9
+MISMATCH_RESULT = object()
+_LLVM = {"bool": "i8", "float32": "float", "float64": "double"}
+_HEAD = object.__basicsize__  # of every object; its type is last
+
+
+class Array(NamedTuple):
+    """layout : C, F, or A for neither. writable : whether it may be written to."""
+
+    dtype: str
+    ndim: int
+    layout: str
+    writable: bool
+
+
+Kind = str | Array | tuple["Kind", ...]
+
+
+def llvm_type(dtype: str) -> str:
+    """LLVM's type of an item."""
+    return _LLVM.get(dtype) or "i" + dtype.lstrip("uint")
+
+
+def scalar_slot(dtype: str) -> int:
+    """Where the table has the type of a scalar; the dtype is next."""
+    return _FIRST_DTYPE + 2 * DTYPES.index(dtype)
+
+
+_HELPERS = """
+@TABLE = global ptr null
+declare i64 @PyTuple_Size(ptr)
+declare ptr @PyTuple_GetItem(ptr, i64)
+declare ptr @PyTuple_New(i64)
+declare i32 @PyTuple_SetItem(ptr, i64, ptr)
+declare i64 @PyLong_AsLongLong(ptr)
+declare i64 @PyLong_AsUnsignedLongLong(ptr)
+declare ptr @PyLong_FromLongLong(i64)
+declare ptr @PyLong_FromUnsignedLongLong(i64)
+declare ptr @PyFloat_FromDouble(double)
+declare ptr @PyBool_FromLong(i64)
+declare ptr @PyBytes_FromStringAndSize(ptr, i64)
+declare ptr @PyObject_CallFunctionObjArgs(ptr, ...)
+declare ptr @PyErr_Occurred()
+declare void @PyErr_Clear()
+declare void @Py_IncRef(ptr)
+declare void @Py_DecRef(ptr)
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+define internal ptr @entry(i64 %slot) {
+  %table = load ptr, ptr @TABLE
+  %place = getelementptr ptr, ptr %table, i64 %slot
+  %value = load ptr, ptr %place
+  ret ptr %value
+}
+define internal ptr @new_entry(i64 %slot) {
+  %value = call ptr @entry(i64 %slot)
+  call void @Py_IncRef(ptr %value)
+  ret ptr %value
+}
+define internal i1 @is(ptr %o, i64 %slot) {
+  %place = getelementptr i8, ptr %o, i64 TYPE
+  %type = load ptr, ptr %place
+  %wanted = call ptr @entry(i64 %slot)
+  %same = icmp eq ptr %type, %wanted
+  ret i1 %same
+}
+define internal i1 @is_either(ptr %o, i64 %slot, i64 %other) {
+  %one = call i1 @is(ptr %o, i64 %slot)
+  %two = call i1 @is(ptr %o, i64 %other)
+  %either = or i1 %one, %two
+  ret i1 %either
+}
+define internal i1 @is_tuple(ptr %o, i64 %count) {
+  %is = call i1 @is(ptr %o, i64 TUPLE)
+  br i1 %is, label %yes, label %no
+yes:
+  %size = call i64 @PyTuple_Size(ptr %o)
+  %same = icmp eq i64 %size, %count
+  ret i1 %same
+no:
+  ret i1 false
+}
+define internal i1 @is_array(ptr %o, i64 %dtype, i32 %ndim, i32 %mask, i32 %flags) {
+  %is = call i1 @is(ptr %o, i64 ARRAY)
+  br i1 %is, label %yes, label %no
+yes:
+  %ndim_at = getelementptr i8, ptr %o, i64 NDIM
+  %ndim_of = load i32, ptr %ndim_at
+  %dtype_at = getelementptr i8, ptr %o, i64 DESCR
+  %dtype_of = load ptr, ptr %dtype_at
+  %flags_at = getelementptr i8, ptr %o, i64 FLAGS
+  %all_flags = load i32, ptr %flags_at
+  %flags_of = and i32 %all_flags, %mask
+  %wanted = call ptr @entry(i64 %dtype)
+  %one = icmp eq i32 %ndim, %ndim_of
+  %two = icmp eq ptr %wanted, %dtype_of
+  %three = icmp eq i32 %flags, %flags_of
+  %both = and i1 %one, %two
+  %same = and i1 %both, %three
+  ret i1 %same
+no:
+  ret i1 false
+}
+define internal i1 @as_int64(ptr %o, ptr %out) {
+  %python = call i1 @is(ptr %o, i64 INT)
+  br i1 %python, label %long, label %numpy
+long:
+  %value = call i64 @PyLong_AsLongLong(ptr %o)
+  store i64 %value, ptr %out
+  %perhaps = icmp eq i64 %value, -1
+  br i1 %perhaps, label %ask, label %yes
+ask:
+  %error = call ptr @PyErr_Occurred()
+  %fits = icmp eq ptr %error, null
+  br i1 %fits, label %yes, label %clear
+clear:
+  call void @PyErr_Clear()
+  ret i1 false
+numpy:
+  %is = call i1 @is(ptr %o, i64 NPINT)
+  %place = getelementptr i8, ptr %o, i64 HEAD
+  br i1 %is, label %read, label %no
+read:
+  %number = load i64, ptr %place
+  store i64 %number, ptr %out
+  br label %yes
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+define internal i1 @as_uint64(ptr %o, ptr %out) {
+  %python = call i1 @is(ptr %o, i64 INT)
+  br i1 %python, label %long, label %numpy
+long:
+  %value = call i64 @PyLong_AsUnsignedLongLong(ptr %o)
+  store i64 %value, ptr %out
+  %error = call ptr @PyErr_Occurred()
+  call void @PyErr_Clear()
+  %fits = icmp eq ptr %error, null
+  %large = icmp slt i64 %value, 0
+  %same = and i1 %fits, %large
+  ret i1 %same
+numpy:
+  %is = call i1 @is(ptr %o, i64 NPUINT)
+  %place = getelementptr i8, ptr %o, i64 HEAD
+  br i1 %is, label %read, label %no
+read:
+  %number = load i64, ptr %place
+  store i64 %number, ptr %out
+  ret i1 true
+no:
+  ret i1 false
+}
+define internal i1 @as_bool(ptr %o, ptr %out) {
+  %python = call i1 @is(ptr %o, i64 BOOL)
+  br i1 %python, label %truth, label %numpy
+truth:
+  %true = call ptr @entry(i64 TRUE)
+  %is_true = icmp eq ptr %o, %true
+  %byte = zext i1 %is_true to i8
+  store i8 %byte, ptr %out
+  ret i1 true
+numpy:
+  %is = call i1 @is(ptr %o, i64 NPBOOL)
+  %place = getelementptr i8, ptr %o, i64 HEAD
+  br i1 %is, label %read, label %no
+read:
+  %number = load i8, ptr %place
+  store i8 %number, ptr %out
+  ret i1 true
+no:
+  ret i1 false
+}
+define internal ptr @fail(ptr %info) {
+  %unknown = icmp eq ptr %info, null
+  br i1 %unknown, label %call, label %read
+read:
+  %data = load ptr, ptr %info
+  %size_at = getelementptr i8, ptr %info, i64 8
+  %size = load i32, ptr %size_at
+  %wide = sext i32 %size to i64
+  br label %call
+call:
+  %bytes_at = phi ptr [ null, %0 ], [ %data, %read ]
+  %n_bytes = phi i64 [ 0, %0 ], [ %wide, %read ]
+  %bytes = call ptr @PyBytes_FromStringAndSize(ptr %bytes_at, i64 %n_bytes)
+  %raise = call ptr @entry(i64 FAIL)
+  %nothing = call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr %raise, ptr %bytes, ptr null)
+  call void @Py_DecRef(ptr %bytes)
+  ret ptr %nothing
+}
+"""
+_C, _F, _WRITEABLE = 1, 2, 0x400  # numpy's flags of arrays
+_NUMBERS = {
+    "TYPE": _HEAD - 8, "HEAD": _HEAD, "NDIM": _HEAD + 8, "DESCR": _HEAD + 40, "FLAGS": _HEAD + 48,
+    "TUPLE": TUPLE, "ARRAY": ARRAY, "INT": INT, "BOOL": BOOL, "TRUE": TRUE, "FAIL": FAIL,
+    "NPINT": scalar_slot("int64"), "NPUINT": scalar_slot("uint64"), "NPBOOL": scalar_slot("bool")}
+
+
+def _array_flags(kind: Array) -> tuple[int, int]:
+    """Which of numpy's flags count, and what they are. An array of one dimension is in both orders: in C's."""
+    order = {"C": _C, "F": _F, "A": 0}[kind.layout]
+    return _WRITEABLE | _C | (_F if order != _C else 0), order | (_WRITEABLE if kind.writable else 0)
+
+
+class _Code:
+    """Lines of the function."""
+
+    def __init__(self) -> None:
+        self.lines, self.arguments = list[str](), list[str]()
+        self._count = 0
+
+    def line(self, text: str) -> None:
+        self.lines.append("  " + text)
+
+    def value(self, text: str) -> str:
+        """A new value."""
+        self._count += 1
+        self.line(f"%v{self._count} = {text}")
+        return f"%v{self._count}"
+
+    def at(self, base: str, offset: int, kind: str) -> str:
+        """What is there, of a type of LLVM."""
+        return self.value(f"load {kind}, ptr {self.value(f'getelementptr i8, ptr {base}, i64 {offset}')}")
+
+    def need(self, condition: str) -> None:
+        """Else the arguments are of other kinds."""
+        self._count += 1
+        self.line(f"br i1 {condition}, label %l{self._count}, label %mismatch")
+        self.lines.append(f"l{self._count}:")
+
+    def unpack(self, item: str, kind: Kind) -> None:
+        """Read an argument, and append what the kernel gets."""
+        if isinstance(kind, Array):
+            self._array(item, kind)
+        elif isinstance(kind, tuple):
+            self.need(self.value(f"call i1 @is_tuple(ptr {item}, i64 {len(kind)})"))
+            for i, inner in enumerate(kind):
+                self.unpack(self.value(f"call ptr @PyTuple_GetItem(ptr {item}, i64 {i})"), inner)
+        else:
+            self._scalar(item, kind)
+
+    def _array(self, item: str, kind: Array) -> None:
+        slot, (mask, flags) = scalar_slot(kind.dtype) + 1, _array_flags(kind)
+        self.need(self.value(
+            f"call i1 @is_array(ptr {item}, i64 {slot}, i32 {kind.ndim}, i32 {mask}, i32 {flags})"))
+        data, *lists = (self.at(item, _HEAD + offset, "ptr") for offset in (0, 16, 24))
+        sizes, strides = ([self.at(place, 8 * i, "i64") for i in range(kind.ndim)] for place in lists)
+        count = "1"
+        for size in sizes:
+            count = self.value(f"mul i64 {count}, {size}")
+        width = 1 if kind.dtype == "bool" else int(kind.dtype.lstrip("uintfloa")) // 8
+        self.arguments += ["ptr null", "ptr null", f"i64 {count}", f"i64 {width}", f"ptr {data}",
+                           *(f"i64 {number}" for number in (*sizes, *strides))]
+
+    def _scalar(self, item: str, kind: str) -> None:
+        native = llvm_type(kind)
+        if kind in ("int64", "uint64", "bool"):
+            slot = self.value(f"alloca {native}")
+            self.need(self.value(f"call i1 @as_{kind}(ptr {item}, ptr {slot})"))
+            number = self.value(f"load {native}, ptr {slot}")
+        else:
+            other = FLOAT if kind == "float64" else scalar_slot(kind)
+            self.need(self.value(f"call i1 @is_either(ptr {item}, i64 {scalar_slot(kind)}, i64 {other})"))
+            number = self.at(item, _HEAD, native)
+        self.arguments.append(f"{native} {number}")
+
+    def packed(self, kind: Kind, base: str, offset: int) -> str:
+        """An object of the result that is there, a new reference."""
+        if kind == "none":
+            return self.value(f"call ptr @new_entry(i64 {NONE})")
+        if isinstance(kind, tuple):
+            made = self.value(f"call ptr @PyTuple_New(i64 {len(kind)})")
+            for i, inner in enumerate(kind):
+                offset = _aligned(offset, inner)
+                item = self.packed(inner, base, offset)
+                self.value(f"call i32 @PyTuple_SetItem(ptr {made}, i64 {i}, ptr {item})")
+                offset += _size(inner)
+            return made
+        native = llvm_type(kind)
+        number = self.at(base, offset, native)
+        if kind.startswith("float"):
+            number = number if native == "double" else self.value(f"fpext float {number} to double")
+            return self.value(f"call ptr @PyFloat_FromDouble(double {number})")
+        if native != "i64":
+            number = self.value(f"{'sext' if kind.startswith('int') else 'zext'} {native} {number} to i64")
+        make = {"bool": "PyBool_FromLong"}.get(kind, f"PyLong_From{'Unsigned' * kind.startswith('u')}LongLong")
+        return self.value(f"call ptr @{make}(i64 {number})")
+
+
+def _size(kind: Kind) -> int:
+    """Bytes of a result in memory."""
+    if isinstance(kind, tuple):
+        size = 0
+        for inner in kind:
+            size = _aligned(size, inner) + _size(inner)
+        return -(-size // (width := _alignment(kind))) * width
+    return {"none": 8, "i8": 1, "float": 4, "double": 8}.get(native := kind if kind == "none" else llvm_type(kind)) or (
+        int(native[1:]) // 8)
+
+
+def _alignment(kind: Kind) -> int:
+    return max(map(_alignment, kind), default=1) if isinstance(kind, tuple) else _size(kind)
+
+
+def _aligned(offset: int, kind: Kind) -> int:
+    return -(-offset // (width := _alignment(kind))) * width
+
+
+def caller_code(symbol: str, kernel: str, arguments: tuple[Kind, ...], result: Kind) -> tuple[str, int]:
+    """The function `symbol` that calls the compiled function `kernel`, with its table as `symbol`.table, and how many
+    arguments it gives to that."""
+    code = _Code()
+    place, info = (code.value(f"alloca [{_size(result)} x i8], align 16"), code.value("alloca ptr"))
+    code.line(f"store ptr null, ptr {info}")
+    code.unpack("%arguments", arguments)
+    state = code.value("call ptr @PyEval_SaveThread()")
+    passed = [f"ptr {place}", f"ptr {info}", *code.arguments]
+    status = code.value(f'call i32 @"{kernel}"({", ".join(passed)})')
+    code.line(f"call void @PyEval_RestoreThread(ptr {state})")
+    code.line(f"br i1 {code.value(f'icmp eq i32 {status}, 0')}, label %done, label %failed")
+    code.lines.append("done:")
+    code.line(f"ret ptr {code.packed(result, place, 0)}")
+    code.lines.append("failed:")
+    why = code.value(f"load ptr, ptr {info}")
+    code.line(f"ret ptr {code.value(f'call ptr @fail(ptr {why})')}")
+    code.lines.append("mismatch:")
+    code.line(f"ret ptr {code.value(f'call ptr @new_entry(i64 {MISMATCH})')}")
+    helpers = _HELPERS.replace("@TABLE", f'@"{symbol}.table"')
+    for word, number in _NUMBERS.items():
+        helpers = helpers.replace(f" {word})", f" {number})").replace(f" {word}\n", f" {number}\n")
+    types = ", ".join(argument.split()[0] for argument in passed)
+    text = [helpers, f'declare i32 @"{kernel}"({types})',
+            f'define ptr @"{symbol}"(ptr %self, ptr %arguments) {{', *code.lines, "}"]
+    return "\n".join(text), len(passed)

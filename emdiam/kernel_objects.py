@@ -1,0 +1,169 @@
+"""Compiled kernels as objects: files of machine code that LLVM loads without numba.
+
+A file is the SHA-256 of what follows, a line with the functions that the object calls, and the object (ELF). It is
+written beside and renamed, so it is there as a whole or not at all, whichever process writes the same; one that has
+been damaged since is found out, and compiled anew.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import logging
+import os
+import pickle
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from llvmlite import binding
+
+from .kernel_code import DTYPES, MISMATCH_RESULT, Array, Kind
+
+_LOG = logging.getLogger("emdiam")
+_HASH_BYTES = 32
+Caller = Callable[[tuple[Any, ...]], Any]
+
+
+# -- arguments -------------------------------------------------------------------------------------
+def plain(value: Any) -> Any:
+    """The same argument, of the very types that callers look for: arrays of a subclass, dtypes with another name for
+    the same, tuples with names."""
+    if isinstance(value, np.ndarray):
+        return np.asarray(value).view(np.dtype(value.dtype.str))
+    if isinstance(value, np.generic):
+        return np.dtype(value.dtype.str).type(value)
+    if isinstance(value, tuple):
+        return tuple(map(plain, value))
+    return next((kind(value) for kind in (bool, int, float) if isinstance(value, kind)), value)
+
+
+def kind_of(value: Any) -> Kind:
+    """The kind of a plain argument. Raises TypeError where there is none."""
+    if isinstance(value, tuple):
+        return tuple(map(kind_of, value))
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+        return Array(_named(value.dtype), value.ndim, layout, flags.writeable)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return "int64" if -(1 << 63) <= value < 1 << 63 else "uint64"
+    return _named(np.dtype(type(value)) if isinstance(value, bool | float) else getattr(value, "dtype", value))
+
+
+def _named(dtype: Any) -> str:
+    name = getattr(dtype, "name", "")
+    if name not in DTYPES or not dtype.isnative:
+        raise TypeError(f"a kernel is given {dtype!r}: it takes arrays and numbers of {', '.join(DTYPES)}, and tuples")
+    return str(name)
+
+
+# -- loading ---------------------------------------------------------------------------------------
+@cache
+def processor() -> str:
+    """Name and features of this machine's processor, and what makes code for it."""
+    versions = " ".join(f"{name} {metadata.version(name)}" for name in ("numba", "llvmlite", "numpy"))
+    features = binding.get_host_cpu_features().flatten()
+    return f"{binding.get_host_cpu_name()} {features} {versions} {object.__basicsize__}"
+
+
+@cache
+def machine() -> binding.TargetMachine:
+    """What makes code for this processor."""
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding.Target.from_default_triple().create_target_machine(
+        opt=3, cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(),
+        reloc="default", codemodel="jitdefault", jit=True)
+
+
+@cache
+def _engine() -> binding.ExecutionEngine:
+    """What loads all objects of the process."""
+    binding.load_library_permanently("libm.so.6")
+    for name in _PYTHON:
+        address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
+        binding.add_symbol(name, address)
+    return binding.create_mcjit_compiler(binding.parse_assembly(""), machine())
+
+
+_PYTHON = tuple("PyTuple_Size PyTuple_GetItem PyTuple_New PyTuple_SetItem PyLong_AsLongLong PyLong_AsUnsignedLongLong"
+                " PyLong_FromLongLong PyLong_FromUnsignedLongLong PyFloat_FromDouble PyBool_FromLong"
+                " PyBytes_FromStringAndSize PyObject_CallFunctionObjArgs PyErr_Occurred PyErr_Clear Py_IncRef Py_DecRef"
+                " PyEval_SaveThread PyEval_RestoreThread".split())
+
+
+def _fail(pickled: bytes) -> None:
+    """Raise what a kernel has raised."""
+    if not pickled:
+        raise RuntimeError("a kernel has failed in a way that it cannot tell")
+    kind, arguments, _ = pickle.loads(pickled)
+    raise kind(*arguments)
+
+
+# See kernel_code.
+_KEPT = (MISMATCH_RESULT, None, _fail, True, np.ndarray, tuple, int, float, bool,
+         *(one for name in DTYPES for one in (np.dtype(name).type, np.dtype(name))))
+_TABLE = (ctypes.py_object * len(_KEPT))(*_KEPT)
+
+
+class _Method(ctypes.Structure):
+    """PyMethodDef."""
+
+    _fields_ = (("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int),
+                ("documentation", ctypes.c_char_p))
+
+
+_ONE_ARGUMENT = 0x8  # METH_O
+_METHODS = list[_Method]()  # Python keeps pointers to them
+
+
+def missing(code: bytes) -> list[str]:
+    """Functions that an object calls and that this process does not have."""
+    _engine()
+    return [name for name in code.partition(b"\n")[0].decode().split() if not binding.address_of_symbol(name)]
+
+
+def load(code: bytes, symbol: str) -> Caller:
+    """The function `symbol` of an object, which calls a kernel with a tuple of arguments."""
+    if absent := missing(code):
+        raise RuntimeError(f"{symbol} calls {', '.join(absent)}, which this process does not have")
+    engine = _engine()
+    engine.add_object_file(binding.ObjectFileRef.from_data(code.partition(b"\n")[2]))
+    engine.finalize_object()
+    table = ctypes.c_void_p.from_address(engine.get_global_value_address(f"{symbol}.table"))
+    table.value = ctypes.addressof(_TABLE)
+    method = _Method(symbol.encode(), engine.get_function_address(symbol), _ONE_ARGUMENT, None)
+    _METHODS.append(method)
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+    made: Caller = make(ctypes.addressof(method), None, None)
+    return made
+
+
+# -- files -----------------------------------------------------------------------------------------
+def read(file: Path) -> bytes | None:
+    """The object of a file; None where there is none, or not a whole one."""
+    try:
+        kept = file.read_bytes()
+    except OSError:
+        return None
+    code = kept[_HASH_BYTES:]
+    return code if hashlib.sha256(code).digest() == kept[:_HASH_BYTES] else None
+
+
+def write(file: Path, code: bytes) -> None:
+    """Keep an object, or say why it is not."""
+    beside = file.with_name(f"{file.name}.{os.getpid()}")
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        beside.write_bytes(hashlib.sha256(code).digest() + code)
+        beside.replace(file)
+    except OSError as error:
+        _LOG.warning("a compiled kernel cannot be kept in %s: %s", file.parent, error.strerror)
+        with suppress(OSError):
+            beside.unlink()
