@@ -109,7 +109,8 @@ def sampled_graph(
 ) -> CondensedGraph:
     """The graph. radii, sizes : int64[K], of each cluster. key : of the hash. Raises BudgetError where the disk is
     full."""
-    levels = levels_of(sizes, np.uint64(key))
+    levels = np.empty(len(sizes), np.uint8)
+    levels_of(sizes, np.uint64(key), levels)
     with collecting(packing, room) as collector:
         sample = ClusterSample(collector, levels, wanted)
         scan(sample.choice, sample.push)
@@ -149,9 +150,8 @@ def _shift(packing: Packing) -> int:
 
 
 @kernel
-def levels_of(sizes, key):
-    """The level of every cluster, uint8[K]. sizes : int64[K], vertices of each."""
-    levels = np.zeros(len(sizes), np.uint8)
+def levels_of(sizes, key, levels):
+    """levels, uint8[K]: the level of every cluster. sizes : int64[K], vertices of each."""
     for a in range(len(sizes)):
         hashed, size = draw(key, np.uint64(a)) >> np.uint64(8), np.uint64(max(1, min(sizes[a], 64)))
         limit, level = np.uint64(1) << np.uint64(61), 0
@@ -159,7 +159,6 @@ def levels_of(sizes, key):
             limit >>= np.uint64(1)
             level += 1
         levels[a] = level
-    return levels
 
 
 @kernel

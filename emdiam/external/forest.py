@@ -74,7 +74,8 @@ class DiskTrees:
         first, second = np.zeros(self.n_trees, np.uint32), np.zeros(self.n_trees, np.uint32)
         for _, start, stop in self._space.ranges.each():
             tallest_two(self.numbers(start, stop), heights.part(start, stop), first, second)
-        found = sum_up(first, second, self.sizes, np.int64(min(known, int(EXACT))), self.largest)
+        found = np.zeros(6, np.int64)
+        sum_up(first, second, self.sizes, np.int64(min(known, int(EXACT))), self.largest, found)
         return TreeBounds(*(int(value) for value in found))
 
     def farthest(self, tree: int, labels: Column, height: int) -> int:

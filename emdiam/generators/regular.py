@@ -79,18 +79,19 @@ def slot_of(keys, bits, n, n_cycles, j, u, v):
 
 
 @kernel
-def repeated_slots(keys, bits, n, n_cycles, first, stop):
-    """int64: slots in [first, stop) whose edge is already in an earlier factor."""
-    src, dst = np.empty(stop - first, np.int64), np.empty(stop - first, np.int64)
+def repeated_slots(keys, bits, n, n_cycles, first, slots):
+    """Of as many slots from `first` on as `slots` has room, those whose edge is already in an earlier factor; how many
+    there are."""
+    src, dst = np.empty(len(slots), np.int64), np.empty(len(slots), np.int64)
     factor_edges(keys, bits, n, n_cycles, first, (src, dst))
-    slots, count = np.empty(stop - first, np.int64), 0
-    for k in range(stop - first):
+    count = 0
+    for k in range(len(slots)):
         for j in range(min((first + k) // n, n_cycles)):
             if slot_of(keys, bits, n, n_cycles, j, src[k], dst[k]) >= 0:
                 slots[count] = first + k
                 count += 1
                 break
-    return slots[:count].copy()
+    return count
 
 
 class _Switched:
@@ -187,7 +188,8 @@ class Regular(EdgeSlots):
     def _repeated(self, factors: Factors) -> list[int]:
         total, slots = self.n_vertices * self._degree // 2, list[int]()
         for first in range(self.n_vertices, total, SCAN_SLOTS):  # the first factor repeats nothing
-            slots += repeated_slots(*factors, first, min(total, first + SCAN_SLOTS)).tolist()
+            found = np.empty(min(total - first, SCAN_SLOTS), np.int64)
+            slots += found[: repeated_slots(*factors, first, found)].tolist()
         return slots
 
     def _edges(self, first: int, src: Ids, dst: Ids) -> None:

@@ -93,10 +93,13 @@ class HiddenComponents(Components):
     def _largest(self, size: int, most: int) -> tuple[np.ndarray, np.ndarray]:
         pieces = ((roots[sizes > size], sizes[sizes > size]) for roots, sizes in self._sizes())
         roots, sizes = keep_largest(pieces, most)
-        return vertices_at(self.words, self._before, roots), sizes
+        vertices = np.empty(len(roots), np.int64)
+        vertices_at(self.words, self._before, roots, vertices)
+        return vertices, sizes
 
     def _describe(self, roots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        numbers = numbers_of(self.words, self._before, roots)
+        numbers = np.empty(len(roots), np.int64)
+        numbers_of(self.words, self._before, roots, numbers)
         self.entries[numbers] = self._mark
         last, hubs, degrees = np.full((3, len(roots)), -1, np.int64)
         describe_hidden(self.words, self.entries, self._mark, numbers, self._core.offsets, last, hubs, degrees)
@@ -283,21 +286,17 @@ def _root(entries, mark, i):
 
 
 @kernel
-def numbers_of(words, before, vertices):
-    """Numbers of hidden vertices, int64[k]."""
-    numbers = np.empty(len(vertices), np.int64)
+def numbers_of(words, before, vertices, numbers):
+    """Numbers of hidden vertices, int64[k], into `numbers`."""
     for i in range(len(vertices)):
         numbers[i] = _number(words, before, vertices[i])
-    return numbers
 
 
 @kernel
-def vertices_at(words, before, numbers):
-    """The hidden vertices of these numbers, int64[k]."""
-    vertices = np.empty(len(numbers), np.int64)
+def vertices_at(words, before, numbers, vertices):
+    """The hidden vertices of these numbers, int64[k], into `vertices`."""
     for i in range(len(numbers)):
         vertices[i] = _vertex(words, before, numbers[i])
-    return vertices
 
 
 @kernel

@@ -161,7 +161,8 @@ class RamTrees:
         component sum up to, nor than it has vertices less one."""
         first, second = np.zeros(self.n_trees, np.uint32), np.zeros(self.n_trees, np.uint32)
         tallest_two(self._labels, heights.raw(), first, second)
-        found = sum_up(first, second, self.sizes, np.int64(min(known, int(EXACT))), self.largest)
+        found = np.zeros(6, np.int64)
+        sum_up(first, second, self.sizes, np.int64(min(known, int(EXACT))), self.largest, found)
         return TreeBounds(*(int(value) for value in found))
 
     def farthest(self, tree: int, labels: Column, height: int) -> int:
@@ -270,9 +271,8 @@ def tallest_two(labels, heights, first, second):
 
 
 @kernel
-def sum_up(first, second, sizes, known, largest):
-    """The fields of TreeBounds, int64[6]."""
-    found = np.zeros(6, np.int64)
+def sum_up(first, second, sizes, known, largest, found):
+    """found, int64[6], zeros before: the fields of TreeBounds."""
     found[5] = -1
     for tree in range(len(first)):
         low = min(np.int64(first[tree]), known)
@@ -285,7 +285,6 @@ def sum_up(first, second, sizes, known, largest):
         if tree == largest:
             found[3] = low
             found[4] = high
-    return found
 
 
 @kernel

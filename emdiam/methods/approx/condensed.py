@@ -148,16 +148,16 @@ def drawn_masters(ranks: np.ndarray, parts: np.ndarray, key: int) -> np.ndarray:
 
 def sample(ranks: np.ndarray, key: int, share: int) -> np.ndarray:
     """One in `share` of the numbers 0..K-1 on average, by a hash of (key, rank); int64[k] ascending."""
-    return np.flatnonzero(hashes_below(ranks.astype(np.uint64), np.uint64(key), np.uint64((1 << 64) // share)))
+    chosen = np.empty(len(ranks), np.bool_)
+    hashes_below(ranks.astype(np.uint64), np.uint64(key), np.uint64((1 << 64) // share), chosen)
+    return np.flatnonzero(chosen)
 
 
 @kernel
-def hashes_below(ranks, key, threshold):
-    """bool[K], whether the hash of each rank lies below the threshold."""
-    chosen = np.zeros(len(ranks), np.bool_)
+def hashes_below(ranks, key, threshold, chosen):
+    """chosen, bool[K]: whether the hash of each rank lies below the threshold."""
     for i in range(len(ranks)):
         chosen[i] = draw(key, ranks[i]) < threshold
-    return chosen
 
 
 def numbered_parts(arcs: CondensedArcs) -> np.ndarray:

@@ -48,7 +48,9 @@ class Johnson(Searches):
 
     def _widened(self, costs: np.ndarray) -> np.ndarray:
         if self._potentials is not None:
-            costs = reweighted(self._rows.offsets, self._rows.heads, costs, self._potentials)
+            new = np.empty(len(self._rows.heads), self._potentials.dtype)
+            reweight(self._rows.offsets, self._rows.heads, costs, self._potentials, new)
+            costs = new
         return super()._widened(costs)
 
     def _after(self, first: int, part: np.ndarray) -> None:
@@ -57,13 +59,11 @@ class Johnson(Searches):
 
 
 @kernel
-def reweighted(offsets, heads, costs, p):
-    """w(u, v) + p(u) - p(v) of all arcs, of the dtype of p; what floats round to less than 0 is 0."""
-    new = np.empty(len(heads), p.dtype)
+def reweight(offsets, heads, costs, p, new):
+    """new = w(u, v) + p(u) - p(v) of all arcs, of the dtype of p; what floats round to less than 0 is 0."""
     for v in range(len(p)):
         for a in range(offsets[v], offsets[v + 1]):
             new[a] = max(p.dtype.type(0), costs[a] + p[v] - p[np.int64(heads[a])])
-    return new
 
 
 @kernel
