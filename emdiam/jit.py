@@ -20,7 +20,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache, update_wrapper
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,17 +36,18 @@ _LOG = logging.getLogger("emdiam")
 _LOCK = threading.RLock()  # of compiling and loading
 
 
-class Compiled:
+class NumbaFunction:
     """A function that numba compiles. kind : kernel, inlined or intrinsic. allocates : it makes arrays. native : what
     numba has made of it, once it is needed."""
 
     def __init__(self, function: Any, kind: str, allocates: bool = False) -> None:
-        update_wrapper(self, function)
+        self.__module__, self.__doc__ = function.__module__, function.__doc__
+        self.__name__, self.__qualname__ = function.__name__, function.__qualname__
         self.py_func, self.kind, self.allocates = function, kind, allocates
         self.native: Any = None
 
 
-class Kernel(Compiled):
+class CompiledKernel(NumbaFunction):
     """One that Python calls. callers : of objects that have been loaded, the last used first."""
 
     def __init__(self, function: Any, allocates: bool) -> None:
@@ -111,21 +112,21 @@ def kernel(function: Any = None, *, allocates: bool = True) -> Any:
     allocates : False for one that makes no array and counts no references to those it is given, which costs where
     a level takes nanoseconds. Used with brackets then."""
     if function is None:
-        return lambda decorated: Kernel(decorated, allocates)
-    return Kernel(function, allocates)
+        return lambda decorated: CompiledKernel(decorated, allocates)
+    return CompiledKernel(function, allocates)
 
 
 def inlined(function: Any) -> Any:
     """A function that is compiled into the kernel that calls it, at the place of the call. It allocates nothing, and so
     counts no references: else taking arrays out of the state of a walk would count them at every row (up to nine times
     the CPU seconds)."""
-    return Compiled(function, "inlined")
+    return NumbaFunction(function, "inlined")
 
 
 def intrinsic(function: Any) -> Any:
     """A function that emits code of LLVM where a kernel calls it, see numba.extending.intrinsic; numba is loaded where
     such a kernel is compiled."""
-    return Compiled(function, "intrinsic")
+    return NumbaFunction(function, "intrinsic")
 
 
 class Later:
@@ -145,7 +146,8 @@ ir, types, emitting = Later("llvmlite.ir"), Later("numba.types"), Later("emdiam.
 def _inside(function: Any) -> list[Any]:
     """What is in the closure of a function that another one has made."""
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    return [(value.__qualname__, _inside(value.py_func)) if isinstance(value, Compiled) else value for value in cells]
+    return [(value.__qualname__, _inside(value.py_func)) if isinstance(value, NumbaFunction) else value
+            for value in cells]
 
 
 # -- where compiled kernels are kept --------------------------------------------------------------
@@ -189,7 +191,7 @@ def source_digest(module: str) -> str:
     for file in (*_compilers(), names["__file__"]):
         digest.update(Path(file).read_bytes())
     for name, value in sorted(names.items()):
-        if isinstance(value, Compiled) and value.__module__ != module:
+        if isinstance(value, NumbaFunction) and value.__module__ != module:
             digest.update(source_digest(value.__module__).encode())
         elif isinstance(value, int | float | str | tuple | np.generic) and not name.startswith("__"):
             digest.update(f"{name}={value!r}".encode())

@@ -10,7 +10,7 @@ A kind is the name of the dtype of a scalar, "none", an Array, or a tuple of kin
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 # The first entries of the table; then, for each of DTYPES, the type of a scalar and the dtype.
 MISMATCH, NONE, FAIL, TRUE, ARRAY, TUPLE, INT, FLOAT, BOOL = range(9)
@@ -21,7 +21,8 @@ _LLVM = {"bool": "i8", "float32": "float", "float64": "double"}
 _HEAD = object.__basicsize__  # of every object; its type is last
 
 
-class Array(NamedTuple):
+@dataclass(frozen=True)
+class Array:
     """layout : C, F, or A for neither. writable : whether it may be written to."""
 
     dtype: str
@@ -30,6 +31,7 @@ class Array(NamedTuple):
     writable: bool
 
 
+Result = str | tuple["Result", ...]
 Kind = str | Array | tuple["Kind", ...]
 
 
@@ -283,7 +285,7 @@ class _Code:
             number = self.at(item, _HEAD, native)
         self.arguments.append(f"{native} {number}")
 
-    def packed(self, kind: Kind, base: str, offset: int) -> str:
+    def packed(self, kind: Result, base: str, offset: int) -> str:
         """An object of the result that is there, a new reference."""
         if kind == "none":
             return self.value(f"call ptr @new_entry(i64 {NONE})")
@@ -306,7 +308,7 @@ class _Code:
         return self.value(f"call ptr @{make}(i64 {number})")
 
 
-def _size(kind: Kind) -> int:
+def _size(kind: Result) -> int:
     """Bytes of a result in memory."""
     if isinstance(kind, tuple):
         size = 0
@@ -317,15 +319,15 @@ def _size(kind: Kind) -> int:
         int(native[1:]) // 8)
 
 
-def _alignment(kind: Kind) -> int:
+def _alignment(kind: Result) -> int:
     return max(map(_alignment, kind), default=1) if isinstance(kind, tuple) else _size(kind)
 
 
-def _aligned(offset: int, kind: Kind) -> int:
+def _aligned(offset: int, kind: Result) -> int:
     return -(-offset // (width := _alignment(kind))) * width
 
 
-def caller_code(symbol: str, kernel: str, arguments: tuple[Kind, ...], result: Kind) -> tuple[str, int]:
+def caller_code(symbol: str, kernel: str, arguments: tuple[Kind, ...], result: Result) -> tuple[str, int]:
     """The function `symbol` that calls the compiled function `kernel`, with its table as `symbol`.table, and how many
     arguments it gives to that."""
     code = _Code()

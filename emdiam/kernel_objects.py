@@ -43,7 +43,7 @@ def plain(value: Any) -> Any:
 
 
 def kind_of(value: Any) -> Kind:
-    """The kind of a plain argument. Raises TypeError where there is none."""
+    """The kind of a plain argument. Raises TypeError where there is none, OverflowError for too large a number."""
     if isinstance(value, tuple):
         return tuple(map(kind_of, value))
     if isinstance(value, np.ndarray):
@@ -51,7 +51,9 @@ def kind_of(value: Any) -> Kind:
         layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
         return Array(_named(value.dtype), value.ndim, layout, flags.writeable)
     if isinstance(value, int) and not isinstance(value, bool):
-        return "int64" if -(1 << 63) <= value < 1 << 63 else "uint64"
+        if not -(1 << 63) <= value < 1 << 64:
+            raise OverflowError(f"a kernel is given {value}: it takes numbers of 64 bits")
+        return "int64" if value < 1 << 63 else "uint64"
     return _named(np.dtype(type(value)) if isinstance(value, bool | float) else getattr(value, "dtype", value))
 
 
@@ -106,7 +108,7 @@ def _fail(pickled: bytes) -> None:
 
 
 # See kernel_code.
-_KEPT = (MISMATCH_RESULT, None, _fail, True, np.ndarray, tuple, int, float, bool,
+_KEPT: Any = (MISMATCH_RESULT, None, _fail, True, np.ndarray, tuple, int, float, bool,
          *(one for name in DTYPES for one in (np.dtype(name).type, np.dtype(name))))
 _TABLE = (ctypes.py_object * len(_KEPT))(*_KEPT)
 

@@ -17,8 +17,8 @@ from llvmlite.binding import newpassmanagers
 from llvmlite.binding.ffi import ObjectRef
 from numba.core import cgutils, types
 
-from .jit import Compiled
-from .kernel_code import Kind, caller_code
+from .jit import NumbaFunction
+from .kernel_code import Kind, Result, caller_code
 
 _BLAS = "scipy.linalg.cython_blas"
 
@@ -117,7 +117,7 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 """
 
 
-def dispatcher(compiled: Compiled) -> Any:
+def dispatcher(compiled: NumbaFunction) -> Any:
     """What numba takes for a function of jit.py, where another one that it compiles calls it; always the same."""
     if compiled.native is None:
         if compiled.kind == "intrinsic":
@@ -132,7 +132,7 @@ def dispatcher(compiled: Compiled) -> Any:
 def _for_numba(function: Any) -> Any:
     """The function, with numba's in place of those of jit.py among its globals and in its closure."""
     def numbas(value: Any) -> Any:
-        return dispatcher(value) if isinstance(value, Compiled) else value
+        return dispatcher(value) if isinstance(value, NumbaFunction) else value
 
     names = {name: numbas(value) for name, value in function.__globals__.items() if name in _names(function.__code__)}
     cells = tuple(CellType(numbas(cell.cell_contents)) for cell in function.__closure__ or ())
@@ -145,7 +145,7 @@ def _names(code: Any) -> set[str]:
     return {*code.co_names, *(name for inner in code.co_consts if hasattr(inner, "co_names") for name in _names(inner))}
 
 
-def compile_object(compiled: Compiled, symbol: str, arguments: tuple[Any, ...], kinds: tuple[Kind, ...],
+def compile_object(compiled: NumbaFunction, symbol: str, arguments: tuple[Any, ...], kinds: tuple[Kind, ...],
                    machine: binding.TargetMachine) -> bytes:
     """The object of a kernel for arguments of these kinds, with the function `symbol` of kernel_code.caller_code."""
     function = dispatcher(compiled)
@@ -171,10 +171,12 @@ def compile_object(compiled: Compiled, symbol: str, arguments: tuple[Any, ...], 
     return f"{names}\n".encode() + bytes(machine.emit_object(module))
 
 
-def _kind_of(result: Any) -> Kind:
+def _kind_of(result: Any) -> Result:
     """Of what a kernel gives. Raises TypeError where an object of it cannot be made."""
+    result = types.unliteral(result)
     if isinstance(result, types.BaseTuple):
-        return tuple(map(_kind_of, result))
+        items: Any = result
+        return tuple(map(_kind_of, items))
     if isinstance(result, types.Integer | types.Float | types.Boolean | types.NoneType):
         return str(result)
     raise TypeError(f"a kernel gives {result}: it can give None, numbers and tuples of them")

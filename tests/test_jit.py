@@ -1,4 +1,6 @@
-"""What numba compiles is kept safely where several processes compile at once, and is counted."""
+"""What is compiled is counted, compiled anew where its sources have changed, and kept where nobody else writes.
+
+tests/test_kernel_objects.py has the objects of kernels."""
 
 from __future__ import annotations
 
@@ -20,21 +22,6 @@ from emdiam.units import current_rss_bytes
 from tests.helpers.others import OTHER, needs_root, planted, shared_folder
 from tests.helpers.waiting import PATIENCE
 
-# A function with 12 signatures, in an order of its own, saved slowly in the cache of this folder.
-COMPILE = """
-import random, sys, time
-import numba.core.caching
-import numpy as np
-files, save = numba.core.caching.IndexDataCacheFile, numba.core.caching.IndexDataCacheFile._save_index
-files._save_index = lambda self, names: (time.sleep(0.1), save(self, names))
-sys.path.insert(0, sys.argv[1])
-import kernels
-ranks = list(range(1, 13))
-random.Random(int(sys.argv[2])).shuffle(ranks)
-for rank in ranks:
-    assert kernels.rank(np.zeros((1,) * rank)) == rank
-print(sum(kernels.rank.stats.cache_hits.values()))
-"""
 KERNELS = """
 from emdiam.jit import kernel
 
@@ -53,7 +40,8 @@ def test_compiling_is_counted_and_told_once(
 
     def call() -> tuple[float, list[str]]:
         caplog.clear()
-        monkeypatch.setattr(jit._COMPILATIONS, "seconds", 0.0)
+        monkeypatch.setattr(jit._Spent, "kernels", 0)
+        monkeypatch.setattr(jit._Spent, "compiling", 0.0)
         with caplog.at_level(logging.INFO, "emdiam"):
             kernels = loaded(tmp_path / "kernels.py", monkeypatch)
             assert [kernels.rank(np.zeros((1,) * rank)) for rank in (1, 2)] == [1, 2]
@@ -68,8 +56,8 @@ def test_compiling_is_counted_and_told_once(
 
 
 def test_scipy_is_not_imported_for_blas() -> None:
-    """And can be afterwards."""
-    code = ("import sys, emdiam.jit\nprint('scipy.linalg' in sys.modules)\n"
+    """Where numba is loaded; and can be afterwards."""
+    code = ("import sys, emdiam.numba_private\nprint('scipy.linalg' in sys.modules)\n"
             "import scipy.linalg.cython_blas\nprint(scipy.linalg.cython_blas.__name__)")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout.split() == ["False", "scipy.linalg.cython_blas"], done.stderr
@@ -87,18 +75,6 @@ def loaded(file: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return module
 
 
-def test_saves_of_several_processes_lose_nothing(tmp_path: Path) -> None:
-    """Four processes that compile the same signatures in other orders leave each of them in a file of its own."""
-    (tmp_path / "kernels.py").write_text(KERNELS)
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    command = [sys.executable, "-c", COMPILE, str(tmp_path)]
-    children = [subprocess.Popen([*command, str(seed)], env=environment) for seed in range(4)]
-    assert [child.wait(PATIENCE) for child in children] == [0] * 4
-    again = subprocess.run([*command, "4"], env=environment, capture_output=True, text=True, timeout=PATIENCE)
-    assert again.stdout == "12\n", again.stderr
-    assert len(list((tmp_path / "cache").rglob("*.nbc"))) == 12
-
-
 @pytest.mark.parametrize(("file", "old", "new"), [
     ("visits", "return x + STEP", "return x - STEP"), ("visits", "STEP = 1", "STEP = 2"),
     ("values", "SIZE = 5", "SIZE = 6"), ("users", "SIZE * visit", "SIZE + visit"),
@@ -113,26 +89,29 @@ def test_a_kernel_is_compiled_again_where_anything_that_it_is_made_of_has_change
                       "@kernel\ndef use(x):\n    return SIZE * visit(x)\n"}
     monkeypatch.setattr(jit, "cache_folder", lambda: tmp_path / "cache")
 
-    def result() -> tuple[int, int, str]:
+    def result() -> tuple[int, bool, str]:
+        """What the kernel gives, whether it was compiled, and the folder of its object."""
+        before = jit.compiled_kernels()
         for name, text in texts.items():
             (tmp_path / f"{name}.py").write_text(text)
             users = loaded(tmp_path / f"{name}.py", monkeypatch)
         value = users.use(3)
-        return value, sum(users.use.stats.cache_hits.values()), users.use.stats.cache_path
+        return value, jit.compiled_kernels() > before, jit.source_digest("users")
 
     before, _, folder = result()
-    assert result() == (before, 1, folder)
+    assert result() == (before, False, folder)
     texts[file] = texts[file].replace(old, new)
-    after, hits, other = result()
+    after, compiled, other = result()
     if "OTHER" in old:
-        assert (after, hits, other) == (before, 1, folder)
+        assert (after, compiled, other) == (before, False, folder)
     else:
-        assert after != before and hits == 0 and other != folder
+        assert after != before and compiled and other != folder
+    assert {place.name for place in (tmp_path / "cache").iterdir()} == {folder, other}
 
 
 def folder_of(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path | None:
     """cache_folder() with NUMBA_CACHE_DIR."""
-    monkeypatch.setattr(numba_private._CONFIG, "CACHE_DIR", str(place))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(place))
     jit.cache_folder.cache_clear()
     try:
         return jit.cache_folder()
@@ -182,6 +161,7 @@ def test_kernels_of_another_user_are_not_run(monkeypatch: pytest.MonkeyPatch, ca
 
 def test_what_the_compiler_made_to_optimise_a_function_is_freed_with_it() -> None:
     """A pass manager of LLVM takes 0.1 MiB or more, and numba makes one for each function."""
+    numba_private.free_pass_managers()
     llvmlite.binding.initialize_native_target()
     machine = llvmlite.binding.Target.from_default_triple().create_target_machine()
     builder = llvmlite.binding.create_pass_builder(machine, llvmlite.binding.create_pipeline_tuning_options(3))

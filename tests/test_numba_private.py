@@ -5,22 +5,23 @@ Tests of what is private of zarr and distributed are in tests/store/test_private
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from llvmlite.binding import newpassmanagers
-from numba import njit
 
-from emdiam import numba_private
-from emdiam.numba_private import COMPILE, LOCK, UNCOUNTED, Event, Listener, cached_in, listen, saved_in
+from emdiam import kernel_objects, numba_private
+from emdiam.jit import NumbaFunction
 from emdiam.paths.pairs.min_plus import EDGE, shorten_row
 from emdiam.stream.byte_sums import sum_first
-from emdiam.traverse import atomics
+from emdiam.traverse.atomics import atomic_or
 from emdiam.traverse.multi_wide import aligned_words, pull_wide
+
+_NUMBERS = itertools.count()
 
 
 @contextmanager
@@ -32,64 +33,74 @@ def changed(what: str) -> Iterator[None]:
         pytest.fail(f"{what}: see emdiam/numba_private.py ({type(error).__name__}: {error})")
 
 
-class Heard(Listener):
-    """Notes events."""
-
-    def __init__(self) -> None:
-        self.begun, self.ended = list[str](), list[Event]()
-
-    def on_start(self, event: Event) -> None:
-        """See numba."""
-        self.begun.append(event.kind)
-
-    def on_end(self, event: Event) -> None:
-        """See numba."""
-        self.ended.append(event)
+def called(function: Any, *arguments: Any, allocates: bool = False) -> Any:
+    """What a kernel of this function gives, compiled now."""
+    kinds, symbol = kernel_objects.kind_of(arguments), f"canary.{next(_NUMBERS)}"
+    assert isinstance(kinds, tuple)
+    code = numba_private.compile_object(NumbaFunction(function, "kernel", allocates), symbol, arguments, kinds,
+                                        kernel_objects.machine())
+    return kernel_objects.load(code, symbol)(arguments)
 
 
-def test_numba_says_what_it_compiles_and_where_it_is_kept(tmp_path: Path) -> None:
-    heard = Heard()
-    with changed("numba.core.event, or numba.config.CACHE_DIR, has changed"):
-        for kind in (COMPILE, LOCK):
-            listen(kind, heard)
-        before = numba_private.cache_setting()
-        with cached_in(tmp_path):
-            function = njit(cache=True)(_double)
-        assert numba_private.cache_setting() == before, "the setting is not as before"
-        assert function(4) == 8
-    assert heard.begun[0] == LOCK and COMPILE in heard.begun, "numba tells of its lock, and then of a compilation"
-    folders = [saved_in(event) for event in heard.ended if event.kind == COMPILE]
-    assert folders and folders[-1] is not None, "a compilation has no dispatcher with stats.cache_path any more"
-    assert folders[-1].is_relative_to(tmp_path), "numba.config.CACHE_DIR is not read where a function is decorated"
-    assert list(folders[-1].glob("*.nbi")), "numba keeps kernels under other names"
-    assert numba_private.is_compiled(function) and not numba_private.is_compiled(_double)
+def test_compiled_functions_are_called_as_numba_calls_them() -> None:
+    """The result and the exception are written through the first two arguments; an array is seven numbers or more."""
+    def take(matrix: Any, row: Any, number: Any, flag: Any) -> Any:
+        return matrix[1, 2], row[0][3], len(matrix), number, flag
+
+    with changed("numba's calling convention has changed (numba.core.callconv, its models of arguments)"):
+        matrix = np.arange(6.0).reshape(2, 3)
+        want = 5.0, 3, 2, 7, True
+        assert called(take, matrix, (np.arange(4),), 7, True) == want, "arguments are in other places"
+        assert called(take, np.asfortranarray(matrix), (np.arange(8)[::2] // 2,), 7, np.True_) == want
 
 
-def _double(x: int) -> int:
-    return 2 * x
+def test_what_a_function_raises_is_pickled() -> None:
+    def fail(number: Any) -> Any:
+        if number > 3:
+            raise OverflowError("too large", 3)
+        return number
+
+    assert called(fail, 3) == 3
+    with pytest.raises(OverflowError) as failed:
+        called(fail, 4)
+    assert failed.value.args == ("too large", 3), "numba keeps exceptions in another way: see kernel_objects._fail"
+
+
+def test_arrays_are_made_by_functions_of_the_runtime() -> None:
+    """And lists, which sorting uses."""
+    def make(n: Any) -> Any:
+        row = np.zeros(n, np.int64)
+        for i in range(n):
+            row[i] = (n - i) * 7 % n
+        part = np.argsort(row[n // 2 :])
+        row.sort()
+        return row[0], row[n - 1], len(part)
+
+    with changed("numba's runtime (NRT) has changed: numba_private has its own in place of it"):
+        assert called(make, 101, allocates=True) == (0, 100, 51)
 
 
 def test_functions_may_count_no_references() -> None:
     with changed("the option _nrt of numba.njit has changed"):
-        assert njit(**UNCOUNTED)(lambda values: values[0])(np.arange(3)) == 0
+        assert called(lambda values: values[0], np.arange(3)) == 0
     with pytest.raises(Exception, match="NRT"):
-        njit(**UNCOUNTED)(lambda n: np.zeros(n))(3)
+        called(lambda n: len(np.zeros(n)), 3)
 
 
 def _emitted() -> dict[str, Callable[[], Any]]:
     """What intrinsics emit by numba.core.cgutils: name -> what fails where that has changed."""
     def item_pointer() -> bool:
         words = np.zeros(3, np.uint64)
-        njit(lambda array: atomics.atomic_or(array, 1, np.uint64(6)))(words)
+        called(lambda array: atomic_or(array, 1, np.uint64(6)), words)
         return words.tolist() == [0, 6, 0]
 
     def library_function() -> bool:
         row = np.arange(128, dtype=np.uint8)
-        return tuple(njit(lambda array: sum_first(array, 0, 5))(row)) == (10, 0)
+        return bool(called(lambda array: sum_first(array, 0, 5), row) == (10, 0))
 
     def loops() -> bool:
         row, other = np.full(EDGE, 9, np.int32), np.arange(EDGE, dtype=np.int32)
-        njit(lambda a, b: shorten_row((a, b), (0, 0), np.int32(1), EDGE))(row, other)
+        called(lambda a, b: shorten_row((a, b), (0, 0), np.int32(1), EDGE), row, other)
         return row.tolist() == [min(9, 1 + j) for j in range(EDGE)]
 
     def slots() -> bool:
