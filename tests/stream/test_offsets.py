@@ -43,7 +43,8 @@ def starts(indptr: np.ndarray, cuts: list[int]) -> np.ndarray:
         following = np.empty(n + 1 - first, np.int64)
         following_starts(*fields, first, following)
         assert following.tolist() == indptr[first:].tolist()
-    spans = row_spans(*fields, np.arange(n))
+    spans = np.empty((n, 2), np.int64)
+    row_spans(*fields, np.arange(n), spans)
     assert spans.tolist() == np.stack((indptr[:-1], indptr[1:]), axis=1).tolist()
     lengths = [length_of(*fields, v) for v in range(n)]
     assert lengths == np.diff(indptr).tolist()
@@ -51,12 +52,10 @@ def starts(indptr: np.ndarray, cuts: list[int]) -> np.ndarray:
 
 
 @kernel
-def row_spans(group, row, hub, vertices):  # type: ignore[no-untyped-def]
-    """Start and end of each row, int64[k, 2]."""
-    out = np.empty((len(vertices), 2), np.int64)
+def row_spans(group, row, hub, vertices, out):  # type: ignore[no-untyped-def]
+    """Start and end of each row into `out`, int64[k, 2]."""
     for i in range(len(vertices)):
         out[i, 0], out[i, 1] = row_span(group, row, hub, vertices[i])
-    return out
 
 
 @kernel
