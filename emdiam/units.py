@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import sys
 import tempfile
 from pathlib import Path
 
@@ -24,6 +25,7 @@ _MOST_BYTES = 1 << 60
 # Memory of a program differs a little from process to process (malloc, imports): the least budget that a refusal names
 # has this much more than what is refused, so that a budget that one process names is accepted by the next.
 BASE_JITTER = 4 << 20
+_COMPILER_BYTES = 50 << 20  # numba and what it imports
 _POWER = re.compile(r"^\s*(\d{1,20})\s*(?:\^|\*\*)\s*(\d{1,4})\s*$")
 
 
@@ -129,6 +131,13 @@ def current_rss_bytes() -> int:
     import psutil
 
     return int(psutil.Process().memory_info().rss)
+
+
+def program_rss_bytes() -> int:
+    """Resident set of this process now, bytes, and what numba takes beside it once a kernel has to be compiled, in a
+    program that has kernels."""
+    waiting = "emdiam.jit" in sys.modules and "numba" not in sys.modules
+    return current_rss_bytes() + (_COMPILER_BYTES if waiting else 0)
 
 
 def peak_rss_bytes(process: int | None = None) -> int:

@@ -160,7 +160,8 @@ def test_what_cannot_be_given_is_refused() -> None:
     read_only.flags.writeable = False
     with pytest.raises(Exception, match="(?i)readonly"):
         put(read_only, 1.0)
-    for wrong in ("text", np.zeros(2, ">i8"), np.zeros(2, "U3"), {}):
+    kinds: list[Any] = ["text", np.zeros(2, ">i8"), np.zeros(2, "U3"), {}]
+    for wrong in kinds:
         with pytest.raises(TypeError, match="it takes arrays and numbers of"):
             same(wrong)
     with pytest.raises(TypeError, match=r"put\(\) takes 2 arguments, not 1"):
@@ -296,3 +297,27 @@ def test_an_object_that_calls_what_is_not_there_is_made_anew(cache: Path, monkey
     assert compiled(lambda: same(3)) == 1 and kernel_objects.read(file) == whole
     with pytest.raises(RuntimeError, match="calls function_of_nothing, which this process does not have"):
         kernel_objects.load(b"function_of_nothing\n" + whole, "x")
+
+
+# Commands of a program, one after another, and whether numba is among its modules then.
+COMMANDS = """
+import sys
+from emdiam.cli.main import group
+for line in sys.stdin:
+    group([*line.split(), "--quiet"], standalone_mode=False)
+print("numba" in sys.modules, "llvmlite.binding" in sys.modules)
+"""
+
+
+def test_commands_whose_kernels_are_there_load_no_compiler(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    pairs = rng.integers(0, 300, (900, 2))
+    lines = ["convert g.txt g.zarr", "exact g.zarr --certificate g.json", "ecc g.zarr --out g.csv", "approx g.zarr",
+             "verify g.json g.zarr"]
+    for turn in ("first", "again"):
+        place = tmp_path / turn
+        place.mkdir()
+        np.savetxt(place / "g.txt", pairs, "%d")
+        done = subprocess.run([sys.executable, "-c", COMMANDS], input="\n".join(lines), capture_output=True, text=True,
+                              cwd=place, timeout=PATIENCE)
+    assert done.stdout.splitlines()[-1] == "False True", done.stderr

@@ -353,7 +353,7 @@ class EventLog:
 
 
 def _kernel_seconds() -> float:
-    """jit.kernel_seconds; a command that runs no kernel must not import numba for it."""
+    """jit.kernel_seconds; a command that runs no kernel must not import it."""
     jit = sys.modules.get("emdiam.jit")
     return 0.0 if jit is None else float(jit.kernel_seconds())
 

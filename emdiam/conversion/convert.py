@@ -36,7 +36,7 @@ from ..store.place import check_target
 from ..store.store import Store
 from ..store.weights import ROUNDED, WeightForm
 from ..store.writer import StoreWriter, writer_bytes
-from ..units import current_rss_bytes, format_count, format_size
+from ..units import format_count, format_size, program_rss_bytes
 from .intake import DeclaredIntake, HashCollisionError, Intake, IntIntake, VertexNumbering
 from .writing import ConvertOptions, ConvertReport, Counts, StoreWriting, memory_to_plan, resumable, sort_context
 
@@ -162,7 +162,7 @@ def _planned(source: EdgeSource, options: ConvertOptions, checkpoint: Checkpoint
                          remedy="leave --directed out")
     _load_libraries(info)
     plan = options.plan or plan_sort(
-        memory_to_plan(options.memory_bytes, checkpoint), current_rss_bytes(),
+        memory_to_plan(options.memory_bytes, checkpoint), program_rss_bytes(),
         getattr(source, "memory_bytes", 0), options.threads,
         writer_bytes(options.threads, options.chunk_ids, bool(info.weights)), bool(info.weights),
     )

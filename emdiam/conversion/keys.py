@@ -171,7 +171,7 @@ def weights_of(numbers: Keys, form: WeightForm) -> npt.NDArray[np.number]:
     """What `numbers_of` was given, in a form that holds it."""
     if form.counted:
         return (numbers ^ _TOP).view(np.int64).astype(form.dtype)
-    from ..decimal_kernels import whole_numbers  # which brings numba
+    from ..decimal_kernels import whole_numbers  # which has kernels
 
     out = np.empty(len(numbers), form.dtype)
     for start in range(0, len(numbers), _BLOCK):

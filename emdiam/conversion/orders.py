@@ -1,7 +1,7 @@
 """The orders by name, and the memory that each takes to find.
 
 An order depends on the graph, the user's ids and the seed alone, not on the order of the store at hand. What brings
-numba is imported when it is called for: an order without traversals does not pay for it.
+kernels is imported when it is called for: an order without traversals does not pay for it.
 
 From a key of every vertex to its new number: a counting sort by key, ties by natural rank. The orders natural and
 degree, which need no traversal.

@@ -41,7 +41,7 @@ from ..store.store import Store, check_directed, open_store
 from ..store.writer import StoreWriter, writer_bytes
 from ..stream.plan import Known, program_bytes, too_small
 from ..unchanged import Watched
-from ..units import BASE_JITTER, current_rss_bytes
+from ..units import BASE_JITTER, current_rss_bytes, program_rss_bytes
 from .convert import check_outputs
 from .dealing import dealt_bytes, least_work_bytes, work_bytes
 from .orders import Order, order_named, rank_bytes
@@ -154,7 +154,7 @@ def _reorder(
         else:
             new_of = order.place(store)
         return_freed_memory()
-    plan = options.plan or _sort_plan(store, options, current_rss_bytes())
+    plan = options.plan or _sort_plan(store, options, program_rss_bytes())
     with sort_context(plan, target, options, checkpoint, meter, store.weights is not None) as context:
         info = SourceInfo(n_vertices=store.n_vertices, n_entries=store.n_arcs // 2)
         report = _Reordering(read, order, new_of, target, options, context).write(info)
@@ -210,7 +210,7 @@ def _checks(
         checks.append(partial(_check_state, current_rss_bytes() + _MARGIN + order.state_bytes(store)))
     if options.plan is None:
         if program is None:
-            program = current_rss_bytes() if order.needs is None else program_bytes()
+            program = program_rss_bytes() if order.needs is None else program_bytes()
         checks.append(partial(_check_sort, store, options, program + rank_bytes(store) + _JITTER))
     return checks
 

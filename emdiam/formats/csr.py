@@ -221,7 +221,7 @@ class BinaryCsrSource(FileSource):
         vertices, and for a graph that is not symmetric where the format promises it."""
         layout = self._read_layout()
         if layout.symmetric:
-            from .symmetry import checked_symmetric  # loads numba, which other readers of arrays do not need
+            from .symmetry import checked_symmetric  # has kernels, which other readers of arrays do not need
 
             yield from checked_symmetric(self, lambda size: self._rows(layout, size), batch_bytes)
         else:

@@ -103,7 +103,7 @@ class CsvSource(TextSource):
         line = header.line
         self._large, self.weight_kind = None, "" if self.weights is None else WHOLE
 
-        @cache  # its kernel loads numba, which tables without quotes do not need
+        @cache  # it has a kernel, which tables without quotes do not need
         def quotes() -> Quotes:
             from .csv_faults import Quotes
 

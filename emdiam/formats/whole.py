@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from ..errors import BudgetError, InputError
-from ..units import current_rss_bytes, default_memory_bytes, format_size
+from ..units import default_memory_bytes, format_size, program_rss_bytes
 from .base import FileSource
 from .digits import SHORT, float_or_decimal
 from .in_memory import NodesSource
@@ -50,7 +50,7 @@ class HeldSource(FileSource):
 
     def _room(self) -> tuple[int, int]:
         """Bytes that are taken beside a graph, and those of the budget that it may take."""
-        memory, taken = self.wishes.memory_bytes or default_memory_bytes(), current_rss_bytes() + SORT_BYTES
+        memory, taken = self.wishes.memory_bytes or default_memory_bytes(), program_rss_bytes() + SORT_BYTES
         return taken, max(0, memory - taken)
 
     def _check_room(self, what: str, size: int, otherwise: str = "") -> None:

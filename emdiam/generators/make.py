@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BudgetError, InputError, no_such
 from ..shown import Shown
-from ..units import budget_bytes, current_rss_bytes, format_size, parse_count
+from ..units import budget_bytes, format_size, parse_count, program_rss_bytes
 
 if TYPE_CHECKING:
     from ..conversion.convert import ConvertOptions, ConvertReport
@@ -251,7 +251,7 @@ def generate(name: str, target: str | Path, *, vertices: int | None = None, seed
     options = ConvertOptions() if options is None else options
     check_outputs(Path(target), options)
     budget = budget_bytes(options.memory_bytes)
-    needed = source.memory_bytes + current_rss_bytes()
+    needed = source.memory_bytes + program_rss_bytes()
     if needed > budget:
         raise BudgetError(f"generating {source.name} takes {format_size(needed)}, more than the memory "
                           f"budget of {format_size(budget)}",

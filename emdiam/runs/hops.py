@@ -45,7 +45,7 @@ def solve(session: Session) -> Result:
     """
     from ..engine.attempts import Attempts
     from ..stream.plan import program_bytes
-    from .opening import recovered, selection  # which brings numba: a program that only converts never pays for it
+    from .opening import recovered, selection  # which brings engines: a program that only converts never pays for them
     from .reordering import Placed, Placing
 
     task, store = session.task, session.store
