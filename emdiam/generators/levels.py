@@ -67,18 +67,19 @@ def level_shape(n: int, levels: int) -> LevelShape:
 
 @inlined
 def _level_before(shape, v):
-    """First id and size of the level before that of the vertex v >= 1."""
-    wide_ids = shape.n_wide * (shape.width + 1)
+    """First id and size of the level before that of the vertex v >= 1. shape : the numbers of a LevelShape."""
+    width, n_wide = shape[:2]
+    wide_ids = n_wide * (width + 1)
     if v <= wide_ids:
-        level = 1 + (v - 1) // (shape.width + 1)
+        level = 1 + (v - 1) // (width + 1)
     else:
-        level = 1 + shape.n_wide + (v - 1 - wide_ids) // shape.width
+        level = 1 + n_wide + (v - 1 - wide_ids) // width
     if level == 1:
         return 0, 1
     before = level - 2  # levels between level 0 and the one wanted
-    if before < shape.n_wide:
-        return 1 + before * (shape.width + 1), shape.width + 1
-    return 1 + before * shape.width + shape.n_wide, shape.width
+    if before < n_wide:
+        return 1 + before * (width + 1), width + 1
+    return 1 + before * width + n_wide, width
 
 
 @inlined
@@ -101,16 +102,17 @@ def _further_edges(shape, link_key, permutation, first, src, dst):
     """Pairs number permute(first), permute(first + 1), ... of those that are no links.
 
     They are numbered by vertex, and for each by the level before it without its link.
-    permutation = (keys, bits) of one of [0, shape.n_pairs).
+    permutation = (keys, bits) of one of [0, n_pairs).
     """
+    width, _, below_root, below_wide, n_wide_pairs, n_pairs = shape
     keys, bits = permutation
     for i in range(len(src)):
-        pair = np.int64(permute(keys, bits, np.uint64(shape.n_pairs), np.uint64(first + i)))
-        if pair < shape.n_wide_pairs:
-            v, choices = shape.below_root, shape.width
+        pair = np.int64(permute(keys, bits, np.uint64(n_pairs), np.uint64(first + i)))
+        if pair < n_wide_pairs:
+            v, choices = below_root, width
         else:
-            pair -= shape.n_wide_pairs
-            v, choices = shape.below_wide, shape.width - 1
+            pair -= n_wide_pairs
+            v, choices = below_wide, width - 1
         v += pair // choices
         choice = pair % choices
         start, size = _level_before(shape, v)

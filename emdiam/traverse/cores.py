@@ -48,7 +48,7 @@ def degeneracy(core: Core, tick: Tick | None = None) -> int:
         if smallest > core.longest_row:
             return k
         k = max(k, int(smallest))
-        core.over_words(partial(find_due, left=left, marks=marks, k=k))
+        core.over_words(partial(find_due, left, marks, k))
         while (due := marks[DUE] & ~marks[DONE]).any():
             marks[CUT_NOW] = due & marks[CUT]
             blocks = core.blocks_with(due)
@@ -82,7 +82,7 @@ def fewest(turn, grain, end, left, done):
 
 
 @kernel
-def find_due(turn, grain, end, left, marks, k):
+def find_due(left, marks, k, turn, grain, end):
     """Threads share this: mark the vertices left that have k neighbours or fewer."""
     while True:
         begin = atomic_add(turn, 0, grain)

@@ -69,7 +69,8 @@ FILE_FAULTS = (
     Fault("a new cache of kernels is open as the umask says", "emdiam/jit.py",
           "folder.mkdir(mode=0o700, ", "folder.mkdir(", ("tests/test_jit.py",)),
     Fault("an object of a kernel that was damaged is run", "emdiam/kernel_objects.py",
-          " if hashlib.sha256(code).digest() == kept[:_HASH_BYTES] else None\n", "\n", ("tests/test_kernel_objects.py",)),
+          " if hashlib.sha256(code).digest() == kept[:_HASH_BYTES] else None\n", "\n",
+          ("tests/test_kernel_objects.py",)),
     # -- input that changes -------------------------------------------------------------------------------------
     Fault("input that became shorter is converted", "emdiam/conversion/convert.py",
           "                close()\n        self._check_unchanged()\n", "                close()\n", _CHANGING),
