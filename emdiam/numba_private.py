@@ -44,7 +44,8 @@ _UNCOUNTED: dict[str, Any] = {"_nrt": False}
 _INNER: dict[str, Any] = {"forceinline": True, **_UNCOUNTED}
 
 # Memory of arrays that a kernel makes, in place of numba's runtime: count of references, unused, function that ends
-# what is in it, data, size, whether the data are by themselves.
+# what is in it, data, size, whether the data are by themselves. And in place of its library: numbers in two parts, and
+# other shapes of arrays in one piece (in C's order).
 _RUNTIME = """
 declare ptr @malloc(i64)
 declare void @free(ptr)
@@ -114,6 +115,63 @@ end:
   ret void
 }
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+declare double @ldexp(double, i32)
+declare double @frexp(double, ptr)
+define double @numba_ldexp(double %number, i32 %power) {
+  %scaled = call double @ldexp(double %number, i32 %power)
+  ret double %scaled
+}
+define double @numba_frexp(double %number, ptr %power) {
+  %nothing = fsub double %number, %number
+  %finite = fcmp oeq double %nothing, 0.0
+  br i1 %finite, label %split, label %keep
+split:
+  %part = call double @frexp(double %number, ptr %power)
+  ret double %part
+keep:
+  store i32 0, ptr %power
+  ret double %number
+}
+define i64 @stride_product(i64 %n, ptr %sizes, ptr %strides, i64 %item, i1 %write) {
+  br label %next
+next:
+  %i = phi i64 [ %n, %0 ], [ %at, %go_on ]
+  %stride = phi i64 [ %item, %0 ], [ %larger, %go_on ]
+  %over = icmp eq i64 %i, 0
+  br i1 %over, label %end, label %look
+look:
+  %at = sub i64 %i, 1
+  %size_at = getelementptr i64, ptr %sizes, i64 %at
+  %size = load i64, ptr %size_at
+  %larger = mul i64 %stride, %size
+  %stride_at = getelementptr i64, ptr %strides, i64 %at
+  br i1 %write, label %put, label %compare
+put:
+  store i64 %stride, ptr %stride_at
+  br label %go_on
+compare:
+  %found = load i64, ptr %stride_at
+  %equal = icmp eq i64 %found, %stride
+  %single = icmp eq i64 %size, 1
+  %contiguous = or i1 %equal, %single
+  br i1 %contiguous, label %go_on, label %fail
+go_on:
+  br label %next
+fail:
+  ret i64 -1
+end:
+  ret i64 %stride
+}
+define i32 @numba_attempt_nocopy_reshape(i64 %n, ptr %sizes, ptr %strides, i64 %new_n, ptr %new_sizes, ptr %new_strides,
+    i64 %item, i32 %fortran) {
+  %bytes = call i64 @stride_product(i64 %n, ptr %sizes, ptr %strides, i64 %item, i1 false)
+  %new_bytes = call i64 @stride_product(i64 %new_n, ptr %new_sizes, ptr %new_strides, i64 %item, i1 true)
+  %whole = icmp sgt i64 %bytes, 0
+  %empty = icmp eq i64 %new_bytes, 0
+  %either = or i1 %whole, %empty
+  %can = zext i1 %either to i32
+  ret i32 %can
+}
 """
 
 

@@ -6,6 +6,7 @@ Tests of what is private of zarr and distributed are in tests/store/test_private
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -78,6 +79,27 @@ def test_arrays_are_made_by_functions_of_the_runtime() -> None:
 
     with changed("numba's runtime (NRT) has changed: numba_private has its own in place of it"):
         assert called(make, 101, allocates=True) == (0, 100, 51)
+
+
+def test_what_numbas_library_has_is_here_too() -> None:
+    """Other shapes of arrays, empty ones among them; numbers in two parts."""
+    def reshaped(cube: Any) -> Any:
+        flat = cube.reshape(-1)
+        table = flat.reshape((len(flat) // 2, 2))
+        return len(flat), table.shape[0], table.strides[0], flat.sum()
+
+    def parts(number: Any) -> Any:
+        part, power = math.frexp(number)
+        return part, power, math.ldexp(part, power)
+
+    with changed("numba's library (numba_attempt_nocopy_reshape, numba_frexp, numba_ldexp) has changed"):
+        assert called(reshaped, np.arange(24).reshape(2, 3, 4)) == (24, 12, 16, 276)
+        assert called(reshaped, np.zeros((2, 0, 4), np.int64)) == (0, 0, 16, 0)
+        for number in (0.0, -3.75, 5e-324, 1e300, math.inf, -math.inf):
+            assert called(parts, number) == (*math.frexp(number), number), number
+        assert math.isnan(called(parts, math.nan)[2])
+    with pytest.raises(NotImplementedError, match="incompatible shape for array"):
+        called(lambda part: len(part.reshape(-1)), np.asfortranarray(np.zeros((4, 6))))
 
 
 def test_functions_may_count_no_references() -> None:

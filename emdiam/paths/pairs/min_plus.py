@@ -249,7 +249,8 @@ def relax_lazily(matrix, left, right, height, width, span, infinity, turn):
             for k in range(span[0], span[1]):
                 if left[i, k] < infinity:
                     shorten_row((flat, other), (i * stride + first, k * stride + first), left[i, k], items)
-            fell |= np.any(before[:items] != matrix[i, first : first + items])
+            for j in range(items):
+                fell |= before[j] != matrix[i, first + j]
 
 
 @kernel
