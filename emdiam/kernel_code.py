@@ -112,7 +112,13 @@ yes:
   %flags_of = and i32 %all_flags, %mask
   %wanted = call ptr @entry(i64 %dtype)
   %one = icmp eq i32 %ndim, %ndim_of
-  %two = icmp eq ptr %wanted, %dtype_of
+  %kinds_at = getelementptr i8, ptr %dtype_of, i64 KINDS
+  %kinds = load i64, ptr %kinds_at
+  %wanted_at = getelementptr i8, ptr %wanted, i64 KINDS
+  %wanted_kinds = load i64, ptr %wanted_at
+  %differ = xor i64 %kinds, %wanted_kinds
+  %differ_more = and i64 %differ, UNFLAGGED
+  %two = icmp eq i64 %differ_more, 0
   %three = icmp eq i32 %flags, %flags_of
   %both = and i1 %one, %two
   %same = and i1 %both, %three
@@ -213,6 +219,9 @@ call:
 _C, _F, _WRITEABLE = 1, 2, 0x400  # numpy's flags of arrays
 _NUMBERS = {
     "TYPE": _HEAD - 8, "HEAD": _HEAD, "NDIM": _HEAD + 8, "DESCR": _HEAD + 40, "FLAGS": _HEAD + 48,
+    # Of a dtype (PyArray_Descr): kind, type, byte order, flags, number of the type. What was pickled has the same, in an
+    # object of its own.
+    "KINDS": _HEAD + 8, "UNFLAGGED": ~(0xFF << 24),
     "TUPLE": TUPLE, "ARRAY": ARRAY, "INT": INT, "BOOL": BOOL, "TRUE": TRUE, "FAIL": FAIL,
     "NPINT": scalar_slot("int64"), "NPUINT": scalar_slot("uint64"), "NPBOOL": scalar_slot("bool")}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -150,6 +151,10 @@ def test_an_array_of_a_subclass_or_of_another_name_of_a_dtype(tmp_path: Path) ->
     put(mapped, 5)
     other = np.zeros(4, np.dtype(np.longlong if np.dtype(np.longlong) is not np.dtype(np.int64) else np.int64))
     put(other, 6)
+    pickled = pickle.loads(pickle.dumps(np.zeros(4, np.int64)))
+    callers = put.callers
+    put(pickled, 8)
+    assert pickled[0] == 8 and pickled.dtype is not np.dtype(np.int64) and put.callers is callers
     described = np.zeros(4, np.dtype(np.int64, metadata={"unit": "edges"}))
     put(described, 7)
     assert (mapped[0], other[0], described[0]) == (5, 6, 7)
