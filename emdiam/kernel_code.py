@@ -219,7 +219,7 @@ call:
 _C, _F, _WRITEABLE = 1, 2, 0x400  # numpy's flags of arrays
 _NUMBERS = {
     "TYPE": _HEAD - 8, "HEAD": _HEAD, "NDIM": _HEAD + 8, "DESCR": _HEAD + 40, "FLAGS": _HEAD + 48,
-    # Of a dtype (PyArray_Descr): kind, type, byte order, flags, number of the type. What was pickled has the same, in an
+    # Of a dtype (PyArray_Descr): kind, type, byte order, flags, number of the type. A pickled one has the same, in an
     # object of its own.
     "KINDS": _HEAD + 8, "UNFLAGGED": ~(0xFF << 24),
     "TUPLE": TUPLE, "ARRAY": ARRAY, "INT": INT, "BOOL": BOOL, "TRUE": TRUE, "FAIL": FAIL,
