@@ -35,7 +35,7 @@ def prepared(folder: Path, name: str) -> tuple[Path, Path]:
 
 def test_a_proof(command: Run, tmp_path: Path) -> None:
     prepared(tmp_path, "grid")
-    done = command("verify", "c.json", "g.zarr", "--memory", "1GiB", "--threads", "2", "-q")
+    done = command("verify", "c.json", "g.zarr", "--memory", "4GiB", "--threads", "2", "-q")
     assert (done.returncode, done.stderr) == (0, "")
     first, proof, time, memory = done.stdout.splitlines()
     assert first == "verified: diameter 21"

@@ -234,7 +234,7 @@ def test_a_killed_run_leaves_nothing_that_opens(tmp_path: Path, mesh: Path) -> N
 
 def test_command(tmp_path: Path, command: Run) -> None:
     write_store(tmp_path / "mesh.zarr", odd_graphs()["two-paths"])
-    done = command("apsp", "mesh.zarr", "--out", "m.zarr", "--json", "--quiet", "--memory", "1GiB")
+    done = command("apsp", "mesh.zarr", "--out", "m.zarr", "--json", "--quiet", "--memory", "4GiB")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert {name: told[name] for name in ("method", "n_vertices", "largest_distance", "tiles", "out")} == {
