@@ -86,7 +86,7 @@ def traced() -> Iterator[set[str]]:
         if code.co_flags & inspect.CO_OPTIMIZED and code.co_filename.startswith(package):
             found.update((code.co_filename, *(
                 value.py_func.__code__.co_filename for value in frame.f_locals.values()
-                if type(value).__name__ == "CompiledKernel")))
+                if type(value).__name__ == "CompiledKernel" and hasattr(value, "py_func"))))  # not one that is made
 
     before = sys.gettrace()
     threading.settrace(called)
