@@ -200,12 +200,13 @@ def two_sides(batch: EdgeBatch) -> EdgeBatch:
 
 class TwoSides:
     """A source of edges whose sources are one side, and targets the other one. source : of edges, whose fields it has
-    else."""
+    else; those of EdgeSource are its own, since from Python 3.12 on isinstance looks for no others."""
 
     more_ids = None
 
     def __init__(self, source: Any) -> None:
         self._source: Any = source
+        self.name, self.rewindable = source.name, source.rewindable
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._source, name)
@@ -222,6 +223,10 @@ class TwoSides:
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """As of the source."""
         yield from map(two_sides, self._source.batches(batch_bytes))
+
+    def position_bytes(self) -> int:
+        """As of the source."""
+        return int(self._source.position_bytes())
 
 
 def with_two_sides(source: Any) -> EdgeSource:
