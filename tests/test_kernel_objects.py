@@ -140,7 +140,9 @@ def test_arrays_of_every_order_and_dtype() -> None:
     rows, weights = np.array([0, 2, 1]), np.array([0.5, 2.0, 1.0])
     for name in DTYPES:
         grid = (whole > 50 if name == "bool" else whole).astype(name)
-        for part in (grid, np.asfortranarray(grid), grid[::2, ::3], grid[:4], grid[:, :1], grid.T):
+        parts = (grid, grid[::2, ::3], np.asfortranarray(grid), grid[:4], grid[:, :1], grid.T)
+        # An order is a function of its own, whatever the dtype.
+        for part in parts if name in ("bool", "int64", "float32") else parts[:2]:
             for use in (True, False):
                 want = sum(part[r].astype(float).sum() * (w if use else 3) for r, w in zip(rows, weights, strict=True))
                 assert weigh(part, (rows, (weights, use)), 3) == pytest.approx(want)

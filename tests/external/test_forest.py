@@ -61,7 +61,7 @@ def test_random_graphs(tmp_path: Path, graph: naive.Graph, room: int, key: int) 
         check_forest(engine, verbs, key)
 
 
-@pytest.mark.parametrize("name", ["long-caterpillar", "mesh", "path-and-star"])
+@pytest.mark.parametrize("name", [pytest.param("long-caterpillar", marks=pytest.mark.slow), "mesh", "path-and-star"])
 def test_in_another_order_of_the_store(tmp_path: Path, name: str) -> None:
     """Ties go by natural rank, not by the number of a vertex."""
     graph, rng = ODD[name], random.Random(5)

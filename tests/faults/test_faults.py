@@ -67,9 +67,9 @@ def test_every_command_is_among_them(tmp_path: Path):
 
 
 def test_a_few_faults_of_any_kind():
-    tally = campaign("faults/any/any", 20, seed=3)
+    tally = campaign("faults/any/any", 14, seed=3)
     assert tally.n_bad == 0, tally.told
-    assert tally.counts["right"] > 5 and tally.counts["refused"] > 5
+    assert tally.counts["right"] > 3 and tally.counts["refused"] > 3
 
 
 def _record(*parts: tuple[str, int, int, bytes, bytes, bytes]) -> bytes:

@@ -102,7 +102,7 @@ def test_larger_graphs_are_answered_by_bounds(monkeypatch: pytest.MonkeyPatch):
     """What is too large for plain searches; and answers that are known are not computed again."""
     monkeypatch.setattr(graphs, "_FEW_STEPS", 0)
     monkeypatch.setattr(graphs, "_FEW_STEPS_FOR_ALL", 0)
-    world = nx.connected_watts_strogatz_graph(90, 4, 0.1, seed=1)
+    world = nx.connected_watts_strogatz_graph(50, 4, 0.1, seed=1)
     for graph in (shuffled(world, 1), nx.MultiGraph([(0, 1), (1, 1)] * 2), GRAPHS["strong"](), GRAPHS["circle"]()):
         arrays = backend.convert_from_nx(graph)
         for _ in range(2):

@@ -267,7 +267,7 @@ def test_more_digits_than_floats_have_are_told_in_full(tmp_path: Path) -> None:
     assert done.stdout.startswith("diameter: 10,000,000,000,000,000.8 (proved)")
 
 
-@pytest.mark.parametrize("few", [[0.1, 2.35], [1e7 + 0.1, 1e-8], [1e15 + 0.1]])
+@pytest.mark.parametrize("few", [[0.1, 2.35], pytest.param([1e7 + 0.1, 1e-8], marks=pytest.mark.slow), [1e15 + 0.1]])
 def test_decimals_in_blocks_that_are_read_as_they_are_needed(tmp_path: Path, few: list[float]) -> None:
     """Of 8 to 64 bits, with buckets of a width in lengths and without."""
     generator, place = random.Random(7), tmp_path / "g.zarr"
