@@ -65,6 +65,7 @@ declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 define internal ptr @entry(i64 %slot) {
   %table = load ptr, ptr @TABLE
   %place = getelementptr ptr, ptr %table, i64 %slot
@@ -126,6 +127,16 @@ yes:
 no:
   ret i1 false
 }
+define internal i1 @as_numpy(ptr %o, ptr %out, i64 %bytes, i64 %slot) {
+  %is = call i1 @is(ptr %o, i64 %slot)
+  br i1 %is, label %read, label %no
+read:
+  %place = getelementptr i8, ptr %o, i64 HEAD
+  call void @llvm.memcpy.p0.p0.i64(ptr %out, ptr %place, i64 %bytes, i1 false)
+  ret i1 true
+no:
+  ret i1 false
+}
 define internal i1 @as_int64(ptr %o, ptr %out) {
   %python = call i1 @is(ptr %o, i64 INT)
   br i1 %python, label %long, label %numpy
@@ -142,17 +153,10 @@ clear:
   call void @PyErr_Clear()
   ret i1 false
 numpy:
-  %is = call i1 @is(ptr %o, i64 NPINT)
-  %place = getelementptr i8, ptr %o, i64 HEAD
-  br i1 %is, label %read, label %no
-read:
-  %number = load i64, ptr %place
-  store i64 %number, ptr %out
-  br label %yes
+  %found = call i1 @as_numpy(ptr %o, ptr %out, i64 8, i64 NPINT)
+  ret i1 %found
 yes:
   ret i1 true
-no:
-  ret i1 false
 }
 define internal i1 @as_uint64(ptr %o, ptr %out) {
   %python = call i1 @is(ptr %o, i64 INT)
@@ -167,15 +171,8 @@ long:
   %same = and i1 %fits, %large
   ret i1 %same
 numpy:
-  %is = call i1 @is(ptr %o, i64 NPUINT)
-  %place = getelementptr i8, ptr %o, i64 HEAD
-  br i1 %is, label %read, label %no
-read:
-  %number = load i64, ptr %place
-  store i64 %number, ptr %out
-  ret i1 true
-no:
-  ret i1 false
+  %found = call i1 @as_numpy(ptr %o, ptr %out, i64 8, i64 NPUINT)
+  ret i1 %found
 }
 define internal i1 @as_bool(ptr %o, ptr %out) {
   %python = call i1 @is(ptr %o, i64 BOOL)
@@ -187,15 +184,8 @@ truth:
   store i8 %byte, ptr %out
   ret i1 true
 numpy:
-  %is = call i1 @is(ptr %o, i64 NPBOOL)
-  %place = getelementptr i8, ptr %o, i64 HEAD
-  br i1 %is, label %read, label %no
-read:
-  %number = load i8, ptr %place
-  store i8 %number, ptr %out
-  ret i1 true
-no:
-  ret i1 false
+  %found = call i1 @as_numpy(ptr %o, ptr %out, i64 1, i64 NPBOOL)
+  ret i1 %found
 }
 define internal ptr @fail(ptr %info) {
   %unknown = icmp eq ptr %info, null

@@ -212,8 +212,8 @@ DEVICE void grid_barrier_by_atomics(u32* state) {
     __syncthreads();
 }
 
-// The same for a kernel that waits many times: the bit for which it waits is known before, so that nobody waits for what the
-// atomic operation brings back, and acquiring the counter takes the place of a fence. In shared memory. `flip` is of the first
+// The same for a kernel that waits many times: the bit for which it waits is known before, so that no thread waits for what
+// the atomic operation brings back, and acquiring the counter takes the place of a fence. In shared memory. `flip` is of the first
 // thread of the block.
 struct GridBarrier {
     u32* state;
