@@ -15,12 +15,14 @@ import numba.extending
 from llvmlite import binding
 from llvmlite.binding import newpassmanagers
 from llvmlite.binding.ffi import ObjectRef
-from numba.core import cgutils, types
+from numba.core import cgutils
+from numba.core import types as numba_types
 
 from .jit import NumbaFunction
 from .kernel_code import Kind, Result, caller_code
 
 _BLAS = "scipy.linalg.cython_blas"
+types: Any = numba_types
 
 # -- for intrinsics: code that they emit -----------------------------------------------------------
 # item_pointer(context, builder, array type, array, [index], wraparound=False): where an item is.
@@ -233,8 +235,7 @@ def _kind_of(result: Any) -> Result:
     """Of what a kernel gives. Raises TypeError where an object of it cannot be made."""
     result = types.unliteral(result)
     if isinstance(result, types.BaseTuple):
-        items: Any = result
-        return tuple(map(_kind_of, items))
+        return tuple(map(_kind_of, result))
     if isinstance(result, types.Integer | types.Float | types.Boolean | types.NoneType):
         return str(result)
     raise TypeError(f"a kernel gives {result}: it can give None, numbers and tuples of them")
