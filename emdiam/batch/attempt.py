@@ -332,7 +332,8 @@ class Running:
         status, stopped_by, sentence, result = outcome(code, out, log, self._stopped_by, job.time_limit)
         peak = result.get("peak_rss_bytes") if result else None
         return AttemptRecord(
-            job.name, self.attempt.digest, status, self._shown, stopped_by, code, sentence, round(seconds, 3),
+            job.name, self.attempt.digest, status, self._shown, stopped_by, code,
+            None if sentence is None else in_keys(sentence), round(seconds, 3),
             peak_rss_bytes=max(filter(None, (peak, self._peak)), default=None), memory=self.attempt.memory,
             time_limit=job.time_limit, attempts=self.attempt.number, resumed=self.attempt.resume,
             began=self._began.isoformat(timespec="seconds"), ended=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -370,7 +371,7 @@ def outcome(code: int, out: str, log: str, stopped_by: str | None = None, limit:
     result = result if isinstance(result, dict) else None
     if code == 0 and result is not None:
         return DONE, None, None, result
-    reason = in_keys(_reason(code, log))
+    reason = _reason(code, log)
     if stopped_by == TIME_LIMIT:
         by_force = ", and had to be killed" if code == -signal.SIGKILL else ""
         return STOPPED, TIME_LIMIT, f"stopped at its time limit of {limit:g} s{by_force}", result

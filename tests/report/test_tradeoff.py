@@ -209,6 +209,13 @@ def test_one_cell_that_fails_does_not_stop_the_others(torus: Path, tmp_path: Pat
     assert "lower" not in events[0].facts and events[-1].facts["lower"] <= DIAMETER <= events[-1].facts["upper"]
 
 
+def test_a_refused_cell_names_the_option_of_a_command(torus: Path, tmp_path: Path):
+    """A trade-off is a command: its reasons are not those of a batch, which speaks of keys."""
+    small = TradeoffOptions(("sweep",), plots=False, cells=cell_task(memory_bytes=1 << 20))
+    (row,) = tradeoff(torus, tmp_path / "out", small).rows
+    assert row["status"] == FAILED and "give at least --memory " in row["reason"]
+
+
 @pytest.mark.parametrize("wrong", [{"masters": "8..4"}, {"known_diameter": -1}, {"methods": ("magic",)}])
 def test_what_is_wrong_is_told_before_a_folder_is_made(torus: Path, tmp_path: Path, wrong: dict[str, Any]):
     with pytest.raises(InputError):
