@@ -107,6 +107,9 @@ def _read_lines(source: Path, text: str, report: Report) -> None:
                 continue
             raise InputError(f"this is not the result of a job ({error})", path=source, line=place,
                              remedy=_REMEDY) from None
+        if isinstance(data.get("record"), str):
+            raise InputError("these are events of a run, which have no answer", path=source, line=place,
+                             remedy="run it with --json > NAME.json --events NAME.events.jsonl, and give NAME.json")
         run = _job(data, f"line {place}")
         if Path(run.name).name == run.name:  # what a file of results says must not lead out of its folder
             run.track = _events(source.parent / "jobs" / run.name / EVENTS)
@@ -125,7 +128,7 @@ def _spread(run: Run) -> list[Run]:
 
 def _job(data: dict[str, Any], place: str) -> Run:
     """A job of a batch."""
-    if "job" not in data and kind_of(data):
+    if "job" not in data:
         return _single(place, data, None)  # a bare result
     result = data.get("result") if isinstance(data.get("result"), dict) else None
     command, sentence, seconds = data.get("command"), data.get("sentence"), number(data.get("seconds"))

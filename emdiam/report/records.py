@@ -167,7 +167,7 @@ class Report:
 _FIELDS: tuple[tuple[str, frozenset[str]], ...] = (
     ("tradeoff", frozenset({"rows"})), ("verify", frozenset({"verified"})),
     ("generate", frozenset({"record", "description"})), ("convert", frozenset({"record", "pairs_read"})),
-    ("reorder", frozenset({"record"})), ("ecc", frozenset({"lower", "radius"})),
+    ("reorder", frozenset({"record", "sort"})), ("ecc", frozenset({"lower", "radius"})),
     ("approx", frozenset({"lower", "estimate"})), ("distances", frozenset({"pairs", "samples", "complete"})),
     ("sssp", frozenset({"reached", "farthest"})), ("apsp", frozenset({"tile_edge"})),
     ("exact", frozenset({"lower", "traversals"})),

@@ -332,7 +332,9 @@ def test_trade_off_folders_are_read(tmp_path: Path):
 @pytest.mark.parametrize(("name", "text", "said"), [
     ("a.json", "{", "not JSON"), ("a.json", "[]", "not the result of exact"), ("a.json", '{"rows": 7}', "trade-off"),
     ("a.jsonl", "7\n", "line 1: this is not the result of a job"), ("a.jsonl", "{\n{}\n", "line 1"),
-    ("a.json", "[" * 100_000, "not JSON"),
+    ("a.json", "[" * 100_000, "not JSON"), ("a.jsonl", '{"any": 1}\n', "not the result of exact"),
+    ("a.json", '{"record": "begin"}', "not the result of exact"),
+    ("a.jsonl", '{"record": "begin", "run": "00000000", "at": 0.1}\n', "line 1: these are events.*--json > NAME.json"),
 ])
 def test_what_is_no_result_is_refused_with_a_sentence(tmp_path: Path, name: str, text: str, said: str):
     path = tmp_path / name
