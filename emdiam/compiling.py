@@ -24,13 +24,14 @@ from .runs.task import execute, task_of
 from .units import scratch_folder
 
 # Class, vertices and parameters of each graph. Chunks are small, so that blocks can be paged; the first has enough
-# arcs for dense levels (traverse/core.py).
+# arcs for dense levels (traverse/core.py), and the fourth takes batches of sources.
 _GRAPHS: tuple[tuple[str, int, dict[str, Any]], ...] = (
     ("erdos-renyi", 1 << 12, {"average_degree": 16}), ("erdos-renyi", 1 << 12, {"average_degree": 1.5}),
-    ("path", 600, {}), ("barabasi-albert", 1 << 12, {}), ("path", 70_000, {}))
+    ("path", 600, {}), ("erdos-renyi", 5000, {"average_degree": 10}), ("barabasi-albert", 1 << 12, {}),
+    ("path", 70_000, {}))
 _CHUNK = 1 << 10
 # The methods that a first user calls, and what of _GRAPHS they are run on.
-_USUAL, _USUAL_GRAPHS = ("pivots", "clusters"), _GRAPHS[:3]
+_USUAL, _USUAL_GRAPHS = ("pivots", "clusters"), _GRAPHS[:4]
 # Of one run, compiling included: a BFS from each vertex of a long path would take hours, and leaves little to compile.
 _SECONDS, _LONG, _SECONDS_LONG = 30.0, 1 << 16, 5.0
 

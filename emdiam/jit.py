@@ -83,15 +83,16 @@ class CompiledKernel(NumbaFunction):
         return result
 
     def _prepared(self, arguments: tuple[Any, ...], kinds: Any) -> Caller:
-        """Load the object for these kinds, or compile it."""
+        """Load the object for these kinds, a shipped one or one that was made before, or compile it."""
         from . import kernel_objects
 
-        name, folder = self.__name__, cache_folder()
-        parts = (self.__module__, self.__qualname__, self.py_func.__code__.co_firstlineno, _inside(self.py_func), kinds,
-                 kernel_objects.processor())
-        digest = hashlib.sha256(f"{source_digest(self.__module__)} {parts!r}".encode()).hexdigest()[:24]
-        symbol = f"{name}.{digest}"
-        file = None if folder is None else folder / source_digest(self.__module__) / f"{symbol}.o"
+        for level in kernel_objects.levels():
+            symbol, place = self.name_of(kinds, kernel_objects.interface(level))
+            code = kernel_objects.read(kernel_objects.SHIPPED / level / place)
+            if code is not None and not kernel_objects.missing(code):
+                return kernel_objects.load(code, symbol)
+        folder, (symbol, place) = cache_folder(), self.name_of(kinds, kernel_objects.processor())
+        file = None if folder is None else folder / place
         code = None if file is None else kernel_objects.read(file)
         if code is None or kernel_objects.missing(code):
             with _compiling():
@@ -101,6 +102,15 @@ class CompiledKernel(NumbaFunction):
             if file is not None:
                 kernel_objects.write(file, code)
         return kernel_objects.load(code, symbol)
+
+    def name_of(self, kinds: Any, target: str) -> tuple[str, str]:
+        """The function of the object for these kinds, and its file in a folder. target : what the object is made for,
+        kernel_objects.processor() or an interface()."""
+        sources = source_digest(self.__module__)
+        parts = (self.__module__, self.__qualname__, self.py_func.__code__.co_firstlineno, _inside(self.py_func), kinds,
+                 target)
+        symbol = f"{self.__name__}.{hashlib.sha256(f'{sources} {parts!r}'.encode()).hexdigest()[:24]}"
+        return symbol, f"{sources}/{symbol}.o"
 
 
 _MISMATCH = kernel_code.MISMATCH_RESULT

@@ -64,7 +64,14 @@ def _named(dtype: Any) -> str:
     return str(name)
 
 
-# -- loading ---------------------------------------------------------------------------------------
+# -- processors ------------------------------------------------------------------------------------
+# Levels of the psABI of x86-64, the lowest first, and what each has beside those before it, by LLVM's names.
+LEVELS = {"x86-64-v2": "cx16 popcnt sahf sse3 sse4.1 sse4.2 ssse3",
+          "x86-64-v3": "avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave",
+          "x86-64-v4": "avx512bw avx512cd avx512dq avx512f avx512vl"}
+SHIPPED = Path(__file__).with_name("objects")  # scripts/make_kernels.py makes what is in it
+
+
 @cache
 def processor() -> str:
     """Name and features of this machine's processor, and what makes code for it."""
@@ -74,15 +81,34 @@ def processor() -> str:
 
 
 @cache
-def machine() -> binding.TargetMachine:
-    """What makes code for this processor."""
+def levels() -> tuple[str, ...]:
+    """Levels of x86-64 that this processor has and that objects are shipped for, the highest first."""
+    features, kept = binding.get_host_cpu_features(), list[str]()
+    for level, needed in LEVELS.items():
+        if not all(features.get(name) for name in needed.split()):
+            break
+        kept.append(level)
+    return tuple(level for level in reversed(kept) if (SHIPPED / level).is_dir())
+
+
+def interface(level: str) -> str:
+    """What a shipped object for a level depends on beside its sources: see kernel_code for what it reads in place. It
+    does not on the release of numba that has made it."""
+    return f"{level} {object.__basicsize__} numpy {np.__version__.partition('.')[0]}"
+
+
+@cache
+def machine(level: str | None = None) -> binding.TargetMachine:
+    """What makes code for this processor, or for all that have a level."""
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
+    features = "" if level else binding.get_host_cpu_features().flatten()
     return binding.Target.from_default_triple().create_target_machine(
-        opt=3, cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(),
+        opt=3, cpu=level or binding.get_host_cpu_name(), features=features,
         reloc="default", codemodel="jitdefault", jit=True)
 
 
+# -- loading ---------------------------------------------------------------------------------------
 @cache
 def _engine() -> binding.ExecutionEngine:
     """What loads all objects of the process."""

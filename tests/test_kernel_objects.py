@@ -6,17 +6,19 @@ import errno
 import logging
 import os
 import pickle
+import platform
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from emdiam import jit, kernel_objects
+from emdiam import jit, kernel_objects, numba_private
 from emdiam.jit import inlined, kernel
 from emdiam.kernel_code import DTYPES
 from emdiam.traverse.atomics import yield_core
@@ -304,6 +306,91 @@ def test_an_object_that_calls_what_is_not_there_is_made_anew(cache: Path, monkey
     assert compiled(lambda: same(3)) == 1 and kernel_objects.read(file) == whole
     with pytest.raises(RuntimeError, match="calls function_of_nothing, which this process does not have"):
         kernel_objects.load(b"function_of_nothing\n" + whole, "x")
+
+
+# -- shipped with the package ---------------------------------------------------------------------
+@pytest.fixture
+def ship(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Path]]:
+    """Put an object of `same` for an int64 into an empty folder of shipped ones: ship(level) gives its file."""
+    monkeypatch.setattr(kernel_objects, "SHIPPED", tmp_path / "objects")
+    kernel_objects.levels.cache_clear()
+
+    def made(level: str) -> Path:
+        symbol, place = same.name_of(("int64",), kernel_objects.interface(level))
+        file = tmp_path / "objects" / level / place
+        kernel_objects.write(file, numba_private.compile_object(
+            same, symbol, (3,), ("int64",), kernel_objects.machine(level)))
+        return file
+
+    yield made
+    kernel_objects.levels.cache_clear()
+
+
+def has_levels(monkeypatch: pytest.MonkeyPatch, *levels: str) -> None:
+    """This processor has the features of these levels alone."""
+    features = {name: level in levels for level, names in kernel_objects.LEVELS.items() for name in names.split()}
+    monkeypatch.setattr(kernel_objects.binding, "get_host_cpu_features", lambda: features)
+
+
+def answers() -> int:
+    """How many kernels are compiled for a call that gives the right answer."""
+    return compiled(lambda: [same(number) for number in (3, -5)] == [3, -5] or pytest.fail("a wrong answer"))
+
+
+on_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="levels are of x86-64")
+
+
+@on_x86
+def test_a_shipped_object_is_loaded(ship: Callable[..., Path], cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever made it: no other release of numba is asked for, nothing is compiled, and nothing written."""
+    ship("x86-64-v2")
+    has_levels(monkeypatch, *kernel_objects.LEVELS)
+    monkeypatch.setattr(kernel_objects, "processor", lambda: "another, numba 9.9")
+    assert answers() == 0 and objects(cache) == []
+
+
+@on_x86
+def test_levels_that_a_processor_has(ship: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The highest first; each needs those below it."""
+    for level in kernel_objects.LEVELS:
+        (kernel_objects.SHIPPED / level).mkdir(parents=True)
+    two, three, four = kernel_objects.LEVELS
+    for has, want in (((), ()), ((two,), (two,)), ((two, three), (three, two)), ((two, four), (two,)), ((four,), ()),
+                      ((two, three, four), (four, three, two))):
+        has_levels(monkeypatch, *has)
+        kernel_objects.levels.cache_clear()
+        assert kernel_objects.levels() == want
+    (kernel_objects.SHIPPED / four).rmdir()
+    kernel_objects.levels.cache_clear()
+    assert kernel_objects.levels() == (three, two)
+
+
+@on_x86
+def test_a_processor_that_lacks_what_was_shipped(
+        ship: Callable[..., Path], cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ship("x86-64-v4")
+    machine = kernel_objects.machine()
+    monkeypatch.setattr(kernel_objects, "machine", lambda: machine)
+    monkeypatch.setattr(kernel_objects, "processor", lambda: "an old one")
+    has_levels(monkeypatch, "x86-64-v2", "x86-64-v3")
+    assert answers() == 1 and len(objects(cache)) == 1
+
+
+@on_x86
+@pytest.mark.parametrize("fault", ["damaged", "empty", "changed sources", "another head of objects"])
+def test_a_shipped_object_that_does_not_fit(
+        fault: str, ship: Callable[..., Path], cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is compiled as where nothing is shipped; the file of the installation is not touched."""
+    file = ship("x86-64-v2")
+    whole = file.read_bytes()
+    if fault in ("damaged", "empty"):
+        file.write_bytes(b"" if fault == "empty" else whole[:-5] + b"wrong")
+    elif fault == "changed sources":
+        monkeypatch.setattr(jit, "source_digest", lambda module: "0123456789abcdef")
+    else:
+        monkeypatch.setattr(kernel_objects, "interface", lambda level: f"{level} 32 numpy 2")
+    before = file.read_bytes()
+    assert answers() == 1 and len(objects(cache)) == 1 and file.read_bytes() == before
 
 
 # Commands of a program, one after another, and whether numba is among its modules then.

@@ -197,6 +197,9 @@ def copied_tree(target: Path) -> Path:
 @pytest.mark.slow
 def test_a_wheel_holds_the_package_and_the_licence(tmp_path: Path):
     tree = copied_tree(tmp_path / "tree")
+    kernel = tree / "emdiam" / "objects" / "x86-64-v2" / "0123456789abcdef" / "kernel.0123.o"
+    kernel.parent.mkdir(parents=True)
+    kernel.write_bytes(b"a kernel")
     subprocess.run(
         [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", tmp_path, tree],
         check=True)
@@ -205,7 +208,7 @@ def test_a_wheel_holds_the_package_and_the_licence(tmp_path: Path):
     sources = {str(path.relative_to(tree)) for path in (tree / "emdiam").rglob("*.py")}
     sources |= {str(path.relative_to(tree)) for path in (tree / "emdiam").rglob("templates/*")}
     assert sources <= set(names)
-    assert "emdiam/py.typed" in names
+    assert {"emdiam/py.typed", str(kernel.relative_to(tree))} <= set(names)
     assert any(name.endswith("LICENSE") for name in names)
     assert not any(name.startswith("tests/") for name in names)
 
@@ -256,6 +259,7 @@ def test_the_quickstart_works_on_a_fresh_tree_and_again(tmp_path: Path):
                               capture_output=True)
         assert done.returncode == 0, done.stderr
         assert "diameter: 100" in done.stdout
+        assert re.search(r"kernels: \d+ ready after 7 of 7 commands", done.stdout)
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ import pytest
 import emdiam as package
 from emdiam import compiling
 from emdiam.generators import generate
+from emdiam.kernel_objects import levels
 from emdiam.runs.registry import METHODS
 from tests.conftest import Run
 
@@ -30,14 +31,15 @@ def test_the_library_and_the_command_say_the_same(emdiam: Run, monkeypatch: pyte
 def test_a_run_after_it_compiles_nothing(emdiam: Run, tmp_path: Path) -> None:
     """The default methods on graphs of small and of large diameter; every method after --all."""
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
-    graphs = {"er": ("erdos-renyi", 5000, {"average_degree": 10}), "path": ("path", 900, {}),
+    graphs = {"er": ("erdos-renyi", 6000, {"average_degree": 9}), "path": ("path", 900, {}),
               "long": ("path", 66_000, {}), "grid": ("grid", None, {"sides": "30x40"})}
     for name, (kind, vertices, parameters) in graphs.items():
         generate(kind, tmp_path / f"{name}.zarr", vertices=vertices, parameters=parameters)
     done = emdiam("warmup", "--json", **cache)
     report = json.loads(done.stdout)
-    assert report["kernels"] > 20 and report["folder"] == cache["NUMBA_CACHE_DIR"], done.stderr
-    assert "emdiam: compiling kernels (first run only)\n" in done.stderr
+    assert report["folder"] == cache["NUMBA_CACHE_DIR"], done.stderr
+    if not levels():  # else the tree has objects of those
+        assert report["kernels"] > 20 and "emdiam: compiling kernels (first run only)\n" in done.stderr
 
     def compiled(graph: str, method: str) -> float:
         command = METHODS[method].family

@@ -71,6 +71,9 @@ FILE_FAULTS = (
     Fault("an object of a kernel that was damaged is run", "emdiam/kernel_objects.py",
           " if hashlib.sha256(code).digest() == kept[:_HASH_BYTES] else None\n", "\n",
           ("tests/test_kernel_objects.py",)),
+    Fault("an object for another processor is loaded", "emdiam/kernel_objects.py",
+          "            break\n        kept.append(level)", "            pass\n        kept.append(level)",
+          ("tests/test_kernel_objects.py",)),
     # -- input that changes -------------------------------------------------------------------------------------
     Fault("input that became shorter is converted", "emdiam/conversion/convert.py",
           "                close()\n        self._check_unchanged()\n", "                close()\n", _CHANGING),
