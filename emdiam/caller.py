@@ -78,7 +78,7 @@ def as_store(
             check_weights(graph, keep.weights)
         yield graph, Origin()
         return
-    source = source_of(graph, keep.weights, keep.columns)
+    source = source_of(graph, keep.weights, keep.columns, memory_bytes=memory_bytes, threads=threads)
     # Scratch is named here, so that the conversion takes the folder even where it is a tmpfs: a graph
     # that is in memory anyway does no harm there.
     folder = Path(scratch_folder(scratch))
@@ -112,6 +112,17 @@ def is_store(graph: Any) -> TypeGuard[Store | str | Path]:
         isinstance(graph, str | Path) and (is_url(str(graph)) or not _has_edges(str(graph))))
 
 
+def declared(name: str) -> dict[str, Any] | None:
+    """What a file with edges says before they are read: format, vertices, pairs (arcs where they have directions),
+    bytes, and bits of each pair; None where it has no counts. Raises InputError."""
+    info = source_of(name).info()
+    if info.n_vertices is None or info.n_entries is None or info.size_bytes is None:
+        return None
+    bits = round(8 * info.size_bytes / info.n_entries, 3) if info.n_entries else None
+    return {"path": name, "format": info.format, "n_vertices": info.n_vertices, "n_entries": info.n_entries,
+            "directed": info.directed, "size_bytes": info.size_bytes, "bits_per_entry": bits}
+
+
 def _has_edges(name: str) -> bool:
     """Whether it is a file, or a member of an archive."""
     from .formats.archives import split_member
@@ -130,13 +141,16 @@ def files_of(inputs: Any) -> list[str | Path] | None:
 
 def source_of(
     graph: Any, weights: WeightChoice | None = None, columns: tuple[str, str] | None = None, bipartite: bool = False,
+    memory_bytes: int | None = None, threads: int | None = None,
 ) -> EdgeSource:
     """The edges of the file at a path, or of a graph in memory. weights : those to keep. columns : the two ends of an
-    edge in a table. bipartite : whether these are two sides that are numbered apart. Raises InputError."""
+    edge in a table. bipartite : whether these are two sides that are numbered apart. memory_bytes, threads : those of
+    the run. Raises InputError."""
     if isinstance(graph, str | Path):
         from .formats import open_source
 
-        return open_source([graph], weights=weights, columns=columns, bipartite=bipartite)
+        return open_source([graph], weights=weights, columns=columns, bipartite=bipartite, memory_bytes=memory_bytes,
+                           threads=threads)
     from .formats.objects import as_source
 
     return as_source(graph, weights, columns, bipartite)

@@ -37,8 +37,9 @@ def command(**given: Any) -> int:
     """Convert edge lists into a store within a memory budget.
 
     INPUT is a file, a glob or - for standard input; several together make one graph. Known are text edge lists, CSV,
-    Matrix Market, DIMACS, METIS, ECL, GAPBS, scipy .npz and Parquet, also compressed as .gz, .bz2, .xz or .zst. Edges
-    are taken as undirected, unless --directed says otherwise; loops and duplicates are dropped and counted.
+    Matrix Market, DIMACS, METIS, ECL, GAPBS, scipy .npz and Parquet, also compressed as .gz, .bz2, .xz or .zst, and
+    BVGraph of WebGraph. Edges are taken as undirected, unless --directed says otherwise; loops and duplicates are
+    dropped and counted.
 
     STORE appears only when it is complete.
     """

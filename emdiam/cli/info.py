@@ -21,10 +21,16 @@ if TYPE_CHECKING:
 @options.STORE
 @options.of("info")
 def command(**given: Any) -> int:
-    """Show counts, degrees, layout and size of a store."""
+    """Show counts, degrees, layout and size of a store, or what a file with edges declares."""
+    from ..caller import declared, is_store
     from ..store.arc_runs import store_info
     from ..store.store import check_directed, open_store
 
+    of_stores = any(given[name] for name in ("components", "check", "locality", "profile"))
+    facts = None if of_stores or is_store(given["store"]) else declared(given["store"])
+    if facts is not None:
+        answer(facts, input_text, given["as_json"])
+        return 0
     with open_store(given["store"], directed=None) as store:
         if given["locality"] or given["profile"]:
             check_directed(store, False)
@@ -71,6 +77,15 @@ def _profiled(store: Store, given: dict[str, Any]) -> dict[str, Any]:
              *write_figure(draw_distances(found.pairs, found.mean, found.effective_diameter),
                            given["plots"] / "distances")]
     return {**found.to_dict(), "plots": [str(file) for file in files]}
+
+
+def input_text(facts: dict[str, Any]) -> str:
+    """Lines for what `declared` gives."""
+    what = format_count(facts["n_entries"], "arc" if facts["directed"] else "pair")
+    bits = "" if facts["bits_per_entry"] is None else f", {facts['bits_per_entry']:.3f} bits each"
+    vertices = format_count(facts["n_vertices"], "vertex", "vertices")
+    return (f"{facts['path']}: {facts['format']}, {vertices}, {what}\nsize: {format_size(facts['size_bytes'])}{bits}\n"
+            f"this is no store yet: emdiam convert {facts['path']} STORE")
 
 
 def info_text(info: dict[str, Any]) -> str:

@@ -74,7 +74,8 @@ def convert(inputs: Inputs, target: Path, *, options: ConvertOptions | None = No
     if not isinstance(inputs, EdgeSource):
         inputs = open_source(inputs, fmt=options.fmt, ids=options.ids, weights=options.weights,
                              directed=options.directed, memory_bytes=options.memory_bytes, columns=options.columns,
-                             header=options.header, encoding=options.encoding, bipartite=options.bipartite)
+                             header=options.header, encoding=options.encoding, bipartite=options.bipartite,
+                             threads=options.threads)
     return write_graph(inputs, target, options=options)
 
 

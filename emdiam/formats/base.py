@@ -119,6 +119,11 @@ class FileSource(Named, ABC):
             raise self.error(f"a compressed {kind} cannot be read in place", remedy="decompress it first")
         return path
 
+    @property
+    def paths(self) -> list[Path]:
+        """The files that are read, as far as they are files."""
+        return [] if self.input.path is None else [self.input.path]
+
     @abstractmethod
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource."""
@@ -144,7 +149,12 @@ class ChainedSource:
     @property
     def paths(self) -> list[Path]:
         """The files of all inputs that are files, in order."""
-        return [source.input.path for source in self._sources if source.input.path is not None]
+        return [path for source in self._sources for path in source.paths]
+
+    @property
+    def memory_bytes(self) -> int:
+        """What an input takes beside its batches, the one that takes most."""
+        return max(getattr(source, "memory_bytes", 0) for source in self._sources)
 
     def check_unchanged(self) -> None:
         """Raise InputError if a file has changed since it was opened."""

@@ -94,8 +94,7 @@ _TEXTS = tuple((re.compile(pattern, re.IGNORECASE), mark) for pattern, mark in (
     (rb"\(tlp\s", FormatMark("", "a graph of Tulip", _EDGE_LIST)),
     # Their order is that of a hash table.
     (rb"#BVGraph properties|(?:[a-z]{1,64}\s{0,64}=[^\n]{0,4096}\n){0,64}graphclass\s{0,64}=",
-     FormatMark("", "the properties of a BVGraph of WebGraph",
-                "write the graph as arcs with WebGraph's ArcListASCIIGraph, and convert that")),
+     FormatMark("bvgraph", "the properties of a graph of WebGraph")),
 ))
 
 _ROOT = re.compile(rb"<([A-Za-z_][\w.-]{0,255}:)?([A-Za-z_][\w.-]{0,255})")

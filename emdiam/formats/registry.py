@@ -8,6 +8,7 @@ From what the user names to an EdgeSource.
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -57,6 +58,7 @@ READERS: Mapping[str, Format] = MappingProxyType({
     "metis": Format("metis:MetisSource", (".graph", ".metis")),
     "ecl": Format("csr:EclSource", (".egr",), headerless=True, binary=True),
     "gapbs": Format("csr:GapbsSource", (".sg", ".wsg"), headerless=True, binary=True),
+    "bvgraph": Format("bvgraph:BvGraphSource", headerless=True, binary=True),
     "npz": Format("npz:NpzSource", (".npz",), binary=True),
     "npy": Format("npy:NpySource", (".npy",), binary=True),
     "parquet": Format("column_files:ParquetSource", (".parquet", ".pq"), binary=True),
@@ -79,6 +81,9 @@ READERS: Mapping[str, Format] = MappingProxyType({
 FORMATS: tuple[str, ...] = tuple(READERS)
 """Names that `open_source(fmt=...)` takes."""
 
+_WEB, _GRAPH = "bvgraph", ".graph"
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # in no text
+_OF_WEB = (_GRAPH, ".offsets", ".ef", ".obl")
 _BY_SUFFIX = {suffix: name for name, entry in READERS.items() for suffix in entry.suffixes}
 _COMPRESSIONS = MappingProxyType({".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"})
 
@@ -133,7 +138,7 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, **optio
         raise InputError("unknown kind of ids", text=wishes.ids, remedy="choose one of " + ", ".join(IDS))
     sources: list[FileSource] = []
     for name in expand(inputs):
-        suffix = format_of_file(name)
+        suffix = _format_by_name(name)
         source = Input(name, headerless=_is_headerless(fmt or suffix), encoding=wishes.encoding)
         found, reading = (fmt, None) if fmt else _found_format(source, wishes)
         reader = _reader_class(found)(source, wishes, reading)
@@ -141,6 +146,20 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, **optio
     chained = ChainedSource(sources)
     chained.info()
     return chained
+
+
+def _format_by_name(name: str) -> str | None:
+    """As format_of_file; of .graph, which METIS and WebGraph have in common, by properties of WebGraph beside it."""
+    properties = PurePath(name).with_suffix(".properties")
+    if PurePath(name).suffix in _OF_WEB and Path(properties).is_file():
+        from .inputs import HEAD_BYTES
+        from .marks import find_mark
+
+        with open(properties, "rb") as file:
+            mark = find_mark(file.read(HEAD_BYTES))
+        if mark is not None and mark.format == _WEB:
+            return _WEB
+    return format_of_file(name)
 
 
 def _is_headerless(named: str | None) -> bool:
@@ -161,7 +180,7 @@ def _found_format(source: Input, wishes: Wishes) -> tuple[str, Reading | None]:
     from .look import reading_of
     from .marks import ZIP, find_mark
 
-    head, suffix = source.peek(HEAD_BYTES, text=True), format_of_file(source.name)
+    head, suffix = source.peek(HEAD_BYTES, text=True), _format_by_name(source.name)
     if not head:
         raise InputError("the input is empty", path=source.name, remedy="fetch or write it again")
     if _is_headerless(suffix):
@@ -172,7 +191,7 @@ def _found_format(source: Input, wishes: Wishes) -> tuple[str, Reading | None]:
         if found not in READERS:
             raise mark.refusal(source.name)
         return found, None
-    if b"\0" in head and not (suffix and READERS[suffix].binary):
+    if (b"\0" in head or (suffix == "metis" and _CONTROLS.search(head))) and not (suffix and READERS[suffix].binary):
         raise _unknown_binary(source, head)
     if suffix is None or READERS[suffix].look or (suffix == "matrix-market" and not head.startswith(b"%%")):
         reading = reading_of(source, wishes)
@@ -182,9 +201,11 @@ def _found_format(source: Input, wishes: Wishes) -> tuple[str, Reading | None]:
 
 def _unknown_binary(source: Input, head: bytes) -> InputError:
     """The error of binary data without a mark."""
-    if source.path is not None and any(source.path.with_suffix(more).exists() for more in (".properties", ".offsets")):
-        return InputError("this is a BVGraph of WebGraph, for which there is no reader", path=source.name,
-                          remedy="write it as arcs with WebGraph's ArcListASCIIGraph, and convert that")
+    if source.path is not None and format_suffix(source.name) == _GRAPH:
+        path = source.path.with_suffix("") if compression_suffix(source.name) else source.path
+        beside = path.with_suffix(".properties").name
+        return InputError(f"this is binary, so no METIS graph, and no BVGraph of WebGraph, which has its properties in"
+                          f" {beside}", path=source.name, remedy=f"fetch {beside} too, with {path.name} as it is there")
     if not any(head[1:1000:2]) or not any(head[:1000:2]):
         order = "le" if not any(head[1:1000:2]) else "be"
         return InputError("this looks like UTF-16 without a byte order mark", path=source.name, byte=0,

@@ -146,7 +146,9 @@ class Wishes:
     header : str
         One of HEADERS, for texts.
     memory_bytes : int or None
-        Peak memory of the process, for formats that are read whole; None: what the machine leaves.
+        Peak memory of the process, for formats that take some beside batches; None: what the machine leaves.
+    threads : int or None
+        That may decode, of formats that several can; None: as many as there are cores.
     """
 
     format: str | None = None
@@ -158,6 +160,7 @@ class Wishes:
     columns: tuple[str, str] | None = None
     header: str = "auto"
     memory_bytes: int | None = None
+    threads: int | None = None
 
 
 def check_header(header: str) -> None:

@@ -128,11 +128,3 @@ def test_texts_that_are_not_in_the_encoding_named(tmp_path: Path) -> None:
     error = fault_of(tmp_path / "h.txt")
     assert "UTF-16" in error.what and "--encoding utf-16-le" in error.remedy
     assert read_pairs(tmp_path / "h.txt", encoding="utf-16-le") == [(1, 2), (3, 4)]
-
-
-def test_a_bvgraph_is_called_by_its_name(tmp_path: Path) -> None:
-    (tmp_path / "g.graph").write_bytes(bytes(range(256)) * 9)
-    (tmp_path / "g.properties").write_text("graphclass=x")
-    assert "BVGraph" in fault_of(tmp_path / "g.graph").what
-    (tmp_path / "g.properties").unlink()
-    assert "binary" in fault_of(tmp_path / "g.graph").what

@@ -8,7 +8,6 @@ import gzip
 import numpy as np
 import pytest
 
-from emdiam.errors import InputError
 from emdiam.formats import open_source
 from tests.helpers.formats_naive import naive_dimacs, naive_edge_list, naive_matrix_market, naive_metis, read_pairs
 
@@ -18,6 +17,7 @@ slow = pytest.mark.slow
 GRAPHS = [
     pytest.param("git-objects-git.parquet", "parquet", 58_096_801, None, 406_057, False, marks=slow),
     ("cnr-2000.parquet", "parquet", 2_738_969, None, 325_557, False),
+    ("cnr-2000.graph", "bvgraph", 2_738_969, 325_557, 325_557, False),
     ("travelmapping-highways.parquet", "parquet", 1_206_036, None, 1_045_844, False),
     ("USA-road-d.NY.gr.gz", "dimacs", 365_050, 264_346, 264_346, False),
     ("luxembourg_osm.mtx.gz", "matrix-market", 119_666, 114_599, 114_599, False),
@@ -37,7 +37,7 @@ GRAPHS = [
 ]
 
 
-BVGRAPH = {"cnr-2000.graph", "cnr-2000.offsets", "cnr-2000.properties"}
+BESIDE = {"cnr-2000.offsets", "cnr-2000.properties"}
 
 
 def count_distinct(keys: np.ndarray) -> int:
@@ -48,13 +48,7 @@ def count_distinct(keys: np.ndarray) -> int:
 
 def test_every_file_is_listed(data_folder):
     listed = {graph.values[0] if hasattr(graph, "values") else graph[0] for graph in GRAPHS}
-    assert listed | BVGRAPH == {file.name for file in data_folder.iterdir()} - {"INDEX.md"}
-
-
-@pytest.mark.parametrize("name", sorted(BVGRAPH))
-def test_a_bvgraph_is_refused_by_its_name(data_folder, name):
-    with pytest.raises(InputError, match="BVGraph"):
-        open_source([data_folder / name])
+    assert listed | BESIDE == {file.name for file in data_folder.iterdir()} - {"INDEX.md"}
 
 
 @pytest.mark.parametrize("name, fmt, n_edges, n_declared, span, both", GRAPHS)

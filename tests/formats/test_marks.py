@@ -20,14 +20,15 @@ FORMATS = [
     ("dl", b"dl n=3 format=edgelist1"), ("dl", b"DL\nN = 3\n"), ("dl", b"dl nr=2, nc=3"),
     ("graph6", b">>graph6<<IvUqwK@?G"), ("graph6", b">>sparse6<<:I"), ("json", b'{"nodes":[]}'), ("json", b"[[0, 1]]"),
     ("ntriples", b"<http://a> <http://b> <http://c> ."), ("ntriples", b"_:a <http://b> \"x\" ."),
+    ("bvgraph", b"#BVGraph properties\ngraphclass =it.unimi"),
+    ("bvgraph", b"#BVGraph properties\n#Wed Nov 17\nzetak=3\nversion=0\n"),
+    ("bvgraph", b"zetak=3\r\nresidualexpstats=1,2\r\ngraphclass=it.unimi\r\n"),
     ("dimacs", b"c x\nc\np sp 3 2\n"), ("dimacs", b"p edge 3 2\n"),
 ]
 NO_READER = [
     (b"%PDF-1.4\n", "PDF"), (b"SQLite format 3\0", "SQLite"), (b"\x80\x04\x95", "pickle"),
     (b"<!DOCTYPE html><html>", "web"),
-    (b"\n<html>", "web"), (b"7z\xbc\xaf\x27\x1c", "7z"), (b"#BVGraph properties\ngraphclass =it.unimi", "BVGraph"),
-    (b"#BVGraph properties\n#Wed Nov 17\nzetak=3\nversion=0\n", "BVGraph"),
-    (b"zetak=3\r\nresidualexpstats=1,2\r\ngraphclass=it.unimi\r\n", "BVGraph"),
+    (b"\n<html>", "web"), (b"7z\xbc\xaf\x27\x1c", "7z"),
     (b"version https://git-lfs.github.com/spec/v1\n", "Git LFS"), (b"nodedef>name VARCHAR\n", "GDF"),
     (b"@prefix x: <http://x> .", "Turtle"), (XML + b"<osm version='0.6'>", "OpenStreetMap"), (b"<gxl>", "root gxl"),
 ]

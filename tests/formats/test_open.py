@@ -44,6 +44,7 @@ def test_the_formats():
         "metis",
         "ecl",
         "gapbs",
+        "bvgraph",
         "npz",
         "npy",
         "parquet",

@@ -11,7 +11,8 @@ from tests.fuzz.__main__ import COUNTS
 from tests.fuzz.campaign import campaign
 from tests.fuzz.kinds import KINDS, PLANTED
 
-FEW = {"inputs": 200, "readers": 60, "corruptions": 20, "stores": 20, "certificates": 30, "checkpoints": 15}
+FEW = {"inputs": 200, "readers": 60, "bvgraphs": 300, "corruptions": 20, "stores": 20, "certificates": 30,
+       "checkpoints": 15}
 
 
 def test_a_campaign_tells_every_outcome_apart():

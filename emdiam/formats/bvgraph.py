@@ -1,0 +1,545 @@
+"""BVGraph of WebGraph (Boldi, Vigna, "The WebGraph Framework I", WWW 2004): what LAW, Common Crawl and Software
+Heritage publish.
+
+    NAME.properties   nodes, arcs, codes; of arcs with labels the name of the graph beneath
+    NAME.graph        a row of bits a node: its degree, a row before to copy from, intervals, and the other successors
+    NAME.offsets      how many bits each row has; with it all threads decode, each from a node of its own on
+
+Rows are decoded into batches; behind a batch stay those that later rows may copy from. A thread that begins in the
+middle decodes first what its first rows are copied from, as far back as that goes. Batches come in the order of nodes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import deque
+from collections.abc import Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from ..errors import BudgetError, InputError
+from ..units import available_cores, default_memory_bytes, format_size
+from . import bvgraph_kernels as bits
+from .base import FileSource
+from .inputs import Input
+from .source import EdgeBatch, SourceInfo, pairs_per_batch
+
+_MOST_NODES, _MOST_WINDOW, _MOST_PROPERTIES = 1 << 60, 1 << 12, 1 << 20
+_MOST_LINKS = 8
+_BLOCK_BYTES = 1 << 18
+_SPAN_NODES = 1 << 16
+_BACK = (64, 512, 4096)
+_SHARE = 24  # of the memory for rows that others copy from; one each for the first thread, the one before, and others
+_MOST_TAIL = 128  # bits of 0 behind the last row, as words are filled up
+_AGAIN = "fetch the file again"
+_AS_ARCS = "write it with WebGraph as a BVGraph, or as arcs by ArcListASCIIGraph"
+_TURNED = np.array([int(f"{byte:08b}"[::-1], 2) for byte in range(256)], np.uint8)
+
+_KINDS = {"UNARY": bits.UNARY, "GAMMA": bits.GAMMA, "DELTA": bits.DELTA, "NIBBLE": bits.NIBBLE,
+          "GOLOMB": bits.GOLOMB, "ZETA": bits.ZETA}
+# What is coded, with the usual code; the order is that of bvgraph_kernels, where offsets are none of.
+_USUAL = {"OUTDEGREES": "GAMMA", "REFERENCES": "UNARY", "BLOCK_COUNT": "GAMMA", "BLOCKS": "GAMMA", "INTERVALS": "GAMMA",
+          "RESIDUALS": "ZETA", "OFFSETS": "GAMMA"}
+
+_FAULTS = {
+    bits.BAD_DEGREE: "its degree is larger than the number of nodes",
+    bits.TOO_MANY: "there are more arcs up to it than the properties say",
+    bits.BAD_REFERENCE: "the row that it copies from is outside the window",
+    bits.BAD_BLOCKS: "what it copies from another row is more than there is, or than its degree",
+    bits.BAD_INTERVALS: "its intervals are longer than its degree", bits.BAD_ID: "a successor is no node",
+    bits.TWICE: "a successor is there twice"}
+
+
+@dataclass(frozen=True)
+class Properties:
+    """What the properties say. codes : of what `_USUAL` has, see bvgraph_kernels. little : whether the lowest bits of a
+    byte come first. labelled : whether they are those below arcs with labels."""
+
+    graph: Path
+    nodes: int
+    arcs: int
+    window: int
+    least_interval: int
+    little: bool
+    codes: tuple[int, ...]
+    labelled: bool
+
+
+def read_properties(path: Path) -> dict[str, str]:
+    """A file of Java's properties. Raises InputError."""
+    try:
+        with open(path, "rb") as file:
+            text = file.read(_MOST_PROPERTIES).decode("latin-1")
+    except FileNotFoundError:
+        raise InputError("a BVGraph of WebGraph has its properties in a file beside it, which is not there", path=path,
+                         remedy="fetch it too, or name another format with --format") from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror or error})", path=path) from error
+    lines = (re.split(r"(?<!\\)[=:]", line.strip(), maxsplit=1) for line in re.sub(r"\\\r?\n\s*", "", text).splitlines()
+             if line.strip()[:1] not in ("", "#", "!"))
+    return {re.sub(r"\\(.)", r"\1", line[0]).strip(): re.sub(r"\\(.)", r"\1", "".join(line[1:])).strip()
+            for line in lines}
+
+
+def find_facts(path: Path) -> Properties:
+    """What a graph is whose .graph, or .properties, is named. Raises InputError for properties that are missing, make
+    no sense, or are those of another kind of graph."""
+    file, labelled = path.with_suffix(".properties"), False
+    for _ in range(_MOST_LINKS):
+        values = read_properties(file)
+        kind = values.get("graphclass", "")
+        if kind.endswith(".BVGraph"):
+            return _Checked(file, values).facts(labelled)
+        beneath = values.get("underlyinggraph")
+        if beneath is None or "label" not in kind.lower():
+            raise InputError(f"graphs of WebGraph of class {kind or '(none is named)'} have no reader", path=file,
+                             remedy=_AS_ARCS)
+        file, labelled = file.parent / f"{beneath}.properties", True
+    raise InputError("the graph beneath is named by properties that go round in a circle", path=file, remedy=_AS_ARCS)
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """Properties, and the file that has them."""
+
+    file: Path
+    values: dict[str, str]
+
+    def facts(self, labelled: bool) -> Properties:
+        version, order = self._number("version", 1, 0), self.values.get("endianness", "big")
+        if order not in ("big", "little"):
+            raise self._error("endianness", "is big or little")
+        nodes = self._number("nodes", _MOST_NODES)
+        return Properties(self.file.with_suffix(".graph"), nodes, self._number("arcs", min(_MOST_NODES, nodes * nodes)),
+                     self._number("windowsize", _MOST_WINDOW), self._number("minintervallength", _MOST_NODES),
+                     order == "little", self._codes(version), labelled)
+
+    def _error(self, name: str, what: str) -> InputError:
+        return InputError(f"its {name} {what}", path=self.file, text=self.values.get(name, "")[:200], remedy=_AGAIN)
+
+    def _number(self, name: str, most: int, usual: int | None = None) -> int:
+        if name not in self.values and usual is not None:
+            return usual
+        text = self.values.get(name, "")
+        if not re.fullmatch(r"[0-9]{1,19}", text) or int(text) > most:
+            raise self._error(name, f"is no number from 0 to {most:,}" if text else "is missing")
+        return int(text)
+
+    def _codes(self, version: int) -> tuple[int, ...]:
+        named = dict(_USUAL)
+        flags = [flag.strip() for flag in self.values.get("compressionflags", "").split("|") if flag.strip()]
+        for flag in flags:
+            what, _, code = flag.rpartition("_")
+            if what not in named:
+                raise self._error("compressionflags", f"have {flag}, which is not known")
+            named[what] = code
+        # Those that name their order of bytes are not by the Java library, and count blocks by the code of blocks.
+        if "endianness" in self.values and not any(flag.startswith("BLOCK_COUNT_") for flag in flags):
+            named["BLOCK_COUNT"] = named["BLOCKS"]
+        return tuple(self._code(what, code, version) for what, code in named.items())
+
+    def _code(self, what: str, code: str, version: int) -> int:
+        name, k = (code[:-1], code[-1]) if version > 0 and code[-1:].isdecimal() else (code, "")
+        if name not in _KINDS or (k and name != "ZETA"):
+            raise self._error("compressionflags", f"have the code {code} for {what}, which has no reader")
+        if name not in ("ZETA", "GOLOMB"):
+            return _KINDS[name]
+        parameter = int(k) if k else self._number("zetak", 1 << 31, 3)
+        if not 1 <= parameter <= (32 if name == "ZETA" else 1 << 31):
+            raise self._error("zetak", f"is no parameter of {name.lower()}")
+        return _KINDS[name] | parameter << 8
+
+
+@dataclass(frozen=True)
+class _Span:
+    """Nodes first to stop - 1, decoded by one thread. positions : the bits at which the rows of nodes lowest,
+    lowest + 1, ... begin, int64[k], that of `first` among them, and that of `stop` if it is known."""
+
+    first: int
+    stop: int
+    lowest: int
+    positions: Any
+
+    def at(self, node: int) -> int:
+        """Where the row of a node begins."""
+        return int(self.positions[node - self.lowest])
+
+    @property
+    def end(self) -> int | None:
+        """Where the last row ends, None where that is not known."""
+        return self.at(self.stop) if len(self.positions) > self.stop - self.lowest else None
+
+
+class _TooFar(Exception):
+    """Rows are copied from others that are too far back to begin in the middle."""
+
+
+class _NoRoom(Exception):
+    """Rows that others copy from, of so many bytes, have no room."""
+
+
+class _Block:
+    """Bits of a file, from one of them on, as many as there is room for. little : see Properties."""
+
+    def __init__(self, file: BinaryIO, source: Input, little: bool = False) -> None:
+        self._file, self._source, self._little = file, source, little
+        self.room, self.base, self.limit = _BLOCK_BYTES, 0, 0
+        self.data: Any = None
+
+    @property
+    def ends_file(self) -> bool:
+        return self.base + self.limit >= 8 * (self._source.size_bytes or 0)
+
+    def load(self, bit: int) -> int:
+        """Have the bits from this one on; returns where it is in `data`. Raises InputError."""
+        if self.data is None or len(self.data) < self.room + bits.PADDING:
+            self.data = np.empty(self.room + bits.PADDING, np.uint8)
+        data, begin, got = self.data, bit >> 3, 0
+        try:
+            while got < self.room and (more := os.preadv(self._file.fileno(), [data[got : self.room]], begin + got)):
+                got += more
+        except OSError as error:
+            raise InputError(f"reading fails ({error.strerror or error})", path=self._source.name, byte=begin + got,
+                             remedy="check the disk and the file") from error
+        if self._little:
+            data[:got] = _TURNED[data[:got]]
+        data[got : got + bits.PADDING] = 0
+        self.base, self.limit = 8 * begin, 8 * got
+        return bit & 7
+
+    def load_more(self, bit: int, most_bytes: int) -> int | None:
+        """The same where those at hand end too early; None where the file ends there. Raises _NoRoom."""
+        if self.ends_file:
+            return None
+        if bit - self.base < 8:
+            if 2 * self.room > most_bytes:
+                raise _NoRoom(2 * self.room)
+            self.room *= 2
+        return self.load(bit)
+
+
+class _Rows:
+    """Rows of a span, batch by batch. n_pairs : of a batch. most : bytes for rows that others copy from. done : whether
+    all have come."""
+
+    def __init__(self, facts: Properties, block: _Block, name: str, span: _Span, n_pairs: int, most: int) -> None:
+        self._facts, self._block, self._name, self._n_pairs, self.most = facts, block, name, n_pairs, most
+        self._settings = np.array([0, facts.nodes, facts.window, facts.least_interval, facts.little, *facts.codes[:-1]],
+                                  np.int64)
+        self._rows = np.full((2, facts.window + 1), -1, np.int64)
+        self._spare, self._ids, self._sources = (np.empty(n, np.int64) for n in (1 << 10, n_pairs, n_pairs))
+        self._state = np.zeros(8, np.int64)
+        self._span, self._ready, self.done = span, False, False
+
+    @property
+    def bit(self) -> int:
+        """Where the next row begins."""
+        return self._block.base + int(self._state[bits.POS])
+
+    def follow(self, span: _Span) -> None:
+        """Go on with the span behind the one that is done."""
+        self._span, self.done = span, False
+        self._state[bits.STOP] = span.stop
+
+    def step(self) -> list[EdgeBatch]:
+        """The next batch, in pieces. Raises InputError, _TooFar and _NoRoom; after that it may be called again."""
+        if not self._ready:
+            self._begin()
+        self.done = self._decoded()
+        return self._cut()
+
+    def _begin(self) -> None:
+        """Decode what the first rows are copied from."""
+        span, state = self._span, self._state
+        state[[bits.AT, bits.FIRST]] = 0
+        self._rows[:] = -1
+        for node in self._copied_from():
+            self._go_to(node, span.at(node), node + 1)
+            state[bits.FIRST] = state[bits.AT]
+            self._decoded()
+        self._go_to(span.first, span.at(span.first), span.stop)
+        state[bits.FIRST] = state[bits.AT]
+        self._ready = True
+
+    def _go_to(self, node: int, bit: int, stop: int) -> None:
+        state, block = self._state, self._block
+        if block.data is None or not block.base <= bit < block.base + block.limit:
+            block.load(bit)
+        state[bits.POS], state[bits.NODE], state[bits.STOP] = bit - block.base, node, stop
+        state[bits.ARCS] = self._facts.arcs
+
+    def _copied_from(self) -> list[int]:
+        """The nodes before the first whose rows have to be decoded for those that follow, increasing."""
+        span, window = self._span, min(self._facts.window, self._span.first)
+        for back in _BACK if window else ():
+            lowest = max(span.lowest, span.first - back)
+            self._block.load(span.at(lowest))
+            positions = np.array([span.at(node) - self._block.base for node in range(lowest, span.first)], np.int64)
+            self._settings[bits.LIMIT] = self._block.limit
+            bits.references(self._block.data, positions, lowest, self._settings)
+            needed = set(range(span.first - window, span.first))
+            for node in range(span.first - 1, lowest - 1, -1):
+                if node in needed:
+                    needed.add(int(positions[node - lowest]))
+            if min(needed) >= lowest:
+                return sorted(needed)
+            if -1 in needed or lowest == span.lowest:
+                break
+        if window:
+            raise _TooFar
+        return []
+
+    def _decoded(self) -> bool:
+        """Decode until the batch is full, or the span is done; whether it is. Raises InputError and _NoRoom."""
+        state, block = self._state, self._block
+        while True:
+            self._settings[bits.LIMIT] = block.limit
+            status = int(bits.decode_rows(block.data, state, self._settings, self._rows, self._spare, self._ids,
+                                          self._sources))
+            if status == bits.DONE:
+                return True
+            if status == bits.ROOM:
+                if state[bits.AT] > state[bits.FIRST]:
+                    return False
+                self._ids = self._more_room(self._ids, int(state[bits.AT] + state[bits.NEED]))
+            elif status == bits.SPARE:
+                self._spare = self._more_room(self._spare, 2 * int(state[bits.NEED]))
+            elif status == bits.BITS:
+                place = block.load_more(self.bit, self.most)
+                if place is None:
+                    raise self._error("the file ends within its row", self.bit)
+                state[bits.POS] = place
+            else:
+                raise self._error(_FAULTS[status], block.base + int(state[bits.WHERE]))
+
+    def _more_room(self, array: Any, size: int) -> Any:
+        if 16 * size > self.most:  # beside the smaller one
+            raise _NoRoom(16 * size)
+        larger = np.empty(size, np.int64)
+        larger[: min(size, len(array))] = array[:size]
+        return larger
+
+    def _error(self, what: str, bit: int) -> InputError:
+        return InputError(f"node {int(self._state[bits.NODE]):,}, bit {bit:,}: {what}", path=self._name, byte=bit >> 3,
+                          remedy=f"{_AGAIN}, and its properties")
+
+    def _cut(self) -> list[EdgeBatch]:
+        """The batch so far, in pieces; rows that later ones may copy from stay."""
+        state, rows, n = self._state, self._rows, self._n_pairs
+        first, at, node = (int(state[slot]) for slot in (bits.FIRST, bits.AT, bits.NODE))
+        ids, sources, count = self._ids, self._sources, at - first
+        rows[1, node % rows.shape[1]] = -1
+        kept = rows[0][rows[1] > 0]
+        lowest = int(kept.min()) if len(kept) else at
+        self._ids, self._sources = np.empty(at - lowest + n, np.int64), np.empty(n, np.int64)
+        self._ids[: at - lowest] = ids[lowest:at]
+        rows[0] -= lowest
+        state[bits.AT] = state[bits.FIRST] = at - lowest
+        if count > n:  # one row
+            return [EdgeBatch(np.full(min(n, at - begin), sources[0]), ids[begin : min(begin + n, at)])
+                    for begin in range(first, at, n)]
+        return [EdgeBatch(sources[:count], ids[first:at])] if count else []
+
+
+class BvGraphSource(FileSource):
+    """See the module. Vertex v is node v; a row lists the arcs out of it."""
+
+    format = "bvgraph"
+    _consumed = 0
+    _found: tuple[Properties, Input] | None = None
+
+    def facts(self) -> tuple[Properties, Input]:
+        """The properties, and the file with the bits. Raises InputError."""
+        if self._found is None:
+            path = self.input.require_file("a BVGraph is several files")
+            if path.suffix not in (".graph", ".properties"):
+                raise self.error("this belongs to a BVGraph of WebGraph, which is read by the name of its graph",
+                                 remedy=f"name {path.with_suffix('.graph')}")
+            facts = find_facts(path)
+            graph = self.input if facts.graph == path else Input(str(facts.graph), headerless=True)
+            graph.require_file("a BVGraph is read at several places at once")
+            if facts.nodes > 8 * (graph.size_bytes or 0):
+                raise InputError(f"the properties say {facts.nodes:,} nodes, which have a bit each at least, and it has"
+                                 f" {graph.size_bytes:,} bytes", path=graph.name, remedy=_AGAIN)
+            self._found = facts, graph
+        return self._found
+
+    def _read_info(self) -> SourceInfo:
+        if self.weights is not None:
+            raise self.no_weights("a BVGraph has none")
+        facts, graph = self.facts()
+        info = self._facts(n_vertices=facts.nodes, n_entries=facts.arcs, directed=True)
+        return replace(info, size_bytes=graph.size_bytes)
+
+    @property
+    def paths(self) -> list[Path]:
+        """The graph, and the file that is named, which may be its properties."""
+        return list(dict.fromkeys([*super().paths, self.facts()[0].graph]))
+
+    @property
+    def memory_bytes(self) -> int:
+        """What decoding takes beside the batches of edges at hand."""
+        return 3 * self._room()
+
+    def _room(self) -> int:
+        return (self.wishes.memory_bytes or default_memory_bytes()) // _SHARE
+
+    def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
+        """See EdgeSource. Raises InputError with node and bit for a stream that is damaged, BudgetError for rows that
+        have no room in memory."""
+        facts, graph = self.facts()
+        threads = self.wishes.threads or available_cores()
+        n_pairs = max(1, min(pairs_per_batch(batch_bytes), self._room() // (64 * (threads + 1))))
+        self._consumed, arcs = 0, 0
+        with ExitStack() as stack:
+            file = stack.enter_context(self._opened(graph, facts.graph))
+            spans = self._spans(stack, n_pairs) if threads > 1 else None
+            decoding = _Decoding(facts, graph, file, n_pairs, threads, self._room())
+            for batch in decoding.batches(spans):
+                arcs += len(batch.dst)
+                if arcs > facts.arcs:
+                    break
+                self._consumed = min(decoding.bit >> 3, graph.size_bytes or 0)
+                yield batch
+            if arcs != facts.arcs:
+                raise InputError(f"the properties say {facts.arcs:,} arcs, and there are"
+                                 f" {'more' if arcs > facts.arcs else f'{arcs:,}'}", path=graph.name, remedy=_AGAIN)
+            self._check_tail(file, graph, decoding.bit)
+        self._consumed = graph.size_bytes or 0
+        self.dropped = {"labels": arcs} if facts.labelled else {}
+
+    def _opened(self, source: Input, path: Path) -> BinaryIO:
+        self.input.watched.add(path)
+        try:
+            return open(path, "rb", buffering=0)
+        except OSError as error:
+            raise InputError(f"cannot be read ({error.strerror or error})", path=source.name) from error
+
+    def _check_tail(self, file: BinaryIO, graph: Input, bit: int) -> None:
+        """Raises InputError where more follows the last row than fills up its last word."""
+        block = _Block(file, graph)
+        place = block.load(bit)
+        rest = np.unpackbits(block.data[: block.limit >> 3])[place:]
+        if len(rest) > _MOST_TAIL or (len(rest) > 7 and rest.any()):
+            raise InputError(f"{len(rest) >> 3:,} bytes or more follow the row of the last node", path=graph.name,
+                             byte=(bit + 7) >> 3, remedy=_AGAIN)
+
+    def _spans(self, stack: ExitStack, n_pairs: int) -> Iterator[_Span] | None:
+        """The nodes in parts for threads, where there are offsets; else None."""
+        facts, graph = self.facts()
+        path = facts.graph.with_suffix(".offsets")
+        if not path.exists():
+            return None
+        source = Input(str(path), headerless=True)
+        block = _Block(stack.enter_context(self._opened(source, path)), source)
+        span_bits = max(1, n_pairs * 8 * (graph.size_bytes or 0) // max(1, facts.arcs))
+        return _spans(facts, block, source.name, 8 * (graph.size_bytes or 0), span_bits)
+
+    def position_bytes(self) -> int:
+        """Bytes of the graph whose rows have been decoded."""
+        return self._consumed
+
+
+def _spans(facts: Properties, block: _Block, name: str, most: int, span_bits: int) -> Iterator[_Span]:
+    """Spans of about `span_bits` by a file of offsets, the code of which facts has. Raises InputError where these end
+    early, or lead beyond bit `most`."""
+    wrong = InputError(f"these are no offsets of {facts.nodes:,} nodes in {most:,} bits", path=name,
+                       remedy="fetch the file again, or remove it: the graph is read without, by one thread")
+    positions = np.empty(0, np.int64)
+    bit, known, first = 0, 0, 0  # offsets read, and the first node of the next span
+    while first < facts.nodes:
+        more = np.empty(min(_SPAN_NODES, facts.nodes + 1 - known), np.int64)
+        place = block.load(bit)
+        count, place = bits.sums_of_gaps(block.data, place, block.limit, facts.codes[-1],
+                                         int(positions[-1]) if known else 0, more)
+        if not count and not block.ends_file and block.room < _MOST_PROPERTIES:  # a code of many zeros
+            block.room *= 2
+            continue
+        if not count or more[count - 1] > most or (not known and more[0]):
+            raise wrong
+        bit, known = block.base + place, known + count
+        positions = np.concatenate([positions, more[:count]])
+        start = known - len(positions)  # the node whose row begins at positions[0]
+        while first < known - 1:
+            stop = start + int(np.searchsorted(positions, positions[first - start] + span_bits))
+            if stop >= known and known <= facts.nodes and known - first < _SPAN_NODES:
+                break
+            stop = max(first + 1, min(stop, known - 1))
+            lowest = max(start, first - _BACK[-1])
+            yield _Span(first, stop, lowest, positions[lowest - start : stop - start + 1])
+            first = stop
+        positions = positions[max(0, first - start - _BACK[-1]) :]
+
+
+class _Decoding:
+    """Batches of all rows, in order, decoded by threads. most : bytes for rows that others copy from, and for the
+    batches of threads. bit : behind the rows whose batches have come."""
+
+    def __init__(self, facts: Properties, graph: Input, file: BinaryIO, n_pairs: int, threads: int, most: int) -> None:
+        self._facts, self._graph, self._file, self._n_pairs = facts, graph, file, n_pairs
+        self._threads, self._most, self.bit = threads, most, 0
+
+    def batches(self, spans: Iterator[_Span] | None) -> Iterator[EdgeBatch]:
+        """The batches. spans : None: all nodes at once, by one thread, which is ahead of the caller where there are
+        several. Raises InputError and BudgetError."""
+        ahead = self._threads if spans is not None else 1
+        if spans is None:
+            spans = iter([_Span(0, self._facts.nodes, 0, np.zeros(1, np.int64))])
+        last: _Rows | None = None
+        waiting: deque[tuple[_Rows, _Span, Future[list[EdgeBatch]]]] = deque()
+        pool = ThreadPoolExecutor(ahead, thread_name_prefix="decode")
+        try:
+            for span in spans:
+                block = _Block(self._file, self._graph, self._facts.little)
+                rows = _Rows(self._facts, block, self._graph.name, span, self._n_pairs, self._most // (ahead + 1))
+                waiting.append((rows, span, pool.submit(rows.step)))
+                if len(waiting) > ahead:
+                    last = yield from self._drained(pool, last, *waiting.popleft())
+            while waiting:
+                last = yield from self._drained(pool, last, *waiting.popleft())
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _drained(self, pool: ThreadPoolExecutor, last: _Rows | None, rows: _Rows, span: _Span,
+                 future: Future[list[EdgeBatch]]) -> Generator[EdgeBatch, None, _Rows]:
+        """The batches of a span, the first of which is under way; returns the rows that are at its end. last : those at
+        the end of the span before, which go on where this one cannot be begun by itself."""
+        try:
+            batches = self._result(rows, future)
+        except _TooFar:
+            assert last is not None
+            rows = last
+            rows.follow(span)
+            batches = self._result(rows, pool.submit(rows.step))
+        while True:
+            self.bit = rows.bit
+            following = None if rows.done else pool.submit(rows.step)
+            yield from batches
+            if following is None:
+                break
+            batches = self._result(rows, following)
+        if span.end not in (None, self.bit):
+            raise InputError(f"by the offsets the row of node {span.stop:,} begins at bit {span.end:,}, and the one"
+                             f" before it ends at bit {self.bit:,}", path=self._graph.name, remedy="fetch both files"
+                             " again, or remove the .offsets: the graph is read without, by one thread")
+        return rows
+
+    def _result(self, rows: _Rows, future: Future[list[EdgeBatch]]) -> list[EdgeBatch]:
+        """The batch of the first rows in line, which alone may take all the room. Raises BudgetError."""
+        try:
+            return future.result()
+        except _NoRoom:
+            rows.most = self._most
+        try:
+            return rows.step()
+        except _NoRoom as need:
+            raise BudgetError(
+                f"a row and those that it may be copied from take {format_size(need.args[0])}, and"
+                f" {format_size(self._most)} are planned for them", path=self._graph.name,
+                remedy=f"give --memory {(need.args[0] * _SHARE >> 20) + 1}MiB or more") from None
