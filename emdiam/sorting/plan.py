@@ -35,6 +35,8 @@ _USUAL_FAN_IN = 128
 RANGE_BYTES, FOLLOWED_RANGE_BYTES = 40, 80
 # Bytes per key of a run: the key; with the number that follows it and what sorting both takes.
 KEY_BYTES, FOLLOWED_KEY_BYTES = 8, 32
+# Bytes per key that no number follows while a run is sorted.
+SORT_BYTES = 4
 # Bytes per entry of the table of ids while a piece of it is put in order, and per endpoint of a block being joined.
 TABLE_BYTES = 24
 JOIN_BYTES, FOLLOWED_JOIN_BYTES = 48, 56
@@ -114,7 +116,8 @@ def plan_sort(memory_bytes: int, base_bytes: int, source_bytes: int, threads: in
         error.least_bytes = least
         raise error
     n_buffers, n_ranges = threads + 2, threads + 1
-    run_keys = work // 2 // (n_buffers * (FOLLOWED_KEY_BYTES if followed else KEY_BYTES))
+    run_keys = work // 2 // (n_buffers * FOLLOWED_KEY_BYTES if followed else
+                             n_buffers * KEY_BYTES + threads * SORT_BYTES)
     range_bytes = n_ranges * (FOLLOWED_RANGE_BYTES if followed else RANGE_BYTES)
     join_bytes = FOLLOWED_JOIN_BYTES if followed else JOIN_BYTES
     merge_keys_alone = work * 2 // 3 // range_bytes

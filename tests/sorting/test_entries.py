@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from emdiam.sorting import runs
 from emdiam.sorting.runs import Entries, RamRun, RunWriter, distinct_in_place, sort_entries
 from emdiam.sorting.scratch import Scratch
 from emdiam.sorting.sort import KeySorter, RunSet, SortContext, cut_keys, fewer_runs, merged
@@ -38,6 +39,15 @@ def least_twin(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     for key, number in pairs:
         found.setdefault(key, set()).add(number)
     return [(key << 1 | (len(numbers) > 1), min(numbers)) for key, numbers in sorted(found.items())]
+
+
+@pytest.mark.parametrize("n_pieces", [1, 2, 40, 20_000, 100_000])
+def test_keys_in_pieces_are_sorted_whichever_sort_takes_them(n_pieces: int) -> None:
+    keys = np.random.default_rng(1).integers(0, 1 << 63, 100_000, dtype=np.uint64)
+    pieces = np.concatenate([np.sort(piece) for piece in np.array_split(keys, n_pieces)])
+    assert runs._has_long_pieces(pieces) == (n_pieces <= 40)
+    sort_entries(pieces)
+    assert pieces.tolist() == sorted(keys.tolist())
 
 
 @given(pairs=PAIRS.filter(bool), block=st.integers(1, 9))
