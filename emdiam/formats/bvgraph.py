@@ -73,12 +73,12 @@ class Properties:
 
 def read_properties(path: Path) -> dict[str, str]:
     """A file of Java's properties. Raises InputError."""
+    if not path.is_file():  # nor what could be waited for
+        raise InputError("a BVGraph of WebGraph has its properties in a file beside it, which is not there", path=path,
+                         remedy="fetch it too, or name another format with --format")
     try:
         with open(path, "rb") as file:
             text = file.read(_MOST_PROPERTIES).decode("latin-1")
-    except FileNotFoundError:
-        raise InputError("a BVGraph of WebGraph has its properties in a file beside it, which is not there", path=path,
-                         remedy="fetch it too, or name another format with --format") from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error})", path=path) from error
     lines = (re.split(r"(?<!\\)[=:]", line.strip(), maxsplit=1) for line in re.sub(r"\\\r?\n\s*", "", text).splitlines()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 from pathlib import Path
@@ -187,6 +188,8 @@ def test_properties_of_labels_lead_to_the_graph_beneath(tmp_path: Path) -> None:
     error = fault_of(tmp_path / "l.properties")
     assert "class it.unimi.dsi.webgraph.EFGraph" in error.what and "ArcListASCIIGraph" in error.remedy
     (tmp_path / "l.properties").write_text("graphclass=a.labelling.ArcLabelled\nunderlyinggraph=nothing\n")
+    assert "nothing.properties" in str(fault_of(tmp_path / "l.properties"))
+    os.mkfifo(tmp_path / "nothing.properties")  # which nothing is waited for from
     assert "nothing.properties" in str(fault_of(tmp_path / "l.properties"))
 
 
