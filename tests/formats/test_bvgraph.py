@@ -139,7 +139,7 @@ def test_ids_of_many_bits(far: int, code: str, little: bool, tmp_path: Path) -> 
     n, row = 1 << far, [1, 1 << 30, (1 << far - 1) + 1, (1 << far) - 1]
     choices = Choices(codes={"RESIDUALS": code}, little=little)
     path = write_bvgraph(tmp_path / "g.graph", [row], choices, nodes=str(n))
-    facts = bvgraph.find_facts(path)
+    facts = bvgraph.find_properties(path)
     with open(path, "rb") as file:
         block = bvgraph._Block(file, bvgraph.Input(str(path), headerless=True), little)
         rows = bvgraph._Rows(facts, block, "g", bvgraph._Span(0, 1, 0, np.zeros(1, np.int64)), 100, 1 << 20)

@@ -7,7 +7,6 @@ from tests.mutations.door_faults import DOOR_FAULTS
 from tests.mutations.fault import Fault
 from tests.mutations.file_faults import FILE_FAULTS
 
-_BVGRAPH, _FUZZ = ("tests/formats/test_bvgraph.py",), ("tests/fuzz/test_fuzz.py",)
 _ENGINE = ("tests/engine/test_protocol.py",)
 _WIDE = ("tests/traverse/test_wide.py",)
 _MULTI = ("tests/engine/test_protocol.py", "tests/methods/exact/test_pivots.py")
@@ -314,14 +313,6 @@ FAULTS = (
     Fault("the rank of an id counts one bit in place of those below it", "emdiam/sorting/runs.py",
           "((np.uint64(1) << (part & 63)) - np.uint64(1))", "(np.uint64(1) << (part & 63))",
           ("tests/conversion/test_convert.py", "tests/conversion/test_stages.py")),
-    Fault("the last block of a row that others are copied from is left out", "emdiam/formats/bvgraph_kernels.py",
-          "    for i in range(rest):\n", "    for i in range(rest - 1):\n", _BVGRAPH),
-    Fault("a successor that is copied may come again", "emdiam/formats/bvgraph_kernels.py",
-          "        if at < end and ids[at] == id_:\n            return TWICE, pos\n", "", _FUZZ),
-    Fault("rows to copy from are lost between two batches", "emdiam/formats/bvgraph.py",
-          "kept = rows[0][rows[1] > 0]", "kept = rows[0][rows[1] > 1]", _BVGRAPH),
-    Fault("offsets of another graph are believed", "emdiam/formats/bvgraph.py",
-          "if span.end not in (None, self.bit):", "if span.end == -1:", _BVGRAPH),
     Fault("names of nodes are given to others", "emdiam/formats/in_memory.py",
           "both if self._place is None else self._place[both]", "both", ("tests/formats/test_objects.py",)),
     Fault("numbers behind strings in a table become strings", "emdiam/formats/objects.py",

@@ -7,9 +7,19 @@ from tests.mutations.fault import Fault
 _DURABLE, _LINKS = ("tests/test_durable.py",), ("tests/test_links.py", "tests/test_durable.py")
 _PLACE, _PLANTED = ("tests/store/test_place.py",), ("tests/cli/test_planted.py",)
 _STOPPING = ("tests/cli/test_stopping.py",)
+_BVGRAPH, _FUZZ = ("tests/formats/test_bvgraph.py",), ("tests/fuzz/test_fuzz.py",)
 _CHANGING, _UNANSWERED = ("tests/conversion/test_changing.py",), ("tests/cli/test_unanswered.py",)
 
 FILE_FAULTS = (
+    # -- BVGraphs -----------------------------------------------------------------------------------------------
+    Fault("the last block of a row that others are copied from is left out", "emdiam/formats/bvgraph_kernels.py",
+          "    for i in range(rest):\n", "    for i in range(rest - 1):\n", _BVGRAPH),
+    Fault("a successor that is copied may come again", "emdiam/formats/bvgraph_kernels.py",
+          "        if at < end and ids[at] == id_:\n            return TWICE, pos\n", "", _FUZZ),
+    Fault("rows to copy from are lost between two batches", "emdiam/formats/bvgraph.py",
+          "kept = rows[0][rows[1] > 0]", "kept = rows[0][rows[1] > 1]", _BVGRAPH),
+    Fault("offsets of another graph are believed", "emdiam/formats/bvgraph.py",
+          "if span.end not in (None, self.bit):", "if span.end == -1:", _BVGRAPH),
     # -- whole files --------------------------------------------------------------------------------------------
     Fault("an unfinished file may be one that is there", "emdiam/durable.py",
           "os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC", "os.O_RDWR | os.O_CREAT | os.O_CLOEXEC",
