@@ -47,7 +47,7 @@ DOOR_FAULTS = (
           '        if isinstance(found, dict) and name not in found:\n            return "1"\n'
           '        if not isinstance(found, dict):\n', _ROWS),
     Fault("columns that are named count for files alone", "emdiam/caller.py",
-          "source_of(graph, keep.weights, keep.columns)", "source_of(graph, keep.weights)", _COLUMNS),
+          "source_of(graph, keep.weights, keep.columns,", "source_of(graph, keep.weights,", _COLUMNS),
     # -- words about an answer ----------------------------------------------------------------------------------
     Fault("directions that were dropped are not told", "emdiam/caller.py",
           "    return record.directed_input and not record.directed and record.source_format not in _UNSAID\n",
