@@ -26,7 +26,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 # Seconds after which a test is ended as hanging. Nothing is expected to come near them.
-QUICK_SECONDS, SLOW_SECONDS = 300, 4 * 3600
+QUICK_SECONDS, SLOW_SECONDS = 900, 4 * 3600
 STDERR = pytest.StashKey[TextIO]()
 # All tests of this session, those too that -m leaves out.
 COLLECTED = pytest.StashKey[list[pytest.Item]]()

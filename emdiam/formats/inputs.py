@@ -51,7 +51,7 @@ def expand(inputs: Sequence[str | Path]) -> list[str]:
         if text != STDIN and glob.has_magic(text) and not Path(text).exists() and split_member(text) is None:
             matches = sorted(m for m in glob.glob(text, recursive=True) if not Path(m).is_dir())
             if not matches:
-                raise InputError("no file matches the pattern", text=text, remedy="check the pattern")
+                raise InputError("no file matches this pattern", path=text, remedy="check it")
             names.extend(matches)
         else:
             names.append(text)

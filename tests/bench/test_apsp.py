@@ -9,8 +9,8 @@ import pytest
 
 from bench import apsp
 from bench.cache import Cache
-from bench.setting import QUICK_EFFORT, Setting
 from emdiam.paths.pairs.disk_tiles import disk_layout
+from tests.helpers.bench_setting import quick_setting
 
 
 def test_apsp_section(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,7 +18,7 @@ def test_apsp_section(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apsp, "N_QUICK", 400)
     monkeypatch.setattr(apsp, "_by_scipy", lambda rows: np.zeros((400, 400), np.int32))
     monkeypatch.setattr(apsp, "disk_layout", lambda n, item, room: disk_layout(n, item, 1 << 21))
-    rows = apsp.run(Setting(Cache(tmp_path, tmp_path), quick=True, effort=QUICK_EFFORT))
+    rows = apsp.run(quick_setting(Cache(tmp_path, tmp_path), peers=True))
     assert {"blocked", "blocked, on disk", "peak", "scipy"} <= {row["method"] for row in rows}
     assert all(row["wrong"] for row in rows), "what scipy is said to have found is another matrix"
     assert all(row["cpu_seconds"] > 0 for row in rows)

@@ -23,10 +23,10 @@ from bench.peers.csr import read_csr
 from bench.peers.run import installed, run_peer
 from bench.replay import Recorder, cold_seconds
 from bench.rounds import Effort, Lap, measure, measure_paired
-from bench.setting import QUICK_EFFORT, Setting
 from bench.streamed import floor
 from emdiam.generators import CLASSES
 from emdiam.store.store import open_store
+from tests.helpers.bench_setting import quick_setting
 
 GRID = next(graph for graph in QUICK if graph.graph_class == "grid")
 RMAT = next(graph for graph in QUICK if graph.graph_class == "rmat")
@@ -37,11 +37,6 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
     """A cache of its own; no real graphs."""
     folder = tmp_path_factory.mktemp("cache")
     return Cache(folder, folder / "absent")
-
-
-def setting(cache: Cache, *names: str) -> Setting:
-    """Quick, without peers, on these graphs."""
-    return Setting(cache, quick=True, names=names, peers=False, effort=QUICK_EFFORT)
 
 
 def test_measure_takes_the_median_over_all_calls(monkeypatch: pytest.MonkeyPatch):
@@ -179,7 +174,7 @@ def test_evict_empties_the_page_cache(tmp_path: Path):
 
 
 def test_bfs_section(cache: Cache):
-    (row,) = bfs.run(setting(cache, GRID.name))
+    (row,) = bfs.run(quick_setting(cache, GRID.name))
     header, cells = bfs.table([row])
     assert row["n_reached"] == row["n_vertices"] == 2000 and row["in_ram"]
     assert row["rules"]["paper"]["levels"] == row["rules"]["work"]["levels"] >= 44
@@ -188,7 +183,7 @@ def test_bfs_section(cache: Cache):
 
 
 def test_streamed_section(cache: Cache):
-    rows = streamed.run(setting(cache, RMAT.name))
+    rows = streamed.run(quick_setting(cache, RMAT.name))
     assert [row["task"] for row in rows] == ["bfs", "exact"]
     for row in rows:
         assert row["arena_bytes"] <= row["raw_csr_bytes"] // 10 and row["arena_blocks"] < row["n_blocks"]
@@ -198,7 +193,7 @@ def test_streamed_section(cache: Cache):
         assert row["total_to_ram"] == pytest.approx(row["total_seconds"] / row["ram_total_seconds"])
     header, cells = streamed.table(rows)
     assert all(len(header) == len(line) for line in cells)
-    assert streamed.run(setting(cache, "quick-path-2^13")) == []  # too few blocks to be streamed
+    assert streamed.run(quick_setting(cache, "quick-path-2^13")) == []  # too few blocks to be streamed
 
 
 def test_the_floor_is_the_slower_of_disk_and_half_the_cpu():
@@ -220,7 +215,7 @@ def test_the_replay_reads_the_same_bytes(cache: Cache):
 
 
 def test_convert_section(cache: Cache):
-    rows = convert.run(setting(cache, GRID.name))
+    rows = convert.run(quick_setting(cache, GRID.name))
     assert [row["format"] for row in rows] == ["parquet", "edgelist"]
     assert all(row["pairs"] == row["n_edges"] == 3910 for row in rows)
     assert all(0 < row["peak_rss_bytes"] <= row["memory_limit_bytes"] == 1 << 30 for row in rows)
@@ -232,14 +227,14 @@ def test_convert_section(cache: Cache):
 def test_peers_run_a_bfs(cache: Cache, library: str):
     if not installed(library):
         pytest.skip(f"{library} is not installed")
-    found = run_peer(library, "bfs", cache.store(GRID), setting(cache), [0, 1999])
+    found = run_peer(library, "bfs", cache.store(GRID), quick_setting(cache), [0, 1999])
     assert found["n_calls"] >= 2 and found["median"] > 0
 
 
 def test_a_peer_that_fails_or_is_slow_is_said(cache: Cache):
-    failed = run_peer("scipy", "diameter", cache.store(GRID), setting(cache))
+    failed = run_peer("scipy", "diameter", cache.store(GRID), quick_setting(cache))
     assert failed["failure"] == "failed (1)" and "diameter" in failed["message"]
-    slow = run_peer("scipy", "bfs", cache.store(GRID), replace(setting(cache), peer_seconds=0.05), [0])
+    slow = run_peer("scipy", "bfs", cache.store(GRID), replace(quick_setting(cache), peer_seconds=0.05), [0])
     assert slow == {"failure": "> 0 s"}
 
 
@@ -247,8 +242,8 @@ def test_the_command_prints_tables_and_keeps_json(
     cache: Cache, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     target = tmp_path / "new" / "figures.json"
-    arguments = ["--quick", "--no-peers", "--only", "exact", "--graph", GRID.name, "--json", str(target),
-                 "--cache", str(cache.folder)]
+    arguments = ["--quick", "--no-peers", "--solve-seconds", "600", "--only", "exact", "--graph", GRID.name,
+                 "--json", str(target), "--cache", str(cache.folder)]
     assert main(arguments) == 0
     assert GRID.name in capsys.readouterr().out
     kept = json.loads(target.read_text())

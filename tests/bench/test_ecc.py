@@ -14,8 +14,9 @@ from bench.cache import Cache
 from bench.graphs import QUICK, Graph
 from bench.peers.eccentricities import SAMPLE, all_eccentricities, digest, expected_seconds
 from bench.peers.run import installed, run_peer
-from bench.setting import QUICK_EFFORT, Setting
+from bench.setting import Setting
 from emdiam.conversion.convert import convert
+from tests.helpers.bench_setting import quick_setting
 
 GRID = next(graph for graph in QUICK if graph.graph_class == "grid")
 GRID_DIGEST = digest(np.add.outer([max(row, 39 - row) for row in range(40)],
@@ -31,7 +32,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
 
 def setting(cache: Cache, **more: Any) -> Setting:
     """Quick, without peers, on the grid."""
-    return Setting(cache, quick=True, names=(GRID.name,), peers=False, effort=QUICK_EFFORT, **more)
+    return quick_setting(cache, GRID.name, **more)
 
 
 def row_of(peers: dict[str, Any], **more: Any) -> dict[str, Any]:

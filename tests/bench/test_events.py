@@ -13,8 +13,8 @@ from bench import events
 from bench.cache import Cache
 from bench.events import Account, accounted, listening, median_interval
 from bench.graphs import QUICK
-from bench.setting import QUICK_EFFORT, Setting
 from emdiam.engine.reporter import TraversalEvents
+from tests.helpers.bench_setting import quick_setting
 from tests.helpers.stores import engine_on, odd_graphs, write_store
 
 GRID = next(graph for graph in QUICK if graph.graph_class == "grid")
@@ -76,8 +76,7 @@ def test_the_interval_holds_the_median_as_often_as_it_says():
 
 
 def test_events_section(tmp_path: Path):
-    rows = events.run(Setting(Cache(tmp_path, tmp_path / "absent"), quick=True, names=(GRID.name,), peers=False,
-                              effort=QUICK_EFFORT))
+    rows = events.run(quick_setting(Cache(tmp_path, tmp_path / "absent"), GRID.name))
     assert [row["method"] for row in rows] == ["pivots", "fdiam"]
     for row in rows:
         assert row["graph"] == GRID.name and len(row["ratios"]) == 2 and row["traversals"] >= 2

@@ -16,10 +16,10 @@ from bench.graphs import QUICK, Graph
 from bench.peers.csr import components, largest_over
 from bench.peers.run import installed, run_peer
 from bench.runs import CLASSICS, OWN, Solver, Trace, faults, solve, traversals_of
-from bench.setting import QUICK_EFFORT, Setting
 from emdiam.conversion.convert import convert
 from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
+from tests.helpers.bench_setting import quick_setting
 
 GRID = next(graph for graph in QUICK if graph.graph_class == "grid")
 
@@ -29,11 +29,6 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
     """A cache of its own; no real graphs."""
     folder = tmp_path_factory.mktemp("cache")
     return Cache(folder, folder / "absent")
-
-
-def setting(cache: Cache, *names: str, **more: Any) -> Setting:
-    """Quick, without peers, on these graphs."""
-    return Setting(cache, quick=True, names=names, peers=False, effort=QUICK_EFFORT, **more)
 
 
 def run_of(median: float, diameter: int | None = 9, **more: Any) -> dict[str, Any]:
@@ -54,7 +49,7 @@ def row_of(graph: Graph, runs: dict[str, Any], peers: dict[str, Any] | None = No
 
 
 def test_the_section_measures_own_methods(cache: Cache):
-    (row,) = exact.run(setting(cache, GRID.name))
+    (row,) = exact.run(quick_setting(cache, GRID.name))
     assert set(row["runs"]) == set(OWN) and row["diameters"] == [88, 88] and row["wrong"] == []
     for run in row["runs"].values():
         assert run["exact"] and run["median"] > 0 and run["edges_scanned"] > 0
@@ -67,7 +62,7 @@ def test_the_section_measures_own_methods(cache: Cache):
 
 
 def test_all_methods_agree(cache: Cache):
-    (row,) = exact.run(setting(cache, GRID.name, methods="all"))
+    (row,) = exact.run(quick_setting(cache, GRID.name, methods="all"))
     assert set(row["runs"]) == {*OWN, *CLASSICS} and row["wrong"] == []
     assert all(run["exact"] and run["upper"] == 88 for run in row["runs"].values())
     assert row["runs"]["apsp"]["traversals"] >= 2000
@@ -76,7 +71,7 @@ def test_all_methods_agree(cache: Cache):
 
 
 def test_the_trace_ends_with_the_answer(cache: Cache):
-    (row,) = exact.run(setting(cache, GRID.name))
+    (row,) = exact.run(quick_setting(cache, GRID.name))
     seconds, count, lower, upper, _ = zip(*row["trace"], strict=True)
     assert list(count) == sorted(set(count)) and count[-1] == row["runs"]["pivots"]["traversals"]
     assert list(seconds) == sorted(seconds)
@@ -184,7 +179,7 @@ def test_peers_find_the_largest_distance_over_all_components(cache: Cache, tmp_p
     path = [f"{50 + k} {51 + k}" for k in range(7)]
     (tmp_path / "edges.txt").write_text("\n".join(star + path + ["70 71"]) + "\n")
     convert([tmp_path / "edges.txt"], tmp_path / "s.zarr")
-    found = run_peer(library, "diameter", tmp_path / "s.zarr", setting(cache))
+    found = run_peer(library, "diameter", tmp_path / "s.zarr", quick_setting(cache))
     assert found["value"] == 7 and found["median"] > 0 and found["load_seconds"] > 0
 
 

@@ -11,8 +11,8 @@ from bench import external, hard, monotone, seeds, tenth
 from bench.cache import Cache
 from bench.graphs import QUICK
 from bench.runs import TimeLimit
-from bench.setting import QUICK_EFFORT, Setting
 from emdiam.progress import Event, TimeOver
+from tests.helpers.bench_setting import quick_setting
 
 GRID = next(graph for graph in QUICK if graph.graph_class == "grid")
 RMAT = next(graph for graph in QUICK if graph.graph_class == "rmat")
@@ -26,11 +26,6 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
     return Cache(folder, folder / "absent")
 
 
-def setting(cache: Cache, *names: str) -> Setting:
-    """Quick, without peers, on these graphs."""
-    return Setting(cache, quick=True, names=names, peers=False, effort=QUICK_EFFORT)
-
-
 def check_table(section: Any, rows: list[dict[str, Any]]) -> None:
     """All rows of all tables of a section are as long as their headers."""
     further = section.more(rows) if hasattr(section, "more") else []
@@ -40,7 +35,7 @@ def check_table(section: Any, rows: list[dict[str, Any]]) -> None:
 
 
 def test_seeds_section(cache: Cache):
-    rows = seeds.run(setting(cache, GRID.name, RMAT.name))
+    rows = seeds.run(quick_setting(cache, GRID.name, RMAT.name))
     assert [row["graph"] for row in rows] == [RMAT.name, GRID.name]
     for row in rows:
         assert len(row["runs"]) == 2 and row["wrong"] == [] and row["few"] is None
@@ -49,10 +44,10 @@ def test_seeds_section(cache: Cache):
 
 
 def test_a_seed_is_of_the_generator_or_of_pivots(cache: Cache):
-    random = list(seeds.variants(setting(cache), RMAT))
+    random = list(seeds.variants(quick_setting(cache), RMAT))
     assert [(path.name, seed) for path, seed in random] == [
         (f"{RMAT.name}.zarr", 0), (f"{RMAT.name}.seed-2.zarr", 0)]
-    fixed = list(seeds.variants(setting(cache), GRID))
+    fixed = list(seeds.variants(quick_setting(cache), GRID))
     assert [(path.name, seed) for path, seed in fixed] == [(f"{GRID.name}.zarr", 1), (f"{GRID.name}.zarr", 2)]
 
 
@@ -86,7 +81,7 @@ def test_arcs_are_compared_where_fdiam_needs_many_traversals(
 
 
 def test_hard_section(cache: Cache):
-    (row,) = hard.run(setting(cache, GRID.name))
+    (row,) = hard.run(quick_setting(cache, GRID.name))
     assert row["exact"] and row["diameters"] == [88, 88] and row["wrong"] == [] and row["projected_seconds"] is None
     assert row["trace"][-1][2:4] == [88, 88] and row["solve_seconds"] > 0
     check_table(hard, [row])
@@ -107,7 +102,7 @@ def test_the_projection_goes_by_the_second_half():
 
 
 def test_external_section(cache: Cache):
-    (row,) = external.run(setting(cache, RMAT.name))
+    (row,) = external.run(quick_setting(cache, RMAT.name))
     for name in ("batch", "single"):
         run = row[name]
         assert run["exact"] and run["n_blocks"] >= 50 and run["arena_blocks"] <= run["n_blocks"] // 10
@@ -138,7 +133,7 @@ def test_the_time_limit_ends_a_traversal():
 
 
 def test_tenth_section(cache: Cache):
-    (row,) = tenth.run(setting(cache, RMAT.name))
+    (row,) = tenth.run(quick_setting(cache, RMAT.name))
     assert row["streamed"]["bytes_read"] > row["in_ram"]["bytes_read"] and not row["wrong"]
     assert row["ratio"] == row["streamed"]["seconds"] / row["in_ram"]["seconds"] and row["most"] == 1.5
     header, (cells,) = tenth.table([row])
@@ -147,7 +142,7 @@ def test_tenth_section(cache: Cache):
 
 def test_monotone_section(cache: Cache, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(monotone, "SHARES", (0.5, 1.0))
-    (row,) = monotone.run(setting(cache, GRID.name))
+    (row,) = monotone.run(quick_setting(cache, GRID.name))
     half, whole = row["steps"]
     assert half["blocks"] == row["n_blocks"] // 2 and whole["blocks"] == row["n_blocks"] and not row["wrong"]
     assert half["none"]["bytes_read"] > whole["none"]["bytes_read"] and half["none"]["multi_source"] == 0

@@ -9,13 +9,13 @@ import pytest
 
 from bench import sssp
 from bench.cache import Cache
-from bench.setting import QUICK_EFFORT, Setting
+from tests.helpers.bench_setting import quick_setting
 
 
 @pytest.mark.parametrize("peers", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_the_section_measures_shortest_paths(tmp_path: Path, peers: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GAPBS_SSSP", raising=False)
-    setting = Setting(Cache(tmp_path, tmp_path), 1, True, ("quick-grid-40x50",), peers, effort=QUICK_EFFORT)
+    setting = quick_setting(Cache(tmp_path, tmp_path), "quick-grid-40x50", threads=1, peers=peers)
     (row,) = sssp.run(setting)
     assert row["wrong"] == [] and row["gapbs"] is None and ("scipy" in row["speedups"]) == peers
     assert row["streamed"]["largest_distance"] == row["in_ram"]["largest_distance"] > 88
