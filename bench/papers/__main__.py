@@ -98,11 +98,9 @@ def with_facts(page: Page, command: str, threads: int, kept: Kept) -> Page:
                                                                                       for line in lines]
     if foreign:
         quiet = sum(one <= 0.15 for one in foreign)
-        facts.append(("load", f"others used {statistics.median(foreign):.2f} cores meanwhile in the median of the"
-                              " cells,"
+        facts.append(("load", f"other processes used {statistics.median(foreign):.2f} cores in the median of the cells,"
                       f" {max(foreign):.2f} at most; {quiet} of {len(foreign)} cells of half a second or more were"
-                      " quiet (0.15"
-                      " at most). Seconds of cells that were not are those of a loaded machine; counts are not"
+                      " quiet (0.15 at most). Seconds of the others are those of a loaded machine; counts are not"
                       " touched."))
         facts.append(("cells", f"{len(lines)}, which took {sum(line['seconds'] for line in lines):,.0f} s in all"))
     facts += [("command", f"{command}, {threads} threads"),

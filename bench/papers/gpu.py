@@ -10,9 +10,8 @@ from .page import Figure, Section, Table
 
 # What the parts of a page together take at full size, the start of the machine left out.
 _MINUTES = 4
-ABSENT = ("Not run on a GPU yet: what the paper measures there, and nothing of it on a CPU, is made by `python -m"
-          " bench.gpu --only {parts}`, in about {minutes} minutes; the page then shows it. Here the same systems run in"
-          " tests on a simulated device, which has no seconds.")
+ABSENT = ("Not run on a GPU yet: `python -m bench.gpu --only {parts}` measures it in about {minutes} minutes, and the"
+          " page then shows it. The tests run the same systems on a simulated device, which has no seconds.")
 
 
 def recorded(folder: Path, title: str, *parts: str) -> Section:

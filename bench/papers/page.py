@@ -18,7 +18,8 @@ class Series:
 
 @dataclass(frozen=True)
 class Figure:
-    """kind : "bars" (categories), "lines" or "points". logarithmic : axes with logarithmic scales, of "x", "y"."""
+    """kind : "bars" (categories), "lines" or "points". logarithmic : axes with logarithmic scales, of "x", "y".
+    tabled : whether a table of the page has the points, so that Markdown leaves them out."""
 
     title: str
     kind: str
@@ -27,6 +28,7 @@ class Figure:
     series: list[Series]
     logarithmic: str = ""
     notes: list[str] = field(default_factory=list)
+    tabled: bool = False
 
 
 @dataclass(frozen=True)

@@ -76,30 +76,32 @@ def run(setting: Setting, names: tuple[str, ...] = ()) -> Page:
         Section("Table II: diameter, iterations, seconds, speedup", [_table_2(setting, rows)], [_COUNTING]),
         Section("Table III: components", [_table_3(rows)], [_COMPONENTS]),
         Section("Figure 7: D90 / D against the speedup", [_figure_7(rows)]),
-        Section("Figure 8: speedup by graph", [_figure_8(setting, rows)]),
-        Section("Figure 10: vertices left and active, level by level", _figure_10(rows)),
+        Section("Figure 8: speedup by graph", [_figure_8(setting, rows)], [_BARS]),
+        Section("Figure 10: vertices left and active, level by level", _figure_10(rows), [_LEVELS]),
         recorded(setting.recorded, "On a GPU: Tables II and III, Figures 8 to 10", "dal-exact", "dal"),
     ])
 
 
-_LEGEND = ("The graphs of the paper are measured where bench/papers/fetch.py has brought them; else another graph of"
-           " the same kind stands in, and its figures are beside the paper's to show their size, not to agree. A ratio"
-           " is ours / the paper's. Seconds are of this CPU, the paper's T of a GPU.")
-_CLUSTERING = ("The paper's column C is named average clustering coefficient, but goes above 1; in every row it is"
-               " triangles / edges, to four digits. So that is given here, and beside it the mean of the clustering"
-               " coefficients of all vertices (2 t / (d (d - 1))). D90 is the distance within which 90 % of the pairs"
-               " lie, interpolated, from 1,024 sources, or all. The paper's edges of road networks and of"
-               " soc-LiveJournal1 are arcs.")
-_COUNTING = ("Iterations: BFS until the largest lower bound is the largest upper bound. Serial: the paper's algorithm"
-             " in plain code on one thread, which begins at the vertex of the largest degree and then takes the largest"
-             " upper and the smallest lower bound by turns; the paper does not say where it begins, nor how ties are"
-             " broken, and both change the count. S is the seconds of the serial code, run once, over"
-             " those of this package on all threads: a CPU's, not a GPU's. On a loaded machine, and for runs of"
-             " milliseconds,"
-             " both vary by a factor of two or more.")
-_COMPONENTS = ("Means over the graphs, as in the paper. Its GPU shares and speedups are of the variant Pointers. The"
-               " serial code has all five components; this package measures two stages, of which `bounds` has the last"
-               " three of the paper's in one pass over all vertices, so its speedup stands in each of those rows.")
+_LEGEND = ("Where the paper's graph is not here, another one of its kind stands in: its figures show its size"
+           " and need not agree. Seconds are of this CPU, the paper's T of a GPU.")
+_CLUSTERING = ("The paper's C, its average clustering coefficient, is triangles / edges in every row, to four"
+               " digits; beside it stands the mean of the clustering coefficients 2 t / (d (d - 1)) of all vertices."
+               " D90: the distance within which 90 % of the pairs lie, interpolated, from 1,024 sources, or all. The"
+               " paper's edges of road networks and of soc-LiveJournal1 are arcs.")
+_COUNTING = ("Iterations: BFS until the largest lower bound is the largest upper bound. Serial: the paper's"
+             " algorithm in plain code on one thread. The paper does not say with which vertex it begins nor how"
+             " it breaks ties; the serial code begins at the vertex of the largest degree, and `exact --method"
+             " bounding` breaks ties by degree. S: seconds of the serial code over ours, both on this CPU; for"
+             " runs of milliseconds it varies by a factor of two or more.")
+_COMPONENTS = ("Means over the graphs. The paper's are of the variant Pointers. The serial code has all five"
+               " components; this package measures two stages, and `bounds` has the last three components in one"
+               " pass, so its speedup stands in each of those rows.")
+
+
+_BARS = ("The points are the columns S of Table II. The paper draws bars of its six variants and prints none; the"
+         " variants need a GPU.")
+_LEVELS = ("The paper draws Amazon0601 and describes roadNet-PA, with the run time of its two kernels by level, which"
+           " needs a GPU. On one thread a level takes time about as its arcs.")
 
 
 def _measure(setting: Setting, case: Case) -> Row:
@@ -195,9 +197,7 @@ def _table_2(setting: Setting, rows: list[Row]) -> Table:
                       f"{theirs.milliseconds:,.0f}",
                       _ms(serial.get("total")), _ms(solved(row[1])), _ms(solved(row[many])), f"{theirs.speedup:.2f}",
                       ratio(_speedup(row, 1), 1), ratio(_speedup(row, many), 1)])
-    return Table("Table II", header, cells, [
-        "Iterations of ours: `exact --method bounding`, which chooses by turns as the paper does and breaks ties by"
-        " degree."])
+    return Table("Table II", header, cells)
 
 
 def _ms(value: float | None) -> str:
@@ -233,8 +233,8 @@ def _figure_7(rows: list[Row]) -> Figure:
     return Figure("Figure 7", "points", "D90 / D", "speedup over serial code", [
         Series("this package on this CPU", [round(x, 4) for x, _ in mine], [y for _, y in mine]),
         Series("GPU, paper", [round(x, 4) for x, _ in paper], [y for _, y in paper], True)], "y", [
-        "The paper's points are its Table II; it finds that D90 / D near 0.4 suits a GPU, and that a very small one, as"
-        " of web graphs with a long tail, does not."])
+        "The paper finds that D90 / D near 0.4 suits a GPU, and that a very small one, as of web graphs with a long"
+        " tail, does not."])
 
 
 def _figure_8(setting: Setting, rows: list[Row]) -> Figure:
@@ -242,9 +242,8 @@ def _figure_8(setting: Setting, rows: list[Row]) -> Figure:
     return Figure("Figure 8", "bars", "graph", "speedup over serial code", [
         Series("this package, 1 thread", names, [_speedup(row, 1) for row in rows]),
         Series(f"this package, {setting.threads} threads", names, [_speedup(row, setting.threads) for row in rows]),
-        Series("GPU (Table II), paper", names, [TABLE_II[row["paper"]].speedup for row in rows], True)], "", [
-        "The paper's bars of the six variants are drawn and not printed; those of its Table II are given here. The"
-        " variants themselves need a GPU."])
+        Series("GPU (Table II), paper", names, [TABLE_II[row["paper"]].speedup for row in rows], True)],
+        tabled=True)
 
 
 def _figure_10(rows: list[Row]) -> list[Table | Figure]:
@@ -260,8 +259,5 @@ def _figure_10(rows: list[Row]) -> list[Table | Figure]:
         found.append(Figure(f"Figure 10: {label(row)}", "lines", "level", "per cent", [
             Series(name, x[::step], [100 * value for value in levels[key]][::step])
             for key, name in (("left", "vertices left"), ("active", "vertices active"),
-                              ("arcs", "arcs looked at, top-down"))],
-            notes=["The paper draws Amazon0601 and, in words, roadNet-PA, with the share of the run time of the"
-                   " thread-centric and the warp-centric kernel in each level; those need a GPU. On one thread a level"
-                   " takes time about as its arcs."]))
+                              ("arcs", "arcs looked at, top-down"))]))
     return found

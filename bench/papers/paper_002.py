@@ -85,7 +85,7 @@ def run(setting: Setting, names: tuple[str, ...] = ()) -> Page:
         Section("Table 3: BFS traversals", [_table_3(rows)], [_COUNTING]),
         Section("Table 4: vertices removed by stage", [_table_4(rows)]),
         Section("Table 5: BFS without a stage", [_table_5(rows)], [_ORDER]),
-        Section("Figure 6: throughput", [_figure_6(rows)]),
+        Section("Figure 6: throughput", [_figure_6(rows)], [_THROUGHPUT]),
         Section("Figure 7: threads", [_table_7(setting, rows)]),
         Section("Figure 8: seconds by stage", [_figure_8(rows)]),
         Section("Figure 9: throughput without a stage", [_figure_9(rows), _table_9(rows)]),
@@ -93,21 +93,23 @@ def run(setting: Setting, names: tuple[str, ...] = ()) -> Page:
     ])
 
 
-_LEGEND = ("A ratio is ours / the paper's. T/O: stopped by the limit. Where the graph is not the paper's, a ratio of"
-           " counts says nothing and is left out; those of seconds are on other machines throughout.")
-_GRAPHS = ("The paper's other graphs are measured too where bench/papers/fetch.py has brought them; edges are arcs, in"
-           " both directions, as the paper counts them.")
-_SECONDS = ("Seconds to solve, without loading. Serial: one thread. The paper's parallel columns have 32 cores and 64"
-            " threads. 'authors' is their program on this machine, compiled with g++ -O3 -fopenmp, with its own clock.")
-_COUNTING = ("F-Diam counts eccentricity BFS and Winnow, as the paper does. Graph-Diameter's count is given as its"
-             " authors' program counts, without the double sweeps it begins with. iFUB's counts every BFS. The vertices"
-             " that F-Diam evaluates come in ascending order here, in random order in the paper, and ties between"
-             " farthest vertices and between hubs are broken by the smallest number; so a count varies by a few where"
-             " more than the 2-sweep is needed.")
-_ORDER = ("What counts is the order of the columns of a row. A timeout of the paper is one of 2.5 hours, ours one of"
-          " the limit of this run; its traversals by then stand behind it.")
-_PIVOTS = ("Not in the paper: the default method of `emdiam exact`, on all threads, of the same engine and the same"
-           " runs. Traversals are BFS and batches of sources, each one traversal.")
+_LEGEND = ("A ratio is ours / the paper's, of counts, where the graph is the paper's. T/O: stopped by the limit."
+           " The paper's seconds are those of another machine.")
+_GRAPHS = ("Edges are arcs, in both directions, as the paper counts them.")
+_SECONDS = ("Seconds to solve, without loading. Serial: one thread; the paper's parallel columns: 32 cores and 64"
+            " threads. Authors: their program on this machine, compiled with g++ -O3 -fopenmp, by its own clock.")
+_COUNTING = ("F-Diam counts eccentricity BFS and Winnow, as the paper does; Graph-Diameter as its authors' program"
+             " counts, without its first double sweeps; iFUB every BFS. F-Diam evaluates vertices in ascending"
+             " order here, in random order in the paper, and the smallest number breaks ties; so a count varies by"
+             " a few where more than the 2-sweep is needed.")
+_ORDER = ("The order of the columns of a row is to be compared. A timeout of the paper is one of 2.5 hours,"
+          " ours one of the limit of this run, with the traversals by then.")
+_PIVOTS = ("Not in the paper: the default method of `emdiam exact` on all threads. Traversals are BFS and"
+           " batches of sources, each one traversal.")
+
+
+_THROUGHPUT = ("The points are the vertices of Table 1 over the seconds of Table 2, and of the last table for pivots."
+               " The paper's bars, of 32 cores, are drawn where the graph is its own.")
 
 
 def _measure(setting: Setting, case: Case) -> Row:
@@ -196,20 +198,19 @@ def _table_2(setting: Setting, rows: list[Row]) -> list[Table]:
     return [Table("Table 2: F-Diam", header, cells, [_means(rows)]),
             Table("Table 2: iFUB and Graph-Diameter", *_times(rows, others,
                                                               {"authors graph-diameter": "authors' Graph-Diameter"}), [
-                "iFUB: the paper measures a program that is not here; ours runs on this engine, so that its seconds are"
-                " not comparable and its traversals are."])]
+                "The iFUB that the paper measures is not here; of ours, the traversals can be compared."])]
 
 
 def _times(rows: list[Row], columns: Iterable[tuple[str, str]], authors: dict[str, str]) -> Cells:
-    """Header and cells: the paper's seconds, ours and the ratio of each column, then the authors' programs."""
+    """Header and cells: the paper's seconds and ours of each column, then the authors' programs."""
     header, cells = ["paper's graph, ours"], []
     for name, _ in columns:
-        header += [f"{name}, paper", name, "ratio"]
+        header += [f"{name}, paper", name]
     for row in rows:
         line = [label(row)]
         for name, field in columns:
             theirs = _published(row, TABLE_2, field)
-            line += ["T/O" if theirs is None else seconds(theirs), _time(row[name]), ratio(solved(row[name]), theirs)]
+            line += ["T/O" if theirs is None else seconds(theirs), _time(row[name])]
         cells.append([*line, *(seconds(row[one]["solve"]) if "solve" in row[one] else str(row[one]["failure"])
                                for one in authors)])
     return [*header, *authors.values()], cells
@@ -223,8 +224,8 @@ def _means(rows: list[Row]) -> str:
     if not pairs:
         return "The authors' programs are not built here (scripts/build_peers)."
     return ("Ours / authors' F-Diam, the faster one of serial and parallel each: geometric mean"
-            f" {_geometric(a / b for a, b in pairs):.2f} over {len(pairs)} graphs. Where other processes use the cores,"
-            " the threads of their program wait for each other in busy loops, so that one thread is faster there.")
+            f" {_geometric(a / b for a, b in pairs):.2f} over {len(pairs)} graphs. The threads of their program wait in"
+            " busy loops, so that one thread is faster where other processes use the cores.")
 
 
 def _geometric(values: Iterable[float]) -> float:
@@ -273,9 +274,8 @@ def _explained(rows: list[Row]) -> list[str]:
     notes = [f"Our count is that of the authors' program, run here on the same file, on {sum(a == b for a, b in both)}"
              f" of {len(both)} graphs."] if both else []
     if any(row["paper"] == "2d-2e20.sym" and row["case"].exact for row in rows):
-        notes.append("2d-2e20.sym: nearly all vertices have degree 4, and u is the first of them. Ours, numbered row by"
-                     " row, lies beside a corner, so that Winnow removes about half; the paper's file has another"
-                     " numbering, by which it removes 76 %.")
+        notes.append("2d-2e20.sym: u is the first vertex of degree 4. Here, numbered row by row, it is beside a corner,"
+                     " so that Winnow removes about half; by the numbers of the paper's file it removes 76 %.")
     for row in rows:
         run, theirs = row["fdiam parallel"], TABLE_3[row["paper"]].fdiam
         if not row["case"].exact or not run.get("exact"):
@@ -299,8 +299,8 @@ def _why_graph_diameter(row: Row) -> str:
         return ""
     here = row["authors graph-diameter"].get("bfs")
     program = f" Their own program takes {here} on the same file." if here is not None else ""
-    return (f"{row['paper']}: Graph-Diameter takes {ours} in place of {theirs}.{program} It takes vertices by"
-            " degree, and those of equal degree in the order of the file, which is another one in the paper's.")
+    return (f"{row['paper']}: Graph-Diameter takes {ours} in place of {theirs}.{program} Among vertices of equal degree"
+            " it goes by the order of the file, which is another one in the paper's.")
 
 
 def _why_off(off: float) -> str:
@@ -320,8 +320,8 @@ def _table_4(rows: list[Row]) -> Table:
             line += [f"{theirs:.2f} %", share(removed.get(name))]
         cells.append(line)
     return Table("Table 4", header, cells, [
-        "A vertex counts for the stage that dropped it first. Winnow comes before chains in both; what chains drop"
-        " beyond it differs where a winnowed degree-1 vertex starts no chain here."])
+        "A vertex counts for the stage that dropped it first. Chains differ since a winnowed vertex of degree 1 starts"
+        " none here."])
 
 
 def _table_5(rows: list[Row]) -> Table:
@@ -385,8 +385,7 @@ def _figure_6(rows: list[Row]) -> Figure:
         TABLE_1[row["paper"]].vertices / TABLE_2[row["paper"]].fdiam_parallel if row["case"].exact else None
         for row in rows], True))
     return Figure("Figure 6: throughput of diameter codes", "bars", "graph", "vertices / second", series, "y",
-                  ["No bar: stopped by the limit, or not here. The paper's bars, of 32 cores, are drawn where the graph"
-                   " is its own."])
+                  tabled=True)
 
 
 def _table_7(setting: Setting, rows: list[Row]) -> Table:
@@ -398,8 +397,8 @@ def _table_7(setting: Setting, rows: list[Row]) -> Table:
                  ["threads", "vertices / second", "gain", "gain, paper"], [
         ["1", short(serial), "1", "1"], [str(setting.threads), short(parallel), f"{gain:.2f}", "-"],
         ["32 (paper)", "-", "-", f"{GAIN_OF_32}"]], [
-        f"This machine has {setting.threads} cores for the run; the paper's points between 1 and 32 threads are only"
-        " drawn, not printed. Its gain is 1.45 on USA-road-d.NY and 20.7 on coPapersDBLP."])
+        "The paper prints no points between 1 and 32 threads. Its gain is 1.45 on USA-road-d.NY and 20.7 on"
+        " coPapersDBLP."])
 
 
 def _figure_8(rows: list[Row]) -> Figure:
@@ -415,9 +414,8 @@ def _figure_8(rows: list[Row]) -> Figure:
             values.append(100 * part / whole)
         series.append(Series(stage, list(names), values))
     return Figure("Figure 8: per cent of the seconds by stage", "bars", "graph", "per cent of the run", series, notes=[
-        "The paper draws shares and prints none; it says that eccentricity computations take the majority on all"
-        " inputs. Other: components, the choice of vertices, and opening of columns; it weighs most in runs of a few"
-        " milliseconds."])
+        "The paper prints no shares; it says that eccentricity computations take the majority on all inputs. Other:"
+        " components, the choice of vertices, opening of columns."])
 
 
 def _figure_9(rows: list[Row]) -> Figure:
@@ -425,7 +423,7 @@ def _figure_9(rows: list[Row]) -> Figure:
     series = [Series(title, names, [_rate(row, solved(row[name])) for row in rows])
               for name, title in (("fdiam parallel", "F-Diam"), *WITHOUT.items())]
     return Figure("Figure 9: throughput of F-Diam without a stage", "bars", "graph", "vertices / second", series, "y",
-                  ["No bar: stopped by the limit."])
+                  ["-: stopped by the limit."])
 
 
 def _table_9(rows: list[Row]) -> Table:
@@ -438,7 +436,7 @@ def _table_9(rows: list[Row]) -> Table:
                       str(stopped)])
     return Table("Speed without a stage: geometric means of the throughput over that of F-Diam",
                  ["version", "paper", "ours", "graphs", "stopped by the limit"], cells,
-                 ["Stopped ones are left out of both means, as in the paper: with a shorter limit the mean is higher."])
+                 ["Both means leave out runs that were stopped, so a shorter limit makes them higher."])
 
 
 def _pivots(rows: list[Row]) -> Table:
@@ -447,5 +445,4 @@ def _pivots(rows: list[Row]) -> Table:
     cells = [[label(row), count(row["pivots"].get("traversals")), _time(row["pivots"]), _time(row["fdiam parallel"]),
               _time(row["fdiam work"]), ratio(solved(row["fdiam parallel"]), solved(row["pivots"]))] for row in rows]
     return Table("Pivots", header, cells, [
-        "The two columns of F-Diam differ only in `--direction`: the paper's rule of 10 % of the vertices, and the"
-        " default."])
+        "The columns of F-Diam differ in `--direction`: the paper's rule of 10 % of the vertices, and the default."])

@@ -68,21 +68,23 @@ def run(setting: Setting, names: tuple[str, ...] = ()) -> Page:
     ])
 
 
-_LEGEND = ("The common axis is vertices a master: the clusters of ours and theirs are then as large. D is that of an"
-           " exact run. A ratio is the estimate over D. Hours of ours are wall seconds / 3600 of one process each,"
-           " without loading kernels; the graphs are smaller by the factor given unless --scale full is asked for, so"
-           " only ratios between the columns of one machine can be compared.")
-_SPAN = ("SPAN is taken as the paper describes it: a minimum spanning tree of random weights, refined iteration by"
-         " iteration, its height doubled. EM BFS is the double sweep with vertex state on disk (`--vertex-state disk`),"
-         " sorted levels as in the paper's external BFS; sweep is the same with vertex state in RAM, and edges"
-         " streamed. The paper's fringe bound ran in 64 GB of RAM.")
-_TIMES = ("Bytes are those read from the store (and, for EM BFS, from scratch files). The paper prints hours only.")
-_MASTERS = ("Time is until the estimate is known, as in the paper: growing, condensing, shortest paths; what proves"
-            " bounds is apart. d is the largest distance between two masters whose clusters touch. (estimate - D) / d"
-            " does not depend on the size of the graph as the ratio does: the estimate adds 2 d, which weighs more"
-            " where D is smaller. Clusters grow in windows of several rounds a pass here, so that few masters cost less"
-            " time than in the paper and many cost more (condensing).")
-_AT_SIZE = ("Runs that were made once, by the commands given, and kept in bench/results.")
+_LEGEND = ("Rows are compared by vertices a master, so that clusters are as large as the paper's. D is that of"
+           " an exact run; a ratio is the estimate over D. Our hours are wall seconds / 3600 of one process,"
+           " without loading kernels, on smaller graphs: compare ratios between columns of one machine.")
+_SPAN = ("SPAN: a minimum spanning tree of random weights, refined, its height doubled. EM BFS: the double"
+         " sweep with vertex state on disk (`--vertex-state disk`) and sorted levels, as the paper's external"
+         " BFS; sweep: the same with vertex state in RAM. The paper's fringe bound ran in 64 GB of RAM.")
+_TIMES = ("Bytes are read from the store, and for EM BFS from scratch files. The paper prints hours only.")
+_MASTERS = ("Time is until the estimate is known: growing, condensing, shortest paths, without the proof of"
+            " bounds. d is the largest distance between two masters whose clusters touch; (estimate - D) / d"
+            " depends less on the size of the graph than the ratio, since the estimate adds 2 d. Clusters grow"
+            " several rounds a pass here, so that few masters cost less time than in the paper and many cost more"
+            " (condensing).")
+_AT_SIZE = ("Runs that were made once and kept in bench/results, with their commands.")
+
+
+_CONVERGES = ("Refinement converges to a BFS tree, of which twice the height is 2.00 D; the paper does not print its"
+              " number of iterations.")
 
 
 def _memory(setting: Setting) -> tuple[str, str]:
@@ -218,8 +220,8 @@ def _graphs(rows: list[Row]) -> Table:
         cells.append([paper.name, row["graph"], count(paper.vertices), count(row["n"]), count(paper.edges),
                       count(row["m"]),
                       count(paper.diameter), count(row["D"]), differs])
-    return Table("Graphs", header, cells, ["The paper's D of a graph of x levels is that of its generator, which has"
-                                           " one more than ours for an equal number of levels."])
+    return Table("Graphs", header, cells, ["The paper's generator has one level more than ours for an equal number of"
+                                           " levels."])
 
 
 def _label(row: Row) -> str:
@@ -255,11 +257,8 @@ def _spans(rows: list[Row]) -> list[str]:
         if cell.get("estimate") and row["D"]:
             theirs, ours = paper.spanning / paper.diameter, cell["estimate"] / row["D"]
             if abs(ours / theirs - 1) > 0.2:
-                notes.append(f"SPAN on {row['graph']}: {ours:.2f} in place of {theirs:.2f}. Its estimate is twice the"
-                             " height of a random tree after the iterations made; 2.00 is that of a BFS tree, to which"
-                             " it converges, and our refinement stops when a pass changes nothing or the method's"
-                             " number of passes is over. The number of iterations of the paper is not printed.")
-    return notes
+                notes.append(f"SPAN on {row['graph']}: {ours:.2f} in place of {theirs:.2f}.")
+    return [*notes, _CONVERGES] if notes else []
 
 
 def _took(cell: dict[str, Any]) -> str:
@@ -285,8 +284,7 @@ def _table_2(rows: list[Row]) -> Table:
                       _gigabytes(row["spanning"]),
                       _gigabytes(row["fringe"]), _hours_of(row["exact"])])
     return Table("Table 2, and bytes", header, cells, [
-        ">: stopped by the limit. Hours of so small graphs are small; the columns that divide them can be held against"
-        " the paper's."])
+        ">: stopped by the limit."])
 
 
 def _hours_of(exact: dict[str, Any]) -> str:
@@ -332,15 +330,22 @@ def _table_3(row: Row) -> Table:
             short(None if cell.get("condensed_edges") is None else cell["condensed_edges"] / row["m"]),
             _gigabytes(cell),
             f"{cell['lower']:,} .. {cell['upper']:,}" if cell.get("lower") is not None else "-"])
-    return Table(_label(row), header, cells, _condensed(row))
+    return Table(_label(row), header, cells, [*_fewer(row), *_condensed(row)])
+
+
+def _fewer(row: Row) -> list[str]:
+    """The cells of the paper that would have fewer than 4 masters here."""
+    paper = PAPER[row["kind"]]
+    cells = [one for one in paper.cells if row["n"] * one.masters / paper.vertices < 4]
+    return [f"Of the paper alone, 2^{math.log2(one.masters):.0f} masters: {paper.share(one):,.0f} vertices a master,"
+            f" estimate / D {one.ratio:g}, d {one.d:,}, {one.hours:.2f} hours." for one in cells]
 
 
 def _condensed(row: Row) -> list[str]:
     """Which cells had their condensed graph on disk, as those of Table 4."""
     disk = [count(masters) for masters, cell in row["masters"].items() if cell.get("condensed_in_memory") is False]
     return [f"Shortest paths semi-external, as in Table 4: {', '.join(disk)} masters." if disk else
-            "All condensed graphs fitted in memory, as in Table 3; the paper's Table 4 repeats its largest ones with"
-            " shortest paths on disk, with the same estimates."]
+            "All condensed graphs fitted in memory, as in Table 3; Table 4 has the same estimates with paths on disk."]
 
 
 def _points(row: Row, name: str) -> tuple[list[float], list[float | None]]:
@@ -356,7 +361,8 @@ def _figure_3(rows: list[Row]) -> Figure:
         series.append(Series(row["graph"], *_points(row, "ratio")))
         series.append(Series(f"{paper.name}, paper", [round(paper.share(one), 2) for one in paper.cells],
                              [one.ratio for one in paper.cells], True))
-    return Figure("Estimate / D by vertices a master", "lines", "vertices a master", "estimate / D", series, "xy")
+    return Figure("Estimate / D by vertices a master", "lines", "vertices a master", "estimate / D", series, "xy",
+                  tabled=True)
 
 
 def _figure_times(rows: list[Row]) -> Figure:
@@ -371,7 +377,7 @@ def _figure_times(rows: list[Row]) -> Figure:
     return Figure("Time over that of the double sweep, by vertices a master", "lines", "vertices a master",
                   "time / sweep",
                   [one for one in series if any(y is not None for y in one.y)], "xy", [
-                      "Of a graph whose sweep was stopped by the limit there are no points of ours."])
+                      "Of a graph whose sweep was stopped by the limit there are no points of ours."], tabled=True)
 
 
 # -- runs that were kept -----------------------------------------------------------------------------------------
@@ -387,8 +393,7 @@ def _full(setting: Setting) -> Table:
                       f"{one.seconds / 3600:.3f}", "-" if one.bytes_read is None else f"{one.bytes_read / 1e9:,.1f}",
                       "-" if one.peak_bytes is None else f"{one.peak_bytes / 2**30:.2f}", best, one.file])
     return Table("Runs at 2^26 and 2^28 vertices", header, cells, [
-        "The paper's hours are of 2^28 vertices. An exact answer is proved by paths and bounds; the paper's are"
-        " estimates."])
+        "The paper's hours are of 2^28 vertices, and its answers are estimates; D is proved."])
 
 
 def _growth(setting: Setting) -> Table:
@@ -398,7 +403,7 @@ def _growth(setting: Setting) -> Table:
     return Table("Fitted growth", ["graph", "method, vertices a master", "sizes", "seconds grow as",
                                    "bytes read grow as",
                                    "hours at 2^28, measured or by the fit"], rows, [
-        "Least squares of the logarithms over all sizes of a class and method that were kept (two sizes at least)."])
+        "Least squares of the logarithms over all sizes of a class and method."])
 
 
 def _at_28(sizes: Iterable[int], last: float, power: float) -> str:

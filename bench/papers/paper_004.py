@@ -83,27 +83,23 @@ def run(setting: Setting, names: tuple[str, ...] = ()) -> Page:
     ])
 
 
-_LEGEND = ("The paper's graphs are measured where bench/papers/fetch.py has brought them; else another graph of the"
-           " same kind"
-           " stands in. A speedup is over serial code of the same graph on the same machine, as the paper's are.")
-_VARIANTS = ("What the paper says of each, and our variants of it for a GPU (`--bfs NAME`), with the work that their"
-             " page gives. V vertices, E edges, D levels.")
-_BFS = ("The serial code is Algorithm 1: one thread, a queue, compiled. Ours: a BFS with distances in RAM, by each rule"
-        " of directions (`work` is the default). Others: scipy's breadth_first_order, networkit's BFS, igraph's"
-        " distances, GAP's direction-optimizing BFS, where they are here. Medians over the same sources. The paper's"
-        " figure: BFS-4K is the fastest of the GPU codes on every graph.")
-_SSSP = ("Seconds from the vertex of the largest degree; speedups over the sequential Bellman-Ford from a frontier, as"
-         " in the paper's Figure 7. Weights are those of the file where it has some (USA-road-d), else 1 to 255, drawn"
-         " by the pair. The paper's figure: H-BF is the fastest on every graph; on road maps Boost's Dijkstra beats all"
-         " GPU codes but H-BF. On a CPU these roles change: what saves relaxations wins, and Delta-stepping with few of"
-         " them is the default here. Figure 6 is an example of iterations and relaxations: the second table counts"
-         " both.")
-_APSP = ("Distances between all pairs of a random graph with weights, by every method of section 4. Figure 8 is a"
-         " drawing of the order of tiles in the blocked Floyd-Warshall. The paper's text: streamed blocks with a lazy"
-         " minimum are 5 to 10 times as fast as Katz and Kider, and slower than the elimination of Buluç et al.; all on"
-         " GPUs.")
-_BALANCING = ("The regime of a graph is the mean and the deviation of its work-items, the rows. What a mapping takes"
-              " needs a GPU.")
+_LEGEND = ("Where the paper's graph is not here, another one of its kind stands in. A speedup is over serial"
+           " code on the same graph and machine, as the paper's are.")
+_VARIANTS = ("The paper's words, and our variants (`--bfs NAME`) with their work. V vertices, E edges, D levels.")
+_BFS = ("The serial code is Algorithm 1: one thread, a queue, compiled. Ours: a BFS with distances in RAM, by"
+        " each rule of directions (`work` is the default). Others: scipy's breadth_first_order, networkit's"
+        " BFS, igraph's distances, GAP's direction-optimizing BFS, which gives parents. Medians over the same"
+        " sources. In the paper's figure BFS-4K is the fastest GPU code on every graph.")
+_SSSP = ("From the vertex of the largest degree; speedups over the sequential Bellman-Ford from a frontier, as"
+         " in Figure 7. Weights are those of the file (USA-road-d), else 1 to 255, drawn by the pair. In the"
+         " paper's figure H-BF is the fastest on every graph; on road maps Boost's Dijkstra beats all GPU"
+         " codes but H-BF. On a CPU the method with few relaxations wins. Figure 6 is an example of iterations"
+         " and relaxations, which the second table counts.")
+_APSP = ("A random graph with weights, by every method of section 4. Figure 8 draws the order of tiles in the"
+         " blocked Floyd-Warshall. The paper's text: streamed blocks with a lazy minimum are 5 to 10 times as"
+         " fast as Katz and Kider, and slower than the elimination of Buluç et al.; all on GPUs.")
+_BALANCING = ("The regime of a graph is the mean and the deviation of its rows, the work-items. Seconds of mappings"
+              " need a GPU.")
 
 
 def _measure(setting: Setting, case: Case) -> Row:
@@ -313,15 +309,15 @@ def _bfs_table(setting: Setting, rows: list[Row]) -> Table:
                                                          for text in (_time(found), ratio(_gain(row, found), 1)))])
     for name in _columns(setting, rows[0]) if rows else ():
         header += [f"{name} ms", "speedup"]
-    return Table("BFS: milliseconds, and speedup over the serial queue", header, cells, [
-        "GAP's BFS gives parents, not distances. Short searches wait for threads longer than they compute."])
+    return Table("BFS: milliseconds, and speedup over the serial queue", header, cells)
 
 
 def _figure_5(setting: Setting, rows: list[Row]) -> Figure:
     names = [label(row) for row in rows]
     series = [Series(name, names, [_gain(row, _columns(setting, row)[name]) for row in rows])
               for name in (_columns(setting, rows[0]) if rows else ())]
-    return Figure("Figure 5: speedup of BFS over the serial queue", "bars", "graph", "speedup", series, "y")
+    return Figure("Figure 5: speedup of BFS over the serial queue", "bars", "graph", "speedup", series, "y",
+                  tabled=True)
 
 
 def _sssp_table(rows: list[Row]) -> Table:
@@ -359,7 +355,7 @@ def _figure_7(rows: list[Row]) -> Figure:
         row["sssp"][SEQUENTIAL]["median"] / row["sssp"][name]["median"] if "median" in row["sssp"][name] else None
         for row in rows]) for name in (*METHODS, "scipy") if name != SEQUENTIAL]
     return Figure("Figure 7: speedup over the sequential Bellman-Ford from a frontier", "bars", "graph", "speedup",
-                  series, "y")
+                  series, "y", tabled=True)
 
 
 def _pairs_table(found: dict[str, dict[str, Any]]) -> Table:
@@ -368,8 +364,8 @@ def _pairs_table(found: dict[str, dict[str, Any]]) -> Table:
               count(one.get("n")),
               seconds(one.get("median")), ratio(plain, one.get("median"))] for name, one in found.items()]
     return Table("All pairs", ["method", "what", "n", "seconds", "speedup over the three loops"], cells, [
-        "All methods found the same distances. Searches from all vertices suit so sparse a graph; the others take as"
-        " long on a dense one."])
+        "All methods found the same distances. The graph is sparse, which suits searches; the others take as long on a"
+        " dense one."])
 
 
 def _regimes(rows: list[Row]) -> Table:

@@ -16,16 +16,16 @@ BFS, WEIGHTED = ("GAP", "networkit", "scipy", "igraph"), ("GAP", "scipy")
 FACTOR, SLACK = 1.1, 0.02
 Row = dict[str, Any]
 
-_INTRO = ("The largest finite distance of a graph, one BFS and one search along weights, by this package and by others,"
-          " on the same graphs in one run: the real graphs that the tests have, and generated ones.")
-_SOLVE = ("Solve: seconds of the search alone, with the graph in memory, as each tool tells them (programs print them,"
-          " libraries are timed around the call); medians of up to nine runs of this package and three of others. Whole"
-          " command: from the start of a process to its end, with starting Python, reading, loading and, of this"
-          " package, compiling or loading kernels, the check of the path and the answer. Peak: resident memory of that"
-          " process. Files in the format of each program are made before and not timed; F-Diam reads CSR,"
-          " Graph-Diameter text, libraries this package's store through zarr.")
-_ANSWER = ("All answer the same question, over all components; the answers were equal. F-Diam's traversals are BFS and"
-           " Winnow, Graph-Diameter's those that it counts, this package's BFS and batches of sources.")
+_INTRO = ("The largest finite distance of a graph, one BFS and one search along weights, by this package and by"
+          " others, on the same graphs in one run: the real graphs of the tests, and generated ones.")
+_SOLVE = ("Solve: seconds of the search alone, with the graph in memory, by each tool's own clock (libraries:"
+          " around the call); medians of up to nine runs of this package and three of others. Whole command: a"
+          " process from its start to its end, with loading, kernels, the check of the path and the answer."
+          " Files in the format of each program are made before and not timed: F-Diam reads CSR, Graph-Diameter"
+          " text, libraries this package's store through zarr.")
+_ANSWER = ("All gave the same answer, over all components. F-Diam's traversals are BFS and Winnow,"
+           " Graph-Diameter's as it counts them, ours BFS and batches of sources. Left out: igraph, which does a"
+           " BFS from every vertex, on larger graphs; Graph-Diameter on a text of 116,193,602 lines.")
 
 
 def page(setting: Setting, rows: list[Row], total: int) -> Page:
@@ -34,20 +34,20 @@ def page(setting: Setting, rows: list[Row], total: int) -> Page:
         ("limit of a command", f"{setting.seconds:g} s"), ("graphs", f"{len(rows)} of {total}"),
         *((name, ": ".join(absent(name))) for name in NOT_MEASURED)],
                 [
-        Section("Diameter: seconds to solve, traversals", [_solve(rows), _bars(rows, "solve", "seconds to solve")],
-                [_SOLVE, _ANSWER]),
-        Section("Diameter: whole commands", [_commands(rows), _bars(rows, "seconds", "seconds of the command")]),
-        Section("Diameter: memory", [_memory(rows), _bars(rows, "peak_bytes", "peak MiB", 2**20)]),
-        Section("Diameter: traversals", [_bars(rows, "traversals", "traversals",
-                                               tools=("emdiam", "F-Diam", "Graph-Diameter"))]),
+        Section("Diameter: seconds to solve, traversals", [
+            _solve(rows), _bars(rows, "solve", "seconds to solve"),
+            _bars(rows, "traversals", "traversals", ("emdiam", "F-Diam", "Graph-Diameter"))], [_SOLVE, _ANSWER]),
+        Section("Diameter: seconds of whole commands", [_commands(rows),
+                                                        _bars(rows, "seconds", "seconds of the command")]),
         Section("One BFS", [_searches(rows, "bfs", BFS, "One BFS with distances: milliseconds")], [
-            "Medians from the vertex of the largest degree and about three others; GAP gives parents in place of"
-            " distances. Loading is not in it."]),
+            "Milliseconds without loading: medians from the vertex of the largest degree and about three others. GAP"
+            " gives parents in place of distances; igraph, which gives lists of Python, is left out of larger"
+            " graphs."]),
         Section("One search along weights", [_searches(rows, "weighted", WEIGHTED, "Shortest paths from one vertex:"
                                                                                    " milliseconds")], [
-            "From the vertex of the largest degree; weights of the file of USA-road-d.NY, 1 to 255 by the pair"
-            " elsewhere; graphs"
-            " of up to 4 million arcs. GAP: Delta-stepping with the best of three Deltas; scipy: Dijkstra."]),
+            "Milliseconds from the vertex of the largest degree, on graphs of up to 4 million arcs; weights of the file"
+            " of USA-road-d.NY, elsewhere 1 to 255 by the pair. GAP: Delta-stepping with the best of three Deltas;"
+            " scipy: Dijkstra."]),
     ])
 
 
@@ -75,7 +75,13 @@ def _verdict(rows: list[Row]) -> str:
 
 def _cell(found: dict[str, Any], name: str) -> str:
     value = found.get(name)
-    return str(found.get("failure", found.get("stopped", "-"))) if value is None else seconds(value)
+    return _absent(found) if value is None else seconds(value)
+
+
+def _absent(found: dict[str, Any]) -> str:
+    """Why there is no figure; the texts above the tables say why something was left out."""
+    why = str(found.get("failure", found.get("stopped", "-")))
+    return "left out" if why.startswith("left out") else why
 
 
 def _solve(rows: list[Row]) -> Table:
@@ -128,27 +134,12 @@ def _commands(rows: list[Row]) -> Table:
         for row in rows], _means(rows, "seconds", "of the command"))
 
 
-def _memory(rows: list[Row]) -> Table:
-    tools = ("emdiam", *TOOLS)
-    cells = []
-    for row in rows:
-        line = [row["graph"], f"{row['arcs'] * 4 / 2**20:,.0f}"]
-        for tool in tools:
-            found = row["diameter"][tool]
-            line.append(f"{found['peak_bytes'] / 2**20:,.0f}" if "peak_bytes" in found and "failure" not in found
-                        else str(found.get("failure", found.get("stopped", "-"))))
-        cells.append(line)
-    return Table("Peak resident memory, MiB", ["graph", "arcs as int32", *tools], cells, [
-        "emdiam without --memory takes what makes it fast, here the whole graph; the interpreter with its libraries is"
-        " about 200 MiB of each of the three that run in Python."])
-
-
-def _bars(rows: list[Row], name: str, y: str, unit: float = 1.0, tools: tuple[str, ...] = ("emdiam", *TOOLS)) -> Figure:
+def _bars(rows: list[Row], name: str, y: str, tools: tuple[str, ...] = ("emdiam", *TOOLS)) -> Figure:
     names = [row["graph"] for row in rows]
     return Figure(y.capitalize(), "bars", "graph", y, [
         Series(tool, names, [None if "failure" in (found := row["diameter"][tool]) or found.get(name) is None
-                             else max(found[name], 1e-4) / unit for row in rows]) for tool in tools], "y",
-                  ["No bar: stopped by the limit, left out, or not here."])
+                             else max(found[name], 1e-4) for row in rows]) for tool in tools], "y",
+                  ["No bar: stopped by the limit, left out, or not here."], tabled=True)
 
 
 def _searches(rows: list[Row], name: str, tools: tuple[str, ...], title: str) -> Table:
@@ -162,6 +153,6 @@ def _searches(rows: list[Row], name: str, tools: tuple[str, ...], title: str) ->
         for tool in tools:
             found = row[name][tool]
             value = found.get("solve")
-            line += [str(found.get("failure", "-")) if value is None else f"{1000 * value:,.2f}", ratio(value, mine)]
+            line += [_absent(found) if value is None else f"{1000 * value:,.2f}", ratio(value, mine)]
         cells.append(line)
     return Table(title, header, cells)

@@ -89,7 +89,8 @@ def page() -> Page:
 
 def test_markdown_has_all_and_escapes_bars() -> None:
     text = markdown(page(), "python -m x")
-    assert text.startswith("# A <title>\n") and "`python -m x` draws it in `build/reproduction/x-figures.html`" in text
+    assert text.startswith("# A <title>\n")
+    assert "`python -m x` draws the figures in `build/reproduction/x-figures.html`" in text
     assert "| <b>\\| | 1 | - |" in text and "| a | 1 | 2 |\n| b | - | 0.5 |" in text
     assert "Nothing was measured." in text and "more & less" in text
     tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
