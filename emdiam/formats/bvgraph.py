@@ -34,7 +34,9 @@ _MOST_OFFSET_BYTES = 1 << 20  # of one offset
 _BLOCK_BYTES = 1 << 18
 _SPAN_NODES = 1 << 16
 _BACK = (64, 512, 4096)
-_SHARE = 24  # of the memory for rows that others copy from; one each for the first thread, the one before, and others
+# Room for rows that others copy from: of the memory beyond _FREE a 24th, each for the first thread, the one before, and
+# others. It does not grow where little memory would do, so that what a refusal names for that works.
+_SHARE, _FREE, _LEAST_ROOM = 24, 512 << 20, 4 << 20
 _MOST_TAIL = 128  # bits of 0 behind the last row, as words are filled up
 _AGAIN = "fetch the file again"
 _TURNED = np.array([int(f"{byte:08b}"[::-1], 2) for byte in range(256)], np.uint8)
@@ -280,7 +282,7 @@ class BvGraphSource(FileSource):
         return 3 * self._room()
 
     def _room(self) -> int:
-        return (self.wishes.memory_bytes or default_memory_bytes()) // _SHARE
+        return max(_LEAST_ROOM, ((self.wishes.memory_bytes or default_memory_bytes()) - _FREE) // _SHARE)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError with node and bit for a stream that is damaged, BudgetError for rows that
@@ -434,4 +436,4 @@ class _Decoding:
             raise BudgetError(
                 f"a row and those that it may be copied from take {format_size(need.args[0])}, and"
                 f" {format_size(self._most)} are planned for them", path=self._graph.name,
-                remedy=f"give --memory {(need.args[0] * _SHARE >> 20) + 1}MiB or more") from None
+                remedy=f"give --memory {(need.args[0] * _SHARE + _FREE >> 20) + 1}MiB or more") from None

@@ -7,7 +7,7 @@ from tests.mutations.fault import Fault
 _DURABLE, _LINKS = ("tests/test_durable.py",), ("tests/test_links.py", "tests/test_durable.py")
 _PLACE, _PLANTED = ("tests/store/test_place.py",), ("tests/cli/test_planted.py",)
 _STOPPING = ("tests/cli/test_stopping.py",)
-_BVGRAPH, _FUZZ = ("tests/formats/test_bvgraph.py",), ("tests/fuzz/test_fuzz.py",)
+_BVGRAPH = ("tests/formats/test_bvgraph.py",)
 _CHANGING, _UNANSWERED = ("tests/conversion/test_changing.py",), ("tests/cli/test_unanswered.py",)
 
 FILE_FAULTS = (
@@ -15,7 +15,7 @@ FILE_FAULTS = (
     Fault("the last block of a row that others are copied from is left out", "emdiam/formats/bvgraph_kernels.py",
           "    for i in range(rest):\n", "    for i in range(rest - 1):\n", _BVGRAPH),
     Fault("a successor that is copied may come again", "emdiam/formats/bvgraph_kernels.py",
-          "        if at < end and ids[at] == id_:\n            return TWICE, pos\n", "", _FUZZ),
+          "        if at < end and ids[at] == id_:\n            return TWICE, pos\n", "", _BVGRAPH),
     Fault("rows to copy from are lost between two batches", "emdiam/formats/bvgraph.py",
           "kept = rows[0][rows[1] > 0]", "kept = rows[0][rows[1] > 1]", _BVGRAPH),
     Fault("offsets of another graph are believed", "emdiam/formats/bvgraph.py",
