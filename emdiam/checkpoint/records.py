@@ -22,9 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from crc32c import crc32c
-from numcodecs import blosc
 
+from ..compression import compress, crc32c, decompress, decompressed
 from ..durable import sync_path
 from ..errors import InputError
 
@@ -176,12 +175,12 @@ def _crc(kind: int, payload: bytes, before: int) -> int:
 def warm_up() -> None:
     """Have the codec take its memory now, so that it counts as the program's own in the memory plan."""
     piece = np.arange(PIECE_BYTES // 8)
-    blosc.decompress(pack(piece), np.empty_like(piece))
+    decompress(pack(piece), np.empty_like(piece))
 
 
 def pack(values: np.ndarray) -> bytes:
     """A piece of an array, packed."""
-    return bytes(blosc.compress(np.ascontiguousarray(values), b"lz4", _LEVEL, blosc.SHUFFLE, 0))
+    return compress(np.ascontiguousarray(values), _LEVEL)
 
 
 @dataclass(frozen=True)
@@ -202,7 +201,7 @@ class Record:
         """The pieces of an array as they were written."""
         dtype = np.dtype(self._dtypes[name])
         for frame, _ in self._frames[name]:
-            yield np.frombuffer(blosc.decompress(self._file.payload(frame)), dtype)
+            yield decompressed(self._file.payload(frame)).view(dtype)
 
     def read(self, name: str, out: np.ndarray | None = None) -> np.ndarray:
         """The array `name`, into `out` if given. Raises InputError if it does not fit there."""
@@ -216,7 +215,7 @@ class Record:
                              remedy="begin again without it")
         at = 0
         for frame, items in packed:
-            blosc.decompress(self._file.payload(frame), out[at : at + items])
+            decompress(self._file.payload(frame), out[at : at + items])
             at += items
         return out
 

@@ -22,6 +22,8 @@ from .process import (
     fill_closed_streams,
     hide_warnings_of_libraries,
     settle_malloc,
+    settle_start,
+    spare_the_end,
     stopping_on_signals,
 )
 
@@ -65,6 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Entry point of the console script: run the command line and leave with its exit code."""
     fill_closed_streams()
     settle_malloc()
+    settle_start()
     allow_many_files()
     hide_warnings_of_libraries()
     completing = os.environ.get(COMPLETE)
@@ -80,4 +83,5 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if code is None:
             complain("emdiam: stopped by the user")
             code = USER_FAULT
+    spare_the_end()
     sys.exit(code)

@@ -21,9 +21,9 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from crc32c import crc32c
 
 from ..checkpoint.records import State
+from ..compression import crc32c
 from ..sorting.plan import SortPlan
 from ..sorting.scratch import ScratchFile
 from ..sorting.sort import SortContext, in_order

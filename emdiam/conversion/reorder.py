@@ -23,9 +23,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from crc32c import crc32c
 
 from ..checkpoint.records import State
+from ..compression import crc32c
 from ..errors import BudgetError, InputError, MoreMemoryError, StoreError
 from ..formats.source import SourceInfo
 from ..malloc import return_freed_memory

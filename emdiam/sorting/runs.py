@@ -26,10 +26,9 @@ from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
-from crc32c import crc32c
-from numcodecs import blosc
 
 from ..checkpoint.records import State
+from ..compression import compress, crc32c, decompressed
 from .scratch import ScratchFile
 
 Keys = npt.NDArray[np.uint64]
@@ -227,20 +226,19 @@ def _decode(data: memoryview, followed: bool) -> Entries:
     body = data[:-_CRC_BYTES]
     if crc32c(body) != int.from_bytes(data[-_CRC_BYTES:], "little"):
         raise OSError("a block of the scratch file came back with a wrong checksum: the disk is faulty")
-    words = np.frombuffer(blosc.decompress(body), np.uint64)
+    words = decompressed(body).view(np.uint64)
     if not followed:
         return np.cumsum(words, dtype=np.uint64)
-    entries = words.reshape(2, -1).copy()
+    entries = words.reshape(2, -1)
     np.cumsum(entries[0], out=entries[0])
     return entries
 
 
 def _encode(entries: Entries) -> bytes:
-    """One block: differences and numbers, compressed, checksum. Runs in worker threads (blosc is in context mode
-    there)."""
+    """One block: differences and numbers, compressed, checksum. Runs in worker threads."""
     keys, differences = keys_of(entries), np.array(entries, order="C")
     np.subtract(keys[1:], keys[:-1], out=keys_of(differences)[1:])
-    data: bytes = blosc.compress(differences, b"lz4", _LEVEL, blosc.SHUFFLE)
+    data = compress(differences, _LEVEL)
     return data + crc32c(data).to_bytes(_CRC_BYTES, "little")
 
 

@@ -28,9 +28,8 @@ from struct import Struct
 from typing import Any
 
 import numpy as np
-from crc32c import crc32c
-from numcodecs import blosc
 
+from ..compression import compress, crc32c, decompress
 from ..errors import InputError, StoreError
 from ..malloc import keep_remnants
 
@@ -39,9 +38,6 @@ _BLOSC_LEVEL = 5
 _PCODEC_LEVEL = 8
 # The checksum, and what a header of blosc says of bytes decoded and encoded.
 _CRC, _BLOSC = Struct("<I"), Struct("<4xI4xI")
-
-# Context mode: safe from several threads at once and without blosc's own pool.
-blosc.use_threads = False
 
 
 @contextmanager
@@ -78,7 +74,7 @@ class _OnThread(threading.local):
 
     def __init__(self) -> None:
         keep_remnants()
-        self.decompress = blosc.decompress
+        self.decompress = decompress
 
 
 _on_thread = _OnThread()
@@ -108,7 +104,7 @@ class ChunkCodec:
         elif self._pc is not None:
             data = bytes(self._pc.encode(chunk))
         else:
-            data = blosc.compress(chunk, b"lz4", _BLOSC_LEVEL, blosc.SHUFFLE)
+            data = compress(chunk, _BLOSC_LEVEL)
         return data + crc32c(data).to_bytes(CRC_BYTES, "little")
 
     def decode(self, data: memoryview, out: np.ndarray) -> None:

@@ -13,8 +13,8 @@ from contextlib import closing
 from typing import ClassVar
 
 import numpy as np
-from crc32c import crc32c
 
+from ...compression import crc32c
 from ...sorting.scratch import ScratchFile
 from ...stream.offsets import build_offsets, following_starts
 from ..arcs import ArcsOnDisk
