@@ -1,10 +1,10 @@
 """LZ4 by the Blosc of numcodecs, and CRC-32C by the package crc32c, without what these import beside.
 
 Importing crc32c reads the metadata of installed packages; importing numcodecs imports all of its codecs and looks for
-those of other packages, however many are installed. That is 50 ms of CPU and more, a fifth of `emdiam info`, for two
-functions of C. So the compiled module of crc32c is loaded without its package, and decoding is called by the interface
-of C-Blosc in the library that numcodecs has compiled. Where a release has them in another place, the packages are
-imported: tests/test_compression.py says so then.
+those of other packages, however many are installed. That is 50 ms of CPU and more, a fifth of `emdiam info`, for three
+functions of C. So the compiled module of crc32c is loaded without its package, and those of Blosc are called by the
+interface of C-Blosc in the library that numcodecs has compiled. Where a release has them in another place, the packages
+are imported: tests/test_compression.py says so then.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
 
 import numpy as np
-
-_Decoder = Callable[[Any, np.ndarray], None]
 
 
 def _compiled(package: str, name: str) -> ModuleSpec | None:
@@ -47,28 +46,75 @@ def _checksum() -> Callable[..., int]:
 crc32c = _checksum()
 
 
-@cache
-def _decoder() -> _Decoder:
-    """decompress, by the library of C where it is found."""
-    spec = _compiled("numcodecs", "blosc")
-    function = getattr(ctypes.CDLL(spec.origin), "blosc_decompress_ctx", None) if spec and spec.origin else None
-    if function is None:
-        return _blosc().decompress  # type: ignore[no-any-return]
-    function.restype = ctypes.c_int
-    function.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+class _Library:
+    """Blosc in the library that numcodecs has compiled, each call in a context of its own: safe from several threads,
+    and without a pool. Raises AttributeError where it has not the functions of C-Blosc (blosc.h)."""
 
-    def decode(data: Any, out: np.ndarray) -> None:
+    def __init__(self, path: str) -> None:
+        library = ctypes.CDLL(path)
+        number, size, place = ctypes.c_int, ctypes.c_size_t, ctypes.c_void_p
+        self._compress, self._decompress = library.blosc_compress_ctx, library.blosc_decompress_ctx
+        self._compress.argtypes = number, number, size, size, place, place, size, ctypes.c_char_p, size, number
+        self._decompress.argtypes = place, place, size, number
+        self._compress.restype = self._decompress.restype = number
+
+    def compress(self, values: np.ndarray, level: int) -> memoryview:
+        """See compress."""
+        out = np.empty(values.nbytes + _MOST_MORE, np.uint8)
+        length = self._compress(level, _SHUFFLE, values.itemsize, values.nbytes, values.ctypes.data, out.ctypes.data,
+                                out.nbytes, _NAME, 0, 1)
+        if length <= 0:
+            raise RuntimeError("Blosc cannot encode it")
+        return out[:length].data
+
+    def decompress(self, data: Any, out: np.ndarray) -> None:
+        """See decompress."""
         source = np.frombuffer(data, np.uint8)
-        if function(source.ctypes.data, out.ctypes.data, out.nbytes, 1) != out.nbytes:
+        if self._decompress(source.ctypes.data, out.ctypes.data, out.nbytes, 1) != out.nbytes:
             raise RuntimeError("Blosc cannot decode it")
 
-    return decode
+
+class _Package:
+    """The same by numcodecs' own functions."""
+
+    def __init__(self) -> None:
+        from numcodecs import blosc
+
+        blosc.use_threads = False  # each call in a context of its own
+        self._blosc = blosc
+
+    def compress(self, values: np.ndarray, level: int) -> memoryview:
+        """See compress."""
+        return memoryview(self._blosc.compress(values, _NAME, level, _SHUFFLE))
+
+    def decompress(self, data: Any, out: np.ndarray) -> None:
+        """See decompress."""
+        self._blosc.decompress(data, out)
+
+
+# By blosc.h: a shuffle of bytes, and what an encoded piece may have more than its values.
+_NAME, _SHUFFLE, _MOST_MORE = b"lz4", 1, 16
+
+
+@cache
+def _blosc() -> _Library | _Package:
+    """What encodes and decodes."""
+    spec = _compiled("numcodecs", "blosc")
+    if spec is not None and spec.origin is not None:
+        with suppress(AttributeError, OSError):
+            return _Library(spec.origin)
+    return _Package()
+
+
+def compress(values: np.ndarray, level: int) -> memoryview:
+    """Values, contiguous, after a byte shuffle by LZ4: a view of memory of its own; from any thread."""
+    return _blosc().compress(values, level)
 
 
 def decompress(data: Any, out: np.ndarray) -> None:
     """Decode what `compress` gave, any buffer, into all of `out`, contiguous. The caller has seen that both have the
     sizes of the header; from any thread. Raises RuntimeError for what has such a header and is not Blosc's."""
-    _decoder()(data, out)
+    _blosc().decompress(data, out)
 
 
 def decompressed(data: Any) -> np.ndarray:
@@ -76,19 +122,3 @@ def decompressed(data: Any) -> np.ndarray:
     out = np.empty(int.from_bytes(data[4:8], "little"), np.uint8)
     decompress(data, out)
     return out
-
-
-@cache
-def _blosc() -> Any:
-    """numcodecs.blosc, in context mode: safe from several threads at once, and without a pool of its own."""
-    from numcodecs import blosc
-
-    blosc.use_threads = False
-    return blosc
-
-
-def compress(values: np.ndarray, level: int) -> bytes:
-    """Values, contiguous, after a byte shuffle by LZ4; from any thread."""
-    blosc = _blosc()
-    packed: bytes = blosc.compress(values, b"lz4", level, blosc.SHUFFLE)
-    return packed

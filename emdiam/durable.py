@@ -7,10 +7,7 @@ import errno
 import fcntl
 import os
 import re
-import secrets
-import shutil
 import stat
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -62,6 +59,8 @@ def remove_folder(folder: Path, last: str) -> None:
         try:
             for entry in folder.iterdir():
                 if entry.is_dir() and not entry.is_symlink():
+                    import shutil
+
                     shutil.rmtree(entry)
                 elif entry.name != last:
                     entry.unlink(missing_ok=True)
@@ -142,7 +141,7 @@ def _stem(target: Path) -> str:
 def _fresh(target: Path) -> tuple[Path, int]:
     """A new, empty file beside `target`: its name, and a descriptor that holds its lock. Raises OSError."""
     for _ in range(_ATTEMPTS):
-        fresh = target.with_name(f"{_stem(target)}.{secrets.token_hex(4)}{_PARTIAL}")
+        fresh = target.with_name(f"{_stem(target)}.{os.urandom(4).hex()}{_PARTIAL}")
         try:
             handle = os.open(fresh, _NEW, 0o666)
         except FileExistsError:
@@ -317,6 +316,8 @@ def _as_it_is(target: Path) -> bool:
 def user_of(folder: Path) -> int:
     """The user to whom a file belongs that this process makes in the folder: a file system may call users of another
     machine, or root, by another number. Raises OSError."""
+    import tempfile
+
     with tempfile.TemporaryFile(dir=folder) as file:
         return os.fstat(file.fileno()).st_uid
 

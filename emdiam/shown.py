@@ -5,10 +5,11 @@ from __future__ import annotations
 import reprlib
 from collections import Counter
 from collections.abc import Mapping
-from decimal import Decimal
-from fractions import Fraction
-from html import escape
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+    from fractions import Fraction
 
 
 class Words(str):
@@ -83,6 +84,8 @@ class Shown:
         return f"{type(self).__name__}({', '.join(f'{name}={_short(name, x)}' for name, x in self._shown().items())})"
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         rows = "".join(f"<tr><th style='text-align: left'>{escape(_words(name))}</th>"
                        f"<td style='text-align: left'>{escape(_text(name, value))}</td></tr>"
                        for name, value in self._shown().items())

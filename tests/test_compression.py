@@ -21,9 +21,9 @@ VALUES = np.sort(np.random.default_rng(5).integers(0, 1 << 20, 1 << 16)).astype(
 def no_compiled_modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Releases of both packages that have their compiled modules under other names."""
     monkeypatch.setattr(compression, "_compiled", lambda *_: None)
-    compression._decoder.cache_clear()
+    compression._blosc.cache_clear()
     yield
-    compression._decoder.cache_clear()
+    compression._blosc.cache_clear()
 
 
 @pytest.mark.parametrize("values", [VALUES, VALUES[:1], np.zeros(9, np.uint64), np.arange(70_000.0)], ids=len)
@@ -33,6 +33,8 @@ def test_values_come_back(values: np.ndarray) -> None:
     compression.decompress(memoryview(packed), out)
     np.testing.assert_array_equal(out, values)
     np.testing.assert_array_equal(compression.decompressed(packed).view(values.dtype), values)
+    blosc.use_threads = False
+    assert packed == blosc.compress(values, b"lz4", 5, blosc.SHUFFLE)
     assert blosc.decompress(packed) == values.tobytes()
 
 
@@ -62,6 +64,7 @@ def test_checksums_are_those_of_the_package(buffer: type) -> None:
 
 def test_packages_are_imported_where_their_compiled_modules_are_not_found(no_compiled_modules: None) -> None:
     assert compression._checksum() is crc32c_package.crc32c
+    assert isinstance(compression._blosc(), compression._Package)
     packed, out = compression.compress(VALUES, 5), np.empty_like(VALUES)
     compression.decompress(packed, out)
     np.testing.assert_array_equal(out, VALUES)
@@ -72,6 +75,7 @@ def test_a_reader_imports_neither_package_and_they_can_be_imported_later() -> No
     all the same, but every command that opens a store takes 50 ms more: give it the new names."""
     code = ("import sys, numpy as np\nfrom emdiam import compression\n"
             "packed, out = bytes.fromhex(sys.argv[1]), np.empty(9, np.uint64)\n"
+            "assert compression.compress(np.arange(9, dtype=np.uint64), 5) == packed\n"
             "compression.decompress(packed, out), compression.crc32c(packed)\n"
             "print({'crc32c', 'numcodecs', 'importlib.metadata'} & set(sys.modules), out.sum())\n"
             "import crc32c, numcodecs\nassert crc32c.crc32c(packed) == compression.crc32c(packed)\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import psutil
 import pytest
 
 from emdiam import units
@@ -60,6 +61,24 @@ def test_format_size() -> None:
 def test_peak_is_at_least_current() -> None:
     current = units.current_rss_bytes()  # first: the next line may take a page more
     assert units.peak_rss_bytes() >= current > 1 << 20
+
+
+def test_memory_is_what_psutil_reads() -> None:
+    """The resident set, but for what the reading itself takes; what is available, on a machine where others work."""
+    assert abs(psutil.Process().memory_info().rss - units.current_rss_bytes()) < 4 << 20
+    assert 0 < units._available_bytes() <= psutil.virtual_memory().total
+
+
+@pytest.mark.parametrize(("lines", "available"), [
+    ("MemTotal: 4000 kB\nMemFree: 1000 kB\nMemAvailable: 3000 kB\n", 3000 << 10),
+    ("MemTotal: 4000 kB\nMemFree: 1000 kB\nMemAvailable: 90000 kB\n", 4000 << 10),  # of the machine around it
+    ("MemTotal: 4000 kB\nMemFree: 1000 kB\nHugePages_Total: 0\n", 1000 << 10),
+])
+def test_available_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: str, available: int) -> None:
+    file = tmp_path / "meminfo"
+    file.write_text(lines)
+    monkeypatch.setattr(units, "Path", lambda name: file if name == "/proc/meminfo" else Path(name))
+    assert units._available_bytes() == available
 
 
 @pytest.mark.parametrize("layout", ["v2", "v1"])

@@ -17,7 +17,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -260,6 +259,8 @@ class Folder:
 
     def _remove_reordered(self) -> None:
         """Renamed first, so that no part of it is taken for a store."""
+        import shutil
+
         gone = self.path / _REMOVING
         shutil.rmtree(gone, ignore_errors=True)
         if (self.path / REORDERED).is_dir():

@@ -180,7 +180,7 @@ def warm_up() -> None:
 
 def pack(values: np.ndarray) -> bytes:
     """A piece of an array, packed."""
-    return compress(np.ascontiguousarray(values), _LEVEL)
+    return bytes(compress(np.ascontiguousarray(values), _LEVEL))
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..engine.counting import ColumnCounting
-from ..engine.cpu import CpuEngine, CpuForest
+from ..engine.cpu import CpuEngine
+from ..engine.forest import CpuForest
 from ..engine.interface import Engine, Facts, Labels
 from ..engine.reporter import Reporter
 from ..errors import StateLost

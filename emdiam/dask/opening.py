@@ -22,8 +22,7 @@ from ..engine.cpu import CpuEngine
 from ..engine.needs import Needs
 from ..errors import InputError
 from ..progress import Event, Listener, TimeOver
-from ..store.check import blamed_on
-from ..store.store import Store
+from ..store.store import Store, blamed_on
 from ..units import default_memory_bytes
 from .engine import DaskEngine
 from .internals import RunCluster, await_workers, cluster_settings

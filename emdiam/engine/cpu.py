@@ -8,16 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ..errors import BudgetError
 from ..progress import Listener, TimeOver
-from ..store.check import blamed_on
-from ..store.store import Store
+from ..store.store import Store, blamed_on
 from ..stream.blocks import build_block_table
 from ..stream.counters import SharedCounters
 from ..stream.pager import Arena, Pager
@@ -26,17 +24,10 @@ from ..stream.reserve import Reserve
 from ..stream.rows import RowCheck
 from ..stream.threads import Threads
 from ..traverse.bfs import NOTHING_LEARNED, BfsResult, BfsRun
-from ..traverse.clusters import RamLabels, grow_clusters, sample_vertices
 from ..traverse.columns import Column, smallest_dtype
 from ..traverse.components import Components
-from ..traverse.condense import push_condensed, push_renumbered
 from ..traverse.core import Core, highest_degrees, list_degree, max_degree_vertex
-from ..traverse.cores import degeneracy
-from ..traverse.distance_table import DistanceTable
-from ..traverse.domination import dominating
-from ..traverse.euler import euler_masters
 from ..traverse.hidden import HiddenComponents, find_components
-from ..traverse.hyperball import BallSums, HyperBallRun
 from ..traverse.level_windows import MAX_WINDOW_SOURCES, LevelWindowBatch, LevelWindows
 from ..traverse.multi import MOST_BITS, MultiRun, batch_for
 from ..traverse.multi_wide import MOST_WIDE_BITS, WideRun
@@ -44,16 +35,17 @@ from ..traverse.paths import SteepWatch, all_edges_exist, count_steep, follow_ch
 from ..traverse.pivot_bounds import PivotBounds, RamPivotBounds
 from ..traverse.ram_column import RamColumn
 from ..traverse.shared_sweeps import MOST_TOGETHER, SharedSweeps
-from ..traverse.spanning import SpanningForest, buffer_sizes, spanning_forest
 from ..traverse.spread import SpreadRun
-from ..traverse.tally import DistanceSums, tally_runs
-from ..traverse.tree_diameter import tree_diameter
-from ..traverse.tree_refinement import RamRefinement, RamTrees
-from ..traverse.triangles import count_triangles
 from ..traverse.workspace import Workspace, set_bits
 from .interface import Engine, Facts, Labels
 from .needs import Needs
 from .reporter import Reporter
+
+if TYPE_CHECKING:
+    from ..traverse.distance_table import DistanceTable
+    from ..traverse.hyperball import BallSums, HyperBallRun
+    from ..traverse.tally import DistanceSums
+    from .forest import CpuForest
 
 Opened = TypeVar("Opened", bound=Any)
 
@@ -127,14 +119,21 @@ class LocalEngine:
 
     def sample_vertices(self, key: int, expected: int) -> np.ndarray:
         """See Engine.sample_vertices."""
+        from ..traverse.clusters import sample_vertices
+
         return sample_vertices(self.core, key, expected, self.rank_array)
 
     def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:
         """See Engine.grow_clusters."""
+        from ..traverse.clusters import grow_clusters
+
         return grow_clusters(self.core, masters, self.rank_array, self.reporter.heartbeat, most_rounds)
 
     def condense(self, by: Labels | np.ndarray, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
         """See Engine.condense."""
+        from ..traverse.clusters import RamLabels
+        from ..traverse.condense import push_condensed, push_renumbered
+
         if isinstance(by, np.ndarray):
             push_renumbered(self.core, by, bits, push, self.reporter.heartbeat)
         else:
@@ -144,6 +143,8 @@ class LocalEngine:
     def restart(self, labels: Labels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray,
                 most_scans: int | None = None) -> bool:
         """See Engine.restart."""
+        from ..traverse.clusters import RamLabels
+
         assert isinstance(labels, RamLabels)
         most_blocks = None if most_scans is None else most_scans * self.facts.n_blocks
         self.core.counters.add(traversals=1)
@@ -151,6 +152,9 @@ class LocalEngine:
 
     def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> CpuForest:
         """See Engine.spanning_forest."""
+        from ..traverse.spanning import buffer_sizes, spanning_forest
+        from .forest import CpuForest
+
         if buffer_bytes is None:
             least, best = buffer_sizes(self.facts.n_vertices, self.store.id_dtype.itemsize)
             buffer_bytes = least + min(self.facts.pool_bytes, best - least)
@@ -161,6 +165,8 @@ class LocalEngine:
         """One run of HyperBall with 2^log2_registers registers a vertex: float64, by how much all balls together grow
         at each level, estimated from all registers (row 0), and without each group of them. key : of hashes, below
         2^64. sums : takes what is summed at vertices."""
+        from ..traverse.hyperball import HyperBallRun
+
         self.reporter.begin()
         run = HyperBallRun(self.core, log2_registers, key, self.rank_array, sums)
         self._finish(run)
@@ -171,10 +177,14 @@ class LocalEngine:
 
     def triangles(self) -> np.ndarray:
         """Triangles at every vertex, int64[n]. Raises MoreMemoryError where the pool has no room for two rows."""
+        from ..traverse.triangles import count_triangles
+
         return count_triangles(self.core, self.facts.pool_bytes, self.reporter.heartbeat)
 
     def degeneracy(self) -> int:
         """The largest k with a k-core."""
+        from ..traverse.cores import degeneracy
+
         return degeneracy(self.core, self.reporter.heartbeat)
 
     # -- rows -----------------------------------------------------------------------------------
@@ -223,6 +233,8 @@ class LocalEngine:
                                watch if watch is not None and watch.label is label else None)
         if name != "tree-diameter":
             raise ValueError(f"unknown scan kernel {name!r}")
+        from ..traverse.tree_diameter import tree_diameter
+
         if column.gather([source])[0] != 0:
             raise ValueError(f"vertex {source} is not the source of these distances")
         return tree_diameter(self.core, column.raw(), self.rank_array, self.reporter.heartbeat)
@@ -308,6 +320,8 @@ class CpuEngine(LocalEngine, Engine):
     def count_distances(self, sources: np.ndarray, table: DistanceTable, *, groups: np.ndarray | int = 0,
                         sums: DistanceSums | None = None) -> None:
         """See Counting."""
+        from ..traverse.tally import tally_runs
+
         self.reporter.begin()
         most = batch_for(self.facts.n_vertices, self.facts.pool_bytes)
         longest = 0
@@ -331,6 +345,8 @@ class CpuEngine(LocalEngine, Engine):
     def dominating(self, vertices: np.ndarray, hops: int, bound: Column, limit: int,
                    most: int) -> tuple[np.ndarray, np.ndarray]:
         """See WideBatches."""
+        from ..traverse.domination import dominating
+
         return dominating(self.core, vertices, hops, (bound.raw(), limit), most)
 
     def _windows(self, sources: np.ndarray, columns: Sequence[Column]) -> np.ndarray:
@@ -368,25 +384,6 @@ class CpuEngine(LocalEngine, Engine):
         self.core.counters.add(traversals=1)
         self.reporter.end("spread", reached=run.lowered)
         return run.lowered
-
-
-@dataclass
-class CpuForest(SpanningForest):
-    """See emdiam.engine.interface.Forest. engine : that made it."""
-
-    engine: LocalEngine
-
-    def euler_masters(self, spacing: int) -> np.ndarray:
-        """See Forest."""
-        return euler_masters(self, spacing, self.engine.rank_array, self.engine.reporter.heartbeat)
-
-    def trees(self) -> RamTrees:
-        """See Forest."""
-        return RamTrees(self.engine.core, self, self.engine.rank_array, self.engine.reporter.heartbeat)
-
-    def refine(self) -> RamRefinement:
-        """See Forest."""
-        return RamRefinement(self.engine.core, self.raw, self.engine.rank_array, self.engine.reporter.heartbeat)
 
 
 def plan_engine(store: Store, needs: Needs, *, memory_bytes: int | None = None, arena_bytes: int | None = None,

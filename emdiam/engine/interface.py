@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ..store.store import Store
 from ..traverse.columns import Column
-from ..traverse.components import Components
-from ..traverse.distance_table import DistanceTable
-from ..traverse.pivot_bounds import PivotBounds
-from ..traverse.tally import DistanceSums
-from ..traverse.tree_refinement import TreeBounds
-from .reporter import Reporter
+
+if TYPE_CHECKING:
+    from ..traverse.components import Components
+    from ..traverse.distance_table import DistanceTable
+    from ..traverse.pivot_bounds import PivotBounds
+    from ..traverse.tally import DistanceSums
+    from ..traverse.tree_refinement import TreeBounds
+    from .reporter import Reporter
 
 _PIECE = 1 << 16
 

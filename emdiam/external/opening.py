@@ -16,8 +16,7 @@ from ..engine.needs import MOST_ON_DISK, Needs
 from ..errors import BudgetError
 from ..progress import Listener, TimeOver
 from ..sorting.scratch import Scratch
-from ..store.check import blamed_on
-from ..store.store import Store
+from ..store.store import Store, blamed_on
 from ..stream.counters import SharedCounters
 from ..stream.plan import (
     MIN_BLOCKS,

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputError
-from .arrays import arrow_ids, may_have_ids
+from .arrays import arrow_ids, arrow_numbers, may_have_ids
 from .base import Named
 from .digits import are_long
 from .source import EdgeBatch, pairs_per_batch
@@ -186,7 +186,7 @@ class ArrowEdges(Named):
             floats = checked_weights(texts.cast(pa.float64()).to_numpy(zero_copy_only=False), self.weights, refusal)
             long = are_long(texts, floats)
             return self.weights.digits.taken(floats, long, texts.take(pa.array(long)))
-        return checked_weights(column.to_numpy(zero_copy_only=False), self.weights, refusal)
+        return checked_weights(arrow_numbers(column), self.weights, refusal)
 
     def _are_ends(self, places: Sequence[int]) -> bool:
         """Whether the first two of these columns, which are of one kind and have other names, are taken for the ids."""

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from ..errors import InputError
+from .arrays import arrow_numbers
 from .digits import are_long
 from .look_sample import whole_number
 from .source import EdgeBatch, SourceInfo
@@ -157,7 +158,7 @@ class CsvSource(TextSource):
             texts = pc.replace_substring(texts, ",", ".")
         if not pc.all(pc.match_substring_regex(texts, WEIGHT_TEXT), min_count=0).as_py():
             raise pa.ArrowInvalid("a weight is not a number")
-        weights = texts.cast(pa.float64()).to_numpy() + 0.0  # 0.0, not -0.0
+        weights = arrow_numbers(texts.cast(pa.float64())) + 0.0  # 0.0, not -0.0
         assert self.weights is not None
         if not np.isfinite(weights).all() or (not self.weights.negative and len(weights) and weights.min() < 0):
             raise pa.ArrowInvalid("a weight is not finite, or negative")
@@ -209,7 +210,7 @@ def _checked_integers(column: Any, strict: bool) -> Any:
         if strict and pc.any(pc.match_substring_regex(texts, _LEADING_ZERO), min_count=0).as_py():
             raise pa.ArrowInvalid("an id has leading zeros")
         column = texts.cast(pa.int64())
-    ids = column.to_numpy()
+    ids = arrow_numbers(column)
     if len(ids) and ids.min() < 0:
         raise pa.ArrowInvalid("an id is negative")
     return ids.astype(np.int64, copy=False)

@@ -16,13 +16,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InputError, no_such
-from .source import EdgeSource
 
 if TYPE_CHECKING:
     from .base import FileSource
     from .inputs import Input
     from .look import Reading
-    from .source import Wishes
+    from .source import EdgeSource, Wishes
+
+HEADERS = ("auto", "none", "counts", "names")
+"""What the first line of a text may be said to be: an edge (none), counts of vertices and edges, or names."""
+
 
 @dataclass(frozen=True)
 class Format:

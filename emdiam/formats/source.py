@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ..errors import InputError
+from .registry import HEADERS
 
 if TYPE_CHECKING:
     from .weights import WeightChoice
@@ -118,9 +119,6 @@ class EdgeSource(Protocol):
         """Bytes of input consumed so far (for progress against info().size_bytes)."""
         ...
 
-
-HEADERS = ("auto", "none", "counts", "names")
-"""What the first line of a text may be said to be: an edge (none), counts of vertices and edges, or names."""
 
 
 @dataclass(frozen=True)

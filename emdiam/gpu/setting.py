@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ..errors import DeviceError, InputError
-from .device import Device
 from .failures import DEVICE_FAULTS as DEVICE_FAULTS
-from .paging_model import ALL_WAYS, PagingModel
+
+if TYPE_CHECKING:
+    from .device import Device
+    from .paging_model import PagingModel
 
 CPU, AUTO = "cpu", "auto"
 
@@ -19,8 +22,8 @@ class OnDevice:
     takes one, a name of gpu.mappings (None: the variant's own choice). Both with knobs or not.
     vram_bytes : device memory to use at most (None: what is free). others : further devices, which get copies of the
     graph and share the work of many sources. model : what ways of paging cost (None: measured when a graph is
-    opened); ways : those that may be taken, of ALL_WAYS, where edges do not fit; paged : page them even where they
-    would."""
+    opened); ways : those that may be taken where edges do not fit, of ALL_WAYS of paging_model.py (None: all); paged :
+    page them even where they would."""
 
     device: Device
     bfs: str = AUTO
@@ -28,7 +31,7 @@ class OnDevice:
     vram_bytes: int | None = None
     others: tuple[Device, ...] = ()
     model: PagingModel | None = None
-    ways: tuple[str, ...] = ALL_WAYS
+    ways: tuple[str, ...] | None = None
     paged: bool = False
 
 

@@ -16,7 +16,7 @@ from .failures import at_the_end
 from .graph import DeviceGraph, offsets_dtype
 from .page_cache import PageCache, measure
 from .paged import PagedGraph
-from .paging_model import IN_PLACE, UP
+from .paging_model import ALL_WAYS, IN_PLACE, UP
 from .setting import OnDevice
 from .vram import VramPlan
 
@@ -76,7 +76,7 @@ def open_graph(core: Core, setting: OnDevice, plan: VramPlan, tick: Callable[[],
     pages = PageCache(device, core, shift, plan.kept_pages << (plan.page_shift - shift))
     try:
         offsets = upload_offsets(device, core)
-        ways = tuple(way for way in setting.ways if way not in (IN_PLACE, UP) or pages.in_order)
+        ways = tuple(way for way in setting.ways or ALL_WAYS if way not in (IN_PLACE, UP) or pages.in_order)
         model = setting.model or measure(device, core, pages)
         return PagedGraph(offsets, device.empty(0, core.pager.arena.ids.dtype), core, pages, model, ways)
     except BaseException as error:

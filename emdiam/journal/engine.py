@@ -19,7 +19,8 @@ import numpy as np
 
 from ..checkpoint.folder import DamagedError, Folder
 from ..checkpoint.records import Record, RecordWriter
-from ..engine.cpu import CpuForest, LocalEngine
+from ..engine.cpu import LocalEngine
+from ..engine.forest import CpuForest
 from ..traverse.bfs import BfsResult
 from ..traverse.clusters import RamLabels
 from ..traverse.columns import Column

@@ -136,8 +136,8 @@ class Forecast:
     never above the plan. reads : how often
     all blocks are expected to be read; least_reads : at least. predicted_bytes_read, least_bytes_read : the same as
     encoded bytes of the store; None where its size is not known (a store behind a URL). scratch_bytes : of temporary
-    files, at worst. vram_bytes : of a GPU that holds the whole graph. certain : whether the bytes read are known,
-    because every block is read once. probed : whether the graph has been looked at."""
+    files, at worst. vram_bytes : of a GPU that holds the whole graph; 0 where nobody asked. certain : whether the bytes
+    read are known, because every block is read once. probed : whether the graph has been looked at."""
 
     predicted_rss_bytes: int
     reads: float
@@ -154,9 +154,9 @@ class Forecast:
         return asdict(self)
 
 
-def make_forecast(inputs: CostInputs, model: CostModel, vram_bytes: int, on_gpu: bool = False) -> Forecast:
-    """The forecast for a run. vram_bytes : of a GPU that holds the graph. on_gpu : whether the run has such a one, to
-    which every block goes once."""
+def make_forecast(inputs: CostInputs, model: CostModel, on_gpu: bool = False) -> Forecast:
+    """The forecast for a run, but for the memory of a GPU. on_gpu : whether the run has a GPU that
+    holds the graph, to which every block goes once."""
     plan, stored = inputs.plan, inputs.stored_bytes
     reads, least = _reads(inputs, model, on_gpu)
     predicted = plan.base_bytes - UNUSED_BYTES + model.held(inputs) + plan.arena_bytes
@@ -166,7 +166,7 @@ def make_forecast(inputs: CostInputs, model: CostModel, vram_bytes: int, on_gpu:
     return Forecast(predicted_rss_bytes=min(plan.planned_rss_bytes, predicted), reads=reads, least_reads=least,
                     predicted_bytes_read=None if stored is None else int(reads * stored) + model.scratch_reads(inputs),
                     least_bytes_read=None if stored is None else int(least * stored),
-                    scratch_bytes=plan.disk_bytes or model.scratch(inputs.store, plan), vram_bytes=vram_bytes,
+                    scratch_bytes=plan.disk_bytes or model.scratch(inputs.store, plan), vram_bytes=0,
                     certain=plan.in_ram, probed=inputs.probe is not None)
 
 

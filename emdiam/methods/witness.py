@@ -9,9 +9,9 @@ up in the store.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from ..traverse.columns import PIECE, Column
 from ..traverse.ram_column import RamColumn, StoredColumn
 from ..units import scratch_folder
 from .result import Witness
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 LONGEST_KEPT_PATH = 10_000
 # Distances of so many bytes stay in memory: less than what a program's memory is measured by, and a file costs more
@@ -40,7 +43,7 @@ class KeptLabels:
 
     def __init__(self, scratch: Path | None) -> None:
         self._scratch = scratch
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: TemporaryDirectory[str] | None = None
         self._labels: Column | StoredColumn | None = None
         self.source = -1
 
@@ -58,7 +61,9 @@ class KeptLabels:
             return
         try:
             if self._folder is None:
-                self._folder = tempfile.TemporaryDirectory(prefix="emdiam-", dir=scratch_folder(self._scratch))
+                from tempfile import TemporaryDirectory
+
+                self._folder = TemporaryDirectory(prefix="emdiam-", dir=scratch_folder(self._scratch))
             place = Path(self._folder.name) / "labels.column"
             place.unlink(missing_ok=True)  # those of another source
             self._labels = StoredColumn(column, place)

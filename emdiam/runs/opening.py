@@ -16,8 +16,6 @@ from ..engine.attempts import IN_MEMORY
 from ..engine.cpu import LocalEngine, open_cpu_engine, plan_engine
 from ..engine.needs import Needs
 from ..errors import BudgetError, DeviceError, DeviceFullError, DeviceRoomError, InputError
-from ..external.engine import ExternalEngine
-from ..external.opening import open_external_engine, plan_external
 from ..gpu.setting import AUTO, CPU, DEVICE_FAULTS, OnDevice, Selection, check_device_text, select_device
 from ..progress import Event, Listener
 from ..store.store import Store
@@ -29,6 +27,7 @@ from .registry import entry_of, method_options
 if TYPE_CHECKING:
     from ..dask.engine import DaskEngine
     from ..dask.setting import OnCluster
+    from ..external.engine import ExternalEngine
     from .task import Task
 
 _Result = TypeVar("_Result")
@@ -166,11 +165,14 @@ def plan_here(store: Store, needs: Needs, vertex_state: str, **options: Any) -> 
     """The memory plan of this process, with vertex state on disk (plan.disk_bytes) where `vertex_state` says so, or
     leaves it open and memory has no room for it. Its least memory is that of the one that needs less. options : as of
     engine.cpu.plan_engine. Raises BudgetError, InputError."""
+    def on_disk(**sizes: Any) -> MemoryPlan:
+        from ..external.opening import plan_external
+
+        return plan_external(store, needs, **sizes).plan
+
     if options.get("program") is None:  # looked at once, so that all plans have one base
         options["program"] = program_bytes()
-    ways: dict[str, Callable[..., MemoryPlan]] = {
-        RAM: partial(plan_engine, store, needs),
-        DISK: lambda **sizes: plan_external(store, needs, **sizes).plan}
+    ways: dict[str, Callable[..., MemoryPlan]] = {RAM: partial(plan_engine, store, needs), DISK: on_disk}
     allowed = [way for state, way in ways.items() if vertex_state not in ways or state == vertex_state]
     plans = [_plan_or_refusal(way, options) for way in allowed]
     made = [plan for plan in plans if isinstance(plan, MemoryPlan)]
@@ -248,6 +250,8 @@ def _open_in_ram_or_on_disk(
             with suppress(BudgetError):
                 engine = stack.enter_context(open_cpu_engine(store, needs, **options))
         if engine is None:
+            from ..external.opening import open_external_engine
+
             sizes = ("memory_bytes", "arena_bytes", "threads", "program")
             plan_here(store, needs, vertex_state, **{name: options[name] for name in sizes if name in options})
             engine = stack.enter_context(open_external_engine(store, needs, scratch=scratch, **options))

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..formats.registry import FORMATS
-from ..formats.source import HEADERS
+from ..formats.registry import FORMATS, HEADERS
 from ..methods.definition import PROBE_SECONDS
 from ..units import available_cores, parse_count, parse_duration, parse_length, parse_size
 from .registry import ALL, APPROXIMATIONS, EXACT, METHODS

@@ -87,14 +87,12 @@ def _plans(
 def forecast_of(
     store: Store, run: Task, plan: MemoryPlan, probe: Probe | None = None, on_gpu: bool = False
 ) -> Forecast:
-    """What the run with this plan will probably take. probe : what a look at the graph found (probe.py), if there was
-    one. on_gpu : whether the run has a GPU that holds the graph."""
-    from ..gpu.vram import resident_bytes
+    """What the run with this plan will probably take, but for the memory of a GPU. probe : what a look at the graph
+    found (probe.py), if there was one. on_gpu : whether the run has a GPU that holds the graph."""
     from ..methods.forecast import CostInputs, make_forecast
 
     method = entry_of(run.method).definition()
-    return make_forecast(CostInputs(store, plan, probe), method.cost_model(store, run.options),
-                         resident_bytes(store, method.device), on_gpu)
+    return make_forecast(CostInputs(store, plan, probe), method.cost_model(store, run.options), on_gpu)
 
 
 def unmet_limit(store: Store, run: Task, plan: MemoryPlan, seconds: float) -> str | None:
@@ -138,10 +136,13 @@ def plan_all(store: Store | str | Path, runs: Sequence[Task], probe_seconds: flo
 def _planned(store: Store, run: Task, plans: tuple[MemoryPlan, VramPlan | None],
              found: tuple[Probe | None, Locality | None]) -> Planned:
     """A method that the memory is enough for. plans : by `_plans`; found : by `_look`."""
+    from ..gpu.vram import resident_bytes
+
     (plan, vram), (probe, locality) = plans, found
     if probe is not None:
         plan = replace(plan, minimum_bytes=_least_knowing(store, run, plan, probe))
     forecast = forecast_of(store, run, plan, probe, vram is not None and vram.resident)
+    forecast = replace(forecast, vram_bytes=resident_bytes(store, entry_of(run.method).definition().device))
     comparison = None
     if plan.in_ram:
         locality = None

@@ -19,8 +19,6 @@ from __future__ import annotations
 import gc
 import logging
 import os
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -333,10 +331,8 @@ class Placing:
 
 def _disk_bytes() -> tuple[int, int]:
     """Bytes that this process has read from files and written to them so far, from the page cache or not."""
-    import psutil
-
-    counts = psutil.Process().io_counters()
-    return counts.read_chars, counts.write_chars
+    counts = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
+    return int(counts["rchar"]), int(counts["wchar"])
 
 
 _PREFIX, _GRAPH = "emdiam-reordered-", "graph.zarr"
@@ -356,6 +352,9 @@ def checked_folder(scratch: Path | None) -> Path:
 @contextmanager
 def temporary_store(folder: Path) -> Iterator[Path]:
     """The path of a store to be written; it is removed at the end. Raises InputError, BudgetError."""
+    import shutil
+    import tempfile
+
     _remove_left(folder)
     with disk_faults_are_said(folder, "the reordered store"):
         place = Path(tempfile.mkdtemp(PARTIAL_SUFFIX, _PREFIX, folder))

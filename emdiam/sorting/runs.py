@@ -239,7 +239,7 @@ def _encode(entries: Entries) -> bytes:
     keys, differences = keys_of(entries), np.array(entries, order="C")
     np.subtract(keys[1:], keys[:-1], out=keys_of(differences)[1:])
     data = compress(differences, _LEVEL)
-    return data + crc32c(data).to_bytes(_CRC_BYTES, "little")
+    return b"".join((data, crc32c(data).to_bytes(_CRC_BYTES, "little")))
 
 
 class RunWriter:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -131,6 +130,8 @@ class Scratch:
         return made
 
     def _create(self) -> ScratchFile:
+        import tempfile
+
         with disk_faults_are_said(self.folder, "scratch files"):
             handle = tempfile.TemporaryFile(dir=self.folder, prefix="emdiam-scratch-", buffering=0)
         return ScratchFile(self, handle)

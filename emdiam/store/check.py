@@ -18,12 +18,11 @@ import codecs
 import hashlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 
 import numpy as np
 
 from ..checkpoint.records import State
-from ..errors import DeviceError, InputError, StoppedEarly, StoreError
+from ..errors import StoreError
 from ..progress import Listener, Meter
 from ..sorting.runs import Presence, mix64
 from .arc_runs import ArcRun, arc_runs, count_degrees, offset_pieces, run_weights
@@ -55,20 +54,6 @@ def check_store(store: Store, progress: Listener | None = None) -> dict[str, int
     if store.directed and found["indices"] != found[f"{REVERSE}/indices"]:
         raise store.damaged("the reverse is that of another graph")
     return {"chunks": sum(store.array(name).n_chunks for name in store.array_names()), "arcs": store.n_arcs}
-
-
-@contextmanager
-def blamed_on(store: Store, *passing: type[Exception]) -> Iterator[None]:
-    """Around work on the store whose errors of our own, such as a distance that is none, may be due to the store:
-    then it is read and verified, and the StoreError of what is wrong with it takes the place of the other.
-
-    passing : further errors that say nothing of the store."""
-    try:
-        yield
-    except Exception as error:
-        if not isinstance(error, (InputError, StoppedEarly, DeviceError, MemoryError, *passing)):
-            check_store(store)
-        raise
 
 
 def _check_array(store: Store, name: str, meter: Meter) -> tuple[bytes, int]:

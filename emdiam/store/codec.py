@@ -99,13 +99,14 @@ class ChunkCodec:
 
     def encode(self, chunk: np.ndarray) -> bytes:
         """Bytes of a full chunk (contiguous, dtype as given), checksum included."""
+        data: bytes | memoryview
         if self._plain:
             data = chunk.tobytes()
         elif self._pc is not None:
-            data = bytes(self._pc.encode(chunk))
+            data = self._pc.encode(chunk)
         else:
             data = compress(chunk, _BLOSC_LEVEL)
-        return data + crc32c(data).to_bytes(CRC_BYTES, "little")
+        return b"".join((data, crc32c(data).to_bytes(CRC_BYTES, "little")))
 
     def decode(self, data: memoryview, out: np.ndarray) -> None:
         """Verify the checksum of `data` and decode it into `out` (a full chunk).

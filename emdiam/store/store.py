@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..addresses import is_url
-from ..errors import InputError, StoreError
+from ..errors import DeviceError, InputError, StoppedEarly, StoreError
 from ..shown import Shown
 from .array_reader import LocalArray, ShardedArray, filled, pieces, read_slice
 from .codec import file_fault
@@ -255,6 +256,22 @@ def check_directed(store: Store, directed: bool | None) -> None:
     raise InputError("the edges of this store have directions, and what is asked for is of undirected graphs",
                      path=store.path, remedy="use --directed of emdiam exact, emdiam ecc or emdiam distances, or"
                      " convert the graph again without --directed")
+
+
+@contextmanager
+def blamed_on(store: Store, *passing: type[Exception]) -> Iterator[None]:
+    """Around work on the store whose errors of our own, such as a distance that is none, may be due to the store:
+    then it is read and verified, and the StoreError of what is wrong with it takes the place of the other.
+
+    passing : further errors that say nothing of the store."""
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, (InputError, StoppedEarly, DeviceError, MemoryError, *passing)):
+            from .check import check_store
+
+            check_store(store)
+        raise
 
 
 def _open(text: str, evict_page_cache: bool) -> Store:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -172,6 +171,8 @@ class WeightSums:
 
     def record(self, edges_with_several: int) -> WeightRecord:
         """The record of all that was added."""
+        from fractions import Fraction
+
         unit = Fraction(2) ** _LEAST_EXPONENT if self.dtype.kind == "f" else 1
         mean = float(self._sum * unit / self._n) if self._n else 0.0
         # As whole numbers of every size are: -0.0 is 0.0, of either kind.

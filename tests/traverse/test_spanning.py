@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emdiam.engine.cpu import CpuForest
+from emdiam.engine.forest import CpuForest
 from emdiam.errors import EmdiamError, InputError
 from emdiam.stream.threads import Threads
 from emdiam.traverse.euler import euler_bytes, euler_masters

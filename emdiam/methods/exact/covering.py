@@ -10,6 +10,7 @@ and always succeeds. One vertex of every batch is visited itself, so that every 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import cast
 
 import numpy as np
@@ -31,11 +32,16 @@ class Covering:
     settled, on average over the last batch (1.0 before any)."""
 
     def __init__(self, engine: Engine, seed: int) -> None:
-        self._engine, self._random = engine, np.random.default_rng(seed)
+        self._engine, self._seed = engine, seed
         self.hops, self.gain = 2, 1.0
         self._far = True
         self._proposed = np.empty(0, np.int64)
         self._n_sources = 1
+
+    @cached_property
+    def _random(self) -> np.random.Generator:
+        """Made where it is asked for: numpy imports its generators then, and most runs end before."""
+        return np.random.default_rng(self._seed)
 
     def visit(self, cover: np.ndarray) -> np.ndarray:
         """The vertices themselves, int64[k]."""

@@ -7,8 +7,8 @@ scratch folder), the candidates themselves, and the words of batches.
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from ...traverse.ram_column import StoredColumn
 from ...traverse.shared_sweeps import together_bytes
 from ...units import format_size, scratch_folder
 from .candidates import candidate_bytes, width_for
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 # Bounds (three) and the column of the traversal at hand.
 COLUMNS = 4
@@ -57,7 +60,7 @@ class PivotColumns:
 
     def __init__(self, engine: Engine, largest: int, column: Column, budget: int, scratch: str | Path | None) -> None:
         self._engine, self._largest, self._scratch = engine, largest, scratch
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: TemporaryDirectory[str] | None = None
         self.column = column
         self._item = self.column.dtype.itemsize
         self.budget, self.room = budget, min(budget, engine.facts.room_bytes)
@@ -76,7 +79,9 @@ class PivotColumns:
             return
         try:
             if self._folder is None:
-                self._folder = tempfile.TemporaryDirectory(prefix="emdiam-", dir=scratch_folder(self._scratch))
+                from tempfile import TemporaryDirectory
+
+                self._folder = TemporaryDirectory(prefix="emdiam-", dir=scratch_folder(self._scratch))
             self.stored.append(StoredColumn(self.column, Path(self._folder.name) / f"{len(self.stored)}.column"))
         except OSError as error:
             raise InputError(f"a pivot column cannot be written ({error.strerror})", path=error.filename,

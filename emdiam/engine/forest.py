@@ -1,0 +1,31 @@
+"""Spanning forests that the CPU engine gives: imported where one is made, which few methods do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..traverse.euler import euler_masters
+from ..traverse.spanning import SpanningForest
+from ..traverse.tree_refinement import RamRefinement, RamTrees
+from .cpu import LocalEngine
+
+
+@dataclass
+class CpuForest(SpanningForest):
+    """See emdiam.engine.interface.Forest. engine : that made it."""
+
+    engine: LocalEngine
+
+    def euler_masters(self, spacing: int) -> np.ndarray:
+        """See Forest."""
+        return euler_masters(self, spacing, self.engine.rank_array, self.engine.reporter.heartbeat)
+
+    def trees(self) -> RamTrees:
+        """See Forest."""
+        return RamTrees(self.engine.core, self, self.engine.rank_array, self.engine.reporter.heartbeat)
+
+    def refine(self) -> RamRefinement:
+        """See Forest."""
+        return RamRefinement(self.engine.core, self.raw, self.engine.rank_array, self.engine.reporter.heartbeat)
