@@ -391,27 +391,3 @@ def test_a_shipped_object_that_does_not_fit(
         monkeypatch.setattr(kernel_objects, "interface", lambda level: f"{level} 32 numpy 2")
     before = file.read_bytes()
     assert answers() == 1 and len(objects(cache)) == 1 and file.read_bytes() == before
-
-
-# Commands of a program, one after another, and whether numba is among its modules then.
-COMMANDS = """
-import sys
-from emdiam.cli.main import group
-for line in sys.stdin:
-    group([*line.split(), "--quiet"], standalone_mode=False)
-print("numba" in sys.modules, "llvmlite.binding" in sys.modules)
-"""
-
-
-def test_commands_whose_kernels_are_there_load_no_compiler(tmp_path: Path) -> None:
-    rng = np.random.default_rng(2)
-    pairs = rng.integers(0, 300, (900, 2))
-    lines = ["convert g.txt g.zarr", "exact g.zarr --certificate g.json", "ecc g.zarr --out g.csv", "approx g.zarr",
-             "verify g.json g.zarr"]
-    for turn in ("first", "again"):
-        place = tmp_path / turn
-        place.mkdir()
-        np.savetxt(place / "g.txt", pairs, "%d")
-        done = subprocess.run([sys.executable, "-c", COMMANDS], input="\n".join(lines), capture_output=True, text=True,
-                              cwd=place, timeout=PATIENCE)
-    assert done.stdout.splitlines()[-1] == "False True", done.stderr

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,10 +51,14 @@ class ByPairs:
         self._table = PairTable(component.first, method.engine.facts.threads)
         self._is_source = np.zeros(size, bool)
         self._parts = Parts(component.first, size)
-        self._random = np.random.default_rng(0)
         self._pairs: OpenPairs | None = None
         self._ends: set[int] = set()  # sources of which the middles of paths to them are wanted
         self._middles: list[int] = []
+
+    @cached_property
+    def _random(self) -> np.random.Generator:
+        """Made where it is asked for: numpy imports its generators then."""
+        return np.random.default_rng(0)
 
     def possible(self) -> bool:
         """Whether there is room enough."""
