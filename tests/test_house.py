@@ -16,7 +16,7 @@ MOST_FILES, MOST_LINES_IN_ALL = 503, 53_726
 # Lines of code of each room at most: the folders of the package, and "top" for the modules beside them.
 MOST_LINES = {
     "batch": 1200, "certificates": 1950, "checkpoint": 500, "cli": 1850, "conversion": 2850, "dask": 2970,
-    "distribution": 550, "engine": 800, "external": 2750, "formats": 7098, "generators": 1200, "gpu": 4050, "journal":
+    "distribution": 550, "engine": 800, "external": 2750, "formats": 7103, "generators": 1200, "gpu": 4050, "journal":
     650, "methods": 5900, "networkx": 900, "paths": 3600, "report": 1800, "runs": 2050, "sorting": 950, "store": 2350,
     "stream": 950, "top": 2114, "traverse": 6250,
 }
