@@ -12,7 +12,7 @@ from emdiam.runs import options
 from tests.helpers.source import nodes_below
 from tests.test_imports import PACKAGE, trees
 
-MOST_FILES, MOST_LINES_IN_ALL = 503, 53_726
+MOST_FILES, MOST_LINES_IN_ALL = 503, 53_730
 # Lines of code of each room at most: the folders of the package, and "top" for the modules beside them.
 MOST_LINES = {
     "batch": 1200, "certificates": 1950, "checkpoint": 500, "cli": 1850, "conversion": 2850, "dask": 2970,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,12 +23,11 @@ if TYPE_CHECKING:
 @options.of("info")
 def command(**given: Any) -> int:
     """Show counts, degrees, layout and size of a store, or what a file with edges declares."""
-    from ..caller import declared, is_store
     from ..store.arc_runs import store_info
     from ..store.store import check_directed, open_store
 
     of_stores = any(given[name] for name in ("components", "check", "locality", "profile"))
-    facts = None if of_stores or is_store(given["store"]) else declared(given["store"])
+    facts = None if of_stores else _declared(given["store"])
     if facts is not None:
         answer(facts, input_text, given["as_json"])
         return 0
@@ -54,6 +54,15 @@ def command(**given: Any) -> int:
             info["profile"] = _profiled(store, given)
     answer(info, info_text, given["as_json"])
     return 0
+
+
+def _declared(name: str) -> dict[str, Any] | None:
+    """What a file with edges declares; None for a store, for which readers of files are not imported."""
+    if Path(name).is_dir():
+        return None
+    from ..caller import declared, is_store
+
+    return None if is_store(name) else declared(name)
 
 
 def _profiled(store: Store, given: dict[str, Any]) -> dict[str, Any]:
