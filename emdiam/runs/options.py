@@ -137,8 +137,8 @@ _ROWS = (
            " first. [default: $TMPDIR or /var/tmp]", "DIR", arcs=_ARCS),
     Option("evict_page_cache", FLAG, "Drop from the page cache what was read, so that every read is from disk: for"
            " benchmarks.", shared=True, arcs=_ARCS, weights=_WEIGHTS),
-    Option("vertex_state", help="Where distances and bounds of vertices are: ram, disk (in --scratch), or auto, on disk where"
-           " memory has no room for them.", choices=STATES, default=AUTO, shared=True,
+    Option("vertex_state", help="Where distances and bounds of vertices are: ram, disk (in --scratch), or auto, on disk"
+           " where memory has no room for them.", choices=STATES, default=AUTO, shared=True,
            idle=(AUTO, RAM)),
     Option("device", help="What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a"
            " GPU if there is one, else the CPU. Of workers, each has one of its machine.", metavar="DEVICE",
@@ -160,8 +160,8 @@ _ROWS = (
            " of --threads]", "N", shared=True),
     Option("dashboard", ON, "With --workers: let every user of this machine look at the run in Dask's dashboard; a line"
            " says where.", shared=True),
-    Option("reorder", help="Reorder a store that memory has no room for first, so that neighbours are close together: auto,"
-           " as soon as a BFS shows that this is faster. Answers stay in your ids.",
+    Option("reorder", help="Reorder a store that memory has no room for first, so that neighbours are close together:"
+           " auto, as soon as a BFS shows that this is faster. Answers stay in your ids.",
            choices=REORDER, default=AUTO, shared=True, idle=(AUTO, NEVER)),
     Option("keep_reordered", STORE, "Keep the store in that order as NEW, if one is made. [default: a temporary one]",
            "NEW", shared=True),
@@ -319,8 +319,8 @@ _ROWS = (
     Option("directed", FLAG, "Keep the direction of every edge, and the reverse beside it, in the natural order.",
            of="convert"),
     Option("bipartite", FLAG, "Take sources and targets, or rows and columns, as two sides that are numbered apart."),
-    Option("weights", NAMED, "Keep the weights of edges: those of the format, or the column of this name or number, behind the"
-           " files or as --weights=COLUMN.", "[COLUMN]", of="convert",
+    Option("weights", NAMED, "Keep the weights of edges: those of the format, or the column of this name or number,"
+           " behind the files or as --weights=COLUMN.", "[COLUMN]", of="convert",
            annotation="bool | str | WeightChoice | None"),
     Option("allow_negative", FLAG, "--weights: weights may be below 0."),
     Option("seed", COUNT, "Seed of the random numbers; orders without chance ignore it.", "N", of="reorder", default=0,
