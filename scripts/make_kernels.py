@@ -77,6 +77,7 @@ PARTS = {
         convert wide.txt wide.zarr --weights
         convert table.csv table.zarr --weights
         convert metis.graph metis.zarr
+        convert web.graph web.zarr
         convert text.txt arcs.zarr --directed
         convert weights.txt both.zarr --directed --weights
         generate grid grid.zarr --sides 30x40
@@ -160,6 +161,10 @@ def write_inputs() -> None:
     Path("text.txt").write_text("".join(f"{a} {b}\n" for a, b in pairs.tolist()))
     Path("gaps.txt").write_text("".join(f"{3 * a} {3 * b}\n" for a, b in pairs.tolist()))
     Path("metis.graph").write_text("4 3\n2 3\n1\n1 4\n3\n")
+    Path("web.graph").write_bytes(bytes.fromhex("56ad5c"))  # a BVGraph: a path of 4
+    Path("web.offsets").write_bytes(bytes.fromhex("88102100"))
+    Path("web.properties").write_text("graphclass=it.unimi.dsi.webgraph.BVGraph\nnodes=4\narcs=3\nwindowsize=0\n"
+                                      "minintervallength=0\nzetak=3\ncompressionflags=\n")
     Path("names.txt").write_text("".join(f"v{a} v{b}\n" for a, b in pairs.tolist()))
     Path("table.csv").write_text("source,target,weight\n" + "".join(f"{a},{b},1.5\n" for a, b in pairs.tolist()))
 

@@ -219,6 +219,16 @@ def test_codes_that_name_their_parameter(tmp_path: Path) -> None:
     assert read_pairs(path) == pairs_of(rows)
 
 
+def test_blocks_are_counted_by_their_code_where_the_order_of_bytes_is_named(tmp_path: Path) -> None:
+    """So writes the library in Rust, and the one in Java does not."""
+    rows = drawn_rows(random.Random(3))
+    path = write_bvgraph(tmp_path / "g.graph", rows, Choices(codes={"BLOCKS": "DELTA", "BLOCK_COUNT": "DELTA"}),
+                         compressionflags="BLOCKS_DELTA", endianness="big")
+    assert read_pairs(path) == pairs_of(rows)
+    write_bvgraph(path, rows, Choices(codes={"BLOCKS": "DELTA"}))
+    assert read_pairs(path) == pairs_of(rows)
+
+
 def test_files_that_are_missing(tmp_path: Path) -> None:
     path = write_bvgraph(tmp_path / "g.graph", [[v, v + 1] for v in range(299)] + [[]])
     assert "g.graph" in fault_of(tmp_path / "g.offsets").remedy
