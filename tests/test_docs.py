@@ -11,12 +11,15 @@ import doctest
 import importlib.util
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+import click
 import pytest
 
 from emdiam.cli.main import COMMANDS
@@ -154,18 +157,24 @@ def test_every_command_has_a_page_with_an_example():
         assert any(f"emdiam {name} " in text for text in examples), page
 
 
-def test_every_wish_has_its_row_and_what_it_names_is_there():
-    """A command or a line of Python that the examples run, or a test."""
-    page = ROOT / "docs" / "wishes.md"
-    rows = re.findall(r"^\| (\d+) \|.*\| `([^|]+)` \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    assert sorted(int(number) for number, _ in rows) == list(range(1, 47))
-    examples = "\n".join(text for _, text in blocks(page))
-    for _, line in rows:
-        test = re.fullmatch(r"pytest (?:-m slow )?(tests/\S+)(?: -k (\w+))?", line)
-        if test is not None:
-            assert (test[2] or "") in (ROOT / test[1]).read_text(encoding="utf-8"), line
-        else:
-            assert line in examples or line.startswith("python -m bench "), line
+def test_every_line_of_the_start_page_is_one_of_emdiam():
+    """Commands with options that they have, and functions with keywords that they have."""
+    import emdiam
+    from emdiam.terms import keywords_of
+
+    page = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\| \[.+\) \| `([^`]+)` \|$", page, re.MULTILINE)
+    assert len(lines) > 35
+    for line in lines:
+        name, *words = shlex.split(line)
+        if name == "emdiam":
+            command = import_module(f"emdiam.cli.{words[0]}").command
+            if isinstance(command, click.Group):
+                words = words[1:]
+                command = command.get_command(click.Context(command), words[0])
+            command.make_context(words[0], words[1:])
+        elif function := re.fullmatch(r"emdiam\.(\w+)\((.*)\)", line):
+            assert set(re.findall(r"(\w+)=", function[2])) <= set(keywords_of(getattr(emdiam, function[1]))), line
 
 
 def script(name: str) -> ModuleType:

@@ -35,7 +35,7 @@ def command(**given: Any) -> int:
     """Prove bounds on the diameter of a store, and estimate it.
 
     The bounds are proved: some pair of vertices is at least as far apart as the lower bound, and no pair is farther
-    apart than the upper one. The estimate is that of the method's paper, and may lie outside the bounds. On a
+    apart than the upper one. The estimate is that of the method's paper, and may be outside the bounds. On a
     disconnected graph, both are about the largest diameter of any component.
 
     A list of --masters makes a run of each, and a table; as JSON {"runs": [...]}. Ctrl-C prints the bounds proved so

@@ -19,7 +19,7 @@ def command(**given: Any) -> int:
     """Run many jobs from one file.
 
     Jobs are conversions, diameters, approximations and so on. The whole file is checked before the first job starts.
-    Each job is a process of its own; one that fails does not stop the others. The same command goes on where it was
+    Each job is a separate process; one that fails does not stop the others. The same command goes on where it was
     stopped.
     Relative paths in the file count from its folder.
 

@@ -19,7 +19,7 @@ from .output import answer
 def command(**given: Any) -> int:
     """Write the graph of a store to a new store in another order.
 
-    Neighbours that lie close together let a traversal of a graph larger than memory read fewer
+    Neighbours close together let a traversal of a graph larger than memory read fewer
     blocks. The new store keeps your ids: answers and certificates are the same in every order. --order natural undoes
     any other order.
 

@@ -24,7 +24,7 @@ def command(**given: Any) -> int:
 
     SOURCE is the folder of a batch or of a trade-off, a results.jsonl, or a file with what exact, approx, ecc,
     distances, sssp, apsp, tradeoff, verify, convert, reorder or generate printed with --json; several are put side by
-    side. If events lie beside it (NAME.events.jsonl beside NAME.json), the
+    side. With events beside it (NAME.events.jsonl beside NAME.json), the
     page shows how bounds closed, frontiers, and phases.
 
     Plots need matplotlib: pip install 'emdiam[plots]'.

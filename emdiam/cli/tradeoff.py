@@ -18,7 +18,7 @@ from .outcome import EmdiamCommand
 def command(**given: Any) -> int:
     """Compare what approximations of a store cost and give.
 
-    Every method, with every number of masters and every seed, is a run in a process of its own, with all of --memory.
+    Every method, with every number of masters and every seed, is a run in a separate process, with all of --memory.
     DIR gets the result of each run as it ends, tradeoff.csv, tradeoff.json, table.md, and plots if matplotlib is
     installed. A command that was stopped goes on where it was.
 

@@ -137,8 +137,8 @@ _ROWS = (
            " first. [default: $TMPDIR or /var/tmp]", "DIR", arcs=_ARCS),
     Option("evict_page_cache", FLAG, "Drop from the page cache what was read, so that every read is from disk: for"
            " benchmarks.", shared=True, arcs=_ARCS, weights=_WEIGHTS),
-    Option("vertex_state", help="Where distances and all else that belongs to vertices is: ram, disk (in --scratch), or"
-           " auto, on disk where memory has no room for it.", choices=STATES, default=AUTO, shared=True,
+    Option("vertex_state", help="Where distances and bounds of vertices are: ram, disk (in --scratch), or auto, on disk"
+           " where memory has no room for them.", choices=STATES, default=AUTO, shared=True,
            idle=(AUTO, RAM)),
     Option("device", help="What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a"
            " GPU if there is one, else the CPU. Of workers, each has one of its machine.", metavar="DEVICE",
@@ -160,8 +160,8 @@ _ROWS = (
            " of --threads]", "N", shared=True),
     Option("dashboard", ON, "With --workers: let every user of this machine look at the run in Dask's dashboard; a line"
            " says where.", shared=True),
-    Option("reorder", help="Put the vertices of a store that memory has no room for into an order in which neighbours"
-           " lie together first: auto, as soon as a BFS shows that this is faster. Answers stay in your ids.",
+    Option("reorder", help="Reorder a store that memory has no room for first, so that neighbours are close together:"
+           " auto, as soon as a BFS shows that this is faster. Answers stay in your ids.",
            choices=REORDER, default=AUTO, shared=True, idle=(AUTO, NEVER)),
     Option("keep_reordered", STORE, "Keep the store in that order as NEW, if one is made. [default: a temporary one]",
            "NEW", shared=True),
@@ -169,8 +169,8 @@ _ROWS = (
            annotation="CheckpointOptions | str | Path | None"),
     Option("checkpoint_every", DURATION, "Save also within a long traversal or phase, each time that TIME has gone by,"
            " e.g. 30s or 10min. [default: 5min]", "TIME", shared=True),
-    Option("resume", FLAG, "Go on from the checkpoint of the same command, or begin if there is none. Without"
-           " --checkpoint it lies beside the new store, as STORE.resume, or in the folder for temporary files.",
+    Option("resume", FLAG, "Continue from the checkpoint of the same command, or begin if there is none. Without"
+           " --checkpoint it is STORE.resume beside the new store, or in the folder for temporary files.",
            shared=True),
     Option("keep_checkpoint", FLAG, "Leave the checkpoint in place at the end.", shared=True),
     Option("progress", annotation="Listener | None"),
@@ -230,7 +230,7 @@ _ROWS = (
     Option("euler", ON, "clusters: further masters along an Euler tour, so that every vertex is near one.",
            of="approx"),
     Option("levels", POSITIVE, "clusters: how often they condense the graph. [default: 1]", "K"),
-    Option("iterations", NATURAL, "sweep, fringe, spanning: at most so many iterations. [default: the method's]", "N",
+    Option("iterations", NATURAL, "sweep, fringe, spanning: most iterations. [default: the method's]", "N",
            weights=("approx",)),
     Option("known_diameter", LENGTH, "Largest diameter of any component, if it is known: the answer has estimate / D.",
            "D", of="approx", weights=("approx",)),
@@ -249,7 +249,7 @@ _ROWS = (
            limits=(4, 16), arcs=("distances",)),
     Option("directed", FLAG, "Along arcs, of a store converted with --directed; pairs are ordered then.",
            of="distances"),
-    Option("quantile", REAL, "Share of the connected pairs that lie within the effective diameter.", "Q", default=0.9,
+    Option("quantile", REAL, "Share of the connected pairs within the effective diameter.", "Q", default=0.9,
            limits=(0, 1), arcs=("distances",)),
     Option("seed", NATURAL, "Seed of the sample, or of the hash of --hyperball.", "N", of="distances", default=0,
            arcs=("distances",)),
@@ -319,8 +319,8 @@ _ROWS = (
     Option("directed", FLAG, "Keep the direction of every edge, and the reverse beside it, in the natural order.",
            of="convert"),
     Option("bipartite", FLAG, "Take sources and targets, or rows and columns, as two sides that are numbered apart."),
-    Option("weights", NAMED, "Keep the weights of edges, those that the format has, or the column of this name or"
-           " number; written behind the files, or as --weights=COLUMN.", "[COLUMN]", of="convert",
+    Option("weights", NAMED, "Keep the weights of edges: those of the format, or the column of this name or number,"
+           " behind the files or as --weights=COLUMN.", "[COLUMN]", of="convert",
            annotation="bool | str | WeightChoice | None"),
     Option("allow_negative", FLAG, "--weights: weights may be below 0."),
     Option("seed", COUNT, "Seed of the random numbers; orders without chance ignore it.", "N", of="reorder", default=0,
