@@ -79,6 +79,12 @@ def joined(*parts: str) -> str:
 
 
 Listener = Callable[[Event], None]
+Tick = Callable[[], None]
+"""Called now and then while work goes on, between its pieces; what it raises ends the work."""
+
+
+def no_tick() -> None:
+    """The tick of work that nothing waits for."""
 
 
 def silent(event: Event) -> None:

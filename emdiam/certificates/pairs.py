@@ -32,7 +32,6 @@ Bytes: the distances of all vertices of the component to all its sources, and 8 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -40,6 +39,7 @@ import numpy as np
 
 from ..errors import MoreMemoryError
 from ..jit import inlined, kernel
+from ..progress import Tick
 from ..units import format_size
 
 # Rows of each set that a cut is chosen by.
@@ -265,7 +265,7 @@ class Labelled:
 
 
 def unproved_pair(
-    component: Labelled, most: int, threads: int, tick: Callable[[], None]
+    component: Labelled, most: int, threads: int, tick: Tick
 ) -> tuple[tuple[int, int] | None, int]:
     """Two vertices that are not proved to be near, or are more than `most` apart, None if there are none; and how many
     pairs were looked at. Raises the component's lower bounds. most : less than the largest value of their dtype."""

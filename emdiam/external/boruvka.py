@@ -20,7 +20,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..jit import kernel
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from ..traverse.spanning import HALF, LOW, edge_hash, stream_of
 from .buckets import Sink, Taker
 from .columns import WordFile
@@ -37,7 +37,7 @@ class Boruvka:
     """The rounds. key : of the weights, below 2^64. edges : those of the forest, words (rank, larger rank), by ranges
     of the former; some twice. rounds : so far. Raises InputError from 2^32 vertices on."""
 
-    def __init__(self, rows: Rows, space: Space, ranks: NaturalRanks, key: int, tick: Tick | None = None) -> None:
+    def __init__(self, rows: Rows, space: Space, ranks: NaturalRanks, key: int, tick: Tick = no_tick) -> None:
         if space.ranges.n >= 1 << 32:
             raise InputError("the external engine makes spanning forests of fewer than 2^32 vertices",
                              text=f"{space.ranges.n:,}", remedy="use the method sweep or clusters")

@@ -24,7 +24,7 @@ from threading import Lock
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from ..traverse.components import Components, _find, pairs_within
 from .buckets import Sink
 from .columns import WordFile
@@ -102,7 +102,7 @@ class ExternalComponents(Components):
 
 
 def external_components(
-    space: Space, hidden: Hidden, reached: int, tick: Tick | None = None,
+    space: Space, hidden: Hidden, reached: int, tick: Tick = no_tick,
 ) -> ExternalComponents | None:
     """The components of the hidden vertices, None if there is none. reached : label of all other vertices."""
     union = _Union(space, hidden, reached)
@@ -111,14 +111,12 @@ def external_components(
         return None
     for number in reversed(range(space.ranges.count)):
         union.unite(number)
-        if tick is not None:
-            tick()
+        tick()
     union.edges.close()
     labels = WordFile(space.scratch, space.ranges.n, space.key, reached, space.page)
     for number in range(space.ranges.count):
         union.label(number, labels)
-        if tick is not None:
-            tick()
+        tick()
     union.close()
     return ExternalComponents(labels, reached, union.table)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..jit import kernel
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from ..traverse.labels import UNREACHED, WIDE_BITS
 from ..traverse.paths import one_way
 from .labels import GROUP
@@ -26,7 +26,7 @@ Part = Callable[[int, int], np.ndarray]
 
 
 def push_meetings(
-    rows: Rows, space: Space, part: Part, crossing: bool, bits: tuple[int, int], push: Push, tick: Tick | None = None,
+    rows: Rows, space: Space, part: Part, crossing: bool, bits: tuple[int, int], push: Push, tick: Tick = no_tick,
 ) -> None:
     """Hand packed arcs to `push`, as Engine.condense. part : labels where only arcs that are `crossing` between two
     clusters count, else new numbers of vertices."""

@@ -13,7 +13,7 @@ from typing import NoReturn
 import numpy as np
 
 from ..errors import InputError
-from ..stream.pager import Tick
+from ..progress import Tick
 from ..traverse.columns import Column
 from ..traverse.tree_refinement import EXACT, TreeBounds, first_so_high, sum_up, tallest_two
 from .boruvka import Boruvka
@@ -32,7 +32,7 @@ class DiskTrees:
     """See Trees. By the number of their vertices of smallest rank. roots : these, int64[n_trees]. largest : the tree
     with most vertices, ties to the smallest rank."""
 
-    def __init__(self, rows: Rows, forest: TreeRows, space: Space, ranks: NaturalRanks, tick: Tick | None) -> None:
+    def __init__(self, rows: Rows, forest: TreeRows, space: Space, ranks: NaturalRanks, tick: Tick) -> None:
         self._space, self._ranks = space, ranks
 
         def facts(first: int, stop: int) -> tuple[np.ndarray, np.ndarray]:

@@ -25,7 +25,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..jit import kernel
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from ..traverse.labels import LONGEST, UNREACHED, WIDE_BITS
 from .buckets import Sink
 from .columns import WordFile
@@ -84,7 +84,7 @@ class GrowthLevel:
 class Sender(Protocol):
     """Rows of a graph, or of a forest."""
 
-    def send(self, sources: Sources, sink: Sink, *, up: bool = False, tick: Tick | None = None) -> int:
+    def send(self, sources: Sources, sink: Sink, *, up: bool = False, tick: Tick = no_tick) -> int:
         """See Rows.send."""
 
 
@@ -112,7 +112,7 @@ class DiskGrowth:
         with self._lock:
             self._offers.put(keys >> self._space.ranges.shift, (keys.astype(np.uint64) << self._bits) | values)
 
-    def grow(self, seeds: np.ndarray, first: int, most_rounds: int | None = None, tick: Tick | None = None) -> bool:
+    def grow(self, seeds: np.ndarray, first: int, most_rounds: int | None = None, tick: Tick = no_tick) -> bool:
         """Grow around seeds (int64[k], distinct), whose numbers are first, first + 1, ...; none is reached yet, nor
         any vertex of their components. False, and no label is written, if vertices are farther than that."""
         words = (seeds.astype(np.uint64) << self._bits) | np.arange(first, first + len(seeds), dtype=np.uint64)
@@ -130,8 +130,7 @@ class DiskGrowth:
             after = self._next(now, before)
             before.clear()
             now, before, self.level = after, now, self.level + 1
-            if tick is not None:
-                tick()
+            tick()
         self._write()
         return True
 

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from ..jit import kernel
+from ..progress import Tick, no_tick
 from ..store.array_reader import ShardedArray
 from ..store.store import Store
 from ..stream.blocks import build_outline
 from ..stream.counters import Counters, SharedCounters
-from ..stream.pager import Arena, Pager, Tick
+from ..stream.pager import Arena, Pager
 from ..stream.rows import RowCheck
 from ..stream.threads import Threads
 from ..traverse.atomics import atomic_add
@@ -142,7 +143,7 @@ class Rows:
         np.add.at(steps, last - first[0] + 1, -1)
         return np.flatnonzero(np.cumsum(steps)) + first[0]
 
-    def send(self, sources: Sources, buckets: Sink, *, up: bool = False, tick: Tick | None = None) -> int:
+    def send(self, sources: Sources, buckets: Sink, *, up: bool = False, tick: Tick = no_tick) -> int:
         """Bring the value of every source along its arcs: (head, value) for each arc goes into `buckets`, from several
         threads and in no order. up : only to heads above the source. Returns the arcs looked at. Each piece of
         sources reads every block that it needs once."""
@@ -157,7 +158,7 @@ class Rows:
         self.counters.add(edges_scanned=total)
         return total
 
-    def bring(self, sources: Sources, buckets: Buckets, *, up: bool = False, tick: Tick | None = None) -> int:
+    def bring(self, sources: Sources, buckets: Buckets, *, up: bool = False, tick: Tick = no_tick) -> int:
         """One pass: what is sent, as `send`, is handed out. Returns the arcs looked at."""
         arcs = self.send(sources, buckets, up=up, tick=tick)
         buckets.finish()

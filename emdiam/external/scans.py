@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..jit import kernel
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from ..traverse.columns import Column
 from .disk import Disk
 from .rows import pieces
@@ -24,7 +24,7 @@ def all_values(disk: Disk, column: Column) -> Iterator[tuple[np.ndarray, np.ndar
         yield np.arange(start, stop), column.part(start, stop).astype(np.uint32)
 
 
-def steep_arcs(disk: Disk, column: Column, tick: Tick | None = None) -> int:
+def steep_arcs(disk: Disk, column: Column, tick: Tick = no_tick) -> int:
     """Arcs whose ends differ by more than 1 in `column` (both unreached is level)."""
     steep = 0
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from ..traverse.workspace import bits_at, list_bits
 from .buckets import Ranges
 from .disk import Disk
@@ -139,7 +139,7 @@ class DiskSearch:
                 self._counts = np.pad(self._counts, (0, max(end, 2 * len(self._counts)) - len(self._counts)))
             self._counts[first:end] += counts
 
-    def step(self, tick: Tick | None = None) -> bool:
+    def step(self, tick: Tick = no_tick) -> bool:
         """One thick level, or a slice of thin ones; True when it is over."""
         if self.complete is None:
             before = self.level
@@ -192,7 +192,7 @@ class DiskSearch:
             self.complete = reason == DONE
         elif reason == THICK:
             self._to_thick()
-            self._thick_step(None)
+            self._thick_step(no_tick)
 
     def _flush(self) -> None:
         """Hand on what the lists have written."""
@@ -213,7 +213,7 @@ class DiskSearch:
         self._thin = False
 
     # -- thick ----------------------------------------------------------------------------------
-    def _thick_step(self, tick: Tick | None) -> None:
+    def _thick_step(self, tick: Tick) -> None:
         state, disk = self._state, self._disk
         if self._current.count == 0:
             self.complete = True

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from .buckets import Buckets, Ranges
 from .columns import DiskColumn
 from .disk import Disk
@@ -20,7 +20,7 @@ from .takers import Fold, put_smaller
 
 def spread(
     disk: Disk, seeds: np.ndarray | None, values: np.ndarray | int, limit: int, bound: DiskColumn,
-    tick: Tick | None = None,
+    tick: Tick = no_tick,
 ) -> int:
     """See Engine.spread."""
     if limit >= bound.unreached:
@@ -42,8 +42,7 @@ def spread(
 
         search = DiskSearch(disk, start, 1, Wanted(limit - value), found)
         while not search.step(tick):
-            if tick is not None:
-                tick()
+            tick()
     buckets.finish()
     return lowered
 

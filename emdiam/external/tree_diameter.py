@@ -17,7 +17,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..jit import kernel
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from ..traverse.columns import Column
 from .queues import RangeQueues, Space
 from .ranks import NaturalRanks
@@ -29,7 +29,7 @@ _NOTHING = (1 << 64) - 1
 
 
 def tree_diameter(
-    rows: Rows, space: Space, column: Column, ranks: NaturalRanks, tick: Tick | None = None
+    rows: Rows, space: Space, column: Column, ranks: NaturalRanks, tick: Tick = no_tick
 ) -> int:
     """Number of edges on the longest path of the canonical BFS tree of the distances in `column`. Raises RuntimeError
     if they are no distances."""
@@ -80,7 +80,7 @@ class _TreeEdges:
         self._edges.close()
 
 
-def _longest(space: Space, parents: RangeQueues, tick: Tick | None) -> int:
+def _longest(space: Space, parents: RangeQueues, tick: Tick) -> int:
     """The longest path of the tree, in edges."""
     branches, longest = space.queues(2), 0
     for number, first, stop in space.ranges.each(reversed(range(space.ranges.count))):
@@ -93,8 +93,7 @@ def _longest(space: Space, parents: RangeQueues, tick: Tick | None) -> int:
         path, count = fold_children(above, heights, first, out)
         longest = max(longest, int(path))
         branches.put(out[:count, 0] >> space.ranges.shift, out[:count].view(np.uint64))
-        if tick is not None:
-            tick()
+        tick()
     parents.close()
     branches.close()
     return longest

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from .queues import RangeQueues, Space
 
 _DIGIT_BITS = 8
@@ -36,7 +36,7 @@ def _by_digit(space: Space, pieces: Iterator[np.ndarray], shift: int) -> Iterato
     queues.close()
 
 
-def numbered(space: Space, edges: Iterator[np.ndarray], tick: Tick | None = None) -> tuple[RangeQueues, RangeQueues]:
+def numbered(space: Space, edges: Iterator[np.ndarray], tick: Tick = no_tick) -> tuple[RangeQueues, RangeQueues]:
     """Number the vertices of trees: by ranges of numbers of children, rows (number, that of the parent, name); and by
     those of parents, rows (number of the parent, that of the child) for children in another range.
 
@@ -61,8 +61,7 @@ def numbered(space: Space, edges: Iterator[np.ndarray], tick: Tick | None = None
             ranges = above.astype(np.int64) >> shift
             away = ranges != child.astype(np.int64) >> shift
             below.put(ranges[away], np.column_stack((above, child))[away])
-        if tick is not None:
-            tick()
+        tick()
     places.close()
     asked.close()
     return children, below

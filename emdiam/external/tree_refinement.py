@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..jit import kernel
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from ..traverse.columns import Column
 from ..traverse.labels import UNREACHED, WIDE_BITS
 from ..traverse.rooted import UNKNOWN
@@ -38,7 +38,7 @@ class DiskRefinement:
     """See TreeRefinement. roots : of all trees with an edge, int64[k]."""
 
     def __init__(self, rows: Rows, forest: TreeRows, space: Space, ranks: NaturalRanks, roots: np.ndarray,
-                 tick: Tick | None = None) -> None:
+                 tick: Tick = no_tick) -> None:
         self._rows, self._space, self._ranks, self._tick = rows, space, ranks, tick
         n = space.ranges.n
         self._column = DiskColumn(space.scratch, n, np.uint32, 0, space.page)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from ..traverse.spanning import HALF, LOW
 from .buckets import Sink
 from .columns import WordFile
@@ -66,7 +66,7 @@ class TreeRows:
             done += len(words)
         arcs.close()
 
-    def send(self, sources: Sources, sink: Sink, *, up: bool = False, tick: Tick | None = None) -> int:
+    def send(self, sources: Sources, sink: Sink, *, up: bool = False, tick: Tick = no_tick) -> int:
         """See Rows.send."""
         total = 0
         for vertices, values in sources:

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from ..traverse.components import Components, keep_largest
 from ..traverse.labels import LONGEST
 from .device import Device, DeviceArray
@@ -137,7 +137,7 @@ def growth_bytes(graph: DeviceGraph) -> int:
     return a_vertex * graph.n_vertices + graph.n_arcs // _ARCS_OF_A_BYTE + _MARGIN
 
 
-def grow_labels(device: Device, graph: DeviceGraph, labels: np.ndarray, seeds: np.ndarray, tick: Tick | None = None,
+def grow_labels(device: Device, graph: DeviceGraph, labels: np.ndarray, seeds: np.ndarray, tick: Tick = no_tick,
                 most_rounds: int | None = None, block: int | None = None) -> tuple[bool, int]:
     """Grow `labels` (uint64[n], in RAM, in place) around `seeds` (int64[k], different vertices, which have
     the distance 0 already).
@@ -168,8 +168,7 @@ def grow_labels(device: Device, graph: DeviceGraph, labels: np.ndarray, seeds: n
             graph.scanned.arcs += arcs
         queue, following = following, queue
         level += 1
-        if tick is not None:
-            tick()
+        tick()
     # In pieces: the host's memory is planned without a second vector.
     for begin in range(0, n, _PIECE):
         labels[begin : begin + _PIECE] = device.to_host(values[begin : min(begin + _PIECE, n)])

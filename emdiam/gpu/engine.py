@@ -19,7 +19,7 @@ import numpy as np
 from ..engine.counting import ColumnCounting
 from ..engine.cpu import LocalEngine
 from ..engine.interface import ComponentBounds, Engine, Labels
-from ..stream.pager import Tick
+from ..progress import Tick
 from ..traverse.bfs import BfsResult
 from ..traverse.clusters import grow_clusters
 from ..traverse.columns import Column
@@ -263,7 +263,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         if growth_bytes(self.graph) > self.device.memory().free:
             return super().grow_clusters(masters, most_rounds)
 
-        def grow(labels: np.ndarray, seeds: np.ndarray, tick: Tick | None, rounds: int | None) -> tuple[bool, int]:
+        def grow(labels: np.ndarray, seeds: np.ndarray, tick: Tick, rounds: int | None) -> tuple[bool, int]:
             begin = time.perf_counter()
             whole, levels = grow_labels(self.device, self.graph, labels, seeds, tick, rounds)
             self.core.counters.add(levels=levels, edges_scanned=self._new_arcs(),

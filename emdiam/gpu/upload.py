@@ -5,10 +5,9 @@ A resident graph comes block by block, so that the host never holds it whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
+from ..progress import Tick
 from ..stream.offsets import following_starts
 from ..traverse.core import Core
 from .device import Device, DeviceArray
@@ -24,7 +23,7 @@ _PIECE = 1 << 17
 _BLOCKS_AT_ONCE = 64
 
 
-def upload(device: Device, core: Core, tick: Callable[[], None]) -> DeviceGraph:
+def upload(device: Device, core: Core, tick: Tick) -> DeviceGraph:
     """The rows of the span of `core` on the device; ids stay those of the whole graph, and rows are numbered from the
     first of the span. Reads every block of them that is not in the arena once.
 
@@ -61,7 +60,7 @@ def upload_offsets(device: Device, core: Core) -> DeviceArray:
     return offsets
 
 
-def open_graph(core: Core, setting: OnDevice, plan: VramPlan, tick: Callable[[], None]) -> DeviceGraph:
+def open_graph(core: Core, setting: OnDevice, plan: VramPlan, tick: Tick) -> DeviceGraph:
     """The graph of `core` on the first device of the setting. Raises BudgetError for lack of room, StoreError for a
     damaged block. Close it."""
     device = setting.device

@@ -106,7 +106,7 @@ class Arcs(ABC):
         self.n_vertices, self.n_arcs, self.distance_dtype = graph.n_vertices, graph.n_arcs, graph.distance_dtype
         self.least_weight, self.largest_weight = graph.least_weight, graph.largest_weight
         self._options = options
-        self.threads, self.tick = options.threads, options.tick or (lambda: None)
+        self.threads, self.tick = options.threads, options.tick
 
     @property
     @abstractmethod

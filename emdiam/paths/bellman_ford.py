@@ -20,11 +20,12 @@ import numpy as np
 from ..decimals import Number, number
 from ..errors import InputError
 from ..jit import kernel
+from ..progress import Tick
 from ..store.store import Store
 from ..stream.threads import Threads
 from ..traverse.atomics import atomic_count, atomic_lower
 from .frontier_bellman_ford import first_labels
-from .paths import Paths, SearchOptions, Tick, length_of
+from .paths import Paths, SearchOptions, length_of
 from .rows import WeightedRows, unreached
 
 # Of the threads' ranges. A look for a cycle takes one pass for so many rounds.
@@ -70,9 +71,8 @@ def lower_labels(rows: WeightedRows, labels: np.ndarray, options: SearchOptions)
             changed = any(threads.everywhere(partial(relax_all, graph, labels, none, starts, taken)))
             rounds += 1
             if changed and rows.least_weight < 0 and rounds & (rounds - 1) == 0:
-                changed = look_for_cycle(rows, labels, none, rounds, options.tick or _nothing)
-            if options.tick is not None:
-                options.tick()
+                changed = look_for_cycle(rows, labels, none, rounds, options.tick)
+            options.tick()
     finally:
         threads.close()
     return rounds
@@ -101,10 +101,6 @@ def look_for_cycle(rows: WeightedRows, labels: np.ndarray, none: int | float, ro
         raise InputError("sums of these weights do not end to fall, since they are rounded",
                          remedy="round the weights, to float32 or to whole numbers")
     return True
-
-
-def _nothing() -> None:
-    pass
 
 
 @kernel(allocates=False)

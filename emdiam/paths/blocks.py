@@ -13,6 +13,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from ..progress import Tick, no_tick
 from ..store.array_reader import ShardedArray, filled, pieces, read_slice
 from ..store.store import Store
 from ..stream.blocks import build_block_table
@@ -20,7 +21,6 @@ from ..stream.offsets import Offsets, following_starts, row_starts
 from ..stream.rows import RowCheck
 from ..stream.threads import Threads
 from ..units import format_size
-from .paths import Tick
 from .relaxing import BlockRows
 from .rows import WeightedRows, distance_dtype, to_multiples
 
@@ -45,7 +45,7 @@ def loading_buffers(store: Store, threads: int) -> int:
     return threads * RUN_CHUNKS * store.indices.chunk_items * 12 + 9 * store.n_vertices
 
 
-def load_rows(store: Store, threads: int = 1, tick: Tick | None = None) -> tuple[WeightedRows, int]:
+def load_rows(store: Store, threads: int = 1, tick: Tick = no_tick) -> tuple[WeightedRows, int]:
     """The rows, and the bytes read for heads and weights. Raises StoreError for what is no graph."""
     offsets = filled(np.empty(store.n_vertices + 1, np.int64), pieces(store.indptr, RUN_CHUNKS))
     if offsets[0] != 0 or offsets[-1] != store.n_arcs or np.any(np.diff(offsets) < 0):
@@ -90,7 +90,7 @@ class _Slices:
         return read_slice(self._array, place, place + 1)[0]
 
 
-def _whole(array: ShardedArray, pool: Threads, look: Look, tick: Tick | None) -> tuple[np.ndarray, int]:
+def _whole(array: ShardedArray, pool: Threads, look: Look, tick: Tick) -> tuple[np.ndarray, int]:
     """The array, and the bytes read."""
     size = array.chunk_items
     out = np.empty((array.n_chunks, size), array.dtype)

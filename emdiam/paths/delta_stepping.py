@@ -105,8 +105,7 @@ def settle(rows: WeightedRows, labels: np.ndarray, sources: np.ndarray, scale: f
             relaxations += int(bins[5][:, ARCS].sum())
             if reason == _LOST:
                 refill(bins, labels, scale, int(state[_CURRENT]))
-            if options.tick is not None:
-                options.tick()
+            options.tick()
     finally:
         threads.close()
     return relaxations, int(state[_ROUNDS])

@@ -93,8 +93,7 @@ def heap_distances(rows: WeightedRows, sources: np.ndarray, options: SearchOptio
     heap[: len(sources)], place[sources] = sources, np.arange(len(sources))
     state = np.array([len(sources), 0, 0], np.int64)
     while settle(rows.offsets, rows.heads, rows.costs, distances, heap, place, state, _SLICE_ARCS):
-        if options.tick is not None:
-            options.tick()
+        options.tick()
     return distances, int(state[1]), int(state[2])
 
 

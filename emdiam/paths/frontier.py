@@ -60,8 +60,7 @@ class FrontierRounds:
                                                      self._marks, shared), shares)
         self.relaxations += n_arcs
         self.rounds += 1
-        if self._tick is not None:
-            self._tick()
+        self._tick()
         woken = self._out[: int(shared[NEXT])].copy()
         clear_marks(self._marks, woken)
         return woken

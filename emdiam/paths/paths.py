@@ -8,16 +8,14 @@ weights along it add up to the distance, for floats too. Work: m, once, where a 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import InputError
 from ..jit import kernel
+from ..progress import Tick, no_tick
 from .rows import WeightedRows, unreached
-
-Tick = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -27,7 +25,7 @@ class SearchOptions:
 
     threads: int = 1
     delta: float | None = None
-    tick: Tick | None = None
+    tick: Tick = no_tick
 
 
 @dataclass

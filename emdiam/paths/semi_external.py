@@ -233,8 +233,7 @@ class SemiExternalPaths:
                 quiet = settle_blocks(self.arena, self._lot, *where, limits, widths, search.state)
             else:
                 quiet = settle_queued(self.arena, self._lot, self._queue, *where, limits, widths, search.state)
-            if self._tick is not None:
-                self._tick()
+            self._tick()
         self._width = widths[1].item()
 
 

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from ..progress import Tick, no_tick
 from ..store.array_reader import ShardedArray
 from .counters import SharedCounters
 from .rows import RowCheck
@@ -26,7 +27,6 @@ from .threads import Begun, Threads
 
 # kernel(chunks, position, turn, grain, ids) -> arcs scanned
 BlockKernel = Callable[[np.ndarray, np.ndarray, np.ndarray, int, np.ndarray], int]
-Tick = Callable[[], None]
 # Blocks that a kernel runs over without a look at the clock and at Ctrl-C: 2^26 ids of the default.
 _TURN_BLOCKS = 1 << 10
 _RESERVED = np.iinfo(np.int64).max  # as if used later than all others: the slot is not taken
@@ -173,7 +173,7 @@ class Loading:
         first, count = run
         self._pager.fetch(first, [self._pager.arena.row(self._slots[b]) for b in range(first, first + count)])
 
-    def wait(self, tick: Tick | None = None) -> None:
+    def wait(self, tick: Tick = no_tick) -> None:
         """Wait until they are there; they count as used now. Raises StoreError."""
         begin, arena = time.perf_counter(), self._pager.arena
         try:
@@ -242,7 +242,7 @@ class Pager:
             arena.shrink(arena.n_slots - count)
         return count * slot_bytes
 
-    def preload(self, tick: Tick | None = None) -> None:
+    def preload(self, tick: Tick = no_tick) -> None:
         """Fill the arena with the first blocks of the store, each in the slot of its number."""
         count = min(self.arena.n_slots, self._array.n_chunks)
         before = self.counters.snapshot().blocks_read
@@ -254,8 +254,7 @@ class Pager:
                 now = self.counters.snapshot().blocks_read - before
                 done(now - counted)
                 counted = now
-                if tick is not None:
-                    tick()
+                tick()
 
             self.load(np.arange(count), count_blocks)
 
@@ -269,7 +268,7 @@ class Pager:
         finally:
             self._pass_blocks, self._pass_runs = 0, []
 
-    def load(self, blocks: np.ndarray, tick: Tick | None = None) -> np.ndarray:
+    def load(self, blocks: np.ndarray, tick: Tick = no_tick) -> np.ndarray:
         """Make the lowest of `blocks` (int64[k], ascending) resident, as many as fit.
 
         Blocks that are already there count as used now. Returns those that are resident after it."""
@@ -300,7 +299,7 @@ class Pager:
             self.begin_load(np.array(sorted(ahead), np.int64), blocks)
         return len(ahead)
 
-    def settle(self, tick: Tick | None = None) -> None:
+    def settle(self, tick: Tick = no_tick) -> None:
         """Wait until all that is on its way is there. Raises StoreError."""
         for loading in list(self.on_way):
             loading.wait(tick)
@@ -310,7 +309,7 @@ class Pager:
         for loading in list(self.on_way):
             loading.stop()
 
-    def sweep(self, blocks: np.ndarray, kernel: BlockKernel, tick: Tick | None = None) -> int:
+    def sweep(self, blocks: np.ndarray, kernel: BlockKernel, tick: Tick = no_tick) -> int:
         """Run `kernel` over all `blocks` (int64[k], ascending), each once. Returns arcs scanned."""
         self.settle(tick)
         there = self.arena.resident(blocks)
@@ -321,7 +320,7 @@ class Pager:
             part = resident[begin : begin + _TURN_BLOCKS]
             arcs += self._sweep_resident(part, kernel)
             self._pass_runs.append(len(part))
-            if tick is not None and begin + _TURN_BLOCKS < len(resident):
+            if begin + _TURN_BLOCKS < len(resident):
                 tick()
         if len(missing):
             arcs += self._sweep_missing(missing, resident, kernel, tick)
@@ -342,7 +341,7 @@ class Pager:
 
         return sum(self.threads.everywhere(work, -(-len(blocks) // grain)))
 
-    def _sweep_missing(self, blocks: np.ndarray, resident: np.ndarray, kernel: BlockKernel, tick: Tick | None) -> int:
+    def _sweep_missing(self, blocks: np.ndarray, resident: np.ndarray, kernel: BlockKernel, tick: Tick) -> int:
         free = self.arena.n_slots - int(np.count_nonzero(self.arena.slot_of >= 0))
         slots = self.arena.take_slots(min(free, len(blocks)), keep=resident)
         to_arena = dict(zip(blocks[: len(slots)].tolist(), slots.tolist(), strict=True))

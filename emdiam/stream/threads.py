@@ -14,6 +14,8 @@ from itertools import islice
 from operator import length_hint
 from typing import TypeVar
 
+from ..progress import Tick, no_tick
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -40,12 +42,12 @@ class Begun:
 
         self._stopped, self._futures = stopped, [pool.submit(work) for _ in range(n_threads)]
 
-    def wait(self, tick: Callable[[], None] | None = None) -> None:
+    def wait(self, tick: Tick = no_tick) -> None:
         """Wait for the end. `tick` runs on the calling thread about five times a second meanwhile. The first error is
         raised, of a task or of `tick`, or Ctrl-C."""
         try:
             while not all(future.done() for future in self._futures):
-                if wait(self._futures, timeout=0.2).not_done and tick is not None:
+                if wait(self._futures, timeout=0.2).not_done:
                     tick()
         except BaseException:
             self.stop()
@@ -94,7 +96,7 @@ class Threads:
         """Have the fetching threads run `task(item)` for all items, in order of taking, from now on."""
         return Begun(self._pool, min(self.fetchers, length_hint(items, self.fetchers)), items, task)
 
-    def for_each(self, items: Iterable[T], task: Callable[[T], None], tick: Callable[[], None] | None = None) -> None:
+    def for_each(self, items: Iterable[T], task: Callable[[T], None], tick: Tick = no_tick) -> None:
         """Run `task(item)` for all items on the fetching threads; see Begun.wait."""
         self.begin(items, task).wait(tick)
 

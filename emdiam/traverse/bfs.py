@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from .columns import Column
 from .core import Core
 from .dense import DenseLevels
@@ -43,7 +43,7 @@ _UNREACHED = np.uint8(0xFF)
 class Mode(Protocol):
     """A way to do levels of one BFS, which has its BfsRun."""
 
-    def step(self, tick: Tick | None = None) -> Mode | None:
+    def step(self, tick: Tick = no_tick) -> Mode | None:
         """One level, or a slice of levels; the mode of the next step, None at the end. tick : called meanwhile."""
 
 
@@ -178,7 +178,7 @@ class BfsRun:
         """Largest distance reached so far."""
         return int(self.core.work.state[LEVEL])
 
-    def step(self, tick: Tick | None = None) -> bool:
+    def step(self, tick: Tick = no_tick) -> bool:
         """One step of the mode at hand; True when finished."""
         if self.mode is not None:
             self.mode = self.mode.step(tick)

@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import InputError, MoreMemoryError
 from ..hashing import draw
 from ..jit import inlined, kernel
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from .columns import Column
 from .core import Core
 from .hidden import find_components
@@ -35,7 +35,7 @@ MOST_MASTERS = (1 << WIDE_BITS) - 1
 _PLACES = "numbers of vertices in the order of their distances"
 # Another way to grow labels (uint64[n], in place) around seeds (int64[k]) that have the distance 0 already, in at
 # most so many rounds, with calls of tick between: (whether all has grown, passes).
-LabelGrowth = Callable[[np.ndarray, np.ndarray, Tick | None, int | None], tuple[bool, int]]
+LabelGrowth = Callable[[np.ndarray, np.ndarray, Tick, int | None], tuple[bool, int]]
 
 
 class RamLabels:
@@ -58,7 +58,7 @@ class RamLabels:
         """Number of clusters (or components)."""
         return len(self.masters)
 
-    def grow_from(self, first: int, width: int, tick: Tick | None = None, most_rounds: int | None = None) -> bool:
+    def grow_from(self, first: int, width: int, tick: Tick = no_tick, most_rounds: int | None = None) -> bool:
         """Grow around the masters from number `first` on; False if stopped after `most_rounds`."""
         new = self.masters[first:]
         self.packed.values[new] = np.arange(first, first + len(new), dtype=np.uint64)
@@ -70,7 +70,7 @@ class RamLabels:
         set_bits(self._core.work.before, new, len(new))
         return self.grow(width, tick, most_rounds)
 
-    def grow(self, width: int, tick: Tick | None = None, most_rounds: int | None = None) -> bool:
+    def grow(self, width: int, tick: Tick = no_tick, most_rounds: int | None = None) -> bool:
         """Grow from what waits in core.work.before; False if stopped after `most_rounds`."""
         run = LabelRun(self._core, self.packed, width)
         while not run.step(tick):
@@ -115,7 +115,7 @@ class RamLabels:
 
     def restart(
         self, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_blocks: int | None = None,
-        tick: Tick | None = None,
+        tick: Tick = no_tick,
     ) -> bool:
         """Turn into the distances from one source in every part (component), by label growth from the
         upper bounds base[group] + distance to the master. False, and the labels are still only upper
@@ -177,7 +177,7 @@ class RamLabels:
 
 
 def grow_clusters(
-    core: Core, masters: np.ndarray, ranks: np.ndarray, tick: Tick | None = None, most_rounds: int | None = None,
+    core: Core, masters: np.ndarray, ranks: np.ndarray, tick: Tick = no_tick, most_rounds: int | None = None,
     grow: LabelGrowth | None = None,
 ) -> RamLabels | None:
     """Clusters around `masters` (int64[k], each with an edge, ascending by rank), and around one more
@@ -224,7 +224,7 @@ def check_number(masters: int) -> None:
                          remedy="ask for fewer")
 
 
-def _lonely_roots(core: Core, packed: LabelVector, ranks: np.ndarray, tick: Tick | None) -> np.ndarray:
+def _lonely_roots(core: Core, packed: LabelVector, ranks: np.ndarray, tick: Tick) -> np.ndarray:
     """The vertex of smallest rank of every component with an edge that no label has reached,
     ascending by rank. One scan over the blocks of such rows."""
     visited = core.work.visited

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..jit import inlined, kernel
+from ..progress import Tick, no_tick
 from ..stream.offsets import row_length
-from ..stream.pager import Tick
 from .core import Core
 from .rows import buffered_walk, has_bit, not_in_first
 
@@ -141,7 +141,7 @@ def keep_largest(pieces: Iterable[tuple[np.ndarray, np.ndarray]], most: int) -> 
 
 
 def scan_unseen(
-    core: Core, seen: np.ndarray, parent: np.ndarray, take: Callable[[np.ndarray], None], tick: Tick | None = None
+    core: Core, seen: np.ndarray, parent: np.ndarray, take: Callable[[np.ndarray], None], tick: Tick = no_tick
 ) -> tuple[int, int]:
     """Unite the ends of the arcs of unseen rows within the span, in `parent`; `take` gets those that leave it. Returns
     how many blocks and arcs were looked at.

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from .clusters import RamLabels
 from .core import Core
 from .paths import one_way
@@ -37,7 +37,7 @@ ALL_ROWS = RowChoice(np.empty(0, np.uint8), np.zeros(1, np.int64))
 
 
 def push_condensed(
-    core: Core, labels: RamLabels, bits: tuple[int, int], push: Push, tick: Tick | None = None,
+    core: Core, labels: RamLabels, bits: tuple[int, int], push: Push, tick: Tick = no_tick,
     choice: RowChoice = ALL_ROWS,
 ) -> None:
     """Hand the packed arcs between different clusters to `push`, in pieces and from several threads.
@@ -55,7 +55,7 @@ def push_condensed(
 
 
 def push_renumbered(
-    core: Core, places: np.ndarray, bits: tuple[int, int], push: Push, tick: Tick | None = None
+    core: Core, places: np.ndarray, bits: tuple[int, int], push: Push, tick: Tick = no_tick
 ) -> None:
     """Hand all arcs, with places[v] (id[n]) in place of v and the weight 1, to `push`, as
     push_condensed does."""
@@ -63,7 +63,7 @@ def push_renumbered(
 
 
 def _push(
-    core: Core, blocks: np.ndarray, values: np.ndarray, bits: tuple[int, int, int], push: Push, tick: Tick | None,
+    core: Core, blocks: np.ndarray, values: np.ndarray, bits: tuple[int, int, int], push: Push, tick: Tick,
     kernel: tuple[Any, ...],
 ) -> None:
     """kernel : it, and what it takes beside these."""

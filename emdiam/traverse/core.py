@@ -14,10 +14,11 @@ import numpy as np
 
 from ..errors import InputError
 from ..jit import kernel
+from ..progress import Tick, no_tick
 from ..stream.blocks import BlockTable
 from ..stream.counters import SharedCounters
 from ..stream.offsets import row_length, row_starts
-from ..stream.pager import BlockKernel, Pager, Tick
+from ..stream.pager import BlockKernel, Pager
 from ..stream.reserve import Reserve
 from ..stream.threads import Threads
 from .rows import mark_blocks
@@ -219,7 +220,7 @@ class Core:
         mark_blocks(self.blocks, self.span, self.layout, bitmap, invert, needed)
         return self.blocks[needed.view(bool)]
 
-    def sweep(self, blocks: np.ndarray, kernel: Callable[..., int], *arguments: Any, tick: Tick | None = None) -> int:
+    def sweep(self, blocks: np.ndarray, kernel: Callable[..., int], *arguments: Any, tick: Tick = no_tick) -> int:
         """Run kernel(piece, layout, *arguments) on the pieces of `blocks` on all threads; the sum of what it returns.
         See rows.py."""
         return self.take(self.level_over(blocks, kernel, *arguments), tick)
@@ -229,13 +230,13 @@ class Core:
         layout = self.layout
         return BlockSweep(blocks, lambda *piece: int(kernel(piece, layout, *arguments)))
 
-    def take(self, sweep: BlockSweep, tick: Tick | None = None) -> int:
+    def take(self, sweep: BlockSweep, tick: Tick = no_tick) -> int:
         """Do a sweep on all threads; the sum of what it returns."""
         return self.pager.sweep(sweep.blocks, sweep.run, tick) if len(sweep.blocks) else 0
 
     def gather(
         self, blocks: np.ndarray, kernel: Callable[..., int], *arguments: Any, new_buffer: Callable[[], np.ndarray],
-        take: Callable[[np.ndarray], None], tick: Tick | None = None,
+        take: Callable[[np.ndarray], None], tick: Tick = no_tick,
     ) -> int:
         """As sweep, for kernels of a buffered_walk: kernel(piece, layout, *arguments, buffer, count) fills a new buffer
         again and again, and `take` gets what it holds, from several threads."""

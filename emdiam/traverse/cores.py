@@ -17,8 +17,8 @@ from functools import partial
 import numpy as np
 
 from ..jit import inlined, kernel
+from ..progress import Tick, no_tick
 from ..stream.offsets import row_length, row_start
-from ..stream.pager import Tick
 from .atomics import atomic_add, atomic_or
 from .core import Core
 from .multi import spanning_rows
@@ -34,7 +34,7 @@ def core_bytes(n_vertices: int) -> int:
     return 4 * n_vertices + 4 * ((n_vertices + 63) // 64) * 8
 
 
-def degeneracy(core: Core, tick: Tick | None = None) -> int:
+def degeneracy(core: Core, tick: Tick = no_tick) -> int:
     """The largest k with a k-core; 0 without an edge."""
     n = core.table.n_vertices
     left, marks = np.empty(n, np.int32), np.zeros((4, (n + 63) // 64), np.uint64)

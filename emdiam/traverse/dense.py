@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..jit import inlined, kernel
+from ..progress import Tick, no_tick
 from ..stream.offsets import row_length
 from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros
 from .rows import has_bit, hits_to_second, in_first, not_in_second, row_walk
@@ -38,7 +39,6 @@ from .workspace import (
 )
 
 if TYPE_CHECKING:
-    from ..stream.pager import Tick
     from .bfs import BfsRun, Mode
     from .core import BlockSweep, Core
 
@@ -166,7 +166,7 @@ class DenseLevels:
         front.visited_arcs += front.arcs
         return self
 
-    def step(self, tick: Tick | None = None) -> Mode | None:
+    def step(self, tick: Tick = no_tick) -> Mode | None:
         """One level by a sweep over blocks."""
         run = self._run
         if run.at_limit():

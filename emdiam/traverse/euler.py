@@ -21,7 +21,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..jit import inlined, kernel
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from .rooted import in_slices
 from .spanning import SpanningForest
 from .workspace import list_bits
@@ -40,7 +40,7 @@ def _position_dtype(n_vertices: int) -> np.dtype[Any]:
 
 
 def euler_masters(
-    forest: SpanningForest, spacing: int, ranks: np.ndarray, tick: Tick | None = None
+    forest: SpanningForest, spacing: int, ranks: np.ndarray, tick: Tick = no_tick
 ) -> np.ndarray:
     """The vertices on every `spacing`-th entry of the Euler tour of every tree with an edge, from
     position 0 on: int64[k], distinct, ascending by rank, at least one a tree.

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..jit import inlined, kernel
+from ..progress import Tick, no_tick
 from ..stream.offsets import row_length
-from ..stream.pager import Tick
 from .atomics import count_ones, count_trailing_zeros
 from .components import Components, keep_largest, pairs_within
 from .core import Core
@@ -37,7 +37,7 @@ class HiddenComponents(Components):
     """
 
     def __init__(
-        self, core: Core, words: np.ndarray, entries: np.ndarray | None, reached_label: int, tick: Tick | None = None
+        self, core: Core, words: np.ndarray, entries: np.ndarray | None, reached_label: int, tick: Tick = no_tick
     ) -> None:
         self._core, self.words = core, words
         self._before = np.empty(-(-len(words) // _WORDS), np.int64)
@@ -51,7 +51,7 @@ class HiddenComponents(Components):
         super().__init__(HiddenLabels(self, reached_label), reached_label,
                          sum(len(roots) for roots, _ in self._sizes()))
 
-    def _unite(self, tick: Tick | None) -> None:
+    def _unite(self, tick: Tick) -> None:
         """The entries, from the rows that the BFS has put aside, or else from one scan."""
         if not self._unite_left():
             self._unite_by_scan(tick)
@@ -67,7 +67,7 @@ class HiddenComponents(Components):
         self._core.counters.add(edges_scanned=arcs)
         return arcs == int(arcs_of(self.words, self._core.offsets))
 
-    def _unite_by_scan(self, tick: Tick | None) -> None:
+    def _unite_by_scan(self, tick: Tick) -> None:
         lock = threading.Lock()
 
         def unite_alone(*arguments: Any) -> int:
@@ -148,7 +148,7 @@ class HiddenLabels:
         return self._components.decoded(start, stop)
 
 
-def find_components(core: Core, reached: int, tick: Tick | None = None) -> HiddenComponents | None:
+def find_components(core: Core, reached: int, tick: Tick = no_tick) -> HiddenComponents | None:
     """Components beside the one the last complete BFS reached (its bitmap is in the workspace).
 
     `reached` is a vertex of that one. Returns None if every vertex with an edge was reached.

@@ -22,8 +22,8 @@ import numpy as np
 
 from ..hashing import draw
 from ..jit import inlined, kernel
+from ..progress import Tick, no_tick
 from ..stream.offsets import row_length
-from ..stream.pager import Tick
 from .atomics import atomic_or, atomic_put, atomic_replace, count_trailing_zeros, yield_core
 from .core import Core
 from .dense import top_down
@@ -121,7 +121,7 @@ class HyperBallRun:
         self._arcs = core.table.n_arcs
         self.table = ball_table(log2_registers)
 
-    def step(self, tick: Tick | None = None) -> bool:
+    def step(self, tick: Tick = no_tick) -> bool:
         """One level; True when nothing has changed."""
         core, there = self._core, 1 - self._now
         core.over_words(lambda turn, grain, end: copy_counters(
@@ -142,7 +142,7 @@ class HyperBallRun:
         self.table.add(self.level, grown)
         return False
 
-    def _touch(self, tick: Tick | None) -> None:
+    def _touch(self, tick: Tick) -> None:
         """Mark the rows that a vertex which has changed is next to; all, where that are many."""
         core = self._core
         if self._arcs * _FEW > core.table.n_arcs:

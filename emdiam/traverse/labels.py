@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from .atomics import atomic_and, atomic_min, atomic_raise, count_trailing_zeros
 from .core import Core
 from .rows import buffered_walk, has_bit, lowest_bit
@@ -185,7 +185,7 @@ class LabelRun:
         self._adapts = width == 0
         self.passes = self.blocks = self.level = 0
 
-    def step(self, tick: Tick | None = None) -> bool:
+    def step(self, tick: Tick = no_tick) -> bool:
         """One pass; True when nothing waits any more. Raises OverflowError beyond LONGEST, MoreMemoryError where
         labels are to be wider."""
         core, work, labels = self._core, self._core.work, self._labels

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ..jit import inlined, kernel
+from ..progress import Tick, no_tick
 from ..stream.pager import Arena
 from .atomics import atomic_add, atomic_or
 from .core import BlockSweep, Core
@@ -196,7 +197,7 @@ class LeftLevels:
         """Whether a level of few arcs is done among these rows, too, as long as few have been."""
         return self.rows is not None and self.rows.whole and self.rows.levels < MOST_LEVELS
 
-    def step(self, tick: Any = None) -> Mode | None:
+    def step(self, tick: Tick = no_tick) -> Mode | None:
         """One level."""
         run = self._run
         if run.at_limit():

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..jit import kernel
+from ..progress import Tick, no_tick
 from ..stream.offsets import row_length
-from ..stream.pager import Tick
 from .atomics import count_trailing_zeros
 from .columns import Column
 from .core import Core
@@ -97,7 +97,7 @@ class LevelWindows:
         waiting_keys(core.work.frontier, run.distances, core.table.shift, *core.offsets, self._keys)
         return self
 
-    def step(self, tick: Tick | None = None) -> Mode | None:
+    def step(self, tick: Tick = no_tick) -> Mode | None:
         """A round of blocks, or the end of a window."""
         limit = self._run.level_limit
         lowest = int(self._keys.min(initial=NOTHING))
@@ -199,7 +199,7 @@ class Rounds:
         self._core, self._grow, self._may_overlap = core, grow, beside
         self._idle = 0  # rounds without an arc, one after another
 
-    def step(self, keys: np.ndarray, window: int, tick: Tick | None) -> None:
+    def step(self, keys: np.ndarray, window: int, tick: Tick) -> None:
         """One round. keys : int64[n_blocks], the lowest label that waits in each block; some are below `window`."""
         pager, shift = self._core.pager, self._core.table.shift
         n_slots, due = pager.arena.n_slots, np.flatnonzero(keys < window)
@@ -218,7 +218,7 @@ class Rounds:
             arcs = self._grow(pager.load(np.sort(np.concatenate([now, ahead])), tick))
             self._idle = 0 if arcs else 2
 
-    def _grow_beside(self, keys: np.ndarray, due: np.ndarray, part: int, tick: Tick | None) -> None:
+    def _grow_beside(self, keys: np.ndarray, due: np.ndarray, part: int, tick: Tick) -> None:
         """A round at whose begin so many blocks begin to come, and at whose end those of the round before are there."""
         pager = self._core.pager
         coming = np.concatenate([_NONE, *(loading.blocks for loading in pager.on_way)])
@@ -306,7 +306,7 @@ class LevelWindowBatch:
         self._limit = columns[0].unreached - 1
         self._rounds, self._places = Rounds(core, self._grow_all, beside=False), new_places(core)
 
-    def step(self, tick: Tick | None = None) -> bool:
+    def step(self, tick: Tick = no_tick) -> bool:
         """One round of blocks for all sources; True when nothing waits."""
         core = self._core
         keys = self._keys.min(axis=0)

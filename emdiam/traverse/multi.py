@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from ..progress import Tick, no_tick
 from ..stream.offsets import row_starts
-from ..stream.pager import Tick
 from .columns import Column
 from .core import Core
 from .multi_dense import (
@@ -160,7 +160,7 @@ class MultiRun:
         """Largest distance reached so far."""
         return int(self._state[LEVEL])
 
-    def step(self, tick: Tick | None = None) -> bool:
+    def step(self, tick: Tick = no_tick) -> bool:
         """Run one dense level or one slice of sparse levels; True when finished."""
         if self._complete is None:
             if self._dense:
@@ -207,7 +207,7 @@ class MultiRun:
         self._dense = True
 
     # -- dense ----------------------------------------------------------------------------------
-    def _dense_step(self, tick: Tick | None) -> None:
+    def _dense_step(self, tick: Tick) -> None:
         core, state, marks = self._core, self._state, self._marks
         up = self._pull_is_cheaper()
         there = 3 - int(state[FLIP])
@@ -246,7 +246,7 @@ class MultiRun:
     def _clear(self, bitmap: np.ndarray, within: np.ndarray, plane: int) -> None:
         self._core.over_words(lambda turn, grain, end: clear_rows(turn, grain, self._words, bitmap, within, plane))
 
-    def _sweep(self, up: bool, tick: Tick | None) -> None:
+    def _sweep(self, up: bool, tick: Tick) -> None:
         rows = self._core.reverse if up else self._core
         blocks = rows.blocks_with(self._marks[FULL if up else ACTIVE], up)
         arcs = rows.sweep(blocks, self._pull if up else push, self._words, self._marks, self._state, tick=tick)

@@ -32,8 +32,8 @@ from typing import Any
 import numpy as np
 
 from ..jit import emitting, inlined, intrinsic, ir, kernel, types
+from ..progress import Tick, no_tick
 from ..stream.offsets import row_length, row_span
-from ..stream.pager import Tick
 from .atomics import atomic_add, atomic_or, prefetch
 from .core import Core
 from .multi import spanning_rows
@@ -331,7 +331,7 @@ class WideRun:
         """Largest distance reached so far."""
         return int(self._radii.max())
 
-    def step(self, tick: Tick | None = None) -> bool:
+    def step(self, tick: Tick = no_tick) -> bool:
         """The balls by themselves, then one level; True when finished."""
         if self._grown < 0:
             self._begin()
@@ -360,7 +360,7 @@ class WideRun:
 
         core.counters.add(edges_scanned=sum(core.everywhere(fill)))
 
-    def _pull(self, tick: Tick | None) -> None:
+    def _pull(self, tick: Tick) -> None:
         core, full, words = self._core, self._full, self._words
         self._total[:] = 0
         past = words[0].nbytes > _CACHE_BYTES

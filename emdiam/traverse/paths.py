@@ -18,8 +18,9 @@ import numpy as np
 
 from ..errors import StoreError
 from ..jit import inlined, kernel
+from ..progress import Tick, no_tick
 from ..stream.offsets import row_span
-from ..stream.pager import Pager, Tick
+from ..stream.pager import Pager
 from .core import Core
 from .rows import every_row, row_walk
 
@@ -269,7 +270,7 @@ class SteepWatch:
                 self.steep += steep
 
 
-def count_steep(core: Core, label: np.ndarray, tick: Tick | None = None, watch: SteepWatch | None = None) -> int:
+def count_steep(core: Core, label: np.ndarray, tick: Tick = no_tick, watch: SteepWatch | None = None) -> int:
     """Arcs of the graph that span more than one step of `label` (one scan of all blocks, but for those that `watch`, of
     the same label, has seen).
 
@@ -331,7 +332,7 @@ def start_walks(tips: np.ndarray) -> np.ndarray:
     return walks
 
 
-def follow_within(core: Core, walks: np.ndarray, tick: Tick | None = None) -> np.ndarray:
+def follow_within(core: Core, walks: np.ndarray, tick: Tick = no_tick) -> np.ndarray:
     """Walk the chains on, in place, as long as they stand in the core's span; 1 for those that have not come to their
     end, uint8[k]. tick : called while it goes on. Raises StoreError for rows that are not symmetric."""
     pending, span = np.ones(len(walks), np.uint8), np.array(core.span)
@@ -344,11 +345,10 @@ def follow_within(core: Core, walks: np.ndarray, tick: Tick | None = None) -> np
             return pending
         core.pager.load(np.flatnonzero(wanted), tick)
         wanted.fill(0)
-        if tick is not None:
-            tick()
+        tick()
 
 
-def follow_chains(core: Core, tips: np.ndarray, tick: Tick | None = None) -> tuple[np.ndarray, np.ndarray]:
+def follow_chains(core: Core, tips: np.ndarray, tick: Tick = no_tick) -> tuple[np.ndarray, np.ndarray]:
     """Ends and lengths of the chains that start at `tips` (vertices of degree 1, int64[k]).
 
     Returns (end int64[k], length int64[k] in edges, at least 1). Raises StoreError for rows that are not symmetric.

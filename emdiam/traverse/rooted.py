@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from .rows import has_bit
 
 _SLICE = 1 << 22
@@ -24,13 +24,12 @@ UNKNOWN = np.uint32(0xFFFFFFFF)  # a height that is not known yet
 
 
 def in_slices(
-    n_vertices: int, kernel: Callable[..., object], arguments: tuple[object, ...], tick: Tick | None
+    n_vertices: int, kernel: Callable[..., object], arguments: tuple[object, ...], tick: Tick
 ) -> None:
     """Run kernel(*arguments, start, stop) over 0..n_vertices-1 in slices, with `tick` in between."""
     for start in range(0, n_vertices, _SLICE):
         kernel(*arguments, start, min(start + _SLICE, n_vertices))
-        if tick is not None:
-            tick()
+        tick()
 
 
 class ForestDegrees:
@@ -50,7 +49,7 @@ class ForestDegrees:
         return vertices.astype(np.int64), often.astype(np.int64)
 
 
-def peel_forest(roots: np.ndarray, degrees: ForestDegrees, near: np.ndarray, tick: Tick | None = None) -> np.ndarray:
+def peel_forest(roots: np.ndarray, degrees: ForestDegrees, near: np.ndarray, tick: Tick = no_tick) -> np.ndarray:
     """The parents of a forest, id[n], in the place of `near`.
 
     roots : union-find, id[n], whose roots are to be those of the trees. degrees, and near, id[n] : number and XOR of
@@ -61,7 +60,7 @@ def peel_forest(roots: np.ndarray, degrees: ForestDegrees, near: np.ndarray, tic
 
 
 def fall_heights(parents: np.ndarray, heights: np.ndarray, done: np.ndarray, fell: np.ndarray,
-                 tick: Tick | None = None) -> tuple[int, int]:
+                 tick: Tick = no_tick) -> tuple[int, int]:
     """Put the distance of every vertex to its root in the tree into `heights` (uint32[n]), in place of
     larger or equal ones (UNKNOWN: none yet). (How many are smaller now, the largest.)
 

@@ -14,11 +14,12 @@ Work: as sparse.py. Bytes: a buffer of 512 ids a thread.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..jit import inlined, kernel
+from ..progress import Tick, no_tick
 from ..stream.offsets import row_length, row_span
 from .atomics import atomic_count, atomic_or, atomic_put, atomic_replace, yield_core
 from .sparse import AHEAD, ask_ahead, in_arena, put_row_aside, smallest_of
@@ -205,7 +206,7 @@ class SharedLevels:
         self._most, self._least = most, least
         return self
 
-    def step(self, tick: Any = None) -> Mode | None:
+    def step(self, tick: Tick = no_tick) -> Mode | None:
         """Levels until the threads have a reason to stop."""
         run, core, state = self._run, self._run.core, self._run.core.work.state
         run.used.add(SharedLevels)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from .bfs import BfsRun, Learned
 from .columns import Column
 from .core import BlockSweep, Core
@@ -55,7 +55,7 @@ class SharedSweeps:
         """Largest distance reached so far."""
         return max(run.level for run in self._runs)
 
-    def step(self, tick: Tick | None = None) -> bool:
+    def step(self, tick: Tick = no_tick) -> bool:
         """A step of the first BFS that has not come to a sweep, or the sweep of all; True when all are finished.
 
         One goes on until it waits: the blocks that it has asked for stay until it has looked at them."""
@@ -67,7 +67,7 @@ class SharedSweeps:
             self._going = [run for run in self._going if run is not moving]
         return not self._going
 
-    def _sweep(self, runs: list[BfsRun], tick: Tick | None) -> None:
+    def _sweep(self, runs: list[BfsRun], tick: Tick) -> None:
         core, sweeps = self._core, [run.dense.begin_sweep() for run in runs]
         joint = JointSweep(sweeps, core.table.n_blocks)
         core.take(joint.whole, tick)

@@ -39,8 +39,8 @@ import numpy as np
 from ..errors import EmdiamError
 from ..hashing import draw
 from ..jit import kernel
+from ..progress import Tick, no_tick
 from ..stream.offsets import row_span, row_start
-from ..stream.pager import Tick
 from .atomics import atomic_add
 from .components import _find
 from .core import Core
@@ -102,7 +102,7 @@ class LightEdges:
         self.limits[_LIMIT] = limit - max(1, (limit - floor) >> self._step)
 
     def join(
-        self, roots: np.ndarray, degrees: ForestDegrees, near: np.ndarray, tick: Tick | None = None
+        self, roots: np.ndarray, degrees: ForestDegrees, near: np.ndarray, tick: Tick = no_tick
     ) -> tuple[int, bool]:
         """Kruskal on the buffer, which is empty after it; (edges joined, whether the scan left none out).
 
@@ -115,8 +115,7 @@ class LightEdges:
         for first in range(0, len(starts) - 1, _SLICE_BUCKETS):
             part = starts[first : first + _SLICE_BUCKETS + 1]
             joined += int(join_buckets(self._pairs, part, self.ranks, self.limits, roots, *degrees.counts, near))
-            if tick is not None:
-                tick()
+            tick()
         if self._count == 0 and not complete:
             self._finer()
         elif not complete:
@@ -366,7 +365,7 @@ def buffer_sizes(n_vertices: int, id_bytes: int) -> tuple[int, int]:
 
 
 def spanning_forest(
-    core: Core, key: int, ranks: np.ndarray, buffer_bytes: int | None = None, tick: Tick | None = None
+    core: Core, key: int, ranks: np.ndarray, buffer_bytes: int | None = None, tick: Tick = no_tick
 ) -> SpanningForest:
     """The minimum spanning forest under the random weights of `key` (below 2^64).
 
@@ -394,7 +393,7 @@ def spanning_forest(
     return SpanningForest(parents, n_trees, scans, core.counters.snapshot().bytes_read - read)
 
 
-def _scan(core: Core, edges: LightEdges, roots: np.ndarray, giant: np.uint64, tick: Tick | None) -> None:
+def _scan(core: Core, edges: LightEdges, roots: np.ndarray, giant: np.uint64, tick: Tick) -> None:
     """One pass over the blocks with a row outside the giant tree."""
     table = core.table
     begin = time.thread_time()
@@ -414,8 +413,7 @@ def _scan(core: Core, edges: LightEdges, roots: np.ndarray, giant: np.uint64, ti
 
     arcs = core.pager.sweep(blocks, run, tick)
     core.counters.add(passes=1, edges_scanned=arcs)
-    if tick is not None:
-        tick()
+    tick()
 
 
 def _giant(roots: np.ndarray) -> np.uint64:

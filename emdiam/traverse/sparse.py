@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..jit import inlined, kernel
+from ..progress import Tick, no_tick
 from ..stream.offsets import GROUP, row_length, row_span
 from .atomics import prefetch
 from .workspace import (
@@ -266,7 +267,7 @@ class SparseLevels:
             known = run.learned.alone_arcs
             self._alone_arcs, self._tried = (core.shared_arcs, 0) if known is None else (known, _TRIED)
 
-    def step(self, tick: Any = None) -> Mode | None:
+    def step(self, tick: Tick = no_tick) -> Mode | None:
         """Levels until the kernel has a reason to return."""
         run, core, work = self._run, self._run.core, self._run.core.work
         state, level, arcs = work.state, run.level, int(work.state[ARCS])

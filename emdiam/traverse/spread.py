@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from .columns import Column
 from .core import Core
 from .dense import level_sweep
@@ -71,7 +71,7 @@ class SpreadRun:
         else:
             self._front = Front(count, 0, 0)
 
-    def step(self, tick: Tick | None = None) -> bool:
+    def step(self, tick: Tick = no_tick) -> bool:
         """Run one dense level or one slice of sparse levels; True when finished."""
         work = self._core.work
         state = work.state
@@ -163,7 +163,7 @@ class SpreadRun:
         self.lowered += found
         self._front = Front(int(state[COUNT]), 0, 0)
 
-    def _dense_step(self, tick: Tick | None) -> None:
+    def _dense_step(self, tick: Tick) -> None:
         core, work = self._core, self._core.work
         state = work.state
         level = int(state[LEVEL])

@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from ..jit import inlined, kernel
+from ..progress import Tick, no_tick
 from ..stream.offsets import row_span
-from ..stream.pager import Tick
 from .atomics import atomic_add, atomic_and
 from .bfs import BfsRun
 from .components import flatten, scan_unseen
@@ -45,14 +45,14 @@ def strong_bytes(n_vertices: int, id_bytes: int) -> int:
     return n_vertices * (6 * id_bytes + 8) + 64
 
 
-def strong_components(core: Core, tick: Tick | None = None) -> tuple[np.ndarray, int]:
+def strong_components(core: Core, tick: Tick = no_tick) -> tuple[np.ndarray, int]:
     """(number of the component of every vertex, id[n]; how many there are), in reverse topological order."""
     if core.pager.everything_resident:
         return _depth_first(core, tick)
     return _by_sweeps(core, tick)
 
 
-def weak_components(core: Core, tick: Tick | None = None) -> tuple[np.ndarray, int]:
+def weak_components(core: Core, tick: Tick = no_tick) -> tuple[np.ndarray, int]:
     """(smallest vertex of the weak component of every vertex, id[n]; how many there are), in one sweep."""
     n, none = core.table.n_vertices, np.empty(0, np.int64)
     roots, seen = np.arange(n, dtype=core.work.queues.dtype), np.zeros(len(core.work.visited), np.uint64)
@@ -61,14 +61,13 @@ def weak_components(core: Core, tick: Tick | None = None) -> tuple[np.ndarray, i
     return roots, int(np.count_nonzero(roots == np.arange(n)))
 
 
-def _depth_first(core: Core, tick: Tick | None) -> tuple[np.ndarray, int]:
+def _depth_first(core: Core, tick: Tick) -> tuple[np.ndarray, int]:
     n, dtype = core.table.n_vertices, core.work.queues.dtype
     order, low, stack, calls = (np.zeros(n, dtype) for _ in range(4))
     numbers, places = np.full(n, n, dtype), np.empty(n, np.int64)
     state = np.zeros(_STATE, np.int64)
     while tarjan(core.paging, core.offsets, order, low, numbers, stack, calls, places, state, _SLICE_ARCS) != _DONE:
-        if tick is not None:
-            tick()
+        tick()
     return numbers, int(state[_COMPONENTS])
 
 
@@ -76,7 +75,7 @@ class _Left:
     """The vertices whose component is not known yet: bitmap of them, and the components found, id[n]: a vertex of each
     (n: none)."""
 
-    def __init__(self, core: Core, tick: Tick | None) -> None:
+    def __init__(self, core: Core, tick: Tick) -> None:
         n, dtype = core.table.n_vertices, core.work.queues.dtype
         self._core, self._tick = core, tick
         self.active = np.full((n + 63) // 64, 0xFFFFFFFFFFFFFFFF, np.uint64)
@@ -146,12 +145,11 @@ class _Left:
     def _sweep(self, rows: Core, blocks: np.ndarray, *arguments: Any) -> int:
         amount = rows.sweep(blocks, *arguments, tick=self._tick)
         rows.count_sweep(len(blocks), 0)
-        if self._tick is not None:  # a sweep may be too short to tell of itself, and there may be very many
-            self._tick()
+        self._tick()  # a sweep may be too short to tell of itself, and there may be very many
         return amount
 
 
-def _by_sweeps(core: Core, tick: Tick | None) -> tuple[np.ndarray, int]:
+def _by_sweeps(core: Core, tick: Tick) -> tuple[np.ndarray, int]:
     left = _Left(core, tick)
     left.trim(3)
     left.take_hub()

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from .atomics import count_ones, count_trailing_zeros
 from .columns import Column
 from .core import Core
@@ -79,7 +79,7 @@ class TallyRun(MultiRun):
         super().__init__(core, sources)
         self._table, self._groups, self._sums = table, groups, sums
 
-    def step(self, tick: Tick | None = None) -> bool:
+    def step(self, tick: Tick = no_tick) -> bool:
         """See MultiRun."""
         before = self.level
         finished = super().step(tick)

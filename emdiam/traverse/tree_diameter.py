@@ -19,14 +19,14 @@ import time
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.pager import Tick
+from ..progress import Tick, no_tick
 from .core import Core
 from .rows import buffered_walk, every_row
 
 _SLICE = 1 << 22
 
 
-def tree_diameter(core: Core, dist: np.ndarray, ranks: np.ndarray, tick: Tick | None = None) -> int:
+def tree_diameter(core: Core, dist: np.ndarray, ranks: np.ndarray, tick: Tick = no_tick) -> int:
     """Number of edges on the longest path of the canonical BFS tree of the distances `dist`.
 
     dist : unsigned[n], 0 at the source, the largest value where unreached. ranks : natural rank of
@@ -44,19 +44,17 @@ def tree_diameter(core: Core, dist: np.ndarray, ranks: np.ndarray, tick: Tick | 
         orphan = int(count_children(parents, dist, children, 0, start, min(start + _SLICE, n)))
         if orphan >= 0:
             raise RuntimeError(f"no neighbour of vertex {orphan} is nearer to the source")
-        if tick is not None:
-            tick()
+        tick()
     for start in range(0, n, _SLICE):
         longest = max(longest, fold_leaves(parents, children, heights, 0, start, min(start + _SLICE, n), out)[1])
-        if tick is not None:
-            tick()
+        tick()
     core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
     return int(longest)
 
 
 def choose_parents(
     core: Core, dist: np.ndarray, heads: tuple[int, np.ndarray, np.ndarray], best: tuple[np.ndarray, np.ndarray],
-    tick: Tick | None = None,
+    tick: Tick = no_tick,
 ) -> None:
     """Let the vertices of the core's span hang from the best of the heads that are one nearer. One scan.
 

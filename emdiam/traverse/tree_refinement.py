@@ -34,8 +34,8 @@ from typing import Any
 import numpy as np
 
 from ..jit import inlined, kernel
+from ..progress import Tick, no_tick
 from ..stream.offsets import row_length
-from ..stream.pager import Tick
 from .atomics import atomic_replace
 from .columns import Column
 from .core import Core
@@ -58,7 +58,7 @@ class RamRefinement:
     known). exact : whether all heights are known to be distances.
     """
 
-    def __init__(self, core: Core, parents: np.ndarray, ranks: np.ndarray, tick: Tick | None = None) -> None:
+    def __init__(self, core: Core, parents: np.ndarray, ranks: np.ndarray, tick: Tick = no_tick) -> None:
         self._core, self._parents, self._ranks, self._tick = core, parents, ranks, tick
         self.heights = RamColumn(np.full(len(parents), UNKNOWN, np.uint32))
         self._fell = np.empty_like(core.table.isolated)
@@ -138,7 +138,7 @@ class RamTrees:
     vertices of each, id[n_trees]. largest : the one with most vertices, ties to the smallest rank.
     """
 
-    def __init__(self, core: Core, forest: SpanningForest, ranks: np.ndarray, tick: Tick | None = None) -> None:
+    def __init__(self, core: Core, forest: SpanningForest, ranks: np.ndarray, tick: Tick = no_tick) -> None:
         parents, dtype = forest.raw, forest.raw.dtype
         n = len(parents)
         self._ranks, self.n_trees = ranks, forest.n_trees

@@ -20,8 +20,8 @@ import numpy as np
 
 from ..errors import MoreMemoryError
 from ..jit import inlined, kernel
+from ..progress import Tick, no_tick
 from ..stream.offsets import row_length
-from ..stream.pager import Tick
 from .atomics import atomic_add
 from .core import Core
 from .multi import spanning_rows
@@ -49,7 +49,7 @@ class OrientedRows:
         return self.first, self.starts, self.heads
 
 
-def count_triangles(core: Core, room: int, tick: Tick | None = None) -> np.ndarray:
+def count_triangles(core: Core, room: int, tick: Tick = no_tick) -> np.ndarray:
     """Triangles at every vertex, int64[n]. room : bytes for oriented rows. Raises MoreMemoryError where those of two
     vertices do not fit."""
     n, item = core.table.n_vertices, core.work.queues.dtype.itemsize
@@ -63,8 +63,7 @@ def count_triangles(core: Core, room: int, tick: Tick | None = None) -> np.ndarr
         for other in spans:
             rows = held if other == span else _oriented(core, counts, other, tick)
             _meet_all(core, rows, held, triangles)
-            if tick is not None:
-                tick()
+            tick()
     return triangles
 
 
@@ -91,7 +90,7 @@ def _ranges(ends: np.ndarray, room: int, item: int) -> list[int]:
     return bounds
 
 
-def _oriented(core: Core, counts: np.ndarray, span: tuple[int, int], tick: Tick | None) -> OrientedRows:
+def _oriented(core: Core, counts: np.ndarray, span: tuple[int, int], tick: Tick) -> OrientedRows:
     """The oriented rows of the vertices span[0]..span[1]-1."""
     first, stop = span
     starts = np.zeros(stop - first + 1, np.int64)

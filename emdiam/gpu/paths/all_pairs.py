@@ -13,8 +13,9 @@ from types import MappingProxyType
 import numpy as np
 
 from ...errors import InputError
-from ...paths.paths import SearchOptions, Tick
+from ...paths.paths import SearchOptions
 from ...paths.rows import WeightedRows
+from ...progress import Tick, no_tick
 from ..device import Device
 from ..setting import Selection
 from .floyd_warshall import TILE, blocked_floyd_warshall, floyd_warshall, single_kernel_floyd_warshall
@@ -39,20 +40,20 @@ class DevicePairs:
     copies: int = 0
 
 
-def _by_steps(device: Device, matrix: Matrix, tick: Tick | None, tile: int) -> tuple[Matrix, int]:
+def _by_steps(device: Device, matrix: Matrix, tick: Tick, tile: int) -> tuple[Matrix, int]:
     floyd_warshall(device, matrix, tick)
     return matrix, matrix.n_vertices
 
 
-def _blocked(device: Device, matrix: Matrix, tick: Tick | None, tile: int) -> tuple[Matrix, int]:
+def _blocked(device: Device, matrix: Matrix, tick: Tick, tile: int) -> tuple[Matrix, int]:
     return matrix, blocked_floyd_warshall(device, matrix, tile, tick)
 
 
-def _single_kernel(device: Device, matrix: Matrix, tick: Tick | None, tile: int) -> tuple[Matrix, int]:
+def _single_kernel(device: Device, matrix: Matrix, tick: Tick, tile: int) -> tuple[Matrix, int]:
     return matrix, single_kernel_floyd_warshall(device, matrix, tile)
 
 
-def _squared(device: Device, matrix: Matrix, tick: Tick | None, tile: int) -> tuple[Matrix, int]:
+def _squared(device: Device, matrix: Matrix, tick: Tick, tile: int) -> tuple[Matrix, int]:
     return repeated_squaring(device, matrix, tile, tick=tick)
 
 
@@ -85,7 +86,7 @@ class PairsSolver:
         """Of RAM beside a matrix of p rows and columns: streamed, two of them, in whole blocks."""
         return 2 * (p + _usual_block(p, self._tile)) ** 2 * item if method == STREAMED else 0
 
-    def solve(self, matrix: np.ndarray, method: str, tick: Tick | None) -> int:
+    def solve(self, matrix: np.ndarray, method: str, tick: Tick) -> int:
         """Distances in the place of weights: int32, int64 or float64[p, p], p a multiple of the tile, no_path where
         there is none; the rounds. Raises DeviceRoomError with the numbers where the device is too small."""
         device, p, chosen = self._device, len(matrix), ALL_PAIRS[method]
@@ -99,7 +100,7 @@ class PairsSolver:
             matrix[row : row + self._tile] = device.to_host(cells).reshape(-1, p)
         return rounds
 
-    def searches(self, rows: WeightedRows, infinity: float, tick: Tick | None) -> DeviceSearches:
+    def searches(self, rows: WeightedRows, infinity: float, tick: Tick) -> DeviceSearches:
         """See DeviceSearches. Raises as upload_rows does, and DeviceRoomError."""
         return DeviceSearches(self._device, rows, infinity, tick)
 
@@ -115,7 +116,7 @@ class DeviceSearches:
     """A search from every vertex, on one graph that is on the device; see paths/pairs/harish.py. infinity : of pairs
     without a path."""
 
-    def __init__(self, device: Device, rows: WeightedRows, infinity: float, tick: Tick | None) -> None:
+    def __init__(self, device: Device, rows: WeightedRows, infinity: float, tick: Tick) -> None:
         search = SEARCHES["workfront-sweep" if rows.least_weight < 0 else "near-far"]
         check_room(device, search.bytes(rows), f"a search in {rows.n_vertices} vertices and {rows.n_arcs} arcs")
         self._device, self._search, self._infinity = device, search.search, infinity
@@ -131,7 +132,7 @@ class DeviceSearches:
 
 # -- Streamed ------------------------------------------------------------------------------------------------
 
-def streamed_squaring(device: Device, matrix: np.ndarray, tick: Tick | None = None, tile: int = TILE,
+def streamed_squaring(device: Device, matrix: np.ndarray, tick: Tick = no_tick, tile: int = TILE,
                       block: int | None = None) -> int:
     """Distances in the place of weights, cells[p, p] in RAM, by squares of it in blocks of `block` rows and columns, a
     multiple of `tile`; None: a quarter of the matrix along a side, or as much as the device has room for. The rounds.

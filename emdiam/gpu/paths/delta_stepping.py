@@ -16,7 +16,7 @@ from ...paths.paths import Paths, SearchOptions
 from ..device import Device, DeviceArray
 from ..kernel_file import KernelFile, zeros
 from ..registry import USUAL
-from .weighted_graph import NO_PATH, ROUND, QueueRounds, WeightedGraph, check_not_negative, tick
+from .weighted_graph import NO_PATH, ROUND, QueueRounds, WeightedGraph, check_not_negative
 
 N_BUCKETS = 8
 _FILE = "paths/delta_stepping.cu"
@@ -77,7 +77,7 @@ class _Buckets:
                 settled += self._counted("delta_settle", size, run.queue[:size], size, self._steps,
                                          np.uint32(self._step), self._settled[settled:])
             size = self._relax(run.queue[:size], bucket, _LIGHT)
-            tick(options.tick)
+            options.tick()
         return settled
 
     def _relax_heavy(self, bucket: int, settled: int) -> int:

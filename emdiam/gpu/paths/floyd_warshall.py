@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import InputError
-from ...paths.paths import Tick
+from ...progress import Tick, no_tick
 from ..device import Device
 from ..kernel_file import KernelFile, zeros
 from ..registry import TILES
@@ -19,16 +19,16 @@ from .weighted_graph import Matrix
 TILE = TILES[-1]
 
 
-def floyd_warshall(device: Device, matrix: Matrix, tick: Tick | None = None) -> None:
+def floyd_warshall(device: Device, matrix: Matrix, tick: Tick = no_tick) -> None:
     """Distances in the place of weights, a launch for each vertex in between."""
     kernels = KernelFile(device, "paths/floyd_warshall.cu", {**matrix.macros, "TILE": TILE})
     n = matrix.n_vertices
     for k in range(n):
         kernels.launch("floyd_warshall_step", n * n, matrix.cells, matrix.pitch, n, k)
-        _tick(tick)
+        tick()
 
 
-def blocked_floyd_warshall(device: Device, matrix: Matrix, tile: int = TILE, tick: Tick | None = None) -> int:
+def blocked_floyd_warshall(device: Device, matrix: Matrix, tile: int = TILE, tick: Tick = no_tick) -> int:
     """The same by tiles, three launches for each of the diagonal; the tiles along a side.
 
     tile : cells along a side of a tile, of which rows and pitch of the matrix are multiples. Raises InputError for one
@@ -41,7 +41,7 @@ def blocked_floyd_warshall(device: Device, matrix: Matrix, tile: int = TILE, tic
         if tiles > 1:
             kernels.launch_blocks("floyd_warshall_cross", 2 * (tiles - 1), cells, pitch, tiles, pivot)
             kernels.launch_blocks("floyd_warshall_rest", (tiles - 1) ** 2, cells, pitch, tiles, pivot)
-        _tick(tick)
+        tick()
     return tiles
 
 
@@ -68,8 +68,3 @@ def check_tile(tile: int) -> None:
     """Raise InputError for a tile that there is not."""
     if tile not in TILES:
         raise InputError("there is no such tile", text=str(tile), remedy=f"use {' or '.join(map(str, TILES))}")
-
-
-def _tick(tick: Tick | None) -> None:
-    if tick is not None:
-        tick()

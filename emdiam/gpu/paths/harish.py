@@ -13,7 +13,7 @@ from ...paths.paths import Paths, SearchOptions
 from ..device import Device
 from ..kernel_file import KernelFile, zeros
 from .layouts import Relaxation, find_layout
-from .weighted_graph import WeightedGraph, negative_cycle, tick
+from .weighted_graph import WeightedGraph, negative_cycle
 
 _FILE = "paths/harish.cu"
 
@@ -39,5 +39,5 @@ def harish(device: Device, weighted: WeightedGraph, source: int, options: Search
         kernels.launch(relaxation.entry, relaxation.items, *relaxation.arguments, marked, words, updated, counts)
         kernels.launch("harish_commit", n, n, marked, words, updated, counts)
         lowered = bool(device.to_host(counts)[1])
-        tick(on_tick)
+        on_tick()
     return Paths("harish", source, weighted.distances(device.to_host(words)), int(device.to_host(counts)[0]), rounds)

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...paths.paths import Paths, SearchOptions, Tick
+from ...paths.paths import Paths, SearchOptions
 from ...paths.rows import unreached
+from ...progress import Tick
 from ..device import Device, DeviceArray
 from ..kernel_file import KernelFile, zeros
 from ..registry import USUAL
-from .weighted_graph import NO_PATH, ROUND, QueueRounds, WeightedGraph, check_not_negative, tick
+from .weighted_graph import NO_PATH, ROUND, QueueRounds, WeightedGraph, check_not_negative
 
 _FILE = "paths/hbf.cu"
 _KERNEL = (_FILE, "hbf_relax")
@@ -63,7 +64,7 @@ def hbf(device: Device, weighted: WeightedGraph, source: int, options: SearchOpt
     return Paths("h-bf", source, weighted.distances(labels), relaxed + run.relaxed, rounds + run.round)
 
 
-def _search(run: QueueRounds, source: int, kinds: DeviceArray, on_tick: Tick | None) -> np.ndarray:
+def _search(run: QueueRounds, source: int, kinds: DeviceArray, on_tick: Tick) -> np.ndarray:
     """All rounds; the labels that they end with, uint64[n]."""
     run.begin(source)
     labels, size = run.weighted.start(run.device, source), 1
@@ -73,5 +74,5 @@ def _search(run: QueueRounds, source: int, kinds: DeviceArray, on_tick: Tick | N
         run.device.fill(run.counts, 0)
         size = int(run.relax(run.queue[:size], (kinds, labels, run.rounds, ROUND, run.following, run.counts))[0])
         run.swap()
-        tick(on_tick)
+        on_tick()
     return run.device.to_host(labels)

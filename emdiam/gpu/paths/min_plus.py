@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...paths.paths import Tick
+from ...progress import Tick, no_tick
 from ..device import Device, DeviceArray
 from ..kernel_file import KernelFile, zeros
 from ..source import Define
@@ -63,7 +63,7 @@ class MinPlus:
 
 
 def repeated_squaring(device: Device, matrix: Matrix, tile: int = TILE, lazy: bool = True,
-                      tick: Tick | None = None) -> tuple[Matrix, int]:
+                      tick: Tick = no_tick) -> tuple[Matrix, int]:
     """The distances, and the rounds: log2 of the arcs of the longest shortest path, and one more.
 
     matrix : padded to whole tiles, no longer needed. Device memory: two matrices. Raises InputError for a tile that
@@ -78,8 +78,7 @@ def repeated_squaring(device: Device, matrix: Matrix, tile: int = TILE, lazy: bo
         if not product.took_change():
             break
         device.copy(other.cells, matrix.cells)
-        if tick is not None:
-            tick()
+        tick()
     return other, rounds
 
 
@@ -126,7 +125,7 @@ class StreamedSquares:
         """The distances so far."""
         return self._now
 
-    def square(self, tick: Tick | None = None) -> bool:
+    def square(self, tick: Tick = no_tick) -> bool:
         """One round; whether a cell became lower."""
         lowered = False
         for i in range(self.count):
@@ -139,8 +138,7 @@ class StreamedSquares:
                     self._next[i, j] = self._device.to_host(self._sum)
                 else:
                     self._next[i, j] = self._now[i, j]
-                if tick is not None:
-                    tick()
+                tick()
         self._now, self._next = self._next, self._now
         return lowered
 

@@ -14,7 +14,7 @@ from ...paths.paths import Paths, SearchOptions
 from ..device import Device, DeviceArray
 from ..kernel_file import KernelFile, zeros
 from ..registry import USUAL
-from .weighted_graph import NO_PATH, ROUND, QueueRounds, WeightedGraph, check_not_negative, tick
+from .weighted_graph import NO_PATH, ROUND, QueueRounds, WeightedGraph, check_not_negative
 
 _FILE = "paths/near_far.cu"
 
@@ -73,7 +73,7 @@ def near_far(device: Device, weighted: WeightedGraph, source: int, options: Sear
         near, pile.size = (int(count) for count in run.relax(run.queue[:near], (
             words, run.rounds, ROUND, pile.marks, split, run.following, pile.vertices, run.counts)))
         run.swap()
-        tick(options.tick)
+        options.tick()
         while not near and pile.size:
             done, beyond = split, pile.next_split(words, split, delta)
             if beyond is None:

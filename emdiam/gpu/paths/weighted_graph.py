@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from ...errors import DeviceRoomError, InputError
-from ...paths.paths import Tick
 from ...paths.rows import WeightedRows, unreached
 from ...units import format_size
 from ..device import Device, DeviceArray
@@ -274,12 +273,6 @@ class QueueRounds:
 
 
 ROUND = object()
-
-
-def tick(on_tick: Tick | None) -> None:
-    """Between rounds: what it raises stops the search."""
-    if on_tick is not None:
-        on_tick()
 
 
 def negative_cycle() -> InputError:

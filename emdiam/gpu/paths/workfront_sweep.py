@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...paths.paths import Paths, SearchOptions
 from ..device import Device
 from ..registry import USUAL
-from .weighted_graph import ROUND, QueueRounds, WeightedGraph, negative_cycle, tick
+from .weighted_graph import ROUND, QueueRounds, WeightedGraph, negative_cycle
 
 _KERNEL = ("paths/workfront_sweep.cu", "sweep_workfront")
 
@@ -32,5 +32,5 @@ def workfront_sweep(device: Device, weighted: WeightedGraph, source: int, option
         device.fill(run.counts, 0)
         size = int(run.relax(run.queue[:size], (words, run.rounds, ROUND, run.following, run.counts))[0])
         run.swap()
-        tick(on_tick)
+        on_tick()
     return Paths("workfront-sweep", source, weighted.distances(device.to_host(words)), run.relaxed, run.round)

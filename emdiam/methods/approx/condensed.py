@@ -9,7 +9,7 @@ Source: the paper's conclusion wishes for it (Ajwani, Beckmann, Meyer, Veith 201
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 
@@ -24,6 +24,7 @@ from ...paths.condensed.condense import condense, condensed_packing, grow
 from ...paths.condensed.packed import Packing
 from ...paths.paths import SearchOptions
 from ...paths.semi_external import PathCounters
+from ...progress import Tick, no_tick
 from ...sorting.scratch import Scratch
 
 # What sorting and holding the arcs of a condensed graph takes at least.
@@ -40,7 +41,7 @@ class Room:
     arcs_bytes: int
     scratch: Scratch
     threads: int = 2
-    tick: Callable[[], None] | None = None
+    tick: Tick = no_tick
     spent: PathCounters = field(default_factory=PathCounters)
 
     def opened(self, graph: CondensedArcs) -> Arcs:

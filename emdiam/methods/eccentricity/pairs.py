@@ -17,15 +17,15 @@ Passes: none. Bytes: a column for each source whose distances are kept; 16 for a
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from ...jit import inlined, kernel
+from ...progress import Tick
 
-Tick = Callable[[], None]
 # Vertices that are compared with what is far from their source at a time.
 _TOGETHER = 1 << 10
 # Vertices of which what is far from none is looked for first.

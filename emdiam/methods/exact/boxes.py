@@ -12,12 +12,12 @@ order, and 8 for the boxes while they are made. Sums are int64.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...jit import inlined, kernel
+from ...progress import Tick, no_tick
 
 LEAF_POINTS = 8
 # Boxes are cut while there are at most so many points a box, as usual distances let them be. So memory is bounded
@@ -29,11 +29,6 @@ _SLICE = 1 << 22
 # Why find_worst returned.
 LIMITED, FINISHED, PAUSED = 0, 1, 2
 
-Tick = Callable[[], None]
-
-
-def _silent() -> None:
-    """The tick of who does not wait."""
 
 
 @dataclass
@@ -63,7 +58,7 @@ class WorstPair:
     looked_at: int
 
 
-def build_boxes(points: np.ndarray, tick: Tick = _silent) -> Boxes:
+def build_boxes(points: np.ndarray, tick: Tick = no_tick) -> Boxes:
     """The tree over `points` (unsigned[m, k], m >= 1)."""
     m = len(points)
     order = np.arange(m, dtype=np.int64)
@@ -84,7 +79,7 @@ def build_boxes(points: np.ndarray, tick: Tick = _silent) -> Boxes:
 
 
 def worst_pair(
-    boxes: Boxes, threshold: int, work_limit: int = 1 << 62, enough: int = 1 << 62, tick: Tick = _silent
+    boxes: Boxes, threshold: int, work_limit: int = 1 << 62, enough: int = 1 << 62, tick: Tick = no_tick
 ) -> WorstPair:
     """The pair x != y with the largest U above `threshold`; a search that finds one of at least
     `enough` stops there."""
@@ -100,7 +95,7 @@ def worst_pair(
     return WorstPair(int(out[0]), first, second, why == FINISHED, int(out[3]))
 
 
-def open_points(boxes: Boxes, threshold: int, tick: Tick = _silent) -> np.ndarray:
+def open_points(boxes: Boxes, threshold: int, tick: Tick = no_tick) -> np.ndarray:
     """bool[m], in the caller's numbering: points with at least one partner at U > threshold."""
     flags, nobody = np.zeros(len(boxes.points), np.uint8), np.zeros(0, np.uint8)
     stack, state, row = np.empty(_STACK, np.int64), np.zeros(2, np.int64), 0
@@ -113,7 +108,7 @@ def open_points(boxes: Boxes, threshold: int, tick: Tick = _silent) -> np.ndarra
     return result
 
 
-def disjoint_pairs(boxes: Boxes, threshold: int, order: np.ndarray, n_pairs: int, tick: Tick = _silent) -> np.ndarray:
+def disjoint_pairs(boxes: Boxes, threshold: int, order: np.ndarray, n_pairs: int, tick: Tick = no_tick) -> np.ndarray:
     """At most `n_pairs` pairs with U > `threshold`, no point in two of them, int64[k, 2] in the caller's
     numbering. order : int64[m], in which rows look for a partner."""
     pairs = np.empty((n_pairs, 2), np.int64)

@@ -23,9 +23,10 @@ from typing import Protocol
 import numpy as np
 
 from ...jit import inlined, kernel
+from ...progress import Tick, no_tick
 from ...traverse.columns import Column
 from ...traverse.ram_column import StoredColumn
-from .boxes import Boxes, Tick, build_boxes, disjoint_pairs, open_points, worst_pair
+from .boxes import Boxes, build_boxes, disjoint_pairs, open_points, worst_pair
 
 # Of more candidates a tree of boxes, a pass a level, costs more than a table of boxes that leaves fewer of them.
 MANY_BOXED = Column.many
@@ -44,7 +45,7 @@ class Distances(Protocol):
 
 
 def boxed_candidates(
-    upper: Column, columns: Sequence[Distances], limit: int, budget_bytes: int, room: int, tick: Tick = lambda: None
+    upper: Column, columns: Sequence[Distances], limit: int, budget_bytes: int, room: int, tick: Tick = no_tick
 ) -> np.ndarray | None:
     """Unsettled vertices that may be an end of a pair longer than `limit`, int64[k], ascending; None if neither strips
     nor the smallest q within the budget leave at most `room` of them.
@@ -77,7 +78,7 @@ def _to_an_end(upper: Column, columns: Sequence[Distances]) -> int:
 
 
 def _parts(
-    upper: Column, columns: Sequence[Distances], tick: Tick = lambda: None
+    upper: Column, columns: Sequence[Distances], tick: Tick = no_tick
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """(first vertex, upper bounds, distances [k, m]) of pieces of the vertices."""
     for start in range(0, len(upper), upper.piece):
@@ -231,7 +232,7 @@ class Candidates:
 
     def __init__(
         self, vertices: np.ndarray, columns: Sequence[Column | StoredColumn], most_bytes: int = 1 << 62,
-        tick: Tick = lambda: None,
+        tick: Tick = no_tick,
     ) -> None:
         self.vertices, self._most_bytes, self._tick = vertices, most_bytes, tick
         self._k = len(columns)

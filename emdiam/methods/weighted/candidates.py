@@ -30,7 +30,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..exact.boxes import Tick, build_boxes, open_points, worst_pair
+from ...progress import Tick, no_tick
+from ..exact.boxes import build_boxes, open_points, worst_pair
 
 BOX_COPIES = 3
 _WORK = 1 << 27
@@ -75,7 +76,7 @@ class HeightCandidates:
         self._points = points
         return True
 
-    def certify(self, upper: np.ndarray, limit: int, tick: Tick = lambda: None) -> list[OpenPair]:
+    def certify(self, upper: np.ndarray, limit: int, tick: Tick = no_tick) -> list[OpenPair]:
         """Drop what is settled (`upper`, int64[n_vertices], <= limit) or in no open pair; what is open. tick :
         called several times a second."""
         self._keep(upper[self.vertices] > limit)

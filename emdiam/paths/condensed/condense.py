@@ -22,9 +22,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from ...jit import kernel
+from ...progress import Tick, no_tick
 from ..arcs import Arcs
 from ..methods import narrowed
-from ..paths import Tick
 from ..rows import WeightedRows
 from .collect import ArcCollector, CondensedArcs
 from .packed import Packing, pack_arc
@@ -130,7 +130,7 @@ def condensed_packing(arcs: CondensedArcs, distance: np.ndarray, n_owners: int) 
 
 def condense(
     arcs: CondensedArcs, owner: np.ndarray, distance: np.ndarray, collector: ArcCollector, most_ram_bytes: int,
-    tick: Tick | None = None,
+    tick: Tick = no_tick,
 ) -> CondensedArcs:
     """The graph of the clusters.
 
@@ -150,7 +150,7 @@ def condense(
 
 
 def push_between(arcs: CondensedArcs, owner: np.ndarray, distance: np.ndarray, collector: ArcCollector,
-                   tick: Tick | None = None) -> None:
+                   tick: Tick = no_tick) -> None:
     """Hand the arcs between clusters to the collector. owner, distance : as of `grow`."""
     owner, distance = np.ascontiguousarray(owner, np.uint32), np.ascontiguousarray(distance, np.uint32)
     packing = collector.packing
@@ -159,8 +159,7 @@ def push_between(arcs: CondensedArcs, owner: np.ndarray, distance: np.ndarray, c
         count = between_clusters(*piece, packing.id_bits, packing.weight_bits, owner, distance, packed)
         if count:
             collector.push(packed[:count])
-        if tick is not None:
-            tick()
+        tick()
 
 
 @kernel

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...progress import Tick
 from .arcs import Lengths, MatrixArcs, fill_tile
 from .blocked import blocked
 from .matrix import MatrixWriter
 from .min_plus import Product, all_tiles, padded, tile_edge
-from .tiles import Places, RamTiles, Tick
+from .tiles import Places, RamTiles
 
 # Tiles in memory at a time: the three of a product, and what Zarr makes of one that is read or written.
 HELD = 3 + 2

@@ -15,19 +15,18 @@ The graph is in memory, of the matrix only the rows at hand are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...jit import kernel
+from ...progress import Tick
 from ...stream.threads import Threads
 from ...traverse.atomics import atomic_add
 from ..rows import WeightedRows
 from .arcs import Lengths
 
-Tick = Callable[[], None]
 # Arcs that are looked at between two looks at the listener, about.
 _AT_ONCE = 1 << 26
 

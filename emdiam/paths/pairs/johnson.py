@@ -14,11 +14,10 @@ m a round, n rounds at most. Source: Johnson, Efficient Algorithms for Shortest 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ...jit import kernel
+from ...progress import Tick
 from ...stream.threads import Threads
 from ...traverse.atomics import atomic_add
 from ..bellman_ford import lower_labels
@@ -26,10 +25,10 @@ from ..dijkstra import settle
 from ..paths import SearchOptions
 from ..rows import WeightedRows
 from .arcs import Lengths
-from .harish import Searches, Tick
+from .harish import Searches
 
 
-def potentials(rows: WeightedRows, threads: int, tick: Callable[[], None]) -> np.ndarray:
+def potentials(rows: WeightedRows, threads: int, tick: Tick) -> np.ndarray:
     """p(v) of every vertex, int64 or float64[n]; the weights are signed. Raises NegativeCycle, in vertices."""
     labels = np.zeros(rows.n_vertices, rows.distance_dtype)
     lower_labels(rows, labels, SearchOptions(threads=threads, tick=tick))

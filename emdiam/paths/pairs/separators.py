@@ -27,6 +27,7 @@ import numpy as np
 
 from ...errors import MoreMemoryError
 from ...jit import kernel
+from ...progress import Tick
 from ...stream.rows import check_rows
 from ...stream.threads import Threads
 from ...units import format_size
@@ -34,7 +35,7 @@ from ..rows import WeightedRows
 from .arcs import Lengths
 from .blocked import blocked
 from .min_plus import Product, all_tiles, padded, tile_edge
-from .tiles import RamTiles, Tick
+from .tiles import RamTiles
 
 
 def undirected(rows: WeightedRows, room_bytes: int) -> tuple[np.ndarray, np.ndarray]:

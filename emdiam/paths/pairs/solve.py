@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...decimals import numbers
+from ...progress import Tick
 from ...stream.threads import Threads
 from ..rows import WeightedRows
 from .arcs import Lengths, MatrixArcs
@@ -16,7 +17,7 @@ from .disk_tiles import DiskTiles
 from .matrix import CHUNK, MatrixWriter
 from .methods import PairsMethod
 from .min_plus import Product, padded
-from .tiles import RamTiles, Tick, matrix_in_ram
+from .tiles import RamTiles, matrix_in_ram
 
 # Rows of a part that is looked at, so that what numpy makes of it stays small.
 _ROWS_AT_ONCE = 64

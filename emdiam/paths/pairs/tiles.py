@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 
+from ...progress import Tick
 from .arcs import Lengths, MatrixArcs, fill_tile
 from .min_plus import Product, close_tile, padded, tile_edge
 
-Tick = Callable[[], None]
 # (row, column) of tiles.
 Places = Sequence[tuple[int, int]]
 
