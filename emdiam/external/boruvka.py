@@ -25,10 +25,9 @@ from ..traverse.spanning import HALF, LOW, edge_hash, stream_of
 from .buckets import Sink, Taker
 from .columns import WordFile
 from .components import Hidden, external_components
-from .queues import RangeQueues, Space
+from .queues import RangeQueues, Space, Table
 from .ranks import NaturalRanks
 from .rows import Rows, pieces
-from .tables import Table
 
 _NO_EDGE = np.uint64(0xFFFFFFFFFFFFFFFF)
 

@@ -28,8 +28,7 @@ from ..progress import Tick, no_tick
 from ..traverse.components import Components, _find, pairs_within
 from .buckets import Sink
 from .columns import WordFile
-from .queues import Space
-from .tables import Table
+from .queues import Space, Table
 
 # Of a record, and of what parts add up to.
 _SIZE, _LAST, _DEGREE, _HUB, _RANK, _FIRST, _SUMS = range(7)

@@ -13,10 +13,9 @@ import numpy as np
 from ..jit import kernel
 from ..traverse.atomics import count_trailing_zeros
 from ..traverse.columns import Column, smallest_dtype
-from .buckets import Buckets, widest
+from .buckets import Buckets, bitmap, smallest, widest
 from .columns import DiskColumn
 from .disk import Disk
-from .takers import bitmap, smallest
 
 
 class LevelColumn:

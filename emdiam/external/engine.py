@@ -28,8 +28,7 @@ from .clustering import ClusteringVerbs
 from .columns import DiskColumn
 from .disk import Disk
 from .distances import LevelColumn, LevelColumns, OpenBits, RanksReached
-from .paths import follow_chains, path_pieces
-from .scans import steep_arcs
+from .paths import follow_chains, path_pieces, steep_arcs
 from .search import BITS, DiskSearch, Wanted, listed_targets
 from .spread import spread
 

@@ -2,6 +2,10 @@
 
 The kernels are those of traverse/paths.py and traverse/paths.py, but that a chunk of offsets, distances or ranks may
 be missing as well as a block: they say which, and go on when it is there.
+
+Single passes over all arcs that compare what both ends have: values go along arcs, by ranges of heads.
+
+I/O: every block once, and every arc (half of them, where both directions say the same) through buckets.py.
 """
 
 from __future__ import annotations
@@ -12,12 +16,45 @@ from typing import Any
 import numpy as np
 
 from ..jit import inlined, kernel
+from ..progress import Tick, no_tick
 from ..store.array_reader import ShardedArray
 from ..stream.pager import Arena, Pager
+from ..traverse.columns import Column
 from ..traverse.paths import one_way, start_walks
+from .buckets import Fold
 from .columns import DiskColumn
 from .disk import Disk
-from .rows import Rows
+from .rows import Rows, pieces
+
+
+def all_values(disk: Disk, column: Column) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """All vertices with their values (uint32), as Rows.send takes them."""
+    for start, stop in pieces(disk.n):
+        yield np.arange(start, stop), column.part(start, stop).astype(np.uint32)
+
+
+def steep_arcs(disk: Disk, column: Column, tick: Tick = no_tick) -> int:
+    """Arcs whose ends differ by more than 1 in `column` (both unreached is level)."""
+    steep = 0
+
+    def count(*pairs: Any) -> None:
+        nonlocal steep
+        steep += int(count_steep(*pairs))
+
+    met = Fold(lambda first, stop: column.part(first, stop).astype(np.uint32), count)
+    disk.rows.bring(all_values(disk, column), disk.buckets(met, 4, np.uint32), up=True, tick=tick)
+    return 2 * steep
+
+
+@kernel
+def count_steep(part, first, keys, values):
+    """How many values[i] differ by more than 1 from part[keys[i] - first]."""
+    count = 0
+    for i in range(len(keys)):
+        if abs(np.int64(values[i]) - np.int64(part[np.int64(keys[i]) - first])) > 1:
+            count += 1
+    return count
+
 
 _PIECE = 1 << 16
 # State of a walk down: vertex, its distance, arc to look at next (-1: the row is to be looked up) and end of the row,

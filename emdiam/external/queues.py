@@ -8,6 +8,10 @@ I/O: every row that does not fit is written once, and read once for each time th
 room / the number of ranges on average. Bytes: 8 a word of the room, twice, and 4 a row; 8 a range for each write.
 Source: Chiang, Goodrich, Grove, Tamassia, Vengroff, Vitter, External-memory graph algorithms (1995), time-forward
 processing; the distribution in place of its priority queue, since the ranges are few.
+
+Rows of numbers in scratch: appended, read in pieces, changed in place.
+
+A table keeps its last rows in RAM, so that a short one never touches the disk.
 """
 
 from __future__ import annotations
@@ -22,6 +26,59 @@ import numpy as np
 from ..sorting.scratch import Scratch, ScratchFile
 from .buckets import Buckets, Ranges, Taker
 from .columns import PAGE, WordFile
+
+
+class Table:
+    """int64[k, width] rows. room : rows in RAM, and of a piece."""
+
+    def __init__(self, scratch: Scratch, width: int, room: int) -> None:
+        self._scratch, self._width, self._room = scratch, width, room
+        self._file: ScratchFile | None = None
+        self._written, self._last = 0, np.empty((0, width), np.int64)
+
+    def __len__(self) -> int:
+        return self._written + len(self._last)
+
+    def append(self, rows: np.ndarray) -> None:
+        """Add rows (integers[k, width] or, of width 1, integers[k])."""
+        self._last = np.concatenate((self._last, rows.reshape(-1, self._width).astype(np.int64)))
+        if len(self._last) >= self._room:
+            if self._file is None:
+                self._file = self._scratch.file()
+                weakref.finalize(self, self._file.close)
+            self._file.append(self._last)
+            self._written += len(self._last)
+            self._last = self._last[:0].copy()
+
+    def part(self, start: int, stop: int) -> np.ndarray:
+        """Rows start..stop-1, a copy."""
+        written = np.empty((max(0, min(stop, self._written) - start), self._width), np.int64)
+        if len(written):
+            assert self._file is not None
+            self._file.read_array(8 * self._width * start, written)
+        return np.concatenate((written, self._last[max(0, start - self._written) : max(0, stop - self._written)]))
+
+    def pieces(self) -> Iterator[tuple[int, np.ndarray]]:
+        """(number of the first, rows) of all, in pieces."""
+        for start in range(0, len(self), self._room):
+            yield start, self.part(start, min(len(self), start + self._room))
+
+    def replace(self, start: int, rows: np.ndarray) -> None:
+        """Write rows (int64[k, width]) over those from `start` on."""
+        on_disk = max(0, min(len(rows), self._written - start))
+        if on_disk:
+            assert self._file is not None
+            self._file.overwrite(np.ascontiguousarray(rows[:on_disk]), 8 * self._width * start)
+        begin = start + on_disk - self._written
+        self._last[begin : begin + len(rows) - on_disk] = rows[on_disk:]
+
+    def clear(self) -> None:
+        """Drop all rows."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        self._written, self._last = 0, self._last[:0].copy()
+
 
 # Words of a piece that is read.
 _READ_WORDS = 1 << 16
@@ -156,4 +213,3 @@ class RangeQueues:
         """Drop all, the room as well."""
         self.clear()
         self._waiting, self._where = self._waiting[:0].copy(), self._where[:0].copy()
-

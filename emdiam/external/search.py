@@ -19,11 +19,10 @@ import numpy as np
 
 from ..progress import Tick, no_tick
 from ..traverse.workspace import bits_at, list_bits
-from .buckets import Ranges
+from .buckets import Ranges, bitmap, united
 from .disk import Disk
 from .frontier import DiskFrontier, take_away_bits, take_away_masks
 from .rows import PIECE
-from .takers import bitmap, united
 from .thin import (
     ARCS,
     ASKED,

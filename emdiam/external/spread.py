@@ -11,11 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..progress import Tick, no_tick
-from .buckets import Buckets, Ranges
+from .buckets import Buckets, Fold, Ranges, put_smaller
 from .columns import DiskColumn
 from .disk import Disk
 from .search import DiskSearch, Wanted
-from .takers import Fold, put_smaller
 
 
 def spread(

@@ -2,10 +2,10 @@
 
 Every vertex that fell in the iteration before sends its height and rank along its arcs; the least word that comes to a
 vertex tells whether it falls, and what it hangs from. The heights of before number the new trees too, parents before
-children (tree_order.py), since nobody hangs from a vertex that was not lower; so heights go down range by range.
+children (tree_diameter.py), since nobody hangs from a vertex that was not lower; so heights go down range by range.
 I/O of an iteration, with m arcs of vertices that fell and b the bytes of an id: b + 8 bytes an arc written and read,
-where they do not fit the buffer; what tree_order.py tells for all n vertices, and 80 n. Bytes: the room of queues, six
-times; 24 a vertex of a range.
+where they do not fit the buffer; what tree_diameter.py tells of `numbered` for all n vertices, and 80 n. Bytes: the room of
+queues, six times; 24 a vertex of a range.
 """
 
 from __future__ import annotations
@@ -21,14 +21,13 @@ from ..traverse.labels import UNREACHED, WIDE_BITS
 from ..traverse.rooted import UNKNOWN
 from ..traverse.spanning import HALF, LOW
 from ..traverse.tree_refinement import EXACT
-from .buckets import Buckets
+from .buckets import Buckets, Done, smallest
 from .columns import DiskColumn, WordFile
 from .growth import DiskGrowth, new_labels
 from .queues import RangeQueues, Space
 from .ranks import NaturalRanks
 from .rows import Rows, pieces
-from .takers import Done, smallest
-from .tree_order import by_depth, numbered
+from .tree_diameter import by_depth, numbered
 from .tree_rows import TreeRows
 
 _NOTHING = (1 << 64) - 1

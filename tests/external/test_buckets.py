@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from emdiam.external.buckets import Buckets, Ranges, widest
+from emdiam.external.buckets import Buckets, Fold, Ranges, bitmap, smallest, united, widest
 from emdiam.external.columns import WordFile
-from emdiam.external.takers import Fold, bitmap, smallest, united
 from emdiam.sorting.scratch import Scratch
 
 N = 1000

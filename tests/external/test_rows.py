@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from emdiam.errors import StoreError
-from emdiam.external.buckets import Buckets, Ranges
+from emdiam.external.buckets import Buckets, Ranges, smallest
 from emdiam.external.rows import Rows
-from emdiam.external.takers import smallest
 from emdiam.sorting.scratch import Scratch
 from emdiam.store.store import open_store
 from emdiam.stream.counters import SharedCounters
