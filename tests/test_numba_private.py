@@ -18,7 +18,7 @@ from llvmlite.binding import newpassmanagers
 from emdiam import kernel_objects, numba_private
 from emdiam.jit import NumbaFunction
 from emdiam.paths.pairs.min_plus import EDGE, shorten_row
-from emdiam.stream.byte_sums import sum_first
+from emdiam.stream.offsets import sum_first
 from emdiam.traverse.atomics import atomic_or
 from emdiam.traverse.multi_wide import aligned_words, pull_wide
 

@@ -19,7 +19,7 @@ A vertex alone in its component has the eccentricity 0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import numpy as np
 
@@ -87,11 +87,9 @@ class WeightedProof:
                 self.arcs = ArcsInRam(load_rows(self.store, self.budget.threads)[0], options)
             else:
                 self.arcs = ArcsOnDisk(StoreBlocks(self.store), self._plan.arena_bytes, options)
-        try:
+        with closing(self.arcs):
             self.units = self._units()
             yield
-        finally:
-            self.arcs.close()
 
     def _units(self) -> Units:
         """Those of the store, or that the certificate says. Raises Refused where it says others."""

@@ -20,7 +20,7 @@ import re
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -288,11 +288,8 @@ class Folder:
 
 def remove_checkpoint(path: Path) -> None:
     """Remove the checkpoint of a run that has ended. Raises InputError if one is at work there."""
-    folder = Folder(path)
-    try:
+    with closing(Folder(path)) as folder:
         folder.remove()
-    finally:
-        folder.close()
 
 
 def _manifest(file: Path) -> dict[str, Any]:

@@ -247,11 +247,8 @@ def by_clusters(engine: CpuEngine, seed: int, scratch: str | Path | None = None)
     labels = engine.grow_clusters(engine.sample_vertices(stream_key(seed, "order"), expected))
     assert isinstance(labels, RamLabels)
     spare = _hold_clusters(engine, labels.n_groups)
-    files = Scratch(Path(scratch_folder(scratch)), Path())
-    try:
+    with closing(Scratch(Path(scratch_folder(scratch)), Path())) as files:
         positions = _cluster_positions(engine, labels, seed, _room(engine, spare, files))
-    finally:
-        files.close()
     keys = np.empty(store.n_vertices, store.id_dtype)
     for start in range(0, len(keys), _PIECE):
         group = labels.groups(np.arange(start, min(start + _PIECE, len(keys))))
@@ -296,7 +293,5 @@ def _cluster_positions(engine: CpuEngine, labels: RamLabels, seed: int, room: Ro
 
     wanted = max(_LEAST_WANTED, _WANTED * labels.n_groups)
     graph = sampled_graph(scan, packing, radii, sizes, room, stream_key(seed, "order arcs"), wanted)
-    try:
+    with closing(graph.arcs):
         return local_positions(graph, engine.ranks(labels.masters), sizes, seed, room)
-    finally:
-        graph.arcs.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
@@ -366,12 +366,9 @@ def sort_context(
 ) -> Iterator[SortContext]:
     """The context of one writing, with scratch files that are closed at the end. weighted : whether arcs have
     weights."""
-    scratch = Scratch(options.scratch, target) if checkpoint is None else checkpoint.scratch
-    try:
+    with closing(Scratch(options.scratch, target) if checkpoint is None else checkpoint.scratch) as scratch:
         yield SortContext(plan, scratch, options.threads, meter, safe=SafePoints(checkpoint),
                           directed=options.directed, weighted=weighted)
-    finally:
-        scratch.close()
 
 
 def planned_disk(info: SourceInfo, plan: SortPlan, directed: bool = False) -> tuple[int, int]:

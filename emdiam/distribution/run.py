@@ -17,8 +17,7 @@ from ..traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes
 from ..traverse.tally import DistanceSums
 from ..units import format_count
 from .centrality import write_centralities
-from .counting import SourceCount
-from .hyperball import BallCount
+from .counting import BallCount, SourceCount
 from .result import EXACT, HYPERBALL, LEAST_REGISTERS, DistanceOptions, Distances, counted_bytes, options_of
 from .sources import MOST_GROUPS, connected_pairs
 

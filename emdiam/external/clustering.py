@@ -12,6 +12,7 @@ buffer; 16 a vertex for the labels. Bytes: the buffer twice; 8 a vertex of a ran
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import cached_property, partial
 
 import numpy as np
@@ -187,11 +188,8 @@ class ClusteringVerbs:
 
     def _grow(self, words: WordFile, seeds: np.ndarray, first: int, most_rounds: int | None = None) -> bool:
         """Grow around the seeds from number `first` on; False if that takes more rounds."""
-        growth = DiskGrowth(self._rows, self.space, words, len(seeds))
-        try:
+        with closing(DiskGrowth(self._rows, self.space, words, len(seeds))) as growth:
             return growth.grow(seeds[first:], first, most_rounds, self.reporter.heartbeat)
-        finally:
-            growth.close()
 
     def _check_whole(self, words: WordFile) -> None:
         """Raise StoreError unless labels have reached the vertices with an edge and no others."""

@@ -4,8 +4,8 @@ Every vertex that fell in the iteration before sends its height and rank along i
 vertex tells whether it falls, and what it hangs from. The heights of before number the new trees too, parents before
 children (tree_diameter.py), since nobody hangs from a vertex that was not lower; so heights go down range by range.
 I/O of an iteration, with m arcs of vertices that fell and b the bytes of an id: b + 8 bytes an arc written and read,
-where they do not fit the buffer; what tree_diameter.py tells of `numbered` for all n vertices, and 80 n. Bytes: the room of
-queues, six times; 24 a vertex of a range.
+where they do not fit the buffer; what numbering n vertices takes (tree_diameter.py), and 80 n. Bytes: the room
+of queues, six times; 24 a vertex of a range.
 """
 
 from __future__ import annotations

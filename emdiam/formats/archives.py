@@ -13,6 +13,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from io import RawIOBase
 from pathlib import Path, PurePosixPath
@@ -155,8 +156,7 @@ def _too_many(path: Path) -> InputError:
 def _tar_members(path: Path, compression: str | None) -> list[Member]:
     import tarfile
 
-    stream = _tar_stream(path, compression)
-    try:
+    with closing(_tar_stream(path, compression)) as stream:
         with tarfile.open(fileobj=cast("IO[bytes]", stream), mode="r|") as archive:
             members = []
             for count, info in enumerate(archive):
@@ -166,8 +166,6 @@ def _tar_members(path: Path, compression: str | None) -> list[Member]:
                     members.append(Member(path, info.name, info.size, TAR, compression))
         stream.skip()  # to the end of the compressed data, so that damage there is noticed
         return members
-    finally:
-        stream.close()
 
 
 def _tar_stream(path: Path, compression: str | None) -> ByteStream:

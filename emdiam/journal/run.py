@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -175,7 +175,5 @@ def checkpointed(
     """The checkpoint of a run on `store`, open. scratch : where it is if `options` do not say. Raises
     InputError as Folder."""
     checkpoint = RunCheckpoint(options.folder or default_folder(store, identity, scratch), identity, options)
-    try:
+    with closing(checkpoint):
         yield checkpoint
-    finally:
-        checkpoint.close()

@@ -12,6 +12,7 @@ them, the last without a change. Source: Ford (1956), Bellman (1958); Cherkassky
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -24,7 +25,7 @@ from ..progress import Tick
 from ..store.store import Store
 from ..stream.threads import Threads
 from ..traverse.atomics import atomic_count, atomic_lower
-from .frontier_bellman_ford import first_labels
+from .frontier import first_labels
 from .paths import Paths, SearchOptions, length_of
 from .rows import WeightedRows, unreached
 
@@ -64,8 +65,8 @@ def lower_labels(rows: WeightedRows, labels: np.ndarray, options: SearchOptions)
     graph, none = (rows.offsets, rows.heads, rows.costs), unreached(rows.distance_dtype)
     starts = np.searchsorted(rows.offsets, np.linspace(0, rows.n_arcs, _PARTS * options.threads + 1)[1:-1])
     starts = np.concatenate([[0], starts, [rows.n_vertices]]).astype(np.int64)
-    threads, rounds, changed = Threads(options.threads, 0), 0, True
-    try:
+    rounds, changed = 0, True
+    with closing(Threads(options.threads, 0)) as threads:
         while changed:
             taken = np.zeros(1, np.uint64)
             changed = any(threads.everywhere(partial(relax_all, graph, labels, none, starts, taken)))
@@ -73,8 +74,6 @@ def lower_labels(rows: WeightedRows, labels: np.ndarray, options: SearchOptions)
             if changed and rows.least_weight < 0 and rounds & (rounds - 1) == 0:
                 changed = look_for_cycle(rows, labels, none, rounds, options.tick)
             options.tick()
-    finally:
-        threads.close()
     return rounds
 
 

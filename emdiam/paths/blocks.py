@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import closing
 from types import SimpleNamespace
 from typing import Any, ClassVar, cast
 
@@ -50,15 +51,12 @@ def load_rows(store: Store, threads: int = 1, tick: Tick = no_tick) -> tuple[Wei
     offsets = filled(np.empty(store.n_vertices + 1, np.int64), pieces(store.indptr, RUN_CHUNKS))
     if offsets[0] != 0 or offsets[-1] != store.n_arcs or np.any(np.diff(offsets) < 0):
         raise store.damaged("indptr does not rise from 0 to the number of arcs")
-    pool = Threads(threads, 0)
-    try:
+    with closing(Threads(threads, 0)) as pool:
         heads, read = _whole(store.indices, pool, head_check(store), tick)
         if store.weights is None:
             return WeightedRows(offsets, heads), read
         weights, more = _whole(store.weights, pool, store.check_weights, tick)
         return WeightedRows(offsets, heads, weights), read + more
-    finally:
-        pool.close()
 
 
 def head_check(store: Store) -> Look:

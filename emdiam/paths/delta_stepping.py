@@ -13,6 +13,7 @@ Source: Meyer and Sanders (2003); Davidson et al. (2014) for Delta; Zhang et al.
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import partial
 
 import numpy as np
@@ -93,9 +94,9 @@ def settle(rows: WeightedRows, labels: np.ndarray, sources: np.ndarray, scale: f
     fill_bins(bins, labels, sources, scale, 0)
     graph, batches = (rows.narrow_offsets, rows.heads, rows.costs), new_batches(rows, options.threads, labels.dtype)
     work, state = np.empty(len(bins[1]), np.int64), np.zeros(2, np.int64)
-    threads, team = Threads(options.threads, 0), (options.threads,) if options.threads > 1 else ()
+    team = (options.threads,) if options.threads > 1 else ()
     relaxations, reason = 0, _AGAIN
-    try:
+    with closing(Threads(options.threads, 0)) as threads:
         while reason != _DONE:
             bins[5][:, ARCS] = 0
             shared = np.zeros(_SHARED, np.uint64)
@@ -106,8 +107,6 @@ def settle(rows: WeightedRows, labels: np.ndarray, sources: np.ndarray, scale: f
             if reason == _LOST:
                 refill(bins, labels, scale, int(state[_CURRENT]))
             options.tick()
-    finally:
-        threads.close()
     return relaxations, int(state[_ROUNDS])
 
 

@@ -6,20 +6,30 @@ parts of 64 that threads take as they come, or by merge path: all threads get eq
 whatever the lengths of rows, and find by one search where their share begins.
 Bytes: 2 ids and a bit a vertex; 16 a vertex of the frontier, 24 for merge path.
 Source: Busato and Bombieri, H-BF (2016), and papers it builds on; merge path: Green, McColl, Bader (2012).
+
+Bellman and Ford's algorithm on a frontier: a round relaxes the rows of the vertices whose labels have fallen.
+
+A label that falls in a round is used in it at once by those that come later. Rounds: frontiers. Work: m for every round
+that a label falls in, at worst. Source: papers on H-BF, algorithm 5.
+
+Workfront sweep: frontiers without duplicates, each shared out to the threads by merge path.
+
+Every thread gets as many arcs as any other, whatever the degrees. Rounds and work: as of the frontier form of Bellman
+and Ford. Source: Davidson, Baxter, Garland, Owens (2014), section 4.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
+from contextlib import closing
 
 import numpy as np
 
 from ..jit import inlined, kernel
 from ..stream.threads import Threads
 from ..traverse.atomics import atomic_count, atomic_lower, atomic_or
-from .paths import SearchOptions
-from .rows import WeightedRows
+from .paths import Paths, SearchOptions
+from .rows import WeightedRows, unreached
 
 ONE = np.uint64(1)
 # Slots of `shared`, uint64[16]: parts that were taken, vertices of the next frontier.
@@ -65,16 +75,15 @@ class FrontierRounds:
         clear_marks(self._marks, woken)
         return woken
 
+    def run(self, source: int) -> None:
+        """All rounds from `source` on."""
+        frontier = self.begin(source)
+        while len(frontier):
+            frontier = self.relax(frontier)
+
     def close(self) -> None:
         """End the threads."""
         self._threads.close()
-
-    def __enter__(self) -> FrontierRounds:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        self.close()
 
 
 @inlined
@@ -156,3 +165,29 @@ def clear_marks(marks, vertices):
     """The bits of `vertices` are not set."""
     for v in vertices:
         marks[v >> 6] &= ~(ONE << np.uint64(v & 63))
+
+
+def frontier_bellman_ford(rows: WeightedRows, source: int, options: SearchOptions) -> Paths:
+    """Distances from `source`. Weights must not be negative: nothing would end a round a negative cycle."""
+    return by_frontiers("frontier-bellman-ford", rows, source, options, by_vertices)
+
+
+def by_frontiers(name: str, rows: WeightedRows, source: int, options: SearchOptions, relax_round: Round,
+                 merge_path: bool = False) -> Paths:
+    """A search of one frontier after another. relax_round, merge_path : see FrontierRounds."""
+    labels = first_labels(rows, source)
+    with closing(FrontierRounds(rows, labels, options, relax_round, merge_path)) as frontiers:
+        frontiers.run(source)
+        return Paths(name, source, labels, frontiers.relaxations, frontiers.rounds)
+
+
+def first_labels(rows: WeightedRows, source: int) -> np.ndarray:
+    """0 at the source, unreached elsewhere: distances[n_vertices]."""
+    labels = np.full(rows.n_vertices, unreached(rows.distance_dtype), rows.distance_dtype)
+    labels[source] = 0
+    return labels
+
+
+def workfront_sweep(rows: WeightedRows, source: int, options: SearchOptions) -> Paths:
+    """Distances from `source`. Weights must not be negative."""
+    return by_frontiers("workfront-sweep", rows, source, options, by_merge_path, merge_path=True)

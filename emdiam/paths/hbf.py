@@ -10,6 +10,8 @@ Source: Busato and Bombieri, An efficient implementation of the Bellman-Ford alg
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import numpy as np
 
 from ..errors import InputError
@@ -32,10 +34,8 @@ def hbf(rows: WeightedRows, source: int, options: SearchOptions) -> Paths:
                          remedy="use --method delta-stepping")
     words = np.full(rows.n_vertices, _WORD)
     words[source] = np.uint64(source)
-    with FrontierRounds(rows, words, options, relax_words) as frontiers:
-        frontier = frontiers.begin(source)
-        while len(frontier):
-            frontier = frontiers.relax(frontier)
+    with closing(FrontierRounds(rows, words, options, relax_words)) as frontiers:
+        frontiers.run(source)
     dtype = rows.distance_dtype
     distances, before = np.empty(len(words), dtype), np.empty(len(words), np.int64)
     largest = unpack(words, source, unreached(dtype), distances, before)

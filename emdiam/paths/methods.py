@@ -19,13 +19,12 @@ from ..errors import InputError, no_such
 from .bellman_ford import bellman_ford
 from .delta_stepping import WARP, bucket_distances, delta_stepping, usual_delta
 from .dijkstra import dijkstra, heap_distances
-from .frontier_bellman_ford import frontier_bellman_ford
+from .frontier import frontier_bellman_ford, workfront_sweep
 from .hbf import hbf
 from .near_far import near_far
 from .paths import Paths, SearchOptions
 from .rows import WeightedArcs, WeightedRows, unreached
 from .sorted_buckets import sorted_buckets
-from .workfront_sweep import workfront_sweep
 
 Search = Callable[[WeightedRows, int, SearchOptions], Paths]
 AUTO = "auto"

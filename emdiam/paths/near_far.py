@@ -8,11 +8,12 @@ Source: Davidson, Baxter, Garland, Owens (2014), section 5.
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import numpy as np
 
 from .delta_stepping import usual_delta
-from .frontier import FrontierRounds, by_merge_path
-from .frontier_bellman_ford import first_labels
+from .frontier import FrontierRounds, by_merge_path, first_labels
 from .paths import Paths, SearchOptions
 from .rows import WeightedRows
 
@@ -23,7 +24,7 @@ def near_far(rows: WeightedRows, source: int, options: SearchOptions) -> Paths:
     labels = first_labels(rows, source)
     is_far = np.zeros(rows.n_vertices, np.bool_)
     far = np.empty(0, rows.heads.dtype)
-    with FrontierRounds(rows, labels, options, by_merge_path, merge_path=True) as frontiers:
+    with closing(FrontierRounds(rows, labels, options, by_merge_path, merge_path=True)) as frontiers:
         near, limit = frontiers.begin(source), delta
         while len(near) or len(far):
             if not len(near):

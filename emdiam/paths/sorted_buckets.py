@@ -8,11 +8,12 @@ section 6 (bucketing).
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import numpy as np
 
 from .delta_stepping import usual_delta
-from .frontier import FrontierRounds, by_vertices
-from .frontier_bellman_ford import first_labels
+from .frontier import FrontierRounds, by_vertices, first_labels
 from .paths import Paths, SearchOptions
 from .rows import WeightedRows
 
@@ -22,7 +23,7 @@ def sorted_buckets(rows: WeightedRows, source: int, options: SearchOptions) -> P
     delta = usual_delta(rows) if options.delta is None else options.delta
     labels = first_labels(rows, source)
     waits = np.zeros(rows.n_vertices, np.bool_)
-    with FrontierRounds(rows, labels, options, by_vertices) as frontiers:
+    with closing(FrontierRounds(rows, labels, options, by_vertices)) as frontiers:
         waiting = frontiers.begin(source)
         while len(waiting):
             buckets = np.floor(labels[waiting] / delta)

@@ -7,7 +7,7 @@ holds beside.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -157,12 +157,10 @@ class _Attempt:
             weights = store.record.weights
             units = units_of(arcs, 0 if weights is None else weights.decimals)
         meter.end()
-        try:
+        with closing(arcs):
             metric = WeightMetric(arcs, units, listener, store)
             metric.seconds.update(seconds)
             yield metric
-        finally:
-            arcs.close()
 
     def _solved(self, metric: WeightMetric) -> Any:
         from ..methods.exact.method import solved

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
@@ -325,12 +326,9 @@ def merged(
     runs: RunSet, context: SortContext, transform: Callable[[Entries], T], *, capacity: int | None = None
 ) -> Iterator[T]:
     """The distinct keys of all runs, in order, as `transform` makes them; see merged_from."""
-    ranges = merged_from(runs, context, transform, capacity=capacity)
-    try:
+    with closing(merged_from(runs, context, transform, capacity=capacity)) as ranges:
         for _, result in ranges:
             yield result
-    finally:
-        ranges.close()
 
 
 def in_order(

@@ -25,6 +25,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from threading import Lock
 
@@ -259,11 +260,8 @@ def digest_on_disk(
 ) -> str:
     """The digest of the store's graph, as edge_digest gives it, with so many bytes for hashes of vertices. scratch :
     folder for the file of hashes. Raises StoreError."""
-    space = Scratch(None if scratch is None else Path(scratch), Path(scratch_folder(None)) / "digest")
-    try:
+    with closing(Scratch(None if scratch is None else Path(scratch), Path(scratch_folder(None)) / "digest")) as space:
         return _Digest(store, space, max(room_bytes, _LEAST_ROOM) // _ITEM).run(threads, Meter(progress))
-    finally:
-        space.close()
 
 
 class _Digest:

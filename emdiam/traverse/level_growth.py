@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.byte_sums import sum_first
-from ..stream.offsets import row_span, row_start
+from ..stream.offsets import row_span, row_start, sum_first
 from .atomics import count_trailing_zeros
 from .rows import range_mask
 

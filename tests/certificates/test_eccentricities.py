@@ -25,8 +25,7 @@ from emdiam.certificates.writing import write_eccentricities
 from emdiam.conversion.reorder import reorder
 from emdiam.errors import BudgetError, EmdiamError, InputError
 from emdiam.methods.eccentricity import eccentricities as method
-from emdiam.methods.eccentricity.by_pairs import ByPairs
-from emdiam.methods.eccentricity.cuts import Parts
+from emdiam.methods.eccentricity.by_pairs import ByPairs, Parts
 from emdiam.methods.eccentricity.eccentricities import EccentricityOptions, eccentricities
 from emdiam.store.arc_runs import scan_arcs
 from emdiam.store.store import open_store

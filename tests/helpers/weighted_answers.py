@@ -8,9 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from emdiam.methods.eccentricity.eccentricities import ALL, CENTER, RADIUS, EccentricityOptions
-from emdiam.methods.weighted.clusters import WeightedClusters, quotient_of
+from emdiam.methods.weighted.clusters import WeightedClusters, grow, quotient_of
 from emdiam.methods.weighted.eccentricities import EccentricitySearch
-from emdiam.methods.weighted.growth import grow
 from emdiam.methods.weighted.metric import WeightMetric, checked_path
 from emdiam.methods.weighted.search import WeightedSearch
 from emdiam.methods.weighted.sweep import WeightedSweep

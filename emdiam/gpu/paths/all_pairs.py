@@ -7,6 +7,7 @@ blocks come and go. A search from every vertex takes the rows of the graph inste
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -148,14 +149,11 @@ def streamed_squaring(device: Device, matrix: np.ndarray, tick: Tick = no_tick, 
     for i, j, rows, columns in places:
         part = matrix[rows, columns]
         blocks[i, j, : part.shape[0], : part.shape[1]] = part
-    streamed = StreamedSquares(device, blocks.reshape(count, count, block * block), tile)
-    try:
+    with closing(StreamedSquares(device, blocks.reshape(count, count, block * block), tile)) as streamed:
         while 1 << rounds < 2 * p:
             rounds += 1
             if not streamed.square(tick):
                 break
-    finally:
-        streamed.close()
     found = streamed.blocks.reshape(blocks.shape)
     for i, j, rows, columns in places:
         part = matrix[rows, columns]

@@ -44,7 +44,7 @@ def _deep(inputs: CostInputs) -> bool:
 
 
 def _rooms(plan: MemoryPlan) -> tuple[int, int]:
-    """Bytes of sort buffers, and of arcs in RAM; as cluster_run.room_in has them."""
+    """Bytes of sort buffers, and of arcs in RAM; as clusters.room_in has them."""
     share = plan.pool_bytes // 3
     return (LEAST_SORT_BYTES + share) // 2, LEAST_ARC_BYTES + share
 

@@ -18,7 +18,7 @@ from ...errors import InputError
 from ...units import parse_count
 
 AUTO = "auto"
-# Of the choice by itself, see cluster_run.MasterChoice.
+# Of the choice by itself, see clusters.MasterChoice.
 MOST_ROUNDS = 32
 GROWTH = 8
 MOST_MASTERS = (1 << 63) - 1

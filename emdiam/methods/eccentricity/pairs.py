@@ -6,8 +6,8 @@ shortest paths from it to what is far. The pairs (v, w) with U(v, w) > L(v) are 
 fewer, since U falls and L grows with every source; no column is needed again. A vertex that is in no open pair any more
 is settled. A pair ends when v or w is a source, too: so sources are taken that are in many open pairs.
 
-Where sources cut a component into parts (cuts.py) and w is in another one, U(v, w) is the distance, and L(v) at least
-that.
+Where sources cut a component into parts (by_pairs.py) and w is in another one, U(v, w) is the distance, and L(v) at
+least that.
 
 For a vertex v only those w can be in an open pair that are farther than L(v) - d_i(v) from the source i of the smallest
 d_i(v) + ecc(p_i): few, which are listed for all vertices of that source together.

@@ -10,6 +10,7 @@ Source: Pennycuff and Weninger, Fast, Exact Graph Diameter Computation with Vert
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import partial
 
 import numpy as np
@@ -53,9 +54,8 @@ class PennycuffWeninger(ExactMethod):
         history = first_messages(len(vertices))
         sent, sending = history.copy(), np.empty_like(history)
         found = np.zeros(len(vertices), np.int64)
-        threads = Threads(self.engine.facts.threads, 0)
         step, busy = 0, True
-        try:
+        with closing(Threads(self.engine.facts.threads, 0)) as threads:
             while busy:
                 step += 1
                 self.checkpoint()
@@ -64,8 +64,6 @@ class PennycuffWeninger(ExactMethod):
                                np.zeros(1, np.int64))
                 busy = any(threads.everywhere(task))
                 sent, sending = sending, sent
-        finally:
-            threads.close()
         self.supersteps += step
         return found
 

@@ -8,6 +8,8 @@ Source: Takafuji, Nakano and Ito, Efficient GPU Implementations to Compute the D
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import numpy as np
 
 from ...engine.needs import DeviceState, distance_bytes, traversal_phases
@@ -49,12 +51,9 @@ class Takafuji(ExactMethod):
         """The padded matrix of distances between the vertices of a component."""
         arcs = RowArcs(local_rows(self.engine, vertices))
         lengths, _ = lengths_of(arcs)
-        threads = Threads(self.engine.facts.threads, 0)
-        try:
+        with closing(Threads(self.engine.facts.threads, 0)) as threads:
             matrix = matrix_in_ram(arcs, lengths)
             single_kernel(RamTiles(matrix, lengths, Product(threads, matrix.dtype, len(matrix)), self._between))
-        finally:
-            threads.close()
         return matrix
 
     def _between(self) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...progress import Tick
 from .arcs import Lengths, MatrixArcs, fill_tile
-from .blocked import blocked
+from .floyd_warshall import blocked
 from .matrix import MatrixWriter
 from .min_plus import Product, all_tiles, padded, tile_edge
 from .tiles import Places, RamTiles

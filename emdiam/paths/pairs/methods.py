@@ -7,16 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import no_such
-from .blocked import blocked
-from .floyd_warshall import floyd_warshall
-from .harish import Searches, search_frontiers
+from .floyd_warshall import blocked, floyd_warshall, recursive
+from .harish import Searches, search_crauser, search_frontiers
 from .johnson import Johnson
-from .lazy_minimum import lazy_minimum
-from .ortega import search_crauser
-from .recursive import recursive
 from .separators import Separators
 from .single_kernel import single_kernel
-from .squaring import squaring
+from .squaring import lazy_minimum, squaring
 
 AUTO = "auto"
 # What a method works on: one matrix in memory; tiles, in memory or on disk; or rows of the graph, a few rows of the

@@ -33,7 +33,7 @@ from ...stream.threads import Threads
 from ...units import format_size
 from ..rows import WeightedRows
 from .arcs import Lengths
-from .blocked import blocked
+from .floyd_warshall import blocked
 from .min_plus import Product, all_tiles, padded, tile_edge
 from .tiles import RamTiles
 

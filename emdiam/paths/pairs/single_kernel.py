@@ -1,11 +1,11 @@
 """Blocked Floyd-Warshall as one kernel: tiles wait for tiles, and nobody waits for a phase to end.
 
-All tiles of all rounds stand in one line, those of a round in the order of its three phases (see blocked.py). Each
+All tiles of all rounds stand in one line, those of a round in the order of its three phases (floyd_warshall.py). Each
 thread takes the next tile, waits until the tiles that it needs have come as far, relaxes it, and says how far it is.
 So the first tiles of a round run beside the last ones of the round before. Whoever waits does so for a tile before it
 in the line, which another thread has; so the line goes on. Panels are those of a round; the ones of two rounds before
 are overwritten, after all tiles of that round.
-Work and memory as for blocked.py, with panels for two rounds. In memory only.
+Work and memory as for `blocked`, with panels for two rounds. In memory only.
 Source: Takafuji, Nakano and Ito, Efficient GPU Implementations to Compute the Diameter of a Graph (2019), whose blocks
 of threads take tiles by a counter in global memory.
 """

@@ -12,10 +12,9 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import shortest_path
 from scipy.spatial import Delaunay
 
-from emdiam.methods.eccentricity import by_pairs, cuts
+from emdiam.methods.eccentricity import by_pairs
 from emdiam.methods.eccentricity import eccentricities as module
-from emdiam.methods.eccentricity.by_pairs import ByPairs
-from emdiam.methods.eccentricity.cuts import Level, Parts
+from emdiam.methods.eccentricity.by_pairs import ByPairs, Level, Parts
 from emdiam.methods.eccentricity.eccentricities import EccentricityOptions, eccentricities
 from emdiam.methods.eccentricity.pairs import OpenPairs
 from tests.helpers import naive
@@ -101,7 +100,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         made.append(len(found := cut(self, level, *given)))  # type: ignore[arg-type]
         return found
 
-    monkeypatch.setattr(cuts.Parts, "cut", counted)
+    monkeypatch.setattr(by_pairs.Parts, "cut", counted)
     monkeypatch.setattr(ByPairs, "_pays", lambda self, level, pairs: True)
     monkeypatch.setattr(module, "SMALL", 1)
     monkeypatch.setattr(module.AllEccentricities, "_many_left", lambda self: True)

@@ -17,8 +17,7 @@ import emdiam
 from emdiam.cli.main import group
 from emdiam.errors import BudgetError, InputError, StoppedEarly
 from emdiam.methods.weighted import clusters as module
-from emdiam.methods.weighted.clusters import WeightedClusters, quotient_of
-from emdiam.methods.weighted.growth import grow
+from emdiam.methods.weighted.clusters import WeightedClusters, grow, quotient_of
 from emdiam.methods.weighted.metric import WeightMetric
 from emdiam.methods.weighted.units import Units
 from emdiam.paths.arcs import Arcs

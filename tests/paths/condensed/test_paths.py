@@ -20,8 +20,9 @@ from emdiam.paths.arcs import Arcs, arcs_of
 from emdiam.paths.condensed.blocks import ScratchBlocks
 from emdiam.paths.condensed.collect import CondensedArcs
 from emdiam.paths.condensed.condense import NO_OWNER, grow
-from emdiam.paths.paths import SearchOptions, Tick
+from emdiam.paths.paths import SearchOptions
 from emdiam.paths.semi_external import PathCounters
+from emdiam.progress import Tick, no_tick
 from emdiam.sorting.scratch import Scratch
 from tests.helpers import weighted_naive as naive
 
@@ -43,7 +44,7 @@ def plain(found: np.ndarray) -> list[int | None]:
 
 
 @contextmanager
-def opened(graph: CondensedArcs, n_slots: int = 20, threads: int = 1, tick: Tick | None = None) -> Iterator[Arcs]:
+def opened(graph: CondensedArcs, n_slots: int = 20, threads: int = 1, tick: Tick = no_tick) -> Iterator[Arcs]:
     """The arcs for searches, with an arena of so many blocks on disk."""
     arena_bytes = 0 if not isinstance(graph, ScratchBlocks) else graph.arc_bytes * graph.block_arcs * n_slots
     with closing(arcs_of(graph, arena_bytes, SearchOptions(threads, tick=tick))) as arcs:
