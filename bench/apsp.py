@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from emdiam.jit import kernel
-from emdiam.paths.pairs.arcs import RowArcs, lengths_of
+from emdiam.paths.pairs.arcs import lengths_of
 from emdiam.paths.pairs.disk_tiles import disk_layout
 from emdiam.paths.pairs.matrix import MatrixWriter
 from emdiam.paths.pairs.methods import METHODS, ROWS
@@ -88,8 +88,7 @@ def _timed(name: str, kept: _Kept, work: Callable[[], np.ndarray]) -> Callable[[
 
 
 def _work(rows: WeightedRows, name: str, threads: Threads) -> PairsWork:
-    arcs = RowArcs(rows)
-    return PairsWork(METHODS[name], arcs, lengths_of(arcs)[0], threads, lambda: None)
+    return PairsWork(METHODS[name], rows, lengths_of(rows)[0], threads, lambda: None)
 
 
 def _in_ram(rows: WeightedRows, name: str, threads: Threads) -> np.ndarray:

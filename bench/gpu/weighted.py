@@ -123,17 +123,18 @@ def _random_rows(setting: Setting) -> tuple[Any, np.ndarray]:
 def distances_between_all(rows: Any, solver: Any, method: str) -> tuple[np.ndarray, int]:
     """The distances, float64[n, n] with infinity where there is no path, and the rounds; from rows in memory, as a
     command has a device find them. Along weights that are not negative."""
-    from emdiam.paths.pairs.arcs import RowArcs, lengths_of
+    from emdiam.paths.pairs.arcs import lengths_of
     from emdiam.paths.pairs.tiles import matrix_in_ram
+    from emdiam.progress import no_tick
 
-    arcs, n, rounds = RowArcs(rows), rows.n_vertices, 0
-    lengths = lengths_of(arcs)[0]
+    n, rounds = rows.n_vertices, 0
+    lengths = lengths_of(rows)[0]
     if method == "harish":
         matrix = np.empty((n, n), lengths.dtype)
-        solver.searches(rows, lengths.infinity, None).fill(0, matrix)
+        solver.searches(rows, lengths.infinity, no_tick).fill(0, matrix)
     else:
-        matrix = matrix_in_ram(arcs, lengths)
-        rounds = solver.solve(matrix, method, None)
+        matrix = matrix_in_ram(rows, lengths)
+        rounds = solver.solve(matrix, method, no_tick)
     found = matrix[:n, :n]
     return np.where(found > lengths.bound, np.inf, found.astype(np.float64)), rounds
 

@@ -48,15 +48,21 @@ def loading_buffers(store: Store, threads: int) -> int:
 
 def load_rows(store: Store, threads: int = 1, tick: Tick = no_tick) -> tuple[WeightedRows, int]:
     """The rows, and the bytes read for heads and weights. Raises StoreError for what is no graph."""
-    offsets = filled(np.empty(store.n_vertices + 1, np.int64), pieces(store.indptr, RUN_CHUNKS))
-    if offsets[0] != 0 or offsets[-1] != store.n_arcs or np.any(np.diff(offsets) < 0):
-        raise store.damaged("indptr does not rise from 0 to the number of arcs")
+    offsets = offsets_in_ram(store)
     with closing(Threads(threads, 0)) as pool:
         heads, read = _whole(store.indices, pool, head_check(store), tick)
         if store.weights is None:
             return WeightedRows(offsets, heads), read
         weights, more = _whole(store.weights, pool, store.check_weights, tick)
         return WeightedRows(offsets, heads, weights), read + more
+
+
+def offsets_in_ram(store: Store) -> np.ndarray:
+    """Where rows begin and end, int64[n_vertices + 1]. Raises StoreError for what is no graph."""
+    offsets = filled(np.empty(store.n_vertices + 1, np.int64), pieces(store.indptr, RUN_CHUNKS))
+    if offsets[0] != 0 or offsets[-1] != store.n_arcs or np.any(np.diff(offsets) < 0):
+        raise store.damaged("indptr does not rise from 0 to the number of arcs")
+    return offsets
 
 
 def head_check(store: Store) -> Look:

@@ -57,6 +57,7 @@ class WeightedRows:
     are 1."""
 
     in_ram: ClassVar[bool] = True
+    decimals: ClassVar[int] = 0
 
     offsets: np.ndarray
     heads: np.ndarray
@@ -112,13 +113,23 @@ class WeightedRows:
         # Of large weights each is divided first.
         return total / max(1, self.n_arcs) if total < np.inf else float(np.sum(self.costs / self.n_arcs))
 
-    def pieces(self) -> Iterator[Piece]:
-        """All arcs, some rows at a time."""
-        borders = np.searchsorted(self.offsets, np.arange(0, self.n_arcs + _PIECE, _PIECE))
-        borders = np.unique(np.append(np.minimum(borders, self.n_vertices), [0, self.n_vertices])).tolist()
+    @property
+    def unit(self) -> bool:
+        """Whether all arcs have the length 1."""
+        return self.weights is None
+
+    def rows(self) -> WeightedRows:
+        """All of them: these."""
+        return self
+
+    def pieces(self, begin: int = 0, end: int | None = None) -> Iterator[Piece]:
+        """The arcs out of vertices begin to end - 1, all if nothing is said, some rows at a time."""
+        end = self.n_vertices if end is None else end
+        arcs = np.arange(self.offsets[begin], self.offsets[end] + _PIECE, _PIECE)
+        borders = np.unique(np.append(np.clip(np.searchsorted(self.offsets, arcs), begin, end), [begin, end])).tolist()
         for first, last in pairwise(borders):
-            begin, end = int(self.offsets[first]), int(self.offsets[last])
-            yield Piece(first, self.offsets[first : last + 1] - begin, self.heads[begin:end], self.costs[begin:end])
+            low, high = int(self.offsets[first]), int(self.offsets[last])
+            yield Piece(first, self.offsets[first : last + 1] - low, self.heads[low:high], self.costs[low:high])
 
     def close(self) -> None:
         """Nothing to close, as blocks have it."""

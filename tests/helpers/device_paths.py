@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from emdiam.gpu.device import Device
 from emdiam.gpu.paths.all_pairs import PairsSolver
-from emdiam.paths.pairs.arcs import RowArcs, lengths_of
+from emdiam.paths.pairs.arcs import lengths_of
 from emdiam.paths.pairs.johnson import potentials
 from emdiam.paths.pairs.methods import METHODS, ROWS
 from emdiam.paths.pairs.solve import PairsWork, by_rows, in_ram
@@ -84,11 +84,11 @@ def all_distances(rows: WeightedRows) -> np.ndarray | None:
 def solved(rows: WeightedRows, device: Device, method: str, tile: int = 32) -> np.ndarray:
     """Distances between all pairs as a command has a device find them, of the rows' type. Raises InputError for a
     negative cycle, OverflowError where a distance may not fit."""
-    arcs, threads, n = RowArcs(rows), Threads(1, 0), rows.n_vertices
-    lengths, negative = lengths_of(arcs)
+    threads, n = Threads(1, 0), rows.n_vertices
+    lengths, negative = lengths_of(rows)
     if negative:
         potentials(rows, 1, lambda: None)
-    work = PairsWork(METHODS[method], arcs, lengths, threads, lambda: None, PairsSolver(device, tile))
+    work = PairsWork(METHODS[method], rows, lengths, threads, lambda: None, PairsSolver(device, tile))
     try:
         if work.method.kind == ROWS:
             matrix = np.empty((n, n), lengths.given)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from emdiam.paths.pairs.arcs import Lengths, RowArcs, lengths_of
+from emdiam.paths.pairs.arcs import Lengths, lengths_of
 from emdiam.paths.pairs.matrix import MatrixWriter
 from emdiam.paths.pairs.methods import METHODS, ROWS, TILES
 from emdiam.paths.pairs.solve import MatrixFigures, PairsWork, by_rows, in_ram, on_disk, write_rows
@@ -37,11 +37,10 @@ def shown(matrix: np.ndarray, lengths: Lengths) -> np.ndarray:
 def pairs(rows: WeightedRows, method: str, way: str, folder: Path | None = None,
           threads: int = 2) -> tuple[np.ndarray, MatrixFigures]:
     """Distances between all pairs, float64[n, n]. folder : an empty one, of "disk" and "strips"."""
-    arcs = RowArcs(rows)
-    lengths, _ = lengths_of(arcs)
+    lengths, _ = lengths_of(rows)
     pool = Threads(threads, 0)
     try:
-        work = PairsWork(METHODS[method], arcs, lengths, pool, lambda: None)
+        work = PairsWork(METHODS[method], rows, lengths, pool, lambda: None)
         if way == "memory":
             matrix, found = _in_memory(work)
             return shown(matrix, lengths), found

@@ -13,7 +13,7 @@ from contextlib import closing
 import numpy as np
 
 from ...engine.needs import DeviceState, distance_bytes, traversal_phases
-from ...paths.pairs.arcs import RowArcs, lengths_of
+from ...paths.pairs.arcs import lengths_of
 from ...paths.pairs.min_plus import Product
 from ...paths.pairs.single_kernel import single_kernel
 from ...paths.pairs.tiles import RamTiles, matrix_in_ram, ram_bytes
@@ -49,7 +49,7 @@ class Takafuji(ExactMethod):
 
     def _closed(self, vertices: np.ndarray) -> np.ndarray:
         """The padded matrix of distances between the vertices of a component."""
-        arcs = RowArcs(local_rows(self.engine, vertices))
+        arcs = local_rows(self.engine, vertices)
         lengths, _ = lengths_of(arcs)
         with closing(Threads(self.engine.facts.threads, 0)) as threads:
             matrix = matrix_in_ram(arcs, lengths)

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ...jit import kernel
-from ...store.array_reader import ShardedArray, filled, pieces
+from ...store.array_reader import pieces
 from ...store.store import Store
-from ..rows import WeightedRows
+from ..blocks import RUN_CHUNKS, head_check, offsets_in_ram
+from ..rows import Piece, WeightedRows, distance_dtype
 
 
 @dataclass(frozen=True)
@@ -60,97 +61,62 @@ def lengths_for(bound: int | float, *, floats: bool, negative: bool, decimals: i
     raise OverflowError(f"distances up to {bound} may not fit 64 bits")
 
 
-_PIECE_CHUNKS = 4
-
-# (number of the first arc, heads, weights) of some arcs that follow one another.
-Piece = tuple[int, np.ndarray, np.ndarray]
-
-
-class MatrixArcs(Protocol):
-    """The arcs of a graph; an undirected one has both of every edge. offsets : int64[n_vertices + 1], arcs out of v are
-    offsets[v] to offsets[v + 1] - 1. unit : whether all have the length 1. decimals : k, of weights in 10^-k. nbytes :
-    held while they are there. rows_bytes : of `rows`, beyond that. piece_bytes : of a piece at hand."""
-
-    n_vertices: int
-    n_arcs: int
-    offsets: np.ndarray
-    unit: bool
-    weight_dtype: np.dtype[Any]
-    decimals: int
-    nbytes: int
-    rows_bytes: int
-    piece_bytes: int
-
-    def pieces(self, first: int, last: int) -> Iterator[Piece]:
-        """The arcs out of vertices first to last - 1, each piece valid until the next."""
-
-    def rows(self) -> WeightedRows:
-        """All of them in memory."""
-
-
-class RowArcs:
-    """Of rows in memory."""
-
-    def __init__(self, rows: WeightedRows) -> None:
-        self._rows, self.offsets = rows, rows.offsets
-        self.n_vertices, self.n_arcs, self.unit = rows.n_vertices, rows.n_arcs, rows.weights is None
-        self.weight_dtype, self.decimals = rows.costs.dtype, 0
-        self.nbytes, self.rows_bytes, self.piece_bytes = rows.nbytes, 0, 0
-
-    def pieces(self, first: int, last: int) -> Iterator[Piece]:
-        """See MatrixArcs."""
-        begin, end = int(self.offsets[first]), int(self.offsets[last])
-        if begin < end:
-            yield begin, self._rows.heads[begin:end], self._rows.costs[begin:end]
-
-    def rows(self) -> WeightedRows:
-        """See MatrixArcs."""
-        return self._rows
 
 
 class StoreArcs:
-    """Of a store: its offsets are in memory, arcs are read where they are asked for. Raises StoreError."""
+    """Of a store: its offsets are in memory, arcs are read where they are asked for. Raises StoreError.
+
+    offsets : int64[n_vertices + 1], arcs out of v are offsets[v] to offsets[v + 1] - 1. unit : whether all have the
+    length 1. decimals : k, of weights in 10^-k. nbytes : held while they are there. rows_bytes : of `rows`, beyond
+    that. piece_bytes : of a piece at hand.
+    """
 
     def __init__(self, store: Store) -> None:
-        self._store = store
-        self._weights: ShardedArray | None = store.weights
+        self._store, self._weights = store, store.weights
         self.n_vertices, self.n_arcs, self.unit = store.n_vertices, store.n_arcs, self._weights is None
-        self.offsets = filled(np.empty(self.n_vertices + 1, np.int64), pieces(store.indptr, _PIECE_CHUNKS))
-        if self.offsets[0] != 0 or self.offsets[-1] != self.n_arcs or np.any(np.diff(self.offsets) < 0):
-            raise store.damaged("indptr does not rise from 0 to the number of arcs")
-        self.weight_dtype = np.dtype(np.uint8) if self._weights is None else self._weights.dtype
+        self.offsets = offsets_in_ram(store)
+        weight_dtype = np.dtype(np.uint8) if self._weights is None else self._weights.dtype
+        self.distance_dtype = distance_dtype(weight_dtype)
         self.decimals = 0 if store.record.weights is None else store.record.weights.decimals
-        arc = store.id_dtype.itemsize + (0 if self._weights is None else self.weight_dtype.itemsize)
+        arc = store.id_dtype.itemsize + (0 if self._weights is None else weight_dtype.itemsize)
         self.nbytes, self.rows_bytes = self.offsets.nbytes, arc * self.n_arcs + self.offsets.nbytes
-        self.piece_bytes = 2 * _PIECE_CHUNKS * store.indices.chunk_items * arc
+        self.piece_bytes = 2 * RUN_CHUNKS * store.indices.chunk_items * arc
 
     def pieces(self, first: int, last: int) -> Iterator[Piece]:
-        """See MatrixArcs. Raises StoreError."""
-        begin, end = int(self.offsets[first]), int(self.offsets[last])
-        weights = None if self._weights is None else pieces(self._weights, _PIECE_CHUNKS, begin, end)
-        for heads in pieces(self._store.indices, _PIECE_CHUNKS, begin, end):
-            if len(heads) and int(heads.max()) >= self.n_vertices:
-                raise self._store.damaged(f"indices hold {int(heads.max())}, which is no vertex")
+        """The arcs out of vertices first to last - 1, each piece valid until the next; a row that is cut is in two of
+        them. Raises StoreError."""
+        begin, stop = int(self.offsets[first]), int(self.offsets[last])
+        weights = None if self._weights is None else pieces(self._weights, RUN_CHUNKS, begin, stop)
+        check = head_check(self._store)
+        for heads in pieces(self._store.indices, RUN_CHUNKS, begin, stop):
+            check(heads)
             costs = np.broadcast_to(np.uint8(1), len(heads)) if weights is None else next(weights)
             if costs.dtype.kind == "f" and not np.isfinite(costs).all():
                 raise self._store.damaged("a weight is no finite number")
-            yield begin, heads, costs
-            begin += len(heads)
+            end = begin + len(heads)
+            row = int(np.searchsorted(self.offsets, begin, side="right")) - 1
+            offsets = self.offsets[row : np.searchsorted(self.offsets, end) + 1]
+            yield Piece(row, np.clip(offsets - begin, 0, len(heads)), heads, costs)
+            begin = end
 
     def rows(self) -> WeightedRows:
-        """See MatrixArcs. Raises StoreError."""
+        """All of them in memory. Raises StoreError."""
         return WeightedRows.from_store(self._store)
+
+
+# The arcs of a graph, an undirected one with both of every edge, wherever they are.
+MatrixArcs = StoreArcs | WeightedRows
 
 
 def lengths_of(arcs: MatrixArcs) -> tuple[Lengths, bool]:
     """What numbers distances along these arcs take, and whether weights are negative; one pass over the weights, if
     there are any. Raises OverflowError."""
-    n, floats = arcs.n_vertices, arcs.weight_dtype.kind == "f"
+    n, floats = arcs.n_vertices, arcs.distance_dtype.kind == "f"
     if arcs.unit:
         return lengths_for(max(0, n - 1), floats=False, negative=False), False
     longest, least = np.zeros(n, np.float64), 0.0
-    for begin, _, costs in arcs.pieces(0, n):
-        least = min(least, longest_arcs(arcs.offsets, begin, costs, longest))
+    for first, offsets, _, costs in arcs.pieces(0, n):
+        least = min(least, longest_arcs(first, offsets, costs, longest))
     # Integers of up to 32 bits, so many, are exact in 53 bits; of more bits this is rounded, by less than the margin.
     with np.errstate(over="ignore"):
         most = float(longest.sum())
@@ -160,17 +126,15 @@ def lengths_of(arcs: MatrixArcs) -> tuple[Lengths, bool]:
 
 
 @kernel
-def longest_arcs(offsets, begin, costs, longest):
-    """longest[v] = the largest absolute weight out of v, of the arcs from `begin` on; gives the least weight, 0 at
+def longest_arcs(first, offsets, costs, longest):
+    """longest[v] = the largest absolute weight out of v, of the rows of a piece too; gives the least weight, 0 at
     most."""
     least = 0.0
-    v = np.searchsorted(offsets, begin, side="right") - 1
-    for p in range(len(costs)):
-        while offsets[v + 1] <= begin + p:
-            v += 1
-        cost = np.float64(costs[p])
-        least = min(least, cost)
-        longest[v] = max(longest[v], abs(cost))
+    for i in range(len(offsets) - 1):
+        for p in range(offsets[i], offsets[i + 1]):
+            cost = np.float64(costs[p])
+            least = min(least, cost)
+            longest[first + i] = max(longest[first + i], abs(cost))
     return least
 
 
@@ -179,19 +143,18 @@ def fill_tile(tile: np.ndarray, arcs: MatrixArcs, lengths: Lengths, rows: tuple[
     """The matrix of arcs, of these rows and columns (first, last + 1), into the upper left of `tile`: infinity where no
     arc is, 0 on the diagonal."""
     tile.fill(lengths.infinity)
-    for begin, heads, costs in arcs.pieces(*rows):
-        put_arcs(tile, arcs.offsets, begin, heads, costs, rows[0], columns)
+    for piece in arcs.pieces(*rows):
+        put_arcs(tile, *piece, rows[0], columns)
     both = np.arange(max(rows[0], columns[0]), min(rows[1], columns[1]))
     tile[both - rows[0], both - columns[0]] = 0
 
 
 @kernel
-def put_arcs(tile, offsets, begin, heads, costs, first, columns):
-    """tile[v - first, u - columns[0]] = weight of the arcs from v to u; of parallel ones the least."""
-    v = np.searchsorted(offsets, begin, side="right") - 1
-    for p in range(len(heads)):
-        while offsets[v + 1] <= begin + p:
-            v += 1
-        u = np.int64(heads[p])
-        if columns[0] <= u < columns[1] and costs[p] < tile[v - first, u - columns[0]]:
-            tile[v - first, u - columns[0]] = costs[p]
+def put_arcs(tile, first, offsets, heads, costs, top, columns):
+    """tile[v - top, u - columns[0]] = weight of the arcs from v to u; of parallel ones the least."""
+    for i in range(len(offsets) - 1):
+        row = first + i - top
+        for p in range(offsets[i], offsets[i + 1]):
+            u = np.int64(heads[p])
+            if columns[0] <= u < columns[1] and costs[p] < tile[row, u - columns[0]]:
+                tile[row, u - columns[0]] = costs[p]

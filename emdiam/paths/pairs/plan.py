@@ -9,7 +9,7 @@ from typing import Any
 
 from ...errors import BudgetError, MoreMemoryError
 from ...units import BASE_JITTER, format_seconds, format_size
-from .arcs import Lengths, MatrixArcs
+from .arcs import Lengths, StoreArcs
 from .disk_tiles import disk_layout, least_layout
 from .matrix import CHUNK
 from .methods import AUTO, MATRIX, METHODS, ROWS, PairsMethod, method_of
@@ -69,7 +69,7 @@ class Budget:
 class Pairs:
     """What is to be planned. negative : whether weights are."""
 
-    arcs: MatrixArcs
+    arcs: StoreArcs
     lengths: Lengths
     negative: bool
 
