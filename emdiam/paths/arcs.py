@@ -28,8 +28,9 @@ import numpy as np
 from ..jit import kernel
 from ..traverse.components import _find, join
 from .blocks import ArcBlocks, StoreBlocks
-from .dijkstra import dijkstra
-from .methods import check_lengths, nearest_distances, with_delta
+from .delta_stepping import bucket_distances
+from .dijkstra import dijkstra, heap_distances
+from .methods import SMALL_ARCS, check_lengths, narrowed, with_delta
 from .paths import Paths, SearchOptions, tight_tree
 from .relaxing import ONES
 from .rows import Piece, WeightedArcs, WeightedRows, to_multiples, unreached
@@ -164,7 +165,12 @@ class ArcsInRam(Arcs):
 
     def nearest(self, sources: np.ndarray, *, narrow: bool = False) -> tuple[np.ndarray, int]:
         """See Arcs."""
-        distances, relaxed = nearest_distances(self._rows, sources, self._with_delta, narrow)
+        rows = self._rows
+        if self.n_arcs > SMALL_ARCS:
+            distances, relaxed, _ = bucket_distances(rows, sources, self._with_delta, narrow)
+        else:
+            distances, relaxed, _ = heap_distances(rows, sources, self._options)
+            distances = narrowed(distances) if narrow else distances
         self.counters.searches += 1
         self.counters.arcs_scanned += relaxed
         return distances, relaxed

@@ -17,8 +17,8 @@ import numpy as np
 
 from ..errors import InputError, no_such
 from .bellman_ford import bellman_ford
-from .delta_stepping import WARP, bucket_distances, delta_stepping, usual_delta
-from .dijkstra import dijkstra, heap_distances
+from .delta_stepping import WARP, delta_stepping, usual_delta
+from .dijkstra import dijkstra
 from .frontier import frontier_bellman_ford, workfront_sweep
 from .hbf import hbf
 from .near_far import near_far
@@ -74,16 +74,6 @@ def shortest_paths(rows: WeightedRows, source: int, method: str = AUTO, options:
         options = with_delta(rows, options)
     check_lengths(rows)
     return chosen.search(rows, source, options)
-
-
-def nearest_distances(rows: WeightedRows, sources: np.ndarray, options: SearchOptions,
-                      narrow: bool = False) -> tuple[np.ndarray, int]:
-    """Distance of every vertex to the nearest of `sources` (int64[k], no vertex twice), and arcs relaxed. narrow : of
-    whole numbers, uint32 if they fit. Weights must not be negative; check_lengths tells whether distances fit."""
-    if rows.n_arcs > SMALL_ARCS:
-        return bucket_distances(rows, sources, with_delta(rows, options), narrow)[:2]
-    distances, relaxed, _ = heap_distances(rows, sources, options)
-    return narrowed(distances) if narrow else distances, relaxed
 
 
 def narrowed(distances: np.ndarray) -> np.ndarray:

@@ -70,13 +70,24 @@ def _of_approximation(task: Task, own: dict[str, Any], limits: Limits) -> Method
 
 
 def solve(session: Session) -> Any:
-    """The result. A run begins again where the graph has more components than was planned for.
+    """The result, along weights that are rounded down where sums of them are not exact. A run begins again where the
+    graph has more components than was planned for.
 
     Raises InputError (BudgetError with the numbers), StoppedEarly with `result` on Ctrl-C and at the end of the time,
     OverflowError where distances may not fit 64 bits."""
-    from ..engine.attempts import attempted
+    from ..engine.attempts import Attempts
+    from ..methods.weighted.units import SumsTooLongError
 
-    return attempted(lambda found: _Attempt(session, found).result())
+    attempts = Attempts()
+    while True:
+        with attempts.another() as found:
+            attempt = _Attempt(session, found)
+            with attempt.opened() as metric:
+                try:
+                    return attempt.solved(metric)
+                except SumsTooLongError:
+                    metric.round_down()
+                    return attempt.solved(metric)
 
 
 @dataclass(frozen=True)
@@ -113,19 +124,8 @@ class _Attempt:
         self._arena, self._planned = plan.arena_bytes, base + plan.need
         self._room = self.memory - base - plan.need
 
-    def result(self) -> Any:
-        """The answer; along weights that are rounded down where sums of them are not exact."""
-        from ..methods.weighted.units import SumsTooLongError
-
-        with self._opened() as metric:
-            try:
-                return self._solved(metric)
-            except SumsTooLongError:
-                metric.round_down()
-                return self._solved(metric)
-
     @contextmanager
-    def _opened(self) -> Iterator[WeightMetric]:
+    def opened(self) -> Iterator[WeightMetric]:
         """The arcs, in RAM or where they are. Raises InputError for weights below 0, OverflowError where distances may
         not fit 64 bits."""
         from ..methods.weighted.metric import WeightMetric
@@ -162,7 +162,8 @@ class _Attempt:
             metric.seconds.update(seconds)
             yield metric
 
-    def _solved(self, metric: WeightMetric) -> Any:
+    def solved(self, metric: WeightMetric) -> Any:
+        """The answer. Raises SumsTooLongError."""
         from ..methods.exact.method import solved
 
         task, run = self._session.task, self._kind(metric, self._session.task.options)
