@@ -20,6 +20,18 @@ T = TypeVar("T")
 PAGE = 1 << 16
 
 
+def _by_pages(method: str) -> Callable[..., None]:
+    """The method of DiskColumn that is that of Column on every page. Columns among its arguments are taken a page at a
+    time; its last two are `start` and `stop`."""
+    def change(self: DiskColumn, *args: Any) -> None:
+        """See Column."""
+        *others, start, stop = args
+        self._changed(start, stop, lambda page, first, end: getattr(page, method)(
+            *(_part(other, first, end) if isinstance(other, Column) else other for other in others), 0, end - first))
+
+    return change
+
+
 class DiskColumn(Column):
     """A column in a scratch file.
 
@@ -196,6 +208,14 @@ class DiskColumn(Column):
             _part(other, first, end), old, new)))
 
     # -- folds ----------------------------------------------------------------------------------
+    open_at, close, close_at_most = map(_by_pages, ("open_at", "close", "close_at_most"))
+    tighten_upper, tighten_lower = map(_by_pages, ("tighten_upper", "tighten_lower"))
+
+    def close_known(self, lower: Column, bound: int, widest: int, start: int, stop: int) -> int:
+        """See Column."""
+        return sum(self._changed(start, stop, lambda column, first, end: column.close_known(
+            _part(lower, first, end), bound, widest, 0, end - first)))
+
     def open_vertices(self, start: int, stop: int) -> Iterator[np.ndarray]:
         """See Column."""
         for first, column in self._ram(start, stop):
@@ -207,37 +227,9 @@ class DiskColumn(Column):
         return np.concatenate([np.empty(0, np.uint64), *(column.open_bitmap() for _, column in self._ram(
             0, self._length))])
 
-    def open_at(self, reached: Column, value: int, start: int, stop: int) -> None:
-        """See Column."""
-        self._changed(start, stop, lambda column, first, end: column.open_at(
-            _part(reached, first, end), value, 0, end - first))
-
-    def close(self, start: int, stop: int) -> None:
-        """See Column."""
-        self._changed(start, stop, lambda column, first, end: column.close(0, end - first))
-
-    def tighten_upper(self, distances: Column, eccentricity: int, start: int, stop: int) -> None:
-        """See Column."""
-        self._changed(start, stop, lambda column, first, end: column.tighten_upper(
-            _part(distances, first, end), eccentricity, 0, end - first))
-
-    def tighten_lower(self, distances: Column, eccentricity: int, start: int, stop: int) -> None:
-        """See Column."""
-        self._changed(start, stop, lambda column, first, end: column.tighten_lower(
-            _part(distances, first, end), eccentricity, 0, end - first))
-
     def largest(self, start: int, stop: int) -> int:
         """See Column."""
         return max((column.largest(0, len(column)) for _, column in self._ram(start, stop)), default=-1)
-
-    def close_at_most(self, bound: int, start: int, stop: int) -> None:
-        """See Column."""
-        self._changed(start, stop, lambda column, first, end: column.close_at_most(bound, 0, end - first))
-
-    def close_known(self, lower: Column, bound: int, widest: int, start: int, stop: int) -> int:
-        """See Column."""
-        return sum(self._changed(start, stop, lambda column, first, end: column.close_known(
-            _part(lower, first, end), bound, widest, 0, end - first)))
 
 
 def _part(column: Column, first: int, end: int) -> RamColumn:
@@ -245,27 +237,19 @@ def _part(column: Column, first: int, end: int) -> RamColumn:
     return RamColumn(column.part(first, end))
 
 
-class WordFile:
-    """A vector unsigned[length] in a scratch file, read and written in parts: bitmaps and labels.
+class WordFile(DiskColumn):
+    """A vector unsigned[length] in a scratch file, read and written in parts as an array is: bitmaps and labels.
 
     value : of all entries at first."""
 
     def __init__(self, scratch: Scratch, length: int, dtype: Any = np.uint64, value: int = 0, page: int = PAGE) -> None:
-        self._column = DiskColumn(scratch, length, dtype, value, page)
-        self.dtype = self._column.dtype
-
-    def __len__(self) -> int:
-        return len(self._column)
+        super().__init__(scratch, length, dtype, value, page)
 
     def __getitem__(self, where: slice) -> np.ndarray:
         start, stop, step = where.indices(len(self))
         if step != 1:
             raise IndexError("only ranges can be read from a file")
-        return self._column.part(start, max(start, stop))
+        return self.part(start, max(start, stop))
 
     def __setitem__(self, where: slice, values: np.ndarray) -> None:
-        self._column.set_part(where.indices(len(self))[0], values)
-
-    def take(self, places: np.ndarray) -> np.ndarray:
-        """The entries at `places` (int64[k])."""
-        return self._column.take(places)
+        self.set_part(where.indices(len(self))[0], values)
