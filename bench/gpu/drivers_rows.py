@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from emdiam.gpu.box_table import DeviceBoxTable, gathered, uncertified
+from emdiam.gpu.device_column import DeviceBoxTable, gathered, uncertified
+from emdiam.gpu.engine import count_steep, largest_degree, path_pieces, put_isolated, vertices_of_degree
 from emdiam.gpu.kernel_file import zeros
-from emdiam.gpu.rows import count_steep, largest_degree, path_pieces, put_isolated, vertices_of_degree
 from emdiam.gpu.vector import DeviceVector
 
 from . import twins

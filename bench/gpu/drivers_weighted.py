@@ -77,8 +77,8 @@ def sweep(subject: Subject, mapping: str) -> Iterator[bool]:
     """Distances by workfront sweep with each load balancing, and by H-BF where it takes it."""
     rows = _rows(subject, np.uint32)
     from emdiam.gpu.paths.hbf import hbf
+    from emdiam.gpu.paths.near_far import workfront_sweep
     from emdiam.gpu.paths.weighted_graph import upload_rows
-    from emdiam.gpu.paths.workfront_sweep import workfront_sweep
     from emdiam.gpu.registry import HBF_MAPPINGS
 
     device = subject.setting.device

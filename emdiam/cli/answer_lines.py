@@ -13,7 +13,7 @@ from typing import Any
 from ..decimals import Number, agreed
 from ..progress import bounds_text, joined
 from ..units import SHORTEST_SHOWN, format_count, format_seconds, format_size
-from .phases import range_text
+from .listener import range_text
 
 ROUNDED_REASON = "sums of these weights have more digits than 64 bits"
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ..progress import Event, joined
 from ..units import format_seconds
-from .phases import RESUME, PhaseBook, ShownPhase, resumed_text
+from .listener import RESUME, PhaseBook, ShownPhase, resumed_text
 
 _BAR_WIDTH, _FRAMES_A_SECOND = 24, 4
 

@@ -29,8 +29,7 @@ from ..traverse.ram_column import RamColumn
 from ..traverse.workspace import Workspace
 from ..units import default_memory_bytes, peak_rss_bytes
 from .alltoall import OwnerExchange, PeerLost
-from .device_frontier import DeviceFrontier
-from .frontier import RankFrontier
+from .frontier import DeviceFrontier, RankFrontier
 from .plan import RankSpec, build_range_table, plan_rank, queue_entries, virtual_zeros
 
 Verb = Callable[..., Any]

@@ -27,10 +27,9 @@ from .bounds import DiskPivotBounds
 from .clustering import ClusteringVerbs
 from .columns import DiskColumn
 from .disk import Disk
-from .distances import LevelColumn, LevelColumns, OpenBits, RanksReached
+from .distances import LevelColumn, LevelColumns, OpenBits, RanksReached, spread
 from .paths import follow_chains, path_pieces, steep_arcs
 from .search import BITS, DiskSearch, Wanted, listed_targets
-from .spread import spread
 
 
 class ExternalEngine(ColumnCounting, ClusteringVerbs):

@@ -21,10 +21,9 @@ from .delta_stepping import WARP, delta_stepping, usual_delta
 from .dijkstra import dijkstra
 from .frontier import frontier_bellman_ford, workfront_sweep
 from .hbf import hbf
-from .near_far import near_far
+from .near_far import near_far, sorted_buckets
 from .paths import Paths, SearchOptions
 from .rows import WeightedArcs, WeightedRows, unreached
-from .sorted_buckets import sorted_buckets
 
 Search = Callable[[WeightedRows, int, SearchOptions], Paths]
 AUTO = "auto"

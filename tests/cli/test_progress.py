@@ -8,9 +8,8 @@ import threading
 import pytest
 from rich.console import Console
 
-from emdiam.cli.listener import Heartbeat, listening
+from emdiam.cli.listener import Heartbeat, PhaseBook, bounds_text, listening
 from emdiam.cli.live import LiveView
-from emdiam.cli.phases import PhaseBook, bounds_text
 from emdiam.progress import Event, silent
 from tests.helpers.waiting import PATIENCE
 

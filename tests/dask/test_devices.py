@@ -27,7 +27,7 @@ from tests.simt.devices import open_device
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
-from emdiam.dask import device_frontier
+from emdiam.dask import frontier
 from tests.helpers.workers import SOURCES, apart, engine_on_workers
 
 ODD = odd_graphs()
@@ -50,8 +50,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
         return device
 
     monkeypatch.setattr(cupy_device, "find_share", find)
-    monkeypatch.setattr(device_frontier, "FEW_ARCS", 0)
-    monkeypatch.setattr(device_frontier, "WORD_ARCS", 0)
+    monkeypatch.setattr(frontier, "FEW_ARCS", 0)
+    monkeypatch.setattr(frontier, "WORD_ARCS", 0)
     return taken
 
 
@@ -93,7 +93,7 @@ def test_a_large_level_is_the_devices_and_a_small_one_the_processors(
 ) -> None:
     """The clique's level has 90 arcs a vertex, the path's one or two."""
     graph = naive.graph_of(140, [(v, w) for v in range(90) for w in range(v)] + [(v, v + 1) for v in range(89, 139)])
-    monkeypatch.setattr(device_frontier, "FEW_ARCS", 80)
+    monkeypatch.setattr(frontier, "FEW_ARCS", 80)
     done: list[int] = []
 
     def counted(way: Callable[..., Any]) -> Callable[..., Any]:

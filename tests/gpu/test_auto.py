@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from bench.gpu.measured_bfs import LevelRecord, MeasuredBfs
 from bench.gpu.tables import read_table, table_from_measurements, text_of
 from emdiam.errors import InputError
-from emdiam.gpu.bfs_auto import bfs_auto
-from emdiam.gpu.bfs_persistent import PersistentLevels, bfs_persistent
+from emdiam.gpu.bfs_auto import PersistentLevels, bfs_auto, bfs_persistent
 from emdiam.gpu.bfs_whole import WholeBfs, bfs_whole
 from emdiam.gpu.device import Device
 from emdiam.gpu.direction_table import PERSISTENT, TABLE, DirectionTable, LevelSize, Rule, usual_table

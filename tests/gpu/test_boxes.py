@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emdiam.gpu.box_table import DeviceBoxTable
 from emdiam.gpu.device import Device
+from emdiam.gpu.device_column import DeviceBoxTable
 from tests.simt.devices import DEVICES, SEEDS, open_device
 
 TOP = 0xFFFFFFFF

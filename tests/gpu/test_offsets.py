@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 
 from emdiam.gpu import graph as of_graphs
-from emdiam.gpu.bfs_auto import AutoBfs
-from emdiam.gpu.bfs_persistent import bfs_persistent
+from emdiam.gpu.bfs_auto import AutoBfs, bfs_persistent
 from emdiam.gpu.device import Device
 from emdiam.gpu.direction_table import DirectionTable, Rule
+from emdiam.gpu.engine import path_pieces
 from emdiam.gpu.graph import MOST_NARROW, DeviceGraph, offsets_dtype
 from emdiam.gpu.multi_source import WholeBatch, WideBatch
 from emdiam.gpu.paths.registry import SEARCHES, device_paths
-from emdiam.gpu.rows import path_pieces
 from emdiam.gpu.setting import OnDevice
 from emdiam.gpu.spread import WholeSpread
 from tests.engine.test_protocol import check_all

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emdiam.gpu.rows import count_steep, largest_degree, path_pieces, put_isolated, vertices_of_degree
+from emdiam.gpu.engine import count_steep, largest_degree, path_pieces, put_isolated, vertices_of_degree
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device

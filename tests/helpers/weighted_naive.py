@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 from hypothesis import strategies as st
 
-from emdiam.paths.condensed.blocks import BlockWriter, ScratchBlocks
+from emdiam.paths.condensed.collect import BlockWriter, ScratchBlocks
 from emdiam.paths.condensed.packed import Keys, Packing, keep_lightest
 from emdiam.paths.rows import Piece, WeightedRows
 from emdiam.sorting.scratch import Scratch

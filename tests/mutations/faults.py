@@ -419,7 +419,7 @@ FAULTS = (
           ("tests/dask/test_devices.py",)),
     Fault("the first arcs of a range are those of the graph", "emdiam/gpu/upload.py", "piece -= base", "piece -= 0",
           ("tests/dask/test_devices.py",)),
-    Fault("what a worker's device reaches is not visited", "emdiam/dask/device_frontier.py",
+    Fault("what a worker's device reaches is not visited", "emdiam/dask/frontier.py",
           "work.visited[words] |= new", "work.visited[words] ^= new & (new - np.uint64(1))",
           ("tests/dask/test_devices.py",)),
     Fault("a batch passes over the last arc of a row", "emdiam/gpu/kernels/multi_source.cuh",

@@ -4,6 +4,11 @@ The split moves to delta above the shortest length in the pile, so that interval
 host reads two numbers a round. Bytes a vertex on the device: 8 for the length, 4 and two ids for the pile, and what
 QueueRounds says. Source: papers/004, section 3.1, after Davidson, Baxter, Garland and Owens. Kernels:
 paths/near_far.cu.
+
+Workfront sweep: Bellman and Ford's algorithm from a queue, its arcs shared out evenly by merge path.
+
+The host reads one number a round. Bytes a vertex on the device: 8 for the length, and what QueueRounds says.
+Source: papers/004, section 3.1, after Davidson, Baxter, Garland and Owens. Kernel: paths/workfront_sweep.cu.
 """
 
 from __future__ import annotations
@@ -14,7 +19,7 @@ from ...paths.paths import Paths, SearchOptions
 from ..device import Device, DeviceArray
 from ..kernel_file import KernelFile, zeros
 from ..registry import USUAL
-from .weighted_graph import NO_PATH, ROUND, QueueRounds, WeightedGraph, check_not_negative
+from .weighted_graph import NO_PATH, ROUND, QueueRounds, WeightedGraph, check_not_negative, negative_cycle
 
 _FILE = "paths/near_far.cu"
 
@@ -80,3 +85,28 @@ def near_far(device: Device, weighted: WeightedGraph, source: int, options: Sear
                 break
             split, near = beyond, pile.split(words, done, beyond)
     return Paths("near-far", source, weighted.distances(device.to_host(words)), run.relaxed, run.round)
+
+
+_KERNEL = ("paths/workfront_sweep.cu", "sweep_workfront")
+
+
+def workfront_sweep(device: Device, weighted: WeightedGraph, source: int, options: SearchOptions | None = None,
+                    mapping: str = USUAL, block: int | None = None) -> Paths:
+    """Distances from `source`; weights may be negative.
+
+    mapping, block : the load balancing, merge path if it is not given. Raises InputError for a negative cycle
+    that the source reaches.
+    """
+    run = QueueRounds(device, weighted, _KERNEL, mapping, block)
+    words = weighted.start(device, source)
+    run.begin(source)
+    size, on_tick = 1, (options or SearchOptions()).tick
+    while size:
+        # More rounds than there are vertices lower one only on a negative cycle.
+        if run.round >= weighted.n_vertices:
+            raise negative_cycle()
+        device.fill(run.counts, 0)
+        size = int(run.relax(run.queue[:size], (words, run.rounds, ROUND, run.following, run.counts))[0])
+        run.swap()
+        on_tick()
+    return Paths("workfront-sweep", source, weighted.distances(device.to_host(words)), run.relaxed, run.round)

@@ -17,9 +17,8 @@ from .delta_stepping import N_BUCKETS, delta_stepping
 from .harish import harish
 from .hbf import hbf
 from .layouts import LAYOUTS
-from .near_far import near_far
+from .near_far import near_far, workfront_sweep
 from .weighted_graph import WeightedGraph, check_room, graph_bytes, upload_rows
-from .workfront_sweep import workfront_sweep
 
 AUTO = "auto"
 _DAVIDSON = "papers/004, section 3.1 (Davidson et al.)"

@@ -8,9 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 from ...errors import InputError, no_such
-from ..bfs_auto import AutoBfs, bfs_auto
-from ..bfs_persistent import MOST_THREADS as MOST_THREADS_AT_ONCE
-from ..bfs_persistent import bfs_persistent
+from ..bfs_auto import MOST_THREADS as MOST_THREADS_AT_ONCE
+from ..bfs_auto import AutoBfs, bfs_auto, bfs_persistent
 from ..bfs_whole import WholeBfs, bfs_whole
 from ..device import Device, DeviceArray
 from ..graph import DeviceBfs, DeviceGraph

@@ -19,10 +19,9 @@ from emdiam.gpu.paths.delta_stepping import delta_stepping
 from emdiam.gpu.paths.harish import harish
 from emdiam.gpu.paths.hbf import classify_arcs, hbf
 from emdiam.gpu.paths.layouts import LAYOUTS
-from emdiam.gpu.paths.near_far import near_far
+from emdiam.gpu.paths.near_far import near_far, workfront_sweep
 from emdiam.gpu.paths.registry import SEARCHES, device_paths
 from emdiam.gpu.paths.weighted_graph import float_words, upload_rows, words_as_floats
-from emdiam.gpu.paths.workfront_sweep import workfront_sweep
 from emdiam.gpu.registry import HBF_MAPPINGS
 from emdiam.paths.paths import Paths, SearchOptions
 from emdiam.paths.rows import WeightedRows

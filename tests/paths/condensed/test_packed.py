@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from emdiam.errors import BudgetError, InputError
 from emdiam.paths.condensed import collect
-from emdiam.paths.condensed.blocks import ScratchBlocks
-from emdiam.paths.condensed.collect import ArcCollector, plan_collector
+from emdiam.paths.condensed.collect import ArcCollector, ScratchBlocks, plan_collector
 from emdiam.paths.condensed.packed import Packing, unpack
 from emdiam.sorting.scratch import Scratch
 from tests.helpers import weighted_naive as naive

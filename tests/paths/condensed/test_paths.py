@@ -17,8 +17,7 @@ from emdiam.errors import BudgetError
 from emdiam.paths import dijkstra as heap
 from emdiam.paths import methods, semi_external
 from emdiam.paths.arcs import Arcs, arcs_of
-from emdiam.paths.condensed.blocks import ScratchBlocks
-from emdiam.paths.condensed.collect import CondensedArcs
+from emdiam.paths.condensed.collect import CondensedArcs, ScratchBlocks
 from emdiam.paths.condensed.condense import NO_OWNER, grow
 from emdiam.paths.paths import SearchOptions
 from emdiam.paths.semi_external import PathCounters
