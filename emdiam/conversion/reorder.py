@@ -48,7 +48,6 @@ from .orders import Order, order_named, rank_bytes
 from .writing import ConvertOptions, ReorderReport, StoreWriting, memory_to_plan, resumable, sort_context
 
 if TYPE_CHECKING:
-    from ..engine.needs import Needs
     from .dealing import Dealer
 
 _MARGIN = 8 << 20
@@ -205,28 +204,22 @@ def _checks(
     if order.needs is not None:
         from ..engine.cpu import plan_engine
 
-        checks.append(partial(_planned_order, plan_engine, store, order.needs(store), options.threads, program))
+        needs = order.needs(store)
+        checks.append(lambda memory: plan_engine(store, needs, memory_bytes=memory, threads=options.threads,
+                                                 program=program))
     if order.state_bytes is not None:
         checks.append(partial(_check_state, current_rss_bytes() + _MARGIN + order.state_bytes(store)))
     if options.plan is None:
         if program is None:
             program = program_rss_bytes() if order.needs is None else program_bytes()
-        checks.append(partial(_check_sort, store, options, program + rank_bytes(store) + _JITTER))
+        base = program + rank_bytes(store) + _JITTER
+        checks.append(lambda memory: _sort_plan(store, replace(options, memory_bytes=memory), base))
     return checks
-
-
-def _planned_order(plan: Callable[..., object], store: Store, needs: Needs, threads: int, program: int | None,
-                   memory: int) -> None:
-    plan(store, needs, memory_bytes=memory, threads=threads, program=program)
 
 
 def _check_state(need: int, memory: int) -> None:
     if need > memory:
         raise too_small(memory, need + BASE_JITTER)
-
-
-def _check_sort(store: Store, options: ConvertOptions, base: int, memory: int) -> None:
-    _sort_plan(store, replace(options, memory_bytes=memory), base)
 
 
 def _refusal(check: Callable[[int], object], memory: int) -> BudgetError | None:

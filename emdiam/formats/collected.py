@@ -80,6 +80,11 @@ class _Edges(ABC):
                 raise self._error("an edge without a weight", "give every edge a weight, or keep no weights")
             self._weights.append(weight)
 
+    def ready(self) -> Iterator[EdgeBatch]:
+        """The same, once there is much of it."""
+        if self.full:
+            yield from self.take()
+
     def take(self) -> Iterator[EdgeBatch]:
         """What was taken since the last time."""
         if self._src:

@@ -54,10 +54,10 @@ class DlSource(FileSource):
         header = self._header()
         weights = "" if self.weights is None else WHOLE
         if header.embedded or (header.labels and self.ids != "int"):
-            return self._facts(directed=True, id_kind="int" if self.ids == "int" else "string", weights=weights)
+            return self.facts(directed=True, id_kind="int" if self.ids == "int" else "string", weights=weights)
         if self.ids == "string":
             raise self.error("the vertices have numbers and no labels", remedy="leave out --ids string")
-        return self._facts(n_vertices=header.n, first_id=1, directed=True, weights=weights)
+        return self.facts(n_vertices=header.n, first_id=1, directed=True, weights=weights)
 
     def _header(self) -> _Header:
         text = text_head(self.input, lambda head, _complete: self._before_data(head)).decode("utf-8", "replace")
@@ -120,8 +120,7 @@ class DlSource(FileSource):
                 edges.edge(row + 1, column + 1, word, directed=True)
                 values += 1
             place += 1
-            if edges.full:
-                yield from edges.take()
+            yield from edges.ready()
         yield from edges.take()
         if place != whole:
             raise self.error(f"the matrix has {place:,} values where n={header.n:,} demands {whole:,}",
@@ -140,8 +139,7 @@ class DlSource(FileSource):
             except ValueError:
                 raise lines.error("a line of something else than numbers of vertices", line) from None
             values += header.form == "edgelist1" and len(words) > 2
-            if edges.full:
-                yield from edges.take()
+            yield from edges.ready()
         yield from edges.take()
         self.dropped = {"values": values if self.weights is None else 0}
 
@@ -152,8 +150,7 @@ class DlSource(FileSource):
             edges.vertex(first)
             for other in others:
                 edges.edge(first, other, weight, directed=True)
-            if edges.full:
-                yield from edges.take()
+            yield from edges.ready()
         yield from edges.take()
 
     def _ends(self, header: _Header, lines: TextLines, words: list[str]) -> tuple[str, list[str], str]:

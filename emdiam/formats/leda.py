@@ -41,7 +41,7 @@ class LedaSource(FileSource):
         header = self._header()
         if self.weights is not None and header.labels not in _NUMBERS:
             raise self.no_weights(f"the labels of its edges are {header.labels}")
-        return self._facts(n_vertices=header.n, first_id=1, directed=header.directed,
+        return self.facts(n_vertices=header.n, first_id=1, directed=header.directed,
                            weights="" if self.weights is None else WHOLE)
 
     def _header(self) -> _Header:
@@ -67,8 +67,7 @@ class LedaSource(FileSource):
             if found is None:
                 raise lines.error("an edge is written as two vertices, a number and a label in |{ }|", line)
             edges.edge(int(found[1]), int(found[2]), found[3].strip(), directed=header.directed)
-            if edges.full:
-                yield from edges.take()
+            yield from edges.ready()
         yield from edges.take()
         has_labels = self.weights is None and header.labels != "void"
         self.dropped = {"labels of edges": int(count)} if has_labels else {}

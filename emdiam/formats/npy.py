@@ -42,14 +42,19 @@ def read_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     return read(file)
 
 
-def sides_of(edges: ArrayEdges, source: FileSource) -> dict[str, Any]:
-    """What an array declares, as facts of SourceInfo; the notes of its source say how two sides are called."""
+def facts_of(edges: ArrayEdges, dtype: np.dtype[Any], source: FileSource) -> SourceInfo:
+    """What an array declares; the notes of its source say how two sides are called. Raises InputError for one without
+    weights where they are to be kept."""
+    kind = edges.weight_kind(dtype)
+    if kind is None:
+        raise source.no_weights("the array has none beside the edges")
+    source.weight_kind = kind
     rows, columns = edges.shape
-    if edges.kind != MATRIX:
-        return {"id_kind": "string", "reading": SAID} if source.wishes.bipartite else {}
-    if source.wishes.bipartite:
-        source.notes = (matrix_note(rows, columns),)
-    return {"n_vertices": rows + columns if source.wishes.bipartite else rows}
+    sides: dict[str, Any] = {"id_kind": "string", "reading": SAID} if source.wishes.bipartite else {}
+    if edges.kind == MATRIX:
+        sides = {"n_vertices": rows + columns if source.wishes.bipartite else rows}
+        source.notes = (matrix_note(rows, columns),) if source.wishes.bipartite else ()
+    return source.facts(n_entries=edges.n_entries, directed=True, weights=kind, **sides)
 
 
 def between_sides(edges: ArrayEdges, batch_bytes: int) -> Iterator[EdgeBatch]:
@@ -100,11 +105,7 @@ class NpySource(FileSource):
     def _read_info(self) -> SourceInfo:
         with ExitStack() as stack:
             edges, dtype = self._edges(stack)
-        kind = edges.weight_kind(dtype)
-        if kind is None:
-            raise self.no_weights("the array has none beside the edges")
-        self.weight_kind = kind
-        return self._facts(n_entries=edges.n_entries, directed=True, weights=kind, **sides_of(edges, self))
+        return facts_of(edges, dtype, self)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError with the byte for data that are cut short, and values that are no ids."""

@@ -31,7 +31,7 @@ class PajekSource(FileSource):
 
     def _read_info(self) -> SourceInfo:
         n = text_head(self.input, self._n_vertices)
-        return self._facts(n_vertices=n, first_id=1, directed=True, weights="" if self.weights is None else WHOLE)
+        return self.facts(n_vertices=n, first_id=1, directed=True, weights="" if self.weights is None else WHOLE)
 
     def _n_vertices(self, head: bytes, _complete: bool) -> int | None:
         found = _VERTICES.search(head)
@@ -62,8 +62,7 @@ class PajekSource(FileSource):
             elif section == "matrix":
                 row += 1
                 values += self._row(lines, line, row, edges)
-            if edges.full:
-                yield from edges.take()
+            yield from edges.ready()
         yield from edges.take()
         self.dropped = {"values": values if self.weights is None else 0}
 

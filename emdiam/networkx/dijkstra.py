@@ -122,8 +122,10 @@ def _before(v, w, keys):
 _sift_up, _sift_down = heap_of(_before)
 
 
-@inlined
-def _search(indptr, indices, costs, whole_arcs, source, cutoff, queue, distances, whole, heap, place, turns):
+@kernel
+def search(indptr, indices, costs, whole_arcs, source, cutoff, queue, distances, whole, heap, place, turns):
+    """Search from `source` up to the distance `cutoff`; returns how many vertices were reached, r: they are queue[:r],
+    in the order in which they were settled; or _CONTRADICTION. Others: see ArraySearches and its _state."""
     distances[source], whole[source], turns[source] = 0, True, 0
     heap[0], place[source] = source, 0
     size, turn, reached, keys = 1, 1, 0, (distances, turns)
@@ -157,13 +159,6 @@ def _search(indptr, indices, costs, whole_arcs, source, cutoff, queue, distances
 
 
 @kernel
-def search(indptr, indices, costs, whole_arcs, source, cutoff, queue, distances, whole, heap, place, turns):
-    """Search from `source` up to the distance `cutoff`; returns how many vertices were reached, r: they are queue[:r],
-    in the order in which they were settled; or _CONTRADICTION. Others: see ArraySearches and its _state."""
-    return _search(indptr, indices, costs, whole_arcs, source, cutoff, queue, distances, whole, heap, place, turns)
-
-
-@kernel
 def eccentricities(
         indptr, indices, costs, whole_arcs, sources, queue, distances, whole, heap, place, turns, out, out_whole):
     """out[i], out_whole[i] = the largest distance from sources[i], the first of these; stops at a source that does not
@@ -172,8 +167,8 @@ def eccentricities(
     reached = np.int64(n)
     for i in range(len(sources)):
         place[:] = _UNSEEN
-        reached = _search(indptr, indices, costs, whole_arcs, sources[i], np.inf, queue, distances, whole, heap, place,
-                          turns)
+        reached = search(indptr, indices, costs, whole_arcs, sources[i], np.inf, queue, distances, whole, heap, place,
+                         turns)
         if reached != n:
             return i, reached
         farthest = queue[0]
@@ -192,8 +187,8 @@ def sum_of_inverses(
     total, reached = 0.0, np.int64(0)
     for source in range(len(queue)):
         place[:] = _UNSEEN
-        reached = _search(indptr, indices, costs, whole_arcs, source, np.inf, queue, distances, whole, heap, place,
-                          turns)
+        reached = search(indptr, indices, costs, whole_arcs, source, np.inf, queue, distances, whole, heap, place,
+                         turns)
         if reached == _CONTRADICTION:
             break
         for k in range(reached):

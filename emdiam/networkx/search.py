@@ -5,12 +5,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import inlined, kernel
+from ..jit import kernel
 
 
-@inlined
-def _search(indptr: np.ndarray, indices: np.ndarray, limit: int, queue: np.ndarray, n_sources: int,
-            distances: np.ndarray) -> int:
+@kernel
+def search(indptr: np.ndarray, indices: np.ndarray, limit: int, queue: np.ndarray, n_sources: int,
+           distances: np.ndarray) -> int:
+    """Search from the distinct vertices queue[:n_sources] up to the distance `limit`; returns how many vertices were
+    reached, r: they are queue[:r], in the order in which they were met.
+
+    indptr : int64[n + 1]. indices : id[m], rows in any order, with loops and duplicates if there are any. queue :
+    id[n]. distances : int64[n], all -1 before and those of vertices that were not reached after it.
+    """
     n = len(distances)
     for place in range(n_sources):
         distances[queue[place]] = 0
@@ -31,18 +37,6 @@ def _search(indptr: np.ndarray, indices: np.ndarray, limit: int, queue: np.ndarr
 
 
 @kernel
-def search(indptr: np.ndarray, indices: np.ndarray, limit: int, queue: np.ndarray, n_sources: int,
-           distances: np.ndarray) -> int:
-    """Search from the distinct vertices queue[:n_sources] up to the distance `limit`; returns how many vertices were
-    reached, r: they are queue[:r], in the order in which they were met.
-
-    indptr : int64[n + 1]. indices : id[m], rows in any order, with loops and duplicates if there are any. queue :
-    id[n]. distances : int64[n], all -1 before and those of vertices that were not reached after it.
-    """
-    return _search(indptr, indices, limit, queue, n_sources, distances)
-
-
-@kernel
 def eccentricities(indptr: np.ndarray, indices: np.ndarray, sources: np.ndarray, queue: np.ndarray,
                    distances: np.ndarray, out: np.ndarray) -> int:
     """out[i] = the largest distance from sources[i] (int64[k]), up to the first that does not reach all vertices;
@@ -50,7 +44,7 @@ def eccentricities(indptr: np.ndarray, indices: np.ndarray, sources: np.ndarray,
     n = len(distances)
     for i in range(len(sources)):
         queue[0] = sources[i]
-        reached = _search(indptr, indices, n, queue, 1, distances)
+        reached = search(indptr, indices, n, queue, 1, distances)
         out[i] = distances[queue[reached - 1]]
         for place in range(reached):
             distances[queue[place]] = -1
@@ -66,7 +60,7 @@ def sum_of_inverses(indptr: np.ndarray, indices: np.ndarray, queue: np.ndarray, 
     n, total = len(distances), 0.0
     for source in range(n):
         queue[0] = source
-        reached = _search(indptr, indices, n, queue, 1, distances)
+        reached = search(indptr, indices, n, queue, 1, distances)
         for place in range(1, reached):
             total += 1.0 / distances[queue[place]]
         for place in range(reached):

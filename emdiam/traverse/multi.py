@@ -82,6 +82,17 @@ def batch_for(n_vertices: int, room: int) -> int:
     return max(whole, default=NARROW_BITS)
 
 
+def checked_sources(core: Core, sources: np.ndarray, most: int) -> np.ndarray:
+    """The sources of a batch of at most `most`, int64[k]. Raises ValueError for more, for none, and for one that is no
+    vertex."""
+    n, k = core.table.n_vertices, len(sources)
+    if not 0 < k <= most:
+        raise ValueError(f"{k} sources in a batch (1 to {most})")
+    if int(sources.min()) < 0 or int(sources.max()) >= n:
+        raise ValueError(f"a source is no vertex (0 to {n - 1})")
+    return np.asarray(sources, np.int64)
+
+
 def spanning_rows(core: Core) -> np.ndarray:
     """Vertices whose row begins in one block and goes on in the next, int64[k]."""
     table = core.table
@@ -106,12 +117,8 @@ class MultiRun:
         self, core: Core, sources: np.ndarray, *, targets: np.ndarray | None = None,
         columns: Sequence[Column] | None = None,
     ) -> None:
+        self._core, self._sources = core, checked_sources(core, sources, MOST_BITS)
         n, k = core.table.n_vertices, len(sources)
-        if not 0 < k <= MOST_BITS:
-            raise ValueError(f"{k} sources in a batch (1 to {MOST_BITS})")
-        if int(sources.min()) < 0 or int(sources.max()) >= n:
-            raise ValueError(f"a source is no vertex (0 to {n - 1})")
-        self._core, self._sources = core, np.asarray(sources, np.int64)
         dtype, w = words_for(k)
         self._words: np.ndarray = np.zeros((3, n + 1, w), dtype)
         self._marks = np.zeros((MARKS, (n + 63) // 64), np.uint64)

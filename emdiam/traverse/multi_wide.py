@@ -36,7 +36,7 @@ from ..progress import Tick, no_tick
 from ..stream.offsets import row_length, row_span
 from .atomics import atomic_add, atomic_or, prefetch
 from .core import Core
-from .multi import spanning_rows
+from .multi import checked_sources, spanning_rows
 from .multi_dense import AHEAD
 from .rows import hits_to_second, not_in_second, row_walk
 
@@ -312,12 +312,8 @@ class WideRun:
     MOST_WIDE_BITS vertices (repeats allowed)."""
 
     def __init__(self, core: Core, sources: np.ndarray) -> None:
+        self._core, self._sources = core, checked_sources(core, sources, MOST_WIDE_BITS)
         n, k = core.table.n_vertices, len(sources)
-        if not 0 < k <= MOST_WIDE_BITS:
-            raise ValueError(f"{k} sources in a wide batch (1 to {MOST_WIDE_BITS})")
-        if int(sources.min()) < 0 or int(sources.max()) >= n:
-            raise ValueError(f"a source is no vertex (0 to {n - 1})")
-        self._core, self._sources = core, np.asarray(sources, np.int64)
         self._words = aligned_words(2, n, wide_bits(k) // WORD_BITS)
         self._mask, self._total = (aligned_words(self._words.shape[2]) for _ in range(2))
         self._mask[:] = np.packbits(np.arange(len(self._mask) * WORD_BITS) < k, bitorder="little").view(np.uint64)

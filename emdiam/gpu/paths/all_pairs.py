@@ -31,7 +31,7 @@ USUAL, STREAMED = "blocked", "lazy-minimum"
 
 @dataclass(frozen=True)
 class DevicePairs:
-    """solve : solve(device, matrix, tick, tile) finds the distances on a matrix that is on the device, and gives them
+    """solve : solve(device, matrix, tile, tick) finds the distances on a matrix that is on the device, and gives them
     and the rounds; None: the matrix is in RAM, or there are searches. title, section : see DeviceSearch. copies :
     matrices on the device at once."""
 
@@ -41,29 +41,13 @@ class DevicePairs:
     copies: int = 0
 
 
-def _by_steps(device: Device, matrix: Matrix, tick: Tick, tile: int) -> tuple[Matrix, int]:
-    floyd_warshall(device, matrix, tick)
-    return matrix, matrix.n_vertices
-
-
-def _blocked(device: Device, matrix: Matrix, tick: Tick, tile: int) -> tuple[Matrix, int]:
-    return matrix, blocked_floyd_warshall(device, matrix, tile, tick)
-
-
-def _single_kernel(device: Device, matrix: Matrix, tick: Tick, tile: int) -> tuple[Matrix, int]:
-    return matrix, single_kernel_floyd_warshall(device, matrix, tile)
-
-
-def _squared(device: Device, matrix: Matrix, tick: Tick, tile: int) -> tuple[Matrix, int]:
-    return repeated_squaring(device, matrix, tile, tick=tick)
-
-
 ALL_PAIRS: Mapping[str, DevicePairs] = MappingProxyType({
-    USUAL: DevicePairs(_blocked, "Blocked, three phases", _KATZ_KIDER, 1),
-    "single-kernel": DevicePairs(_single_kernel, "Blocked, one launch",
-                                 "papers/002, section 2 (Takafuji, Nakano and Ito)", 1),
-    "squaring": DevicePairs(_squared, "Repeated squaring", "papers/004, Algorithm 6 (Tran et al.)", 2),
-    "floyd-warshall": DevicePairs(_by_steps, "Floyd-Warshall", "papers/004, Algorithm 7", 1),
+    USUAL: DevicePairs(blocked_floyd_warshall, "Blocked, three phases", _KATZ_KIDER, 1),
+    "single-kernel": DevicePairs(lambda device, matrix, tile, tick: single_kernel_floyd_warshall(device, matrix, tile),
+                                 "Blocked, one launch", "papers/002, section 2 (Takafuji, Nakano and Ito)", 1),
+    "squaring": DevicePairs(repeated_squaring, "Repeated squaring", "papers/004, Algorithm 6 (Tran et al.)", 2),
+    "floyd-warshall": DevicePairs(lambda device, matrix, tile, tick: floyd_warshall(device, matrix, tick),
+                                  "Floyd-Warshall", "papers/004, Algorithm 7", 1),
     STREAMED: DevicePairs(None, "Streaming blocks, lazy minimum",
                           "papers/004, section 4.1 (Harish, Vineet and Narayanan)"),
     "harish": DevicePairs(None, "A search from every vertex",
@@ -94,7 +78,7 @@ class PairsSolver:
         if chosen.solve is None:
             return streamed_squaring(device, matrix, tick, self._tile)
         check_room(device, chosen.copies * matrix.nbytes + _MARGIN, f"{method} on a matrix of {p} x {p} distances")
-        found, rounds = chosen.solve(device, Matrix(device.array(matrix.reshape(-1)), p, p), tick, self._tile)
+        found, rounds = chosen.solve(device, Matrix(device.array(matrix.reshape(-1)), p, p), self._tile, tick)
         # A few rows at a time: the host's memory is planned without a second matrix.
         for row in range(0, p, self._tile):
             cells = found.cells[row * p : (row + self._tile) * p]

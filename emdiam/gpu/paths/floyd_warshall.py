@@ -19,17 +19,20 @@ from .weighted_graph import Matrix
 TILE = TILES[-1]
 
 
-def floyd_warshall(device: Device, matrix: Matrix, tick: Tick = no_tick) -> None:
-    """Distances in the place of weights, a launch for each vertex in between."""
+def floyd_warshall(device: Device, matrix: Matrix, tick: Tick = no_tick) -> tuple[Matrix, int]:
+    """Distances in the place of weights, a launch for each vertex in between; the matrix, and the launches."""
     kernels = KernelFile(device, "paths/floyd_warshall.cu", {**matrix.macros, "TILE": TILE})
     n = matrix.n_vertices
     for k in range(n):
         kernels.launch("floyd_warshall_step", n * n, matrix.cells, matrix.pitch, n, k)
         tick()
+    return matrix, n
 
 
-def blocked_floyd_warshall(device: Device, matrix: Matrix, tile: int = TILE, tick: Tick = no_tick) -> int:
-    """The same by tiles, three launches for each of the diagonal; the tiles along a side.
+def blocked_floyd_warshall(
+    device: Device, matrix: Matrix, tile: int = TILE, tick: Tick = no_tick
+) -> tuple[Matrix, int]:
+    """The same by tiles, three launches for each of the diagonal; the matrix, and the tiles along a side.
 
     tile : cells along a side of a tile, of which rows and pitch of the matrix are multiples. Raises InputError for one
     that there is not.
@@ -42,18 +45,18 @@ def blocked_floyd_warshall(device: Device, matrix: Matrix, tile: int = TILE, tic
             kernels.launch_blocks("floyd_warshall_cross", 2 * (tiles - 1), cells, pitch, tiles, pivot)
             kernels.launch_blocks("floyd_warshall_rest", (tiles - 1) ** 2, cells, pitch, tiles, pivot)
         tick()
-    return tiles
+    return matrix, tiles
 
 
-def single_kernel_floyd_warshall(device: Device, matrix: Matrix, tile: int = TILE) -> int:
-    """The same in one launch, in which tiles wait for those that they need; the tiles along a side. Raises InputError
-    for a tile that there is not."""
+def single_kernel_floyd_warshall(device: Device, matrix: Matrix, tile: int = TILE) -> tuple[Matrix, int]:
+    """The same in one launch, in which tiles wait for those that they need; the matrix, and the tiles along a side.
+    Raises InputError for a tile that there is not."""
     tiles, kernels = _tiled(device, matrix, "paths/floyd_warshall_single.cu", tile)
     if tiles:
         kernels.launch_resident("floyd_warshall_single", tiles * tiles, matrix.cells, matrix.pitch, tiles,
                                 zeros(device, 1, np.uint64), zeros(device, tiles * tiles, np.uint32),
                                 zeros(device, tiles, np.uint32), zeros(device, tiles, np.uint32))
-    return tiles
+    return matrix, tiles
 
 
 def _tiled(device: Device, matrix: Matrix, file: str, tile: int) -> tuple[int, KernelFile]:

@@ -62,8 +62,8 @@ class MinPlus:
         return found
 
 
-def repeated_squaring(device: Device, matrix: Matrix, tile: int = TILE, lazy: bool = True,
-                      tick: Tick = no_tick) -> tuple[Matrix, int]:
+def repeated_squaring(device: Device, matrix: Matrix, tile: int = TILE, tick: Tick = no_tick,
+                      lazy: bool = True) -> tuple[Matrix, int]:
     """The distances, and the rounds: log2 of the arcs of the longest shortest path, and one more.
 
     matrix : padded to whole tiles, no longer needed. Device memory: two matrices. Raises InputError for a tile that
