@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,9 +11,6 @@ from . import options
 from .answer_lines import memory_lines, seconds_line
 from .checkpoint import running
 from .outcome import EmdiamCommand
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command(cls=EmdiamCommand)
