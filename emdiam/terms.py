@@ -106,10 +106,7 @@ def _call(match: re.Match[str]) -> str:
 
 def _keyword(match: re.Match[str], function: str, known: Collection[str] | None) -> str:
     """A keyword in place of an option."""
-    name, rest = match["name"].replace("-", "_"), ""
-    value = next(filter(None, match.group("given", "ends", "metavar", "number")), None)
-    if word := match["word"]:
-        value, rest = (word, "") if name in _NAMED and word not in _GOES_ON else (value, f" {word}")
+    name, (value, rest) = match["name"].replace("-", "_"), _value(match)
     before = match.string[:match.start()]
     if (name == "weights" and known is not None and name not in known and "weighted" in known
             and not before.endswith("with ")):  # of a conversion that is to be made

@@ -134,6 +134,13 @@ class Result(Shown, MemoryFigures):
             return infinite(self.n_components)
         return super()._fact(name)
 
+    def conclude(self) -> None:
+        """Fill the fields that follow from lower == upper."""
+        self.exact = self.lower == self.upper
+        if self.exact:
+            self.diameter_max_component = self.lower
+            self.diameter = self.lower if self.connected else None
+
     def to_dict(self) -> dict[str, Any]:
         """Plain dict with exactly these names, the proof left out, and memory_limit_exceeded; ready for JSON."""
         named = {name: value for name, value in asdict(replace(self, proof=None)).items() if name != "proof"}

@@ -153,7 +153,4 @@ class MethodRun:
 
     def conclude(self, result: Any) -> None:
         """Complete the result at the end."""
-        result.exact = result.lower == result.upper
-        if result.exact:
-            result.diameter_max_component = result.lower
-            result.diameter = result.lower if result.connected else None
+        result.conclude()

@@ -320,7 +320,7 @@ class ClusterRun(ExactMethod):
         return super().result()
 
     def conclude(self, result: Approximation) -> None:
-        result.rate()
+        result.conclude()
 
 
 # Bytes a cluster: masters, radii, sizes, parts, offsets of rows, distances and owners.

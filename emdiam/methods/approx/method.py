@@ -177,7 +177,7 @@ class SweepingMethod(ExactMethod):
         return check_lower(self.engine, self.labels, self.best.source, self.best.target, self.best.length)
 
     def conclude(self, result: Approximation) -> None:
-        result.rate()
+        result.conclude()
 
 
 def check_lower(engine: Engine, labels: Column, source: int, target: int, length: int) -> Witness:

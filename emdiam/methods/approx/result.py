@@ -41,12 +41,9 @@ class Approximation(Result):
     rounds: int | None = None
     condensed: Condensed | None = None
 
-    def rate(self) -> None:
-        """Fill `ratio` and the fields that follow from lower == upper."""
-        self.exact = self.lower == self.upper
-        if self.exact:
-            self.diameter_max_component = self.lower
-            self.diameter = self.lower if self.connected else None
+    def conclude(self) -> None:
+        """See Result; `ratio` too."""
+        super().conclude()
         diameter = self.lower if self.exact else self.known_diameter
         self.ratio = float(self.estimate) / float(diameter) if diameter and self.estimate is not None else None
 

@@ -142,13 +142,6 @@ class DirectedMethod(MethodRun):
         return {"strongly_connected": None if self.n_strong is None else self.n_strong == 1,
                 "n_strong_components": self.n_strong}
 
-    def conclude(self, result: Any) -> None:
-        """See MethodRun."""
-        result.exact = result.lower == result.upper
-        if result.exact:
-            result.largest_distance = result.lower
-            result.diameter = result.lower if result.strongly_connected else None
-
 
 def phases(store: Store, columns: int = 2, arrays: int = 0, beside: int = 0) -> tuple[Phase, ...]:
     """Vertex state by phase: so many distance columns while it solves, of the widest entries that there may be, beside

@@ -28,6 +28,13 @@ class DirectedResult(Result):
     n_strong_components: int | None = None
     largest_distance: int | None = None
 
+    def conclude(self) -> None:
+        """See Result."""
+        self.exact = self.lower == self.upper
+        if self.exact:
+            self.largest_distance = self.lower
+            self.diameter = self.lower if self.strongly_connected else None
+
     def _fact(self, name: str) -> Any:
         """See Shown; an infinite diameter is no missing one."""
         if name == "diameter" and self.strongly_connected is False:

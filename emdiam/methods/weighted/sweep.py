@@ -92,7 +92,3 @@ class WeightedSweep(WeightedSearch):
     def _fields(self) -> dict[str, Any]:
         return {**super()._fields(), "estimate": self.metric.number(self._estimate()),
                 "known_diameter": self.options.known_diameter}
-
-    def conclude(self, result: WeightedApproximation) -> None:
-        """See MethodRun."""
-        result.rate()
