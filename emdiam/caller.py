@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from .addresses import is_url
 from .conversion.convert import ConvertOptions, graph_in_memory, write_graph
 from .durable import check_scratch
-from .errors import InputError, NotWritten, StoppedEarly
+from .errors import InputError, NotWritten, StoppedEarly, is_url
 from .formats.source import EdgeSource
 from .formats.weights import WeightChoice
 from .methods.eccentricity.result import EccentricityResult

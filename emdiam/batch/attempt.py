@@ -34,9 +34,8 @@ from typing import Any
 import click
 
 from .._version import __version__
-from ..addresses import redacted
 from ..durable import sync_path, write_all, write_whole
-from ..errors import InputError
+from ..errors import InputError, redacted
 from ..terms import in_keys
 from ..units import peak_rss_bytes
 from . import jobfile as commands

@@ -20,9 +20,8 @@ from typing import Any
 
 import click
 
-from ..addresses import is_url, redacted
 from ..durable import check_above, check_file, check_folder, check_scratch
-from ..errors import EmdiamError, InputError, StoppedEarly
+from ..errors import EmdiamError, InputError, StoppedEarly, is_url, redacted
 from ..tables import table_text
 from ..terms import in_keys
 from ..units import format_count, format_seconds, format_size

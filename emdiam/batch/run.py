@@ -14,10 +14,9 @@ from pathlib import Path
 
 import click
 
-from ..addresses import redacted
 from ..checkpoint.folder import check_owner
 from ..durable import check_folder, locked
-from ..errors import NotWritten, StoppedEarly
+from ..errors import NotWritten, StoppedEarly, redacted
 from ..progress import OUTCOME, SECONDS, Event, Listener, silent
 from . import jobfile as commands
 from .attempt import DONE, FAILED, SKIPPED, Attempt, AttemptRecord, JobFolder, JobState, Results, Running, end_leftovers

@@ -19,8 +19,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-from ..addresses import redacted
-from ..errors import InputError
+from ..errors import InputError, redacted
 from ..units import format_size, parse_duration, parse_size
 
 

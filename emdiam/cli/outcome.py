@@ -30,9 +30,8 @@ from typing import Any
 import click
 
 from .._version import __version__
-from ..addresses import plain, redacted
 from ..durable import open_to_append, write_all
-from ..errors import EmdiamError, InputError, StoppedEarly, clause
+from ..errors import EmdiamError, InputError, StoppedEarly, clause, plain, redacted
 from ..progress import Allowance, Event
 from .options import EVENT_LOG, EVENTS, SECTIONS, Written, suggesting
 from .output import answer, check_stdout, complain, has_answered, last_sentence, silence

@@ -16,8 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from .._version import __version__
-from ..addresses import plain
-from ..errors import InputError
+from ..errors import InputError, plain
 from ..links import followed
 from ..tables import table_text
 from . import answers, texts

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..addresses import redacted
-from ..errors import InputError, StoreError
+from ..errors import InputError, StoreError, redacted
 from .array_reader import read_slice
 
 if TYPE_CHECKING:

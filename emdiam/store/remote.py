@@ -37,8 +37,7 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
-from ..addresses import redacted
-from ..errors import InputError, StoreError
+from ..errors import InputError, StoreError, redacted
 from .array_reader import ShardedArray
 from .codec import CRC_BYTES, check_seals, end_bytes, parse_index, seal_of
 from .metadata import MOST_BYTES, ArrayMeta

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..addresses import is_url
-from ..errors import DeviceError, InputError, StoppedEarly, StoreError
+from ..errors import DeviceError, InputError, StoppedEarly, StoreError, is_url
 from ..shown import Shown
 from .array_reader import LocalArray, ShardedArray, filled, pieces, read_slice
 from .codec import file_fault

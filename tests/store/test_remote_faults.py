@@ -16,8 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from emdiam.addresses import is_url, redacted
-from emdiam.errors import InputError, StoreError
+from emdiam.errors import InputError, StoreError, is_url, redacted
 from emdiam.store.store import open_store
 from tests.helpers.damage import CHUNK, make_store, read_array, read_store, some_graph
 from tests.helpers.http_faulty import Conduct, FaultyServer, faulty_serving
