@@ -103,7 +103,7 @@ class FileSource(Named, ABC):
     def _read_info(self) -> SourceInfo:
         """Reads the header."""
 
-    def facts(self, **facts: Any) -> SourceInfo:
+    def _facts(self, **facts: Any) -> SourceInfo:
         """A SourceInfo of these facts, with the size and the format of this input."""
         return SourceInfo(size_bytes=self.input.size_bytes, format=self.format, **facts)
 

@@ -64,7 +64,7 @@ class ColumnFile(ArrowEdges, FileSource):
         with self._opened() as file:
             columns, rows = self._columns(self._schema(file)), self._n_rows(file)
         self.weight_kind = columns.weight_kind
-        return self.facts(n_entries=None if columns.listed else rows, directed=True,
+        return self._facts(n_entries=None if columns.listed else rows, directed=True,
                            id_kind=columns.kind if self.ids == "auto" else self.ids, weights=columns.weight_kind,
                            weight_name=columns.weight_name)
 

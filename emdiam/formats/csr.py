@@ -200,7 +200,7 @@ class BinaryCsrSource(FileSource):
         if self.weights is not None and not layout.weighted(self.input.size_bytes, self.input.compression):
             raise self.no_weights("the file has none")
         self.weight_kind = WHOLE if self.weights is not None else ""
-        return self.facts(n_vertices=layout.n_vertices, n_entries=layout.n_entries, directed=layout.directed,
+        return self._facts(n_vertices=layout.n_vertices, n_entries=layout.n_entries, directed=layout.directed,
                            both_directions=not layout.directed, weights=self.weight_kind)
 
     def _check_size(self, layout: CsrLayout) -> None:

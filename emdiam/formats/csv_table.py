@@ -91,7 +91,7 @@ class CsvSource(TextSource):
     def _read_info(self) -> SourceInfo:
         header, reading = self._header(), self.look()
         weighed = {} if self.weights is None else {"weights": WHOLE, "weight_name": header.names[header.weight].strip()}
-        return self.facts(directed=True, id_kind=reading.id_kind, reading=reading.why, **weighed)
+        return self._facts(directed=True, id_kind=reading.id_kind, reading=reading.why, **weighed)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError with line number and text at the first bad record."""

@@ -42,7 +42,7 @@ class DimacsSource(FileSource):
         header, letter, n, m = self._read_header()
         if self.weights is not None and letter != "a":
             raise self.no_weights(f"a graph of kind {header.text.split()[1]} has none")
-        return self.facts(n_vertices=n, first_id=1, n_entries=None if letter == "e" else m, directed=letter == "a",
+        return self._facts(n_vertices=n, first_id=1, n_entries=None if letter == "e" else m, directed=letter == "a",
                            weights="" if self.weights is None else WHOLE)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:

@@ -54,10 +54,10 @@ class DlSource(FileSource):
         header = self._header()
         weights = "" if self.weights is None else WHOLE
         if header.embedded or (header.labels and self.ids != "int"):
-            return self.facts(directed=True, id_kind="int" if self.ids == "int" else "string", weights=weights)
+            return self._facts(directed=True, id_kind="int" if self.ids == "int" else "string", weights=weights)
         if self.ids == "string":
             raise self.error("the vertices have numbers and no labels", remedy="leave out --ids string")
-        return self.facts(n_vertices=header.n, first_id=1, directed=True, weights=weights)
+        return self._facts(n_vertices=header.n, first_id=1, directed=True, weights=weights)
 
     def _header(self) -> _Header:
         text = text_head(self.input, lambda head, _complete: self._before_data(head)).decode("utf-8", "replace")

@@ -53,7 +53,7 @@ class EdgeListSource(TextSource):
             raise self.error("columns of an edge list have no names, but numbers from 3 on", text=self.weights.column,
                              remedy="give the number of the column")
         kind = "string" if self._bipartite else reading.id_kind
-        return self.facts(directed=directed, id_kind=kind, reading=self.said,
+        return self._facts(directed=directed, id_kind=kind, reading=self.said,
                            weights="" if self.weights is None else WHOLE)
 
     @property

@@ -41,7 +41,7 @@ class LedaSource(FileSource):
         header = self._header()
         if self.weights is not None and header.labels not in _NUMBERS:
             raise self.no_weights(f"the labels of its edges are {header.labels}")
-        return self.facts(n_vertices=header.n, first_id=1, directed=header.directed,
+        return self._facts(n_vertices=header.n, first_id=1, directed=header.directed,
                            weights="" if self.weights is None else WHOLE)
 
     def _header(self) -> _Header:

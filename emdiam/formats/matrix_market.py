@@ -97,7 +97,7 @@ class MatrixMarketSource(FileSource):
         if self.wishes.bipartite:
             n += header.columns
             self.notes = (f"rows are vertices 1 to {header.rows:,}, columns {header.rows + 1:,} to {n:,}",)
-        return self.facts(n_vertices=n, first_id=1, n_entries=None if header.array else header.entries,
+        return self._facts(n_vertices=n, first_id=1, n_entries=None if header.array else header.entries,
                            directed=header.symmetry == "general" and not self.wishes.bipartite,
                            weights="" if self.weights is None else WHOLE)
 

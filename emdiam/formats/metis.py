@@ -59,7 +59,7 @@ class MetisSource(FileSource):
         if self.weights is not None and header.period == 1:
             raise self.no_weights("the header declares none of edges")
         arcs = self.wishes.directed
-        return self.facts(n_vertices=header.n, first_id=1, n_entries=None if arcs else 2 * header.m, directed=arcs,
+        return self._facts(n_vertices=header.n, first_id=1, n_entries=None if arcs else 2 * header.m, directed=arcs,
                            both_directions=not arcs, weights="" if self.weights is None else WHOLE)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:

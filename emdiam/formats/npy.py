@@ -54,7 +54,7 @@ def facts_of(edges: ArrayEdges, dtype: np.dtype[Any], source: FileSource) -> Sou
     if edges.kind == MATRIX:
         sides = {"n_vertices": rows + columns if source.wishes.bipartite else rows}
         source.notes = (matrix_note(rows, columns),) if source.wishes.bipartite else ()
-    return source.facts(n_entries=edges.n_entries, directed=True, weights=kind, **sides)
+    return source._facts(n_entries=edges.n_entries, directed=True, weights=kind, **sides)
 
 
 def between_sides(edges: ArrayEdges, batch_bytes: int) -> Iterator[EdgeBatch]:

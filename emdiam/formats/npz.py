@@ -154,7 +154,7 @@ class NpzSource(FileSource):
             weights = self._weights(stack, archive)
         if weights is not None and weights.length != entries:
             raise self.error(f"its member data has {weights.length:,} items for {entries:,} entries", remedy=_REMEDY)
-        return self.facts(n_vertices=n, n_entries=entries, directed=True, weights=self.weight_kind)
+        return self._facts(n_vertices=n, n_entries=entries, directed=True, weights=self.weight_kind)
 
     def _info_of_arrays(self, archive: zipfile.ZipFile, stack: ExitStack) -> SourceInfo:
         columns = named_columns(self, archive)
@@ -164,7 +164,7 @@ class NpzSource(FileSource):
             if named:
                 self.weight_kind = self._kind_of_member(archive, named["weight_name"])
             sides = {"id_kind": "string", "reading": SAID} if self.wishes.bipartite else {}
-            return self.facts(n_entries=length, directed=True, weights=self.weight_kind, **named, **sides)
+            return self._facts(n_entries=length, directed=True, weights=self.weight_kind, **named, **sides)
         edges, dtype = edges_of(self, archive, stack)
         return facts_of(edges, dtype, self)
 
@@ -183,7 +183,7 @@ class NpzSource(FileSource):
         if self.weights is not None and kind is None:
             raise self.no_weights("its values are none")
         self.weight_kind = kind or "" if self.weights is not None else ""
-        return self.facts(n_vertices=n, directed=True, weights=self.weight_kind)
+        return self._facts(n_vertices=n, directed=True, weights=self.weight_kind)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError for a damaged archive and for indices outside n."""

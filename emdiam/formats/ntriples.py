@@ -28,7 +28,7 @@ class NtriplesSource(FileSource):
             raise self.error("resources are names, not integers", remedy="leave out --ids int")
         if self.weights is not None:
             raise self.no_weights("triples have none")
-        return self.facts(directed=True, id_kind="string")
+        return self._facts(directed=True, id_kind="string")
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError with line number and text at a line that is no triple."""

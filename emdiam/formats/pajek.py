@@ -31,7 +31,7 @@ class PajekSource(FileSource):
 
     def _read_info(self) -> SourceInfo:
         n = text_head(self.input, self._n_vertices)
-        return self.facts(n_vertices=n, first_id=1, directed=True, weights="" if self.weights is None else WHOLE)
+        return self._facts(n_vertices=n, first_id=1, directed=True, weights="" if self.weights is None else WHOLE)
 
     def _n_vertices(self, head: bytes, _complete: bool) -> int | None:
         found = _VERTICES.search(head)

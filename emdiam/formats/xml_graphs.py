@@ -175,7 +175,7 @@ class XmlSource(FileSource):
     tags: type[_Tags]
 
     def _read_info(self) -> SourceInfo:
-        return self.facts(directed=True, id_kind="int" if self.ids == "int" else "string",
+        return self._facts(directed=True, id_kind="int" if self.ids == "int" else "string",
                            weights="" if self.weights is None else WHOLE,
                            weight_name="" if self.weights is None else self.weights.column)
 
