@@ -4,6 +4,14 @@ A vertex lists its edges towards higher coordinates, axis by axis, and a torus i
 a side of 2 has no second edge around, a side of 1 has none. The hypercube is the grid whose
 sides are all 2. No memory beyond the batch.
 Diameters: grid sum of (side - 1); torus sum of floor(side / 2); hypercube its dimension.
+
+Percolated grid: every edge (bond) or vertex (site) of a grid is kept with probability p.
+
+The default is bond percolation with p = 0.65. On the square lattice a giant component appears
+above p = 1/2 (bond) and p = 0.5927 (site). A vertex that lost its edges stays, isolated.
+Whether an edge stays is a hash of its two ends, whether a vertex stays a hash of its id.
+No memory beyond the batch (the grid's own edges are thinned in place).
+Broadbent, Hammersley 1957. Diameter: unknown, except sum of (side - 1) when p = 1.
 """
 
 from __future__ import annotations
@@ -15,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
+from ..hashing import draw
 from ..jit import kernel
 from .source import GeneratedSource, GeneratorFacts, Ids, Request
 
@@ -128,3 +137,41 @@ def power_of_two(vertices: int, graph_class: str) -> int:
         raise InputError(f"the number of vertices of a {graph_class} must be a power of two",
                          text=str(vertices), remedy=f"ask for 2^{low} or 2^{low + 1}")
     return vertices.bit_length() - 1
+
+
+_S11 = np.uint64(11)
+
+
+class Percolated(Lattice):
+    """A grid thinned by bond or site percolation."""
+
+    def __init__(self, request: Request, sides: tuple[int, ...], p: float, kind: str) -> None:
+        super().__init__(request, sides, wrap=False, values={"sides": sides_text(sides), "p": p, "kind": kind},
+                         known_diameter=sum(s - 1 for s in sides) if p == 1.0 else None)
+        self._by_site, self._threshold = kind == "site", np.uint64(round(p * 2**53))
+        self._key = request.key("kept")
+
+    def _make(self, first: int, stop: int, src: Ids, dst: Ids) -> tuple[int, int]:
+        next_slot, count = super()._make(first, stop, src, dst)
+        return next_slot, _thin(self._key, self._threshold, self._by_site, src[:count], dst[:count])
+
+
+@kernel
+def _thin(key, threshold, by_site, src, dst):
+    """Move the edges that stay to the front; their number."""
+    count = 0
+    for i in range(len(src)):
+        u, v = np.uint64(src[i]), np.uint64(dst[i])
+        if by_site:
+            stays = draw(key, u) >> _S11 < threshold and draw(key, v) >> _S11 < threshold
+        else:
+            stays = draw(draw(key, u), v) >> _S11 < threshold
+        if stays:
+            src[count], dst[count] = src[i], dst[i]
+            count += 1
+    return count
+
+
+def percolated(request: Request) -> Percolated:
+    """The percolated grid with the given sides, probability p and kind ("bond" or "site")."""
+    return Percolated(request, request_sides(request), request.values["p"], request.values["kind"])

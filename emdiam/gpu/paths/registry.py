@@ -14,9 +14,8 @@ from ...paths.rows import WeightedRows
 from ..device import Device
 from ..setting import DEVICE_FAULTS, Selection
 from .delta_stepping import N_BUCKETS, delta_stepping
-from .harish import harish
+from .harish import LAYOUTS, harish
 from .hbf import hbf
-from .layouts import LAYOUTS
 from .near_far import near_far, workfront_sweep
 from .weighted_graph import WeightedGraph, check_room, graph_bytes, upload_rows
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from emdiam.gpu.paths.layouts import reverse_rows
+from emdiam.gpu.paths.harish import reverse_rows
 from emdiam.gpu.paths.weighted_graph import PITCH, PairedGraph, adjacency_matrix, no_path, upload_rows
 from emdiam.gpu.variants.bfs_directions import bfs_bottom_up
 from emdiam.gpu.variants.bfs_topology import bfs_spmv

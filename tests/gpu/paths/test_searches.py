@@ -16,9 +16,8 @@ from emdiam.gpu.device import Device
 from emdiam.gpu.mappings import MAPPINGS
 from emdiam.gpu.paths import hbf as hbf_module
 from emdiam.gpu.paths.delta_stepping import delta_stepping
-from emdiam.gpu.paths.harish import harish
+from emdiam.gpu.paths.harish import LAYOUTS, harish
 from emdiam.gpu.paths.hbf import classify_arcs, hbf
-from emdiam.gpu.paths.layouts import LAYOUTS
 from emdiam.gpu.paths.near_far import near_far, workfront_sweep
 from emdiam.gpu.paths.registry import SEARCHES, device_paths
 from emdiam.gpu.paths.weighted_graph import float_words, upload_rows, words_as_floats
