@@ -24,7 +24,7 @@ FILE_FAULTS = (
     Fault("an unfinished file may be one that is there", "emdiam/durable.py",
           "os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC", "os.O_RDWR | os.O_CREAT | os.O_CLOEXEC",
           _DURABLE),
-    Fault("two writers have one unfinished file", "emdiam/durable.py", "{secrets.token_hex(4)}", "{'0' * 8}", _DURABLE),
+    Fault("two writers have one unfinished file", "emdiam/durable.py", "{os.urandom(4).hex()}", "{'0' * 8}", _DURABLE),
     Fault("an unfinished file stays behind an error", "emdiam/durable.py",
           "        fresh.unlink(missing_ok=True)\n", "        fresh.exists()\n", _DURABLE),
     Fault("the unfinished file of a writer at work is removed", "emdiam/durable.py",
