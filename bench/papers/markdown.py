@@ -8,7 +8,7 @@ from .page import Figure, Page, Table
 # Where pages of HTML go, from the root of the checkout; git ignores it.
 DRAWINGS = "build/reproduction"
 # Rows of a curve, of which the drawing has all points.
-_MOST_ROWS = 24
+_MOST_ROWS = 12
 
 
 def markdown(page: Page, command: str) -> str:

@@ -83,8 +83,8 @@ _MASTERS = ("Time is until the estimate is known: growing, condensing, shortest 
 _AT_SIZE = ("Runs that were made once and kept in bench/results, with their commands.")
 
 
-_CONVERGES = ("Refinement converges to a BFS tree, of which twice the height is 2.00 D; the paper does not print its"
-              " number of iterations.")
+_CONVERGES = ("Refinement converges to a BFS tree, which gives 2.00 here; the paper does not print its number of"
+              " iterations.")
 
 
 def _memory(setting: Setting) -> tuple[str, str]:

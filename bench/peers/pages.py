@@ -144,15 +144,11 @@ def _bars(rows: list[Row], name: str, y: str, tools: tuple[str, ...] = ("emdiam"
 
 def _searches(rows: list[Row], name: str, tools: tuple[str, ...], title: str) -> Table:
     measured = [row for row in rows if row[name]]
-    header, cells = ["graph", "emdiam"], []
-    for tool in tools:
-        header += [tool, f"{tool} / emdiam"]
-    for row in measured:
-        mine = row[name]["emdiam"].get("solve")
-        line = [row["graph"], "-" if mine is None else f"{1000 * mine:,.2f}"]
-        for tool in tools:
-            found = row[name][tool]
-            value = found.get("solve")
-            line += [_absent(found) if value is None else f"{1000 * value:,.2f}", ratio(value, mine)]
-        cells.append(line)
-    return Table(title, header, cells)
+    tools = ("emdiam", *tools)
+    return Table(title, ["graph", *tools], [[row["graph"], *(_milliseconds(row[name][tool]) for tool in tools)]
+                                            for row in measured])
+
+
+def _milliseconds(found: dict[str, Any]) -> str:
+    value = found.get("solve")
+    return _absent(found) if value is None else f"{1000 * value:,.2f}"
