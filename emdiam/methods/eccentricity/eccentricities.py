@@ -214,7 +214,7 @@ class AllEccentricities(ExactMethod):
         distances = first.take_distances()
         self.batches = first.eccentricity <= LOW
         with self.stages.timed("bounds"):
-            self.bounds.begin(component, distances, 2 * first.eccentricity)
+            self.bounds.begin(component, distances, min(2 * first.eccentricity, component.size - 1))
         self._known([first.source], [distances], [first.eccentricity], [first.farthest])
         pairs = self._by_pairs(component)
         while self.bounds.n_open:

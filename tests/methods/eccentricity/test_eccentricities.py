@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import emdiam
 from emdiam.errors import InputError, StoppedEarly
 from emdiam.methods.definition import Limits
 from emdiam.methods.eccentricity import eccentricities as module
@@ -166,3 +167,9 @@ def test_bounds_of_others_are_not_asked_for_twice(tmp_path: Path) -> None:
     assert result.eccentricity_proof is not None
     sources = result.eccentricity_proof.sources
     assert len(np.unique(sources)) == len(sources) == result.sources
+
+
+def test_a_bound_of_twice_an_eccentricity_fits_the_columns() -> None:
+    """Of a long graph of 200 vertices: bytes have room for its eccentricities, not for twice the one of an end."""
+    found = emdiam.eccentricities([(v, v + 1) for v in range(199)])
+    assert found.radius == 100 and found.diameter == 199
