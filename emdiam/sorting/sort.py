@@ -32,6 +32,8 @@ from .scratch import NamedScratch, SafePoints, Scratch, ScratchFile
 T = TypeVar("T")
 
 _USUAL_KEYS = 1 << 20
+# Keys that are sorted, and merged, before a thread would have begun.
+_FEW = 1 << 13
 # A range holds this many blocks of every run at least: two may begin or end outside it, and with
 # fewer than one whole block a run, reading blocks twice would cost more than merging twice.
 LEAST_BLOCKS = 3
@@ -130,6 +132,13 @@ class RunSet:
         for file in self.files:
             file.close()
         self.files = []
+
+
+def _done(work: Callable[..., T], *arguments: Any) -> Future[T]:
+    """The future of a job that is done here and now."""
+    job: Future[T] = Future()
+    job.set_result(work(*arguments))
+    return job
 
 
 class KeySorter:
@@ -234,7 +243,8 @@ class KeySorter:
         if self._buffer is not None and self._used:
             block_keys = self._plan.block_keys_after(self._n_keys)
             self._n_keys += self._used
-            job = self._pool.submit(self._sort, self._buffer, self._used, block_keys, self._spilling)
+            submit = _done if self._used <= _FEW else self._pool.submit
+            job = submit(self._sort, self._buffer, self._used, block_keys, self._spilling)
             self._jobs.add(job)
         self._buffer, self._used = None, 0
 
@@ -370,12 +380,13 @@ def merged_from(
     flight: deque[tuple[Entries, int | None, Future[tuple[int, T | None]]]] = deque()
     n_done = 0
     with ThreadPoolExecutor(context.threads, thread_name_prefix="merge") as pool:
+        submit = _done if runs.n_keys <= _FEW else pool.submit
         try:
             while ranges or flight:
                 while ranges and spare:
                     buffer = spare.pop()
                     begin, end = ranges.popleft()
-                    flight.append((buffer, end, pool.submit(_range, runs.runs, (begin, end), buffer, transform)))
+                    flight.append((buffer, end, submit(_range, runs.runs, (begin, end), buffer, transform)))
                 buffer, end, job = flight.popleft()
                 n_keys, result = job.result()
                 n_done += n_keys

@@ -23,6 +23,7 @@ from ..errors import StoreError
 from .codec import CRC_BYTES, ChunkCodec, pack_index, quiet_about_numcodecs, read_end, seal_digest, seal_of
 
 IN_FLIGHT = 4
+_FEW = 1 << 13  # items that are encoded before a thread would have begun
 
 
 class ArrayWriter:
@@ -134,7 +135,11 @@ class ArrayWriter:
         return values.astype(self._codec.dtype)
 
     def _submit(self) -> None:
-        self._pending.append(self._pool.submit(self._codec.encode, self._buffer))
+        if self._used > _FEW:
+            self._pending.append(self._pool.submit(self._codec.encode, self._buffer))
+        else:
+            self._pending.append(Future())
+            self._pending[-1].set_result(self._codec.encode(self._buffer))
         self._buffer = np.empty(self._chunk_items, self._codec.dtype)
         self._used = 0
         self._write_pending(IN_FLIGHT)
