@@ -52,11 +52,11 @@ class WarmupReport:
 
 def compile_kernels(everything: bool, progress: Listener | None) -> WarmupReport:
     """See emdiam.warmup."""
-    from .jit import cache_folder, compiled_kernels
+    from .jit import all_compiled, cache_folder, compiled_kernels
 
     begin, before, tell = time.perf_counter(), compiled_kernels(), progress or silent
     n_runs = len(_GRAPHS) * len(METHODS) * 2 if everything else len(_USUAL_GRAPHS) * len(_USUAL)
-    with tempfile.TemporaryDirectory(prefix="emdiam-", dir=scratch_folder(None)) as folder:
+    with all_compiled(), tempfile.TemporaryDirectory(prefix="emdiam-", dir=scratch_folder(None)) as folder:
         for number, (store, method, options) in enumerate(_runs(Path(folder), everything)):
             # What the runs answer is of no interest: one phase for all, whatever they say of theirs.
             event = Event("compile", number, n_runs, "runs")

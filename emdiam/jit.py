@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,10 @@ _LOG = logging.getLogger("emdiam")
 _LOCK = threading.RLock()  # of compiling and loading
 
 
+class Uncovered(Exception):
+    """What does without a kernel does not do this case, and has changed nothing."""
+
+
 class NumbaFunction:
     """A function that numba compiles. kind : kernel, inlined or intrinsic. allocates : it makes arrays. native : what
     numba has made of it, once it is needed."""
@@ -47,17 +51,30 @@ class NumbaFunction:
         self.native: Any = None
 
 
-class CompiledKernel(NumbaFunction):
-    """One that Python calls. callers : of objects that have been loaded, the last used first."""
+    def __call__(self, *arguments: Any) -> Any:
+        """As Python runs it, for kernels that are not compiled."""
+        return self.py_func(*arguments)
 
-    def __init__(self, function: Any, allocates: bool) -> None:
+
+class CompiledKernel(NumbaFunction):
+    """One that Python calls. callers : of objects that have been loaded, the last used first. uncompiled : the same for
+    few items, with numpy; None: none. patience : CPU seconds that it may take in all before the kernel is compiled."""
+
+    patience = 0.5
+
+    def __init__(self, function: Any, allocates: bool, uncompiled: Any = None) -> None:
         super().__init__(function, "kernel", allocates)
         self.callers: list[Caller] = []
         self._by_kinds: dict[Any, Caller] = {}
+        self._uncompiled, self._spent, self._looked_for = uncompiled, 0.0, False
 
     def __call__(self, *arguments: Any) -> Any:
         for caller in self.callers:
             result = caller(arguments)
+            if result is not _MISMATCH:
+                return result
+        if self._looked_for:  # in vain, which costs more than the call of a few items
+            result = self._called_uncompiled(arguments)
             if result is not _MISMATCH:
                 return result
         return self._called_anew(arguments)
@@ -74,16 +91,34 @@ class CompiledKernel(NumbaFunction):
         caller = self._by_kinds.get(kinds)
         if caller is None:
             with _LOCK, _preparing():
-                caller = self._by_kinds.get(kinds) or self._prepared(same, kinds)
-                self._by_kinds[kinds] = caller
+                caller = self._by_kinds.get(kinds) or self._loaded(kinds)
+                self._looked_for = caller is None
+            if caller is None:
+                result = self._called_uncompiled(same)
+                if result is not _MISMATCH:
+                    return result
+                with _LOCK, _preparing():
+                    caller = self._by_kinds.get(kinds) or self._prepared(same, kinds)
+            self._by_kinds[kinds] = caller
         self.callers = [caller, *(other for other in self.callers if other is not caller)]
         result = caller(same)
         if result is _MISMATCH:
             raise RuntimeError(f"{self.__name__}() does not know its arguments again: {kinds}")
         return result
 
-    def _prepared(self, arguments: tuple[Any, ...], kinds: Any) -> Caller:
-        """Load the object for these kinds, a shipped one or one that was made before, or compile it."""
+    def _called_uncompiled(self, arguments: tuple[Any, ...]) -> Any:
+        """What it gives without an object, where there are few items and it has not taken long so far; else the result
+        of a mismatch. Threads take turns."""
+        if self._uncompiled is None or self._spent >= self.patience or _items(arguments) > _FEW:
+            return _MISMATCH
+        begin, result = time.thread_time(), _MISMATCH
+        with _TURN, np.errstate(over="ignore"), suppress(Uncovered):
+            result = self._uncompiled(*arguments)
+        self._spent += time.thread_time() - begin
+        return _plain_result(result)
+
+    def _loaded(self, kinds: Any) -> Caller | None:
+        """The object for these kinds, a shipped one or one that was made before; None: there is none."""
         from . import kernel_objects
 
         for level in kernel_objects.levels():
@@ -92,15 +127,20 @@ class CompiledKernel(NumbaFunction):
             if code is not None and not kernel_objects.missing(code):
                 return kernel_objects.load(code, symbol)
         folder, (symbol, place) = cache_folder(), self.name_of(kinds, kernel_objects.processor())
-        file = None if folder is None else folder / place
-        code = None if file is None else kernel_objects.read(file)
-        if code is None or kernel_objects.missing(code):
-            with _compiling():
-                from . import numba_private
+        code = None if folder is None else kernel_objects.read(folder / place)
+        return None if code is None or kernel_objects.missing(code) else kernel_objects.load(code, symbol)
 
-                code = numba_private.compile_object(self, symbol, arguments, kinds, kernel_objects.machine())
-            if file is not None:
-                kernel_objects.write(file, code)
+    def _prepared(self, arguments: tuple[Any, ...], kinds: Any) -> Caller:
+        """Compile it for these kinds, and keep the object."""
+        from . import kernel_objects
+
+        folder, (symbol, place) = cache_folder(), self.name_of(kinds, kernel_objects.processor())
+        with _compiling():
+            from . import numba_private
+
+            code = numba_private.compile_object(self, symbol, arguments, kinds, kernel_objects.machine())
+        if folder is not None:
+            kernel_objects.write(folder / place, code)
         return kernel_objects.load(code, symbol)
 
     def name_of(self, kinds: Any, target: str) -> tuple[str, str]:
@@ -114,16 +154,46 @@ class CompiledKernel(NumbaFunction):
 
 
 _MISMATCH = kernel_code.MISMATCH_RESULT
+_FEW = 1 << 19  # items of all arrays, with which numpy takes milliseconds
+_TURN = threading.RLock()
 
 
-def kernel(function: Any = None, *, allocates: bool = True) -> Any:
+def _items(value: Any) -> int:
+    """How many an argument has."""
+    return sum(map(_items, value)) if isinstance(value, tuple) else value.size if isinstance(value, np.ndarray) else 0
+
+
+def _plain_result(value: Any) -> Any:
+    """As compiled kernels give it: numbers of Python, alone or in a tuple."""
+    return tuple(map(_plain_result, value)) if isinstance(value, tuple) else (
+        value.item() if isinstance(value, np.generic) else value)
+
+
+def kernel(function: Any = None, *, allocates: bool = True, uncompiled: Any = None) -> Any:
     """Compile a function at its first call for each kind of arguments, or load it; releases the GIL.
 
     allocates : False for one that makes no array and counts no references to those it is given, which costs where
-    a level takes nanoseconds. Used with brackets then."""
+    a level takes nanoseconds. Used with brackets then. uncompiled : what does the same with numpy where there is no
+    object yet and there are few items; True: the function itself, as Python runs it; on_lists: it, on lists."""
     if function is None:
-        return lambda decorated: CompiledKernel(decorated, allocates)
-    return CompiledKernel(function, allocates)
+        return lambda decorated: kernel(decorated, allocates=allocates, uncompiled=uncompiled)
+    if uncompiled is on_lists:
+        uncompiled = on_lists(function)
+    return CompiledKernel(function, allocates, function if uncompiled is True else uncompiled)
+
+
+def on_lists(function: Any) -> Any:
+    """The function as Python runs it, with lists in place of its arrays, which have one dimension: their numbers are
+    Python's, which no sum is too large for."""
+    def call(*arguments: Any) -> Any:
+        lists = [value.tolist() if isinstance(value, np.ndarray) else value for value in arguments]
+        result = function(*lists)
+        for value, items in zip(arguments, lists, strict=True):
+            if isinstance(value, np.ndarray) and value.flags.writeable:
+                value[:] = items
+        return result
+
+    return call
 
 
 def inlined(function: Any) -> Any:
@@ -222,6 +292,16 @@ class _Spent:
 
     compiling = preparing = 0.0
     kernels = 0
+
+
+@contextmanager
+def all_compiled() -> Iterator[None]:
+    """Kernels are compiled within it where no object is there, for few items too."""
+    before, CompiledKernel.patience = CompiledKernel.patience, 0.0
+    try:
+        yield
+    finally:
+        CompiledKernel.patience = before
 
 
 @contextmanager

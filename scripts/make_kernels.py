@@ -191,13 +191,15 @@ def run_part(part: str, target: str, folder: Path) -> None:
     from emdiam import jit, kernel_objects
     from emdiam.cli.main import group
 
-    prepared: Callable[..., Any] = jit.CompiledKernel._prepared
+    called: Callable[..., Any] = jit.CompiledKernel._called_anew
     kernel_objects.SHIPPED = folder.parent
     locks = Path.cwd().parent  # of all processes: what one compiles, others wait for
     out = os.fdopen(os.dup(1), "w", buffering=1)  # of the parent; commands print elsewhere
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
-    def kept(kernel: jit.CompiledKernel, arguments: tuple[Any, ...], kinds: Any) -> Any:
+    def kept(kernel: jit.CompiledKernel, arguments: tuple[Any, ...]) -> Any:
+        same = kernel_objects.plain(arguments)
+        kinds = kernel_objects.kind_of(same)
         made_for = kernel_objects.processor() if target == THIS else kernel_objects.interface(target)
         symbol, place = kernel.name_of(kinds, made_for)
         with open(locks / symbol, "w") as lock:
@@ -205,12 +207,13 @@ def run_part(part: str, target: str, folder: Path) -> None:
             if target != THIS and kernel_objects.read(folder / place) is None:
                 from emdiam import numba_private
 
-                code = numba_private.compile_object(kernel, symbol, arguments, kinds, kernel_objects.machine(target))
+                code = numba_private.compile_object(kernel, symbol, same, kinds, kernel_objects.machine(target))
                 kernel_objects.write(folder / place, code)
             print(place, file=out)
-            return prepared(kernel, arguments, kinds)
+            return called(kernel, arguments)
 
-    jit.CompiledKernel._prepared = kept  # type: ignore[method-assign]
+    jit.CompiledKernel._called_anew = kept  # type: ignore[method-assign]
+    jit.CompiledKernel.patience = 0.0
     write_inputs()
     for line in PARTS[part].split("\n"):
         if line.split() == ["library"]:

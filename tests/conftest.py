@@ -16,6 +16,7 @@ from typing import TextIO
 
 import pytest
 
+from emdiam.jit import all_compiled
 from emdiam.store import layout
 from tests.helpers.selection import unselected
 from tests.helpers.waiting import PATIENCE
@@ -107,6 +108,14 @@ def no_sync() -> Iterator[None]:
     synced put a function of their own in this place; commands in processes of their own sync."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda handle: None)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def compiled() -> Iterator[None]:
+    """Kernels are compiled for the smallest graph: tests are to meet them. tests/test_uncompiled.py has what answers
+    without."""
+    with all_compiled():
         yield
 
 

@@ -20,6 +20,7 @@ FILE_LINES, BODY_LINES, WHOLE_LINES, PARAMETERS = 500, 40, 60, 7
 # A compiled kernel takes bare arrays, no dataclass, and its loop has to stay in one function to stay
 # resumable; so it gets more room, but a limit too.
 KERNEL_LINES, KERNEL_PARAMETERS = 100, 14
+UNCOMPILED = "uncompiled.py"  # functions there take what kernels take
 # Words of what is left undone that say something else: by this error networkx knows that it has to answer itself.
 ASKED_FOR = {"NotImplementedError": {"emdiam/networkx/weights.py"}}
 
@@ -121,7 +122,8 @@ def test_functions_are_short():
 def test_functions_have_few_parameters():
     many = [f"{place(path, function)}: {n_parameters(function)} parameters"
             for path in python_files("emdiam") for function in functions(path)
-            if n_parameters(function) > (KERNEL_PARAMETERS if is_kernel(function) else PARAMETERS)]
+            if n_parameters(function) > (KERNEL_PARAMETERS if is_kernel(function) or path.name == UNCOMPILED
+                                             else PARAMETERS)]
     assert many == []
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..jit import inlined, kernel
+from ..jit import inlined, kernel, on_lists
 from .paths import Paths, SearchOptions
 from .rows import WeightedRows, unreached
 
@@ -97,7 +97,7 @@ def heap_distances(rows: WeightedRows, sources: np.ndarray, options: SearchOptio
     return distances, int(state[1]), int(state[2])
 
 
-@kernel
+@kernel(uncompiled=on_lists)
 def settle(offsets, heads, costs, distances, heap, place, state, most):
     """Settle vertices until the heap is empty (False) or `most` arcs were relaxed (True).
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
-from ..jit import kernel
+from ..jit import kernel, on_lists
 from ..progress import Tick, no_tick
 from .rows import WeightedRows, unreached
 
@@ -107,7 +107,7 @@ def length_of(rows: WeightedRows, path: list[int]) -> int | float:
     return total
 
 
-@kernel
+@kernel(uncompiled=on_lists)
 def tight_tree(offsets, heads, costs, distances, sources, before, seen, queue):
     """before[u] = tail of the tight arc that reached u first from one of the sources, int64[k]; returns the vertices
     reached.

@@ -174,14 +174,45 @@ def _hash_of(v, first_id, hashes):
     return _mix(np.uint64(v) + first_id)
 
 
-@kernel
+def _hashes(vertices: np.ndarray, first_id: np.uint64, hashes: np.ndarray) -> np.ndarray:
+    """Of these, uint64[k]."""
+    return hashes[vertices] if len(hashes) else _mix(vertices.astype(np.uint64) + first_id)
+
+
+def _sum_arcs(rows: np.ndarray, starts: np.ndarray, ids: np.ndarray, first_id: np.uint64, hashes: np.ndarray,
+              sums: np.ndarray) -> None:
+    """sum_arcs, with numpy."""
+    tails, heads = np.repeat(rows, np.diff(starts)), ids[starts[0] : starts[-1]].astype(np.int64)
+    first, other = _hashes(tails, first_id, hashes), _hashes(heads, first_id, hashes)
+    low, high = np.minimum(first, other), np.maximum(first, other)
+    mixes = (_mix(_mix(low ^ np.uint64(0x8EBC6AF09C88C6E3)) + high),
+             _mix(_mix(high ^ np.uint64(0x589965CC75374CC3)) + low))
+    for number, mixed in enumerate(mixes):
+        sums[number] += mixed[tails < heads].sum()
+        sums[2 + number] += mixed[tails > heads].sum()
+    sums[4] += np.uint64(np.count_nonzero(tails == heads))
+
+
+def _sum_vertices(n: int, first_id: np.uint64, hashes: np.ndarray, sums: np.ndarray) -> None:
+    """sum_vertices, with numpy."""
+    mine = _hashes(np.arange(n), first_id, hashes)
+    for number, by in enumerate((0xA0761D6478BD642F, 0xE7037ED1A0B428DB)):
+        sums[number] += _mix(mine ^ np.uint64(by)).sum()
+
+
+def _mix_all(values: np.ndarray) -> None:
+    """mix_all, with numpy."""
+    values[:] = _mix(values)
+
+
+@kernel(uncompiled=_mix_all)
 def mix_all(values):
     """values[i] = h of the integer id values[i], in place; uint64[k]."""
     for i in range(len(values)):
         values[i] = _mix(values[i])
 
 
-@kernel
+@kernel(uncompiled=_sum_vertices)
 def sum_vertices(n, first_id, hashes, sums):
     """Add the two mixes of every vertex to sums (uint64[2])."""
     for v in range(n):
@@ -207,7 +238,7 @@ def add_arc(v, w, first, other, sums):
         sums[4] += np.uint64(1)
 
 
-@kernel
+@kernel(uncompiled=_sum_arcs)
 def sum_arcs(rows, starts, ids, first_id, hashes, sums):
     """Add the two mixes of every arc to sums: uint64[5], of arcs up (2), of arcs down (2), loops."""
     for i in range(len(rows)):
@@ -218,7 +249,7 @@ def sum_arcs(rows, starts, ids, first_id, hashes, sums):
             add_arc(v, w, first, _hash_of(w, first_id, hashes), sums)
 
 
-@kernel
+@kernel(uncompiled=True)
 def hash_text(text, base, ends, out, state):
     """Hash strings that end at ends[i] (absolute) as far as `text`, the bytes from `base` on, goes.
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..jit import emitting, inlined, intrinsic, ir, kernel, types
+from . import uncompiled
 
 LANES, FULL = 64, 255
 
@@ -110,7 +111,7 @@ def row_length(offsets, v):
     return length
 
 
-@kernel
+@kernel(uncompiled=uncompiled.following_starts)
 def following_starts(group, row, hub, first, out):
     """out[i] = offset of the first arc of vertex first + i, int64[k]; sums of degrees, without a search in each
     group."""
@@ -122,7 +123,7 @@ def following_starts(group, row, hub, first, out):
                 start += row_length((group, row, hub), np.int64(first) + i)
 
 
-@kernel
+@kernel(uncompiled=uncompiled.row_starts)
 def row_starts(group, row, hub, vertices, out):
     """out[i] = offset of the first arc of vertices[i]; int64[k] each."""
     for i in range(len(vertices)):

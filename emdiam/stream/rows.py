@@ -18,6 +18,7 @@ import numpy as np
 
 from ..errors import StoreError
 from ..jit import inlined, kernel
+from . import uncompiled
 from .blocks import BlockTable
 from .offsets import following_starts
 
@@ -120,7 +121,7 @@ def _hash(v):
     return (x ^ (x >> np.uint64(32))) | np.uint64(1)
 
 
-@kernel
+@kernel(uncompiled=uncompiled.check_rows)
 def check_rows(ids, first, starts):
     """(the first row that does not ascend or holds its vertex, or -1; sum over its arcs (v, w) of +-h(v) h(w)).
 

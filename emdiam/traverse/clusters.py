@@ -20,6 +20,7 @@ from ..errors import InputError, MoreMemoryError
 from ..hashing import draw
 from ..jit import inlined, kernel
 from ..progress import Tick, no_tick
+from . import uncompiled
 from .columns import Column
 from .core import Core
 from .hidden import find_components
@@ -257,7 +258,7 @@ def sample_span(core: Core, key: int, threshold: int, everyone: bool, ranks: np.
     return taken
 
 
-@kernel
+@kernel(uncompiled=uncompiled.sampled)
 def sampled(span, key, threshold, everyone, isolated, ranks, out):
     """Write the vertices of sample_span to `out`, as many as it has room for; returns how many there are."""
     count = 0

@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import InputError
 from ..jit import kernel
 from ..progress import Tick, no_tick
+from ..stream import uncompiled
 from ..stream.blocks import BlockTable
 from ..stream.counters import SharedCounters
 from ..stream.offsets import row_length, row_starts
@@ -48,7 +49,7 @@ def list_degree(group, row, hub, degree, start, n_vertices, out):
     return count, n_vertices
 
 
-@kernel
+@kernel(uncompiled=uncompiled.max_degree_vertex)
 def max_degree_vertex(group, row, hub, n_vertices):
     """Smallest vertex of the largest degree, and that degree."""
     best = np.int64(-1)

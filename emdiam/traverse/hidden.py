@@ -17,6 +17,7 @@ import numpy as np
 from ..jit import inlined, kernel
 from ..progress import Tick, no_tick
 from ..stream.offsets import row_length
+from . import uncompiled
 from .atomics import count_ones, count_trailing_zeros
 from .components import Components, keep_largest, pairs_within
 from .core import Core
@@ -159,7 +160,7 @@ def find_components(core: Core, reached: int, tick: Tick = no_tick) -> HiddenCom
     return HiddenComponents(core, ~visited, None, reached, tick)
 
 
-@kernel
+@kernel(uncompiled=uncompiled.count_before)
 def count_before(words, before):
     """before[i] = set bits before word _WORDS i, int64; returns how many there are."""
     count = 0
@@ -227,7 +228,7 @@ def _unite_row(state, ids, v, begin, end, whole):
 _walk_hidden = row_walk(in_first, _unite_row)
 
 
-@kernel
+@kernel(uncompiled=uncompiled.unite_hidden)
 def unite_hidden(piece, layout, words, before, entries):
     """Unite the ends of all arcs of hidden rows; the smaller root wins. One thread at a time. Returns arcs scanned."""
     return _walk_hidden(piece, layout, (words, before, entries))
@@ -265,7 +266,7 @@ def arcs_of(words, offsets):
     return arcs
 
 
-@kernel
+@kernel(uncompiled=True)
 def count_members(entries, mark):
     """Union-find becomes entries as they stay: roots, which come first in their components, count their members."""
     for i in range(len(entries)):
@@ -285,14 +286,14 @@ def _root(entries, mark, i):
     return i if entry >= mark else entry
 
 
-@kernel
+@kernel(uncompiled=uncompiled.numbers_of)
 def numbers_of(words, before, vertices, numbers):
     """Numbers of hidden vertices, int64[k], into `numbers`."""
     for i in range(len(vertices)):
         numbers[i] = _number(words, before, vertices[i])
 
 
-@kernel
+@kernel(uncompiled=uncompiled.vertices_at)
 def vertices_at(words, before, numbers, vertices):
     """The hidden vertices of these numbers, int64[k], into `vertices`."""
     for i in range(len(numbers)):
@@ -317,7 +318,7 @@ def decode_labels(words, before, entries, mark, reached, start, labels):
         i += 1
 
 
-@kernel
+@kernel(uncompiled=uncompiled.describe_hidden)
 def describe_hidden(words, entries, mark, roots, offsets, last, hub, degree):
     """last[k], hub[k], degree[k] = largest vertex, smallest vertex of the largest degree, and that degree, of the
     component with the root roots[k] (numbers, int64[k] ascending)."""
@@ -338,7 +339,7 @@ def describe_hidden(words, entries, mark, roots, offsets, last, hub, degree):
                     hub[k] = v
 
 
-@kernel
+@kernel(uncompiled=uncompiled.smallest_hidden)
 def smallest_hidden(words, entries, mark, roots, ranks, best):
     """best[k, 0], best[k, 1] = the smallest natural rank, and its vertex, of the component with the root roots[k]
     (numbers, int64[k] ascending, all of them); -1 before."""

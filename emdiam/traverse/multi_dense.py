@@ -25,6 +25,7 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..stream.offsets import row_length, row_start
+from . import uncompiled
 from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros, prefetch, store_unsigned
 from .rows import ALL, bit_walk, row_walk
 from .sparse import FIRST_ROW, queue_walk
@@ -307,7 +308,7 @@ def _reach(args, v, u, there, tail):
 _walk_multi = queue_walk(_reach)
 
 
-@kernel
+@kernel(uncompiled=uncompiled.sparse_multi)
 def sparse_multi(paging, offsets, words, marks, queues, missed, state, sinks, targets):
     """Run levels; returns why it stopped (DONE, MISSING, DENSE, SLICE, MET)."""
     near = FIRST_ROW

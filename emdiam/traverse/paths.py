@@ -19,15 +19,17 @@ import numpy as np
 from ..errors import StoreError
 from ..jit import inlined, kernel
 from ..progress import Tick, no_tick
+from ..stream import uncompiled as rows_uncompiled
 from ..stream.offsets import row_span
 from ..stream.pager import Pager
+from . import uncompiled
 from .core import Core
 from .rows import every_row, row_walk
 
 _PIECE = 1 << 16
 
 
-@kernel
+@kernel(uncompiled=uncompiled.walk_down)
 def walk_down(dist, paging, offsets, ranks, span, path, state):
     """From vertex state[0], always to the neighbour of smallest rank one nearer, until distance 0.
 
@@ -90,7 +92,7 @@ def path_pieces(
             core.pager.load(np.array([block]))
 
 
-@kernel
+@kernel(uncompiled=True)
 def find_edges(heads, low, high, ids, slot_of, shift, blocks):
     """Binary search for heads[i] in the row from low[i] to high[i].
 
@@ -117,7 +119,7 @@ def find_edges(heads, low, high, ids, slot_of, shift, blocks):
     return asked
 
 
-@kernel
+@kernel(uncompiled=rows_uncompiled.row_bounds)
 def row_bounds(group, row, hub, vertices, low, high):
     """low, high = first arc and end of the rows of `vertices`, int64[k] each."""
     for i in range(len(vertices)):
@@ -152,7 +154,7 @@ def copied_rows(pager: Pager, shift: int, starts: np.ndarray, ends: np.ndarray) 
     return rows
 
 
-@kernel
+@kernel(uncompiled=True)
 def join_rows(starts, ends, ids, slot_of, shift, out):
     """The rows of these bounds, one after another, to `out`; all blocks are in the arena."""
     count = 0
@@ -223,7 +225,7 @@ def _count_steep_below(state, ids, v, begin, end, whole):
 _walk_steep_below = row_walk(every_row, _count_steep_below)
 
 
-@kernel
+@kernel(uncompiled=uncompiled.steep_edges)
 def steep_edges(piece, layout, values):
     """Edges, each in the row of its larger end, that differ by more than 1 in value (both unreached is level)."""
     return _walk_steep_below(piece, layout, (values,))

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..jit import kernel
 from ..stream.offsets import row_length
+from . import uncompiled
 from .atomics import atomic_add
 from .columns import Column, smallest_dtype
 from .core import Core
@@ -98,7 +99,7 @@ def merged(out: np.ndarray) -> Folded:
     return Folded(unsettled, centre[3], periphery[2], int((out[:, 0] >> _COUNT_BITS).max()))
 
 
-@kernel
+@kernel(uncompiled=uncompiled.fold_pivot)
 def fold_pivot(turn, grain, distances, about, lower, upper, far, group, row, hub, out):
     """Threads share this pass. about : int64[4] = source, its eccentricity, limit, largest.
 

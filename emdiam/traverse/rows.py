@@ -22,6 +22,7 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..stream.offsets import row_span, row_start
+from . import uncompiled
 from .atomics import atomic_add, atomic_or, count_leading_zeros, count_trailing_zeros
 
 Visitor = Callable[..., Any]
@@ -252,7 +253,7 @@ def bit_walk(select: Visitor, visit: Visitor) -> Visitor:
     return walk
 
 
-@kernel
+@kernel(uncompiled=uncompiled.mark_blocks)
 def mark_blocks(blocks, span, layout, bitmap, invert, needed):
     """needed[i] = 1 if blocks[i] has an arc of a set bit's row (of a clear one's if invert) in span[0]..span[1]-1.
 

@@ -21,6 +21,7 @@ import numpy as np
 from ..jit import inlined, kernel
 from ..progress import Tick, no_tick
 from ..stream.offsets import GROUP, row_length, row_span
+from . import uncompiled
 from .atomics import prefetch
 from .workspace import (
     ARCS,
@@ -208,7 +209,7 @@ def _reach(args, v, w, there, tail):
 _walk_bfs = queue_walk(_reach)
 
 
-@kernel(allocates=False)
+@kernel(allocates=False, uncompiled=uncompiled.sparse_bfs)
 def sparse_bfs(paging, offsets, visited, dist, targets, queues, missed, state, limits):
     """Run BFS levels; returns why it stopped (DONE, MISSING, DENSE, LIMIT, SLICE, MET).
 

@@ -16,6 +16,8 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..progress import Tick, no_tick
+from ..stream import uncompiled as rows_uncompiled
+from . import uncompiled
 from .columns import Column
 from .core import Core
 from .dense import level_sweep
@@ -224,7 +226,7 @@ def lower_new(visited, before, frontier, bound, value):
     return count
 
 
-@kernel
+@kernel(uncompiled=rows_uncompiled.equal_bits)
 def equal_bits(bound, value, bitmap):
     """Bit v of bitmap = bound[v] == value; returns how many are set."""
     n = len(bound)
@@ -252,7 +254,7 @@ def _lower(args, v, w, there, tail):
 _walk_spread = queue_walk(_lower)
 
 
-@kernel(allocates=False)
+@kernel(allocates=False, uncompiled=uncompiled.sparse_spread)
 def sparse_spread(paging, offsets, bound, queues, missed, state, limits):
     """Spread bounds: a neighbour of a vertex with bound k gets min(its bound, k + 1).
 

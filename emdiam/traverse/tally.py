@@ -18,6 +18,7 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..progress import Tick, no_tick
+from . import uncompiled
 from .atomics import count_ones, count_trailing_zeros
 from .columns import Column
 from .core import Core
@@ -157,7 +158,7 @@ def count_marked(turn, grain, end, bitmap, words, plane, level, unit, sums, sing
     return _walk_marked(turn, grain, end, (bitmap, words, plane, level, unit, sums, single))[1]
 
 
-@kernel
+@kernel(uncompiled=uncompiled.count_queued)
 def count_queued(queue, words, plane, level, unit, sums, single):
     """The same for the vertices of a queue, id[k], on one thread."""
     pairs = 0

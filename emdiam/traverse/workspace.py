@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..jit import kernel
+from ..stream import uncompiled
 from ..stream.offsets import Zeros
 from .atomics import count_trailing_zeros
 
@@ -135,7 +136,7 @@ def pairs_to_meet(targets: np.ndarray, sources: np.ndarray) -> int:
     return int(np.bitwise_count(targets).sum()) * len(sources) - int(bits_at(targets, sources).sum())
 
 
-@kernel
+@kernel(uncompiled=uncompiled.set_bits)
 def set_bits(bitmap, vertices, count):
     """Set the bits of vertices[:count]."""
     for i in range(count):
@@ -151,7 +152,7 @@ def clear_bits(bitmap, vertices, count):
         bitmap[v >> 6] &= ~(np.uint64(1) << np.uint64(v & 63))
 
 
-@kernel
+@kernel(uncompiled=uncompiled.list_bits)
 def list_bits(bitmap, vertices):
     """Write the set bits' vertices, ascending, to `vertices` (long enough); returns how many."""
     count = 0

@@ -181,7 +181,7 @@ class OpenPairs:
         self.near, self.far, self.bound = self.near[left], self.far[left], self.bound[left]
 
 
-@kernel
+@kernel(uncompiled=True)
 def list_open(
     near, far, lower, width, near_distances, far_distances, places, far_places, parts, out,
 ):
@@ -264,7 +264,7 @@ def _least_sum(first, second, width):
     return np.int64(least)
 
 
-@kernel
+@kernel(uncompiled=True)
 def cover_pairs(first, second, n_vertices, chosen):
     """Fill `chosen` with vertices in the most pairs that have no chosen end; how many there are."""
     counts = np.zeros(n_vertices, np.int64)

@@ -140,7 +140,7 @@ def match_open(points, begin, end, child, maxima, threshold, order, pairs, used,
     return at, count
 
 
-@kernel
+@kernel(uncompiled=True)
 def split_boxes(points, order, begin, end, child, extent, state, most_points):
     """Arrange `order` so that every box is a range of it. A box is cut in the middle of its widest dimension, which
     never leaves a side empty, as long as there is room for two more. state : int64[2], boxes that are done with and
@@ -193,7 +193,7 @@ def split_boxes(points, order, begin, end, child, extent, state, most_points):
     return node < n_nodes
 
 
-@kernel
+@kernel(uncompiled=True)
 def box_maxima(points, begin, end, child, maxima):
     """maxima[node, i] = largest value of the box's points in dimension i."""
     k = points.shape[1]
@@ -224,7 +224,7 @@ def _bound(a, b, threshold, hint):
     return best
 
 
-@kernel
+@kernel(uncompiled=True)
 def find_worst(points, begin, end, child, maxima, limits, stack, hint, out):
     """Branch and bound; see worst_pair. limits : int64[3] = looks in all, a bound that is enough, looks before it
     pauses. hint : int64[1], the dimension to look at first. out : int64[5] = bound, row, row, looked at, pairs of boxes
@@ -305,7 +305,7 @@ def _put(stack, depth, base, a, b, maxima, threshold, hint):
     return depth + 1
 
 
-@kernel
+@kernel(uncompiled=True)
 def mark_open(points, begin, end, child, maxima, threshold, flags, nobody, r, work_limit, stack, state):
     """flags[r] = 1 if row r has a partner s != r with U(r, s) > threshold; both ends are marked. Returns
     the row to go on with. nobody : uint8[0]. stack, state : see _partner."""

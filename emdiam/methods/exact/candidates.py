@@ -339,7 +339,7 @@ class Candidates:
             self.keep(safe == 0)
 
 
-@kernel
+@kernel(uncompiled=True)
 def near_all(points, maxima, limit, safe):
     """safe[r] = 1 if points[r, i] + maxima[i] <= limit for some i, of int64[k] maxima of columns; returns how many."""
     count = 0
@@ -352,7 +352,7 @@ def near_all(points, maxima, limit, safe):
     return count
 
 
-@kernel
+@kernel(uncompiled=True)
 def count_outside(points, k, limit, outside):
     """outside[i] = points at more than limit / 2 from pivot i."""
     for r in range(len(points)):

@@ -1,0 +1,135 @@
+"""Kernels over offsets, rows and bitmaps as numpy does them, for few items where no object is there yet.
+
+They give what the kernels of the same names do; see there for what arguments are. Words are little-endian.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..jit import Uncovered
+
+_FULL = 255  # see offsets.FULL
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # see rows.py
+
+Offsets = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def starts_of(group: np.ndarray, row: np.ndarray, hub: np.ndarray) -> np.ndarray:
+    """Where each row begins, int64[len(row) + 1]; rows beyond the last vertex are empty."""
+    lengths = row.astype(np.int64)
+    for number in np.flatnonzero(group < 0).tolist():
+        first, long = -1 - int(group[number]), np.flatnonzero(row[64 * number : 64 * (number + 1)] == _FULL)
+        lengths[64 * number + long] += np.diff(hub[first : first + len(long) + 1])
+    starts = np.zeros(len(row) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return starts + (hub[-1 - group[0]] if group[0] < 0 else group[0])
+
+
+def following_starts(group: np.ndarray, row: np.ndarray, hub: np.ndarray, first: int, out: np.ndarray) -> None:
+    """See offsets.following_starts."""
+    out[:] = starts_of(group, row, hub)[first : first + len(out)]
+
+
+def row_starts(group: np.ndarray, row: np.ndarray, hub: np.ndarray, vertices: np.ndarray, out: np.ndarray) -> None:
+    """See offsets.row_starts."""
+    out[:] = starts_of(group, row, hub)[vertices]
+
+
+def odd_hash(ids: np.ndarray) -> np.ndarray:
+    """An odd number of 64 bits for each."""
+    product = ids.astype(np.uint64) * _ODD
+    return (product ^ (product >> np.uint64(32))) | np.uint64(1)
+
+
+def check_rows(ids: np.ndarray, first: int, starts: np.ndarray) -> tuple[int, int]:
+    """See rows.check_rows."""
+    bounds = np.clip(starts, 0, len(ids))
+    vertices = np.repeat(np.arange(first, first + len(starts) - 1), np.diff(bounds))
+    heads = ids[bounds[0] : bounds[-1]].astype(np.int64)
+    wrong = heads == vertices
+    wrong[1:] |= (vertices[1:] == vertices[:-1]) & (heads[1:] <= heads[:-1])
+    terms, up = odd_hash(vertices) * odd_hash(heads), heads > vertices
+    if not wrong.any():
+        return -1, int((terms[up].sum() - terms[~up].sum()).item())
+    worst = int(vertices[np.argmax(wrong)])
+    before = vertices < worst
+    return worst, int((terms[up & before].sum() - terms[~up & before].sum()).item())
+
+
+def bits_of(bitmap: np.ndarray) -> np.ndarray:
+    """Whether each is set, bool[64 k], of words that lie one after another."""
+    return np.unpackbits(bitmap.view(np.uint8), bitorder="little").view(np.bool_)
+
+
+def put_bits(bits: np.ndarray, bitmap: np.ndarray) -> None:
+    """The words of bool[at most 64 k]; the rest is cleared."""
+    packed = np.packbits(bits, bitorder="little")
+    words = bitmap.view(np.uint8)
+    words[: len(packed)] = packed
+    words[len(packed) :] = 0
+
+
+def set_bits(bitmap: np.ndarray, vertices: np.ndarray, count: int) -> None:
+    """See traverse.workspace.set_bits."""
+    bits = bits_of(bitmap)
+    bits[vertices[:count]] = True
+    put_bits(bits, bitmap)
+
+
+def list_bits(bitmap: np.ndarray, vertices: np.ndarray) -> int:
+    """See traverse.workspace.list_bits."""
+    found = np.flatnonzero(bits_of(bitmap))
+    vertices[: len(found)] = found
+    return len(found)
+
+
+def equal_bits(bound: np.ndarray, value: int, bitmap: np.ndarray) -> int:
+    """See traverse.spread.equal_bits."""
+    equal = bound == value
+    put_bits(equal, bitmap)
+    return int(equal.sum())
+
+
+class ResidentRows:
+    """The rows of a graph whose blocks are all there. Raises Uncovered for another."""
+
+    def __init__(self, paging: tuple[np.ndarray, np.ndarray, int], offsets: Offsets) -> None:
+        ids, slot_of, shift = paging
+        if len(slot_of) and slot_of.min() < 0:
+            raise Uncovered
+        self.starts = starts_of(*offsets)
+        self._ids, self._slots, self._shift = ids, slot_of, shift
+
+    def lengths(self, vertices: np.ndarray) -> np.ndarray:
+        """Arcs of each."""
+        return self.starts[vertices + 1] - self.starts[vertices]
+
+    def arcs(self, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(place of the tail among the vertices, head) of each arc of these rows, int64[k] each."""
+        lengths = self.lengths(vertices)
+        tails = np.repeat(np.arange(len(vertices)), lengths)
+        begin = self.starts[vertices] - np.cumsum(lengths) + lengths
+        return tails, self.heads(begin[tails] + np.arange(len(tails)))
+
+    def heads(self, arcs: np.ndarray) -> np.ndarray:
+        """Of arcs by their numbers."""
+        block = arcs >> self._shift
+        return self._ids[(self._slots[block].astype(np.int64) << self._shift) + arcs - (block << self._shift)].astype(
+            np.int64)
+
+
+def row_bounds(group: np.ndarray, row: np.ndarray, hub: np.ndarray, vertices: np.ndarray, low: np.ndarray,
+               high: np.ndarray) -> None:
+    """See traverse.paths.row_bounds."""
+    starts, rows = starts_of(group, row, hub), vertices.astype(np.int64)
+    low[:], high[:] = starts[rows], starts[rows + 1]
+
+
+def max_degree_vertex(group: np.ndarray, row: np.ndarray, hub: np.ndarray, n_vertices: int) -> tuple[int, int]:
+    """See traverse.core.max_degree_vertex."""
+    lengths = np.diff(starts_of(group, row, hub)[: n_vertices + 1])
+    best: Any = np.argmax(lengths) if n_vertices else -1
+    return (int(best), int(lengths[best])) if n_vertices else (-1, -1)
