@@ -9,6 +9,7 @@ makes it.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import hashlib
 import importlib
@@ -22,11 +23,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from . import kernel_code
+from . import kernel_code, kernel_progress
 from .links import of_another
 
 if TYPE_CHECKING:
@@ -125,10 +126,14 @@ class CompiledKernel(NumbaFunction):
             symbol, place = self.name_of(kinds, kernel_objects.interface(level))
             code = kernel_objects.read(kernel_objects.SHIPPED / level / place)
             if code is not None and not kernel_objects.missing(code):
+                _Spent.used.append((self.__module__, place))
                 return kernel_objects.load(code, symbol)
         folder, (symbol, place) = cache_folder(), self.name_of(kinds, kernel_objects.processor())
         code = None if folder is None else kernel_objects.read(folder / place)
-        return None if code is None or kernel_objects.missing(code) else kernel_objects.load(code, symbol)
+        if code is None or kernel_objects.missing(code):
+            return None
+        _Spent.used.append((self.__module__, place))
+        return kernel_objects.load(code, symbol)
 
     def _prepared(self, arguments: tuple[Any, ...], kinds: Any) -> Caller:
         """Compile it for these kinds, and keep the object."""
@@ -139,6 +144,7 @@ class CompiledKernel(NumbaFunction):
             from . import numba_private
 
             code = numba_private.compile_object(self, symbol, arguments, kinds, kernel_objects.machine())
+        _Spent.used.append((self.__module__, place))
         if folder is not None:
             kernel_objects.write(folder / place, code)
         return kernel_objects.load(code, symbol)
@@ -288,10 +294,14 @@ def _compilers() -> list[Path]:
 # -- how long it takes -----------------------------------------------------------------------------
 class _Spent:
     """Wall seconds of this process for kernels, all under the lock. compiling, preparing : compiling them; that and
-    loading them. kernels : compiled."""
+    loading them. kernels : compiled. expected : to be compiled; pace : seconds for one of them; None where nobody
+    knows. used : module and file of each that was called."""
 
     compiling = preparing = 0.0
     kernels = 0
+    expected: int | None = None
+    pace: float | None = None
+    used: ClassVar[list[tuple[str, str]]] = []
 
 
 @contextmanager
@@ -316,22 +326,47 @@ def _preparing() -> Iterator[None]:
 
 @contextmanager
 def _compiling() -> Iterator[None]:
-    """Counts a kernel and its seconds, and tells of the first.
+    """Counts a kernel and its seconds, and tells of it.
 
     Garbage is collected after a kernel, not meanwhile: looking for cycles among what numba needs to the end took a
     sixth of the time. What one kernel leaves behind are 4 MiB."""
     if not _Spent.kernels:
-        _LOG.info("compiling kernels (first run only)")
+        _expect()
+    done, total = _Spent.kernels, _Spent.expected
+    if total is not None and done >= total:
+        total = None
+    pace = _Spent.compiling / done if done else _Spent.pace
+    left = None if total is None or pace is None else pace * (total - done)
     begin, collecting = time.perf_counter(), gc.isenabled()
     gc.disable()
     try:
-        yield
+        with kernel_progress.told(done, total, left):
+            yield
     finally:
         _Spent.compiling += time.perf_counter() - begin
         _Spent.kernels += 1
         if collecting:
             gc.enable()
             gc.collect(0)
+
+
+def _expect() -> None:
+    """Find out how many kernels are to be compiled, before the first; at the end of the process keep what it used."""
+    folder = cache_folder()
+    kernels, _Spent.pace = kernel_progress.last(folder)
+    _Spent.expected = sum(not _is_there(folder, module, place) for module, place in kernels) or None
+    atexit.register(lambda: kernel_progress.keep(folder, _Spent.used, _Spent.compiling / max(1, _Spent.kernels)))
+
+
+def _is_there(folder: Path | None, module: str, place: str) -> bool:
+    """Whether the object in this file, below the folder or shipped, is of the sources as they are, as far as they are
+    loaded."""
+    from . import kernel_objects
+
+    if module in sys.modules and source_digest(module) != place.partition("/")[0]:
+        return False
+    folders = [kernel_objects.SHIPPED / level for level in kernel_objects.levels()]
+    return any((one / place).is_file() for one in (*folders, *(() if folder is None else (folder,))))
 
 
 def compile_seconds() -> float:

@@ -198,15 +198,26 @@ def listening(given: Mapping[str, Any]) -> Iterator[Listener]:
     where standard error is no terminal) among them."""
     context = click.get_current_context(silent=True)
     log: Listener | None = None if context is None else context.meta.get(EVENT_LOG)
-    with _view(given["quiet"], given["log_interval"]) as view, _messages(given["quiet"]):
+    with _view(given["quiet"], given["log_interval"]) as view, _messages(given["quiet"], view, given["log_interval"]):
         yield view if log is None else shared(view, log)
 
 
 @contextmanager
-def _messages(quiet: bool) -> Iterator[None]:
-    """Within it, what the library's logger says goes to standard error: that kernels are compiled, for one."""
+def _messages(quiet: bool, view: Listener, interval: float) -> Iterator[None]:
+    """Within it, what the library's logger says goes to standard error. That kernels are compiled is said of the first,
+    and then after so many seconds; a view on a terminal has all of them as a phase."""
+    spoken = [-interval]
+
     class Lines(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
+            kernels = getattr(record, "kernels", None)
+            if kernels is not None:
+                done, total = kernels
+                if not isinstance(view, Heartbeat):
+                    view(Event("compile", done, total, "kernels"))
+                if time.monotonic() - spoken[0] < interval:
+                    return
+                spoken[0] = time.monotonic()
             complain(f"emdiam: {record.getMessage()}")
 
     logger, lines = logging.getLogger("emdiam"), Lines(logging.WARNING if quiet else logging.INFO)

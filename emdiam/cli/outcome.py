@@ -29,6 +29,7 @@ from typing import Any
 
 import click
 
+from .. import kernel_progress
 from .._version import __version__
 from ..durable import open_to_append, write_all
 from ..errors import EmdiamError, InputError, StoppedEarly, clause, plain, redacted
@@ -114,6 +115,7 @@ class EmdiamCommand(click.Command):
             raise stop from None
 
     def _do(self, ctx: click.Context) -> Any:
+        kernel_progress.purpose = ctx.command_path.partition(" ")[2]
         for parameter in self.params:
             path = ctx.params.get(str(parameter.name))
             if isinstance(parameter.type, Written) and path is not None:
