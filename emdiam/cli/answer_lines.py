@@ -14,6 +14,7 @@ from ..decimals import Number, agreed
 from ..progress import bounds_text, joined
 from ..units import SHORTEST_SHOWN, format_count, format_seconds, format_size
 from .listener import range_text
+from .process import process_seconds
 
 ROUNDED_REASON = "sums of these weights have more digits than 64 bits"
 
@@ -147,13 +148,16 @@ def seed_lines(result: dict[str, Any]) -> list[str]:
 
 
 def seconds_line(result: dict[str, Any]) -> str:
-    """Wall time in total (the sum, where the result has none), by part in the order of the work, and what of it was
-    compiling."""
+    """Wall time in total (the sum of the parts, where the result has none), by part in the order of the work, and what
+    of it was compiling. In a process of the command line the total is the shell's, with a part more: its start."""
     seconds = dict(result["seconds"])
     compiling = seconds.pop("compile", 0.0)
     seconds.pop("startup", None)  # which is of the parts
     total = seconds.pop("total") if "total" in seconds else sum(seconds.values())
     parts = seconds_text({name: seconds.pop(name) for name in ("load",) if name in seconds} | seconds)
+    whole = process_seconds()
+    if whole is not None and whole > total:
+        parts, total = ", ".join(filter(None, (parts, seconds_text({"start": whole - total})))), whole
     compiled = f"{format_seconds(compiling)} of it compiling" if shown(compiling) else ""
     more = "; ".join(filter(None, (parts, compiled)))
     return f"time: {format_seconds(total)}" + (f" ({more})" if more else "")

@@ -21,6 +21,7 @@ from .process import (
     allow_many_files,
     fill_closed_streams,
     hide_warnings_of_libraries,
+    own_process,
     settle_malloc,
     settle_start,
     spare_the_end,
@@ -66,6 +67,7 @@ def group() -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Entry point of the console script: run the command line and leave with its exit code."""
     fill_closed_streams()
+    own_process()
     settle_malloc()
     settle_start()
     allow_many_files()

@@ -33,6 +33,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -41,6 +42,8 @@ _MALLOC = (
     ("MALLOC_ARENA_MAX", -8, 2), ("MALLOC_MMAP_THRESHOLD_", -3, 2 << 20), ("MALLOC_TRIM_THRESHOLD_", -1, 4 << 20))
 
 _MANY_FILES = 1 << 20
+# Place of the time at which a process has begun behind its name in /proc/self/stat, in ticks since the system's start.
+_START_TIME = 19
 # New objects after which Python looks for cycles of garbage.
 _NEW_OBJECTS = 10_000
 
@@ -60,6 +63,24 @@ def settle_malloc() -> None:
             os.environ[name] = str(value)
             if mallopt is not None:  # other C libraries have no such parameters
                 mallopt(parameter, value)
+
+
+class _Own:
+    """began : when this process did, of CLOCK_BOOTTIME, where it is one of the command line."""
+
+    began: float | None = None
+
+
+def own_process() -> None:
+    """This process is one of the command line, whose seconds are those of the shell: the interpreter's start and
+    imports are among them."""
+    ticks = Path("/proc/self/stat").read_text().rpartition(")")[2].split()[_START_TIME]
+    _Own.began = int(ticks) / os.sysconf("SC_CLK_TCK")
+
+
+def process_seconds() -> float | None:
+    """Wall seconds since this process began; None in one that has other work than a command."""
+    return None if _Own.began is None else time.clock_gettime(time.CLOCK_BOOTTIME) - _Own.began
 
 
 def settle_start() -> None:

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from typing import Any
 
+import pytest
+
+from emdiam.cli import answer_lines
+from emdiam.cli.answer_lines import seconds_line
 from emdiam.cli.exact import result_text
 from emdiam.cli.plan import plan_text
 
@@ -147,3 +154,31 @@ def test_a_plan_in_ram():
     text = plan_text(tiny)
     assert "edges: in RAM; the arena holds all blocks (7)" in text
     assert text.splitlines()[-1].split() == ["bfs", "-", "8.0", "MiB"]
+
+
+def test_the_time_is_that_of_the_shell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a process of the command line it has what came before the run; in another program it is the run's alone."""
+    seconds = {"seconds": {"load": 0.5, "solve": 1.0, "total": 1.5, "compile": 0.75}}
+    assert seconds_line(seconds) == "time: 1.5 s (load 0.5 s, solve 1 s; 0.75 s of it compiling)"
+    monkeypatch.setattr(answer_lines, "process_seconds", lambda: 2.0)
+    assert seconds_line(seconds) == "time: 2 s (load 0.5 s, solve 1 s, start 0.5 s; 0.75 s of it compiling)"
+    monkeypatch.setattr(answer_lines, "process_seconds", lambda: 1.4)  # the run began before the process
+    assert seconds_line(seconds) == "time: 1.5 s (load 0.5 s, solve 1 s; 0.75 s of it compiling)"
+
+
+def test_a_process_knows_when_it_began() -> None:
+    """To a hundredth of a second, which is what the system keeps."""
+    code = """
+import time
+begin = time.monotonic()
+from emdiam.cli import process
+assert process.process_seconds() is None
+process.own_process()
+time.sleep(0.3)
+seconds, since = process.process_seconds(), time.monotonic() - begin
+assert since - 0.02 <= seconds, (seconds, since)
+print(seconds)
+"""
+    begin = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert 0.3 <= float(done.stdout) <= time.monotonic() - begin + 0.02
