@@ -19,7 +19,7 @@ from typing import Any
 
 from .units import format_seconds
 
-LAST = "last.json"
+LAST = "last"
 _LOG = logging.getLogger("emdiam")
 # Of this process: the command line has names of commands.
 purpose = "python"
