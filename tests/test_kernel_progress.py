@@ -44,6 +44,12 @@ class Notebook(io.StringIO):
 Notebook.__module__ = "ipykernel.iostream"
 
 
+@pytest.fixture(autouse=True)
+def _of_no_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands in the process of the tests leave their names."""
+    monkeypatch.setattr(kernel_progress, "purpose", "python")
+
+
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> logging.Logger:
     """The logger as a program finds it that has said nothing of logging: those of tests have handlers."""
