@@ -15,12 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
-from .info import FUNCTIONS
-
 if TYPE_CHECKING:
     from .graph import BackendGraph, Rows
 
-__all__ = [*FUNCTIONS, "can_run", "convert_from_nx", "convert_to_nx", "should_run"]
+# Written out: tools that read the source take no starred names. A test compares them with FUNCTIONS.
+__all__ = [
+    "all_pairs_dijkstra_path_length", "all_pairs_shortest_path_length", "approximate_diameter", "bfs_layers",
+    "can_run", "center", "convert_from_nx", "convert_to_nx", "descendants_at_distance", "diameter",
+    "eccentricity", "harmonic_diameter", "periphery", "radius", "should_run",
+    "single_source_dijkstra_path_length", "single_source_shortest_path_length",
+    "single_target_shortest_path_length",
+]
 
 # Before, single_target_shortest_path_length gave an iterator, and a reason for False was taken for True.
 _OLDEST = (3, 5)
