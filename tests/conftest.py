@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
+from hypothesis import settings
 
 from emdiam.jit import all_compiled
 from emdiam.store import layout
@@ -37,6 +38,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Ctrl-C is heard by the tests' processes. A shell without job control starts its background processes with SIGINT
     ignored; children would inherit that, and those that tests interrupt would run on."""
     config.stash[STDERR] = open(os.dup(2), "w")
+    settings.register_profile("any machine", deadline=None)  # a loaded one takes seconds for what takes milliseconds
+    settings.load_profile("any machine")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
