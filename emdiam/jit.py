@@ -61,7 +61,7 @@ class CompiledKernel(NumbaFunction):
     """One that Python calls. callers : of objects that have been loaded, the last used first. uncompiled : the same for
     few items, with numpy; None: none. patience : CPU seconds that it may take in all before the kernel is compiled."""
 
-    patience = 0.5
+    patience = 0.2
 
     def __init__(self, function: Any, allocates: bool, uncompiled: Any = None) -> None:
         super().__init__(function, "kernel", allocates)
@@ -160,7 +160,7 @@ class CompiledKernel(NumbaFunction):
 
 
 _MISMATCH = kernel_code.MISMATCH_RESULT
-_FEW = 1 << 19  # items of all arrays, with which numpy takes milliseconds
+_FEW = 3 << 16  # items of all arrays: a block of ids, and the state of some thousand vertices
 _TURN = threading.RLock()
 
 
