@@ -273,6 +273,8 @@ class Pager:
 
         Blocks that are already there count as used now. Returns those that are resident after it."""
         blocks = blocks[: self.arena.n_slots]
+        if len(blocks) + sum(len(loading.blocks) for loading in self.on_way) > self.arena.n_slots:
+            self.settle(tick)  # slots of blocks on their way are free once these are there
         there = self.arena.resident(blocks)
         self.arena.touch(blocks[there])
         if not there.all():

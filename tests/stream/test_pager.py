@@ -115,6 +115,13 @@ def test_slots_of_blocks_on_their_way_are_nobody_elses(threads: Threads) -> None
     assert (one.arena.slot_of >= 0).tolist() == [False, True, False, False, True, True]
 
 
+def test_a_load_of_as_many_blocks_as_there_are_slots_waits_for_those_on_their_way(threads: Threads) -> None:
+    one = pager(9, 4, threads)
+    one.begin_load(np.array([7, 8]), np.array([], np.int64))
+    assert one.load(np.arange(6)).tolist() == [0, 1, 2, 3]
+    assert not one.on_way and (one.arena.slot_of >= 0).tolist() == [True] * 4 + [False] * 5
+
+
 def test_loads_that_are_stopped_or_fail_leave_their_slots(threads: Threads) -> None:
     one = pager(6, 3, threads)
     one.begin_load(np.array([4]), np.array([], np.int64))
