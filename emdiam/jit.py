@@ -59,15 +59,16 @@ class NumbaFunction:
 
 class CompiledKernel(NumbaFunction):
     """One that Python calls. callers : of objects that have been loaded, the last used first. uncompiled : the same for
-    few items, with numpy; None: none. patience : CPU seconds that it may take in all before the kernel is compiled."""
+    few items, with numpy; None: none. patience : CPU seconds that all of these may take in a process before kernels are
+    compiled: what a run loses at most where objects are never made."""
 
-    patience = 0.2
+    patience = 0.3
 
     def __init__(self, function: Any, allocates: bool, uncompiled: Any = None) -> None:
         super().__init__(function, "kernel", allocates)
         self.callers: list[Caller] = []
         self._by_kinds: dict[Any, Caller] = {}
-        self._uncompiled, self._spent, self._looked_for = uncompiled, 0.0, False
+        self._uncompiled, self._looked_for = uncompiled, False
 
     def __call__(self, *arguments: Any) -> Any:
         for caller in self.callers:
@@ -110,12 +111,14 @@ class CompiledKernel(NumbaFunction):
     def _called_uncompiled(self, arguments: tuple[Any, ...]) -> Any:
         """What it gives without an object, where there are few items and it has not taken long so far; else the result
         of a mismatch. Threads take turns."""
-        if self._uncompiled is None or self._spent >= self.patience or _items(arguments) > _FEW:
+        if self._uncompiled is None or _Spent.uncompiled >= self.patience or _items(arguments) > _FEW:
             return _MISMATCH
-        begin, result = time.thread_time(), _MISMATCH
-        with _TURN, np.errstate(over="ignore"), suppress(Uncovered):
-            result = self._uncompiled(*arguments)
-        self._spent += time.thread_time() - begin
+        result = _MISMATCH
+        with _TURN:
+            begin = time.thread_time()
+            with np.errstate(over="ignore"), suppress(Uncovered):
+                result = self._uncompiled(*arguments)
+            _Spent.uncompiled += time.thread_time() - begin
         return _plain_result(result)
 
     def _loaded(self, kinds: Any) -> Caller | None:
@@ -295,9 +298,9 @@ def _compilers() -> list[Path]:
 class _Spent:
     """Wall seconds of this process for kernels, all under the lock. compiling, preparing : compiling them; that and
     loading them. kernels : compiled. expected : to be compiled; pace : seconds for one of them; None where nobody
-    knows. used : module and file of each that was called."""
+    knows. used : module and file of each that was called. uncompiled : CPU seconds of what takes their place."""
 
-    compiling = preparing = 0.0
+    compiling = preparing = uncompiled = 0.0
     kernels = 0
     expected: int | None = None
     pace: float | None = None

@@ -38,10 +38,11 @@ def no_objects(patience: float = 1e9, folder: Path | None = None) -> Iterator[li
 
     with pytest.MonkeyPatch.context() as patch:
         for one in kernels.values():
-            for name, value in (("callers", []), ("_by_kinds", {}), ("_looked_for", False), ("_spent", 0.0)):
+            for name, value in (("callers", []), ("_by_kinds", {}), ("_looked_for", False)):
                 patch.setattr(one, name, value)
         patch.setattr(CompiledKernel, "_prepared", noted)
         patch.setattr(CompiledKernel, "patience", patience)
+        patch.setattr(jit._Spent, "uncompiled", 0.0)
         patch.setattr(kernel_objects, "levels", lambda: ())
         patch.setattr(jit, "cache_folder", lambda: folder)
         yield compiled

@@ -300,7 +300,7 @@ def vertices_at(words, before, numbers, vertices):
         vertices[i] = _vertex(words, before, numbers[i])
 
 
-@kernel
+@kernel(uncompiled=uncompiled.decode_labels)
 def decode_labels(words, before, entries, mark, reached, start, labels):
     """labels[i] = label of vertex start + i: the smallest vertex of its component, `reached` where it is not hidden."""
     known = np.int64(-1)

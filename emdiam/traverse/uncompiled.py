@@ -288,6 +288,16 @@ def unite_hidden(piece: Piece, layout: Layout, words: np.ndarray, before: np.nda
     return scanned
 
 
+def decode_labels(words: np.ndarray, _: np.ndarray, entries: np.ndarray, mark: int, reached: int, start: int,
+                  labels: np.ndarray) -> None:
+    """See hidden.decode_labels."""
+    vertices, numbers = np.flatnonzero(bits_of(words)), entries.astype(np.int64)
+    roots = vertices[np.where(numbers >= mark, np.arange(len(numbers)), numbers)]
+    among = (vertices >= start) & (vertices < start + len(labels))
+    labels[:] = reached
+    labels[vertices[among] - start] = roots[among]
+
+
 def describe_hidden(words: np.ndarray, entries: np.ndarray, mark: int, roots: np.ndarray, offsets: Offsets,
                     last: np.ndarray, hub: np.ndarray, degree: np.ndarray) -> None:
     """See hidden.describe_hidden."""
