@@ -111,7 +111,7 @@ def _text(name: str, value: Any) -> str:
     """For people: yes and no, and digits in groups of three."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int | float | Decimal):
+    if isinstance(value, int | float) or type(value).__name__ == "Decimal":  # whose module takes time to import
         return f"{value:,}"
     if isinstance(value, Mapping) and name.endswith(_MEASURED):
         return ", ".join(f"{key} {_ROUNDED.repr(one)}" for key, one in value.items())

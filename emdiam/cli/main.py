@@ -67,7 +67,6 @@ def group() -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Entry point of the console script: run the command line and leave with its exit code."""
     fill_closed_streams()
-    own_process()
     settle_malloc()
     settle_start()
     allow_many_files()
@@ -77,6 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         from click.shell_completion import shell_complete
 
         sys.exit(shell_complete(group, {}, "emdiam", COMPLETE, completing))
+    own_process()
     code: int | None = None
     try:
         with stopping_on_signals():

@@ -82,7 +82,7 @@ def test_many_meet_at_one_vertex() -> None:
 def test_growth_stops_after_so_many_rounds(most: int) -> None:
     device, graph = open_device("shim-0"), GRAPHS["cycle"]
     labels = seeded(len(graph), [7])
-    whole, levels = grow_labels(device, device_graph(device, graph), labels, np.array([7]), None, most)
+    whole, levels = grow_labels(device, device_graph(device, graph), labels, np.array([7]), most_rounds=most)
     far = len(graph) // 2
     # A vertex at distance `most` would still have to be expanded, even where nothing is behind it.
     assert (whole, levels) == ((True, far + 1) if most > far else (False, most))

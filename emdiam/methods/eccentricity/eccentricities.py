@@ -125,7 +125,7 @@ class AllEccentricities(ExactMethod):
         rival = self._larger_rival(start, first.n_reached)
         others = max(self._rest_size(), 0 if rival is None else rival.size)
         self._largest_size = max(first.n_reached, 0 if rival is None else rival.size)
-        self.bounds = Bounds(engine, min(engine.facts.n_vertices - 1, max(2 * first.eccentricity, others - 1)),
+        self.bounds = Bounds(engine, min(engine.facts.n_vertices, max(2 * first.eccentricity, others)),
                              options.provers)
         if rival is None:
             self._upper_rest = max(0, others - 1)
@@ -214,7 +214,8 @@ class AllEccentricities(ExactMethod):
         distances = first.take_distances()
         self.batches = first.eccentricity <= LOW
         with self.stages.timed("bounds"):
-            self.bounds.begin(component, distances, min(2 * first.eccentricity, component.size - 1))
+            # The size is no eccentricity of any vertex: none closes at a bound that no source has proved.
+            self.bounds.begin(component, distances, min(2 * first.eccentricity, component.size))
         self._known([first.source], [distances], [first.eccentricity], [first.farthest])
         pairs = self._by_pairs(component)
         while self.bounds.n_open:

@@ -173,3 +173,14 @@ def test_a_bound_of_twice_an_eccentricity_fits_the_columns() -> None:
     """Of a long graph of 200 vertices: bytes have room for its eccentricities, not for twice the one of an end."""
     found = emdiam.eccentricities([(v, v + 1) for v in range(199)])
     assert found.radius == 100 and found.diameter == 199
+
+
+@pytest.mark.parametrize("n", [200, 254, 255, 256, 257])
+def test_sources_prove_the_bounds_of_long_graphs(tmp_path: Path, n: int) -> None:
+    """Whose eccentricities, and twice them, are about as large as the numbers of a byte."""
+    graph = naive.graph_of(n, [(v, v + 1) for v in range(n - 1)])
+    with engine_on(write_store(tmp_path / "g.zarr", graph), "in-ram") as engine:
+        proof = check(engine, graph, provers=True).eccentricity_proof
+    assert proof is not None
+    away = [naive.distances(graph, int(s)) for s in proof.sources]
+    assert all(away[s][v] + proof.eccentricities[s] == max(v, n - 1 - v) for v, s in enumerate(proof.upper_by.tolist()))
