@@ -51,7 +51,6 @@ class NumbaFunction:
         self.py_func, self.kind, self.allocates = function, kind, allocates
         self.native: Any = None
 
-
     def __call__(self, *arguments: Any) -> Any:
         """As Python runs it, for kernels that are not compiled."""
         return self.py_func(*arguments)

@@ -26,7 +26,7 @@ from ..errors import BudgetError, InputError
 from ..units import available_cores, default_memory_bytes, format_size
 from . import bvgraph_kernels as bits
 from .base import FileSource
-from .bvgraph_properties import Properties, find_properties
+from .bvgraph_properties import AGAIN, Properties, find_properties
 from .inputs import Input
 from .source import EdgeBatch, SourceInfo, pairs_per_batch
 
@@ -38,7 +38,6 @@ _BACK = (64, 512, 4096)
 # others. It does not grow where little memory would do, so that what a refusal names for that works.
 _SHARE, _FREE, _LEAST_ROOM = 24, 512 << 20, 4 << 20
 _MOST_TAIL = 128  # bits of 0 behind the last row, as words are filled up
-_AGAIN = "fetch the file again"
 _TURNED = np.array([int(f"{byte:08b}"[::-1], 2) for byte in range(256)], np.uint8)
 
 _FAULTS = {
@@ -221,7 +220,7 @@ class _Rows:
 
     def _error(self, what: str, bit: int) -> InputError:
         return InputError(f"node {int(self._state[bits.NODE]):,}, bit {bit:,}: {what}", path=self._name, byte=bit >> 3,
-                          remedy=f"{_AGAIN}, and its properties")
+                          remedy=f"{AGAIN}, and its properties")
 
     def _cut(self) -> list[EdgeBatch]:
         """The batch so far, in pieces; rows that later ones may copy from stay."""
@@ -260,7 +259,7 @@ class BvGraphSource(FileSource):
             graph.require_file("a BVGraph is read at several places at once")
             if facts.nodes > 8 * (graph.size_bytes or 0):
                 raise InputError(f"the properties say {facts.nodes:,} nodes, which have a bit each at least, and it has"
-                                 f" {graph.size_bytes:,} bytes", path=graph.name, remedy=_AGAIN)
+                                 f" {graph.size_bytes:,} bytes", path=graph.name, remedy=AGAIN)
             self._found = facts, graph
         return self._found
 
@@ -303,7 +302,7 @@ class BvGraphSource(FileSource):
                 yield batch
             if arcs != facts.arcs:
                 raise InputError(f"the properties say {facts.arcs:,} arcs, and there are"
-                                 f" {'more' if arcs > facts.arcs else f'{arcs:,}'}", path=graph.name, remedy=_AGAIN)
+                                 f" {'more' if arcs > facts.arcs else f'{arcs:,}'}", path=graph.name, remedy=AGAIN)
             self._check_tail(file, graph, decoding.bit)
         self._consumed = graph.size_bytes or 0
         self.dropped = {"labels": arcs} if facts.labelled else {}
@@ -322,7 +321,7 @@ class BvGraphSource(FileSource):
         rest = np.unpackbits(block.data[: block.limit >> 3])[place:]
         if len(rest) > _MOST_TAIL or (len(rest) > 7 and rest.any()):
             raise InputError(f"{len(rest) >> 3:,} bytes or more follow the row of the last node", path=graph.name,
-                             byte=(bit + 7) >> 3, remedy=_AGAIN)
+                             byte=(bit + 7) >> 3, remedy=AGAIN)
 
     def _spans(self, stack: ExitStack, n_pairs: int) -> Iterator[_Span] | None:
         """The nodes in parts for threads, where there are offsets; else None."""

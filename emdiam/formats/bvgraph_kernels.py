@@ -128,9 +128,7 @@ def _zeta(data, pos, limit, little, k):
     least, value = np.int64(1) << (n + 1 - k), _bits(data, pos, n, little)
     if value < least:
         return value + least - 1, pos + n
-    if little:
-        return (value << 1) + _top(_window(data, pos + n), 1, little) - 1, pos + n + 1
-    return (value << 1) + np.int64(_window(data, pos + n) >> np.uint64(63)) - 1, pos + n + 1
+    return (value << 1) + _top(_window(data, pos + n), 1, little) - 1, pos + n + 1
 
 
 @inlined

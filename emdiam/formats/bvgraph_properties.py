@@ -11,7 +11,7 @@ from . import bvgraph_kernels as bits
 
 _MOST_NODES, _MOST_WINDOW, _MOST_BYTES = 1 << 60, 1 << 12, 1 << 20
 _MOST_LINKS = 8
-_AGAIN = "fetch the file again"
+AGAIN = "fetch the file again"
 _AS_ARCS = "write it with WebGraph as a BVGraph, or as arcs by ArcListASCIIGraph"
 
 _KINDS = {"UNARY": bits.UNARY, "GAMMA": bits.GAMMA, "DELTA": bits.DELTA, "NIBBLE": bits.NIBBLE,
@@ -82,11 +82,11 @@ class _Checked:
             raise self._error("endianness", "is big or little")
         nodes = self._number("nodes", _MOST_NODES)
         return Properties(self.file.with_suffix(".graph"), nodes, self._number("arcs", min(_MOST_NODES, nodes * nodes)),
-                     self._number("windowsize", _MOST_WINDOW), self._number("minintervallength", _MOST_NODES),
-                     order == "little", self._codes(version), labelled)
+                          self._number("windowsize", _MOST_WINDOW), self._number("minintervallength", _MOST_NODES),
+                          order == "little", self._codes(version), labelled)
 
     def _error(self, name: str, what: str) -> InputError:
-        return InputError(f"its {name} {what}", path=self.file, text=self.values.get(name, "")[:200], remedy=_AGAIN)
+        return InputError(f"its {name} {what}", path=self.file, text=self.values.get(name, "")[:200], remedy=AGAIN)
 
     def _number(self, name: str, most: int, usual: int | None = None) -> int:
         if name not in self.values and usual is not None:

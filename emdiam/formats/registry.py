@@ -143,7 +143,7 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, **optio
     for name in expand(inputs):
         suffix = _format_by_name(name)
         source = Input(name, headerless=_is_headerless(fmt or suffix), encoding=wishes.encoding)
-        found, reading = (fmt, None) if fmt else _found_format(source, wishes)
+        found, reading = (fmt, None) if fmt else _found_format(source, suffix, wishes)
         reader = _reader_class(found)(source, wishes, reading)
         sources.append(cast("FileSource", TwoSides(reader)) if wishes.bipartite and reader.sides_by_ids else reader)
     chained = ChainedSource(sources)
@@ -176,14 +176,14 @@ def _reader_class(named: str) -> type[FileSource]:
     return source_class
 
 
-def _found_format(source: Input, wishes: Wishes) -> tuple[str, Reading | None]:
+def _found_format(source: Input, suffix: str | None, wishes: Wishes) -> tuple[str, Reading | None]:
     """The format of an input that the user does not name: by its mark, else by its suffix, else by a look at its lines,
     which is returned too."""
     from .inputs import HEAD_BYTES
     from .look import reading_of
     from .marks import ZIP, find_mark
 
-    head, suffix = source.peek(HEAD_BYTES, text=True), _format_by_name(source.name)
+    head = source.peek(HEAD_BYTES, text=True)
     if not head:
         raise InputError("the input is empty", path=source.name, remedy="fetch or write it again")
     if _is_headerless(suffix):

@@ -134,7 +134,7 @@ class RunSet:
         self.files = []
 
 
-def _done(work: Callable[..., T], *arguments: Any) -> Future[T]:
+def done_here(work: Callable[..., T], *arguments: Any) -> Future[T]:
     """The future of a job that is done here and now."""
     job: Future[T] = Future()
     job.set_result(work(*arguments))
@@ -243,7 +243,7 @@ class KeySorter:
         if self._buffer is not None and self._used:
             block_keys = self._plan.block_keys_after(self._n_keys)
             self._n_keys += self._used
-            submit = _done if self._used <= _FEW else self._pool.submit
+            submit = done_here if self._used <= _FEW else self._pool.submit
             job = submit(self._sort, self._buffer, self._used, block_keys, self._spilling)
             self._jobs.add(job)
         self._buffer, self._used = None, 0
@@ -380,7 +380,7 @@ def merged_from(
     flight: deque[tuple[Entries, int | None, Future[tuple[int, T | None]]]] = deque()
     n_done = 0
     with ThreadPoolExecutor(context.threads, thread_name_prefix="merge") as pool:
-        submit = _done if runs.n_keys <= _FEW else pool.submit
+        submit = done_here if runs.n_keys <= _FEW else pool.submit
         try:
             while ranges or flight:
                 while ranges and spare:

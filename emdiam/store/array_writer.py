@@ -20,6 +20,7 @@ import numpy as np
 from ..checkpoint.records import State
 from ..durable import sync_path
 from ..errors import StoreError
+from ..sorting.sort import done_here
 from .codec import CRC_BYTES, ChunkCodec, pack_index, quiet_about_numcodecs, read_end, seal_digest, seal_of
 
 IN_FLIGHT = 4
@@ -135,11 +136,8 @@ class ArrayWriter:
         return values.astype(self._codec.dtype)
 
     def _submit(self) -> None:
-        if self._used > _FEW:
-            self._pending.append(self._pool.submit(self._codec.encode, self._buffer))
-        else:
-            self._pending.append(Future())
-            self._pending[-1].set_result(self._codec.encode(self._buffer))
+        submit = done_here if self._used <= _FEW else self._pool.submit
+        self._pending.append(submit(self._codec.encode, self._buffer))
         self._buffer = np.empty(self._chunk_items, self._codec.dtype)
         self._used = 0
         self._write_pending(IN_FLIGHT)

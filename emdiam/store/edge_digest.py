@@ -174,6 +174,19 @@ def _hash_of(v, first_id, hashes):
     return _mix(np.uint64(v) + first_id)
 
 
+@inlined
+def _vertex_mixes(h):
+    """The two mixes of a vertex of this hash, or of many."""
+    return _mix(h ^ np.uint64(0xA0761D6478BD642F)), _mix(h ^ np.uint64(0xE7037ED1A0B428DB))
+
+
+@inlined
+def _arc_mixes(low, high):
+    """The two mixes of an arc between ends of these hashes, the lower one first, or of many."""
+    return (_mix(_mix(low ^ np.uint64(0x8EBC6AF09C88C6E3)) + high),
+            _mix(_mix(high ^ np.uint64(0x589965CC75374CC3)) + low))
+
+
 def _hashes(vertices: np.ndarray, first_id: np.uint64, hashes: np.ndarray) -> np.ndarray:
     """Of these, uint64[k]."""
     return hashes[vertices] if len(hashes) else _mix(vertices.astype(np.uint64) + first_id)
@@ -184,10 +197,7 @@ def _sum_arcs(rows: np.ndarray, starts: np.ndarray, ids: np.ndarray, first_id: n
     """sum_arcs, with numpy."""
     tails, heads = np.repeat(rows, np.diff(starts)), ids[starts[0] : starts[-1]].astype(np.int64)
     first, other = _hashes(tails, first_id, hashes), _hashes(heads, first_id, hashes)
-    low, high = np.minimum(first, other), np.maximum(first, other)
-    mixes = (_mix(_mix(low ^ np.uint64(0x8EBC6AF09C88C6E3)) + high),
-             _mix(_mix(high ^ np.uint64(0x589965CC75374CC3)) + low))
-    for number, mixed in enumerate(mixes):
+    for number, mixed in enumerate(_arc_mixes(np.minimum(first, other), np.maximum(first, other))):
         sums[number] += mixed[tails < heads].sum()
         sums[2 + number] += mixed[tails > heads].sum()
     sums[4] += np.uint64(np.count_nonzero(tails == heads))
@@ -195,9 +205,8 @@ def _sum_arcs(rows: np.ndarray, starts: np.ndarray, ids: np.ndarray, first_id: n
 
 def _sum_vertices(n: int, first_id: np.uint64, hashes: np.ndarray, sums: np.ndarray) -> None:
     """sum_vertices, with numpy."""
-    mine = _hashes(np.arange(n), first_id, hashes)
-    for number, by in enumerate((0xA0761D6478BD642F, 0xE7037ED1A0B428DB)):
-        sums[number] += _mix(mine ^ np.uint64(by)).sum()
+    for number, mixed in enumerate(_vertex_mixes(_hashes(np.arange(n), first_id, hashes))):
+        sums[number] += mixed.sum()
 
 
 def _mix_all(values: np.ndarray) -> None:
@@ -216,18 +225,15 @@ def mix_all(values):
 def sum_vertices(n, first_id, hashes, sums):
     """Add the two mixes of every vertex to sums (uint64[2])."""
     for v in range(n):
-        h = _hash_of(v, first_id, hashes)
-        sums[0] += _mix(h ^ np.uint64(0xA0761D6478BD642F))
-        sums[1] += _mix(h ^ np.uint64(0xE7037ED1A0B428DB))
+        one, two = _vertex_mixes(_hash_of(v, first_id, hashes))
+        sums[0] += one
+        sums[1] += two
 
 
 @inlined
 def add_arc(v, w, first, other, sums):
     """Add the two mixes of the arc from v to w, whose hashes are `first` and `other`; see sum_arcs."""
-    low = min(first, other)
-    high = max(first, other)
-    one = _mix(_mix(low ^ np.uint64(0x8EBC6AF09C88C6E3)) + high)
-    two = _mix(_mix(high ^ np.uint64(0x589965CC75374CC3)) + low)
+    one, two = _arc_mixes(min(first, other), max(first, other))
     if v < w:
         sums[0] += one
         sums[1] += two

@@ -59,9 +59,9 @@ def check_rows(ids: np.ndarray, first: int, starts: np.ndarray) -> tuple[int, in
     return worst, int((terms[up & before].sum() - terms[~up & before].sum()).item())
 
 
-def bits_of(bitmap: np.ndarray) -> np.ndarray:
-    """Whether each is set, bool[64 k], of words that lie one after another."""
-    return np.unpackbits(bitmap.view(np.uint8), bitorder="little").view(np.bool_)
+def bits_of(words: np.ndarray) -> np.ndarray:
+    """Whether each is set, bool[..., 64 k], of words uint64[..., k]."""
+    return np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=-1, bitorder="little").view(np.bool_)
 
 
 def put_bits(bits: np.ndarray, bitmap: np.ndarray) -> None:
@@ -74,9 +74,8 @@ def put_bits(bits: np.ndarray, bitmap: np.ndarray) -> None:
 
 def set_bits(bitmap: np.ndarray, vertices: np.ndarray, count: int) -> None:
     """See traverse.workspace.set_bits."""
-    bits = bits_of(bitmap)
-    bits[vertices[:count]] = True
-    put_bits(bits, bitmap)
+    those = vertices[:count].astype(np.int64)
+    np.bitwise_or.at(bitmap, those >> 6, np.uint64(1) << (those & 63).astype(np.uint64))
 
 
 def list_bits(bitmap: np.ndarray, vertices: np.ndarray) -> int:

@@ -14,10 +14,9 @@ import numpy as np
 
 from ..hashing import draw
 from ..jit import Uncovered
-from ..stream.uncompiled import Offsets, ResidentRows, bits_of, put_bits, starts_of
+from ..stream.uncompiled import Offsets, ResidentRows, bits_of, put_bits, set_bits, starts_of
 from .workspace import (
     ARCS,
-    BINS,
     COUNT,
     CURRENT,
     DENSE,
@@ -35,6 +34,7 @@ from .workspace import (
     SLICE,
     SMALL_VERTICES,
     TARGETS,
+    count_level,
 )
 
 Paging = tuple[np.ndarray, np.ndarray, int]
@@ -88,7 +88,7 @@ def sparse_bfs(paging: Paging, offsets: Offsets, visited: np.ndarray, dist: np.n
             state[FARTHEST], reason = here.min(), DONE
             break
         state[LEVEL] = level + 1
-        count_level(state, PROFILE, level + 1, len(there))
+        count_level.py_func(state, PROFILE, level + 1, len(there))
         queue.follow(there)
         next_arcs = int(rows.lengths(there).sum())
         if wanted is not None and state[TARGETS] <= 0:
@@ -143,13 +143,14 @@ def sparse_multi(paging: Paging, offsets: Offsets, words: np.ndarray, marks: np.
         words[now, here] = 0
         new = then[there]
         words[0, there] |= new
-        _fill(marks[FULL], there[(words[0, there] == words[0, n]).all(axis=1)])
+        full = there[(words[0, there] == words[0, n]).all(axis=1)]
+        set_bits(marks[FULL], full, len(full))
         if len(targets):
             state[REMAINING] -= int(np.bitwise_count(new[bits_of(targets)[there]]).sum())
-        for source in np.flatnonzero(_bits(np.bitwise_or.reduce(new, axis=0))):
+        for source in np.flatnonzero(bits_of(np.bitwise_or.reduce(new, axis=0))):
             sinks[0, source] = level
             if columns is not None:
-                columns[source][there[_bits(new)[:, source]]] = level
+                columns[source][there[bits_of(new)[:, source]]] = level
         then[n] = 0
         state[FLIP], state[NEXT_ARCS] = 3 - now, 0
         queue.follow(there)
@@ -170,26 +171,6 @@ def _columns(addresses: np.ndarray, item_bytes: int, n: int) -> list[np.ndarray]
     kind = ctypes.c_uint8 * (n * item_bytes)
     return [np.frombuffer(memoryview(kind.from_address(address)), f"u{item_bytes}") if address
             else np.empty(0, np.uint8) for address in addresses.tolist()]
-
-
-def _bits(words: np.ndarray) -> np.ndarray:
-    """Bits of unsigned[..., w], bool[..., k]."""
-    return np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=-1, bitorder="little").view(np.bool_)
-
-
-def _fill(bitmap: np.ndarray, vertices: np.ndarray) -> None:
-    """Set the bits of these."""
-    np.bitwise_or.at(bitmap, vertices >> 6, np.uint64(1) << (vertices & 63).astype(np.uint64))
-
-
-def count_level(state: np.ndarray, first: int, level: int, vertices: int) -> None:
-    """See workspace.count_level."""
-    while level >> int(state[first]) >= BINS:
-        bins = state[first + 1 : first + 1 + BINS]
-        bins[: BINS // 2] = bins[::2] + bins[1::2]
-        bins[BINS // 2 :] = 0
-        state[first] += 1
-    state[first + 1 + (level >> int(state[first]))] += vertices
 
 
 def fold_pivot(turn: np.ndarray, grain: int, distances: np.ndarray, about: np.ndarray, lower: np.ndarray,
@@ -291,11 +272,10 @@ def unite_hidden(piece: Piece, layout: Layout, words: np.ndarray, before: np.nda
 def decode_labels(words: np.ndarray, _: np.ndarray, entries: np.ndarray, mark: int, reached: int, start: int,
                   labels: np.ndarray) -> None:
     """See hidden.decode_labels."""
-    vertices, numbers = np.flatnonzero(bits_of(words)), entries.astype(np.int64)
-    roots = vertices[np.where(numbers >= mark, np.arange(len(numbers)), numbers)]
+    vertices, roots = _hidden(words, entries, mark)
     among = (vertices >= start) & (vertices < start + len(labels))
     labels[:] = reached
-    labels[vertices[among] - start] = roots[among]
+    labels[vertices[among] - start] = vertices[roots[among]]
 
 
 def describe_hidden(words: np.ndarray, entries: np.ndarray, mark: int, roots: np.ndarray, offsets: Offsets,
@@ -318,10 +298,15 @@ def smallest_hidden(words: np.ndarray, entries: np.ndarray, mark: int, roots: np
     best[k[order], 0], best[k[order], 1] = by[order], vertices[order]
 
 
+def _hidden(words: np.ndarray, entries: np.ndarray, mark: int) -> tuple[np.ndarray, np.ndarray]:
+    """Hidden vertices, ascending, and the number of each one's root."""
+    numbers = entries.astype(np.int64)
+    return np.flatnonzero(bits_of(words)), np.where(numbers >= mark, np.arange(len(numbers)), numbers)
+
+
 def _members(words: np.ndarray, entries: np.ndarray, mark: int, roots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Hidden vertices whose root is among these, ascending, and the place of each root."""
-    vertices, numbers = np.flatnonzero(bits_of(words)), entries.astype(np.int64)
-    mine = np.where(numbers >= mark, np.arange(len(numbers)), numbers)
+    vertices, mine = _hidden(words, entries, mark)
     place = np.searchsorted(roots, mine)
     known = np.append(roots, -1)[place] == mine
     return vertices[known], place[known]
@@ -349,7 +334,7 @@ def count_queued(queue: np.ndarray, words: np.ndarray, plane: int, level: int, u
     bits = words[plane, queue]
     pairs = np.bitwise_count(bits).sum(axis=1, dtype=np.uint64)
     if len(single):
-        single += _bits(bits).sum(axis=0)
+        single += bits_of(bits).sum(axis=0)
     if sums.shape[1]:
         for row, factor in zip(sums, (1, level, unit), strict=True):
             row[queue] += pairs * np.uint64(factor)
