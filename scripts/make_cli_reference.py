@@ -15,7 +15,8 @@ from pathlib import Path
 import click
 
 from emdiam.cli.main import group
-from emdiam.cli.options import SECTIONS
+from emdiam.cli.outcome import WHOLE
+from emdiam.cli.short_help import ANSWER, SECTIONS
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "cli-reference.md"
 # So many commands share an option before it moves to the first section.
@@ -25,7 +26,7 @@ _HEAD = """# Command line reference
 
 Written by scripts/make_cli_reference.py from the options of the commands (click {click}); edit those, not this file.
 [Commands](commands/README.md) has a page with examples for each. Options that several commands share come first, once;
-each command lists its own, and names the shared ones. `emdiam COMMAND --help` prints both together.
+each command lists its own, and names the shared ones. `emdiam COMMAND --help-all` prints both together.
 """
 Record = tuple[str, str]
 
@@ -74,7 +75,7 @@ def listed(options: Iterable[Record]) -> str:
 
 def shared_section(shared: dict[str, Record]) -> Iterator[str]:
     """The shared options, in the sections of the help."""
-    sections = {"Answer": [name for name in shared if not any(name in names for names in SECTIONS.values())],
+    sections = {ANSWER: [name for name in shared if not any(name in names for names in SECTIONS.values())],
                 **{title: [name for name in names if name in shared] for title, names in SECTIONS.items()}}
     yield "## Shared options\n"
     for title, names in sections.items():
@@ -96,6 +97,7 @@ def section(command: click.Command, context: click.Context, known: dict[str, Rec
             ) -> Iterator[str]:
     """What a command is for and its options, but for those of `known`, which are named; then its subcommands."""
     formatter = click.HelpFormatter(width=_WIDTH)
+    context.meta[WHOLE] = True
     command.format_usage(context, formatter)
     command.format_help_text(context, formatter)
     has = common(command, context)

@@ -22,17 +22,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 LONGEST_SHOWN_PATH = 10_000
 CPU = "cpu"
-# Sections of the help of commands that run methods, with the names of their options; all others come first.
-SECTIONS = {
-    "Method": ("masters", "seed", "seeds", "euler", "levels", "iterations", "batches", "batch", "winnow", "eliminate",
-               "chains", "start", "order", "first", "k", "direction"),
-    "Memory, disk and threads": ("memory", "arena", "threads", "vertex_state", "scratch", "reorder",
-                                 "keep_reordered", "evict_page_cache"),
-    "GPU": ("device", "vram", "bfs", "mapping"),
-    "Workers": ("workers", "scheduler", "worker_memory", "worker_threads", "dashboard"),
-    "Checkpoint": ("checkpoint", "checkpoint_every", "resume", "keep_checkpoint", "retry"),
-    "Output": ("as_json", "as_csv", "verbose", "quiet", "log_interval", "events", "no_plots"),
-}
 # Keys of a context's meta: the file of --events, and what writes to it.
 EVENTS, EVENT_LOG = "emdiam.events", "emdiam.event_log"
 

@@ -14,6 +14,7 @@ thinned to one a second, after a burst at the start that short runs keep whole.
 from __future__ import annotations
 
 import errno
+import inspect
 import json
 import os
 import sys
@@ -34,13 +35,16 @@ from .._version import __version__
 from ..durable import open_to_append, write_all
 from ..errors import EmdiamError, InputError, StoppedEarly, clause, plain, redacted
 from ..progress import Allowance, Event
-from .options import EVENT_LOG, EVENTS, SECTIONS, Written, suggesting
+from . import short_help
+from .options import EVENT_LOG, EVENTS, Written, suggesting
 from .output import answer, check_stdout, complain, has_answered, last_sentence, silence
 from .process import stop_asked
 
 OUR_FAULT, USER_FAULT = 1, 2
 HELP = {"help_option_names": ["-h", "--help"]}
 _BY_USER = "stopped by the user"
+# Key of a context's meta: whether the help is to have all options.
+WHOLE = "emdiam.whole"
 # Failures of files and disks that the user can fix, wherever they surface.
 _USER_ERRNOS = frozenset({
     errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EROFS,
@@ -59,29 +63,29 @@ class Interrupted(EmdiamError):
 class EmdiamCommand(click.Command):
     """A command that does not begin before all that it is to write can be written. Its broken pipes are its own:
     `emit` deals with a reader that has gone, so any other one (a helper process that died) must not pass for
-    that. With --events it keeps a record of what was asked and how it ended. The help of one that runs methods has its
-    options in SECTIONS."""
+    that. With --events it keeps a record of what was asked and how it ended. Its help is short, and whole with
+    --help-all."""
 
     def __init__(self, name: str | None, **settings: Any) -> None:
         # Its own, since a command keeps what its first context says of them, which may be one without the group.
         super().__init__(name, **{"context_settings": HELP, **settings})
 
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its options, and --help-all."""
+        return [*super().get_params(ctx), click.Option(
+            ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_show_all,
+            help="Show all options, in groups, and exit.")]
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what the command does: its first paragraph; with WHOLE in the context's meta, all of them."""
+        text = inspect.cleandoc(self.help or "")
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(text if ctx.meta.get(WHOLE) else text.partition("\n\n")[0])
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options into the help."""
-        parameters = [parameter for parameter in self.get_params(ctx) if isinstance(parameter, click.Option)]
-        if not {"method", "methods"} & {parameter.name for parameter in parameters}:
-            super().format_options(ctx, formatter)
-            return
-        rows: dict[str, list[tuple[str, str]]] = {title: [] for title in ("Options", *SECTIONS)}
-        for parameter in parameters:
-            title = next((title for title, names in SECTIONS.items() if parameter.name in names), "Options")
-            row = parameter.get_help_record(ctx)
-            if row is not None:
-                rows[title].append(row)
-        for title, records in rows.items():
-            if records:
-                with formatter.section(title):
-                    formatter.write_dl(records)
+        """Write the options that most runs need and two examples; with WHOLE, all options in their groups."""
+        (short_help.write_all if ctx.meta.get(WHOLE) else short_help.write_short)(self, ctx, formatter)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command's body."""
@@ -124,6 +128,13 @@ class EmdiamCommand(click.Command):
             return super().invoke(ctx)
         except BrokenPipeError as error:
             raise RuntimeError("the pipe to a helper process broke") from error
+
+
+def _show_all(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        context.meta[WHOLE] = True
+        click.echo(context.get_help())
+        context.exit()
 
 
 class Suggesting(click.Group):
@@ -179,6 +190,11 @@ def run(group: click.Group, arguments: list[str]) -> int:
     sentence on standard error. A traceback is added when EMDIAM_DEBUG=1."""
     try:
         check_stdout()
+    except InputError as error:
+        complain(f"emdiam: {error}")
+        return error.exit_code
+    context = None
+    try:
         with group.make_context("emdiam", arguments) as context:
             return int(group.invoke(context) or 0)
     except click.exceptions.Exit as leave:  # --help and --version
@@ -196,7 +212,17 @@ def run(group: click.Group, arguments: list[str]) -> int:
             complain(traceback.format_exc().rstrip())
         code, sentence = describe(error)
         complain(f"emdiam: {sentence}")
+        if "--json" in arguments and not has_answered(context):
+            answer(failure(error, code, sentence), str, True)
         return code
+
+
+def failure(error: BaseException, code: int, sentence: str) -> dict[str, Any]:
+    """What a command with --json prints in place of an answer: the sentence, the exit code, and of an error of the
+    input where it is and what helps."""
+    names = ("path", "line", "byte", "text", "remedy") if isinstance(error, InputError) else ()
+    return {"error": sentence, "exit_code": code, **{name: plain(getattr(error, name)) for name in names},
+            "version": __version__}
 
 
 # Commands that answer with bounds or with what was counted so far: stopped, they leave with exit code 3. And the class

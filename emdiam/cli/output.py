@@ -84,9 +84,9 @@ def _exact(value: Any) -> str:
     raise TypeError(f"{type(value).__name__} is no JSON")
 
 
-def has_answered() -> bool:
-    """Whether the running command has begun to print its answer."""
-    context = click.get_current_context(silent=True)
+def has_answered(context: click.Context | None = None) -> bool:
+    """Whether a command has begun to print its answer. context : of the command; by default of the running one."""
+    context = context or click.get_current_context(silent=True)
     return context is not None and context.meta.get(_ANSWERED, False)
 
 

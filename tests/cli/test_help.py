@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
+import re
 import resource
+import shlex
 import subprocess
 import sys
+from contextlib import redirect_stdout
+from glob import glob
 from pathlib import Path
 
 import click
 import pytest
 
-from emdiam.cli import options
+from emdiam.cli import short_help
 from emdiam.cli.main import COMMANDS, COMPLETE, group, main
 from emdiam.cli.outcome import run
 from emdiam.cli.process import allow_many_files
+from emdiam.generators.make import CLASSES
 from emdiam.runs import options as table
 from tests.conftest import ROOT
 from tests.helpers.stores import write_store
@@ -102,17 +109,77 @@ def test_the_closest_name_is_suggested(
     assert out == "" and err.startswith("emdiam: ") and err.count("\n") == 1 and suggestion in err
 
 
-@pytest.mark.parametrize("command", ["exact", "approx", "tradeoff"])
-def test_options_of_runs_are_in_sections(command: str, capsys: pytest.CaptureFixture[str]):
-    assert run(group, [command, "--help"]) == 0
-    titles = [line for line in capsys.readouterr().out.splitlines() if line.endswith(":") and not line.startswith(" ")]
-    wanted = ["Options:", *(f"{title}:" for title in options.SECTIONS)]
-    assert titles == [title for title in wanted if command != "tradeoff" or title != "GPU:"]
+def helped(*arguments: str) -> list[str]:
+    """The lines that a command prints at 80 columns."""
+    with pytest.MonkeyPatch.context() as patch, io.StringIO() as out, redirect_stdout(out):
+        patch.setenv("COLUMNS", "80")
+        assert run(group, [*arguments]) == 0
+        return out.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("words", [*((name,) for name in COMMANDS), *(("generate", name) for name in CLASSES)],
+                         ids=" ".join)
+def test_help_fits_a_terminal_and_the_whole_is_in_groups(words: tuple[str, ...]):
+    short = helped(*words, "--help")
+    assert len(short) <= 40 and max(map(len, short)) <= 80
+    if words == ("generate",):
+        return
+    assert any(line.split("  ")[1] == "--help-all" for line in short if line.startswith("  --"))
+    whole = helped(*words, "--help-all")
+    known = [f"{title}:" for title in (short_help.ANSWER, *short_help.SECTIONS)]
+    titles = [line for line in whole if line.endswith(":") and not line.startswith(" ")]
+    assert titles == [title for title in known if title in titles] and titles
+    every = {option.opts[-1] for option in class_or_command(*words).params if isinstance(option, click.Option)}
+    assert every <= set(re.findall(r"(?<![\w-])-{1,2}[a-z][a-z-]*", " ".join(line[:40] for line in whole)))
+
+
+def test_every_command_has_eight_options_and_two_examples_that_run(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """From first to last, in one folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "edges.txt").write_text("1 2\n2 3\n3 4\n4 5\n5 1\n1 9\n")
+    (tmp_path / "part-1.csv").write_text("source,target,km\n1,2,1.5\n2,3,2\n3,4,0.5\n")
+    (tmp_path / "jobs.toml").write_text('[[job]]\nname = "one"\ncommand = "exact"\nstore = "graph.zarr"\n')
+    assert tuple(short_help.EXAMPLES) == COMMANDS == tuple(short_help.SHOWN)
+    for name in COMMANDS:
+        assert len(short_help.SHOWN[name]) <= 8 and len(short_help.EXAMPLES[name]) == 2, name
+        for example in short_help.EXAMPLES[name]:
+            program, *arguments = shlex.split(example)
+            assert program == "emdiam" and arguments[0] == name
+            if name == "warmup":  # compiles for minutes where there is no kernel yet: tests/test_warmup.py
+                loaded(name).make_context(name, arguments[1:])
+                continue
+            spread = [path for word in arguments for path in (sorted(glob(word)) or [word])]
+            assert run(group, spread) == 0, (example, capsys.readouterr().err)
+
+
+def test_errors_are_objects_with_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    for arguments, place in ((["info", str(tmp_path / "no.zarr")], "no.zarr"), (["exact", "g", "--treads"], None)):
+        assert run(group, [*arguments, "--json"]) == 2
+        out, err = capsys.readouterr()
+        found = json.loads(out)
+        assert found["exit_code"] == 2 and err == f"emdiam: {found['error']}\n"
+        assert place is None or found["path"].endswith(place)
+        assert run(group, arguments) == 2 and capsys.readouterr().out == ""
 
 
 def test_sections_hold_options_that_there_are():
     known = {parameter.name for name in COMMANDS for parameter in loaded(name).params}
-    assert {name for names in options.SECTIONS.values() for name in names} <= known
+    known |= {parameter.name for name in CLASSES for parameter in class_or_command("generate", name).params}
+    assert {name for names in short_help.SECTIONS.values() for name in names} <= known
+    for name, shown in short_help.SHOWN.items():
+        assert set(shown) <= {*table.COMMANDS[name]}, name
+
+
+def class_or_command(name: str, kind: str | None = None) -> click.Command:
+    """A command, or that of a class of graphs."""
+    command = loaded(name)
+    if kind is not None:
+        assert isinstance(command, click.Group)
+        inner = command.get_command(click.Context(command), kind)
+        assert inner is not None
+        return inner
+    return command
 
 
 def loaded(name: str) -> click.Command:
@@ -189,6 +256,7 @@ print(current_rss_bytes() - before)
 
 @pytest.mark.parametrize(("shell", "line", "offered"), [
     ("bash", "emdiam ex", "plain,exact\n"), ("bash", "emdiam exact --cer", "plain,--certificate\n"),
+    ("bash", "emdiam ecc --help-", "plain,--help-all\n"),
     ("bash", "emdiam exact g.zarr --path ", "file,\n"), ("bash", "emdiam exact g.zarr --scratch ", "dir,\n"),
     ("zsh", "emdiam generate regu", "plain\nregular\n"), ("zsh", "emdiam convert e g --format ed", "plain\nedgelist\n"),
     ("fish", "emdiam exact g.zarr --method pi", "plain,pivots\n")])
