@@ -114,11 +114,12 @@ def approximate(
 def convert(
     inputs: Any, target: str | Path, *, memory: int | str | None = None, scratch: str | Path | None = None,
     force: bool = False, format: str | None = None, ids: str = 'auto', columns: str | Sequence[str | int] | None = None,
-    header: str = 'auto', encoding: str | None = None, codec: str | None = 'lz4', chunk: int | str | None = None,
-    order: str = 'natural', directed: bool = False, bipartite: bool = False,
-    weights: bool | str | WeightChoice | None = False, checkpoint: CheckpointOptions | str | Path | None = None,
-    checkpoint_every: float | str | None = None, resume: bool = False, keep_checkpoint: bool = False,
-    threads: int | None = None, weight: str | None = None, progress: Listener | None = None,
+    header: str = 'auto', encoding: str | None = None, vertices: str | Path | Sequence[str | Path] | None = None,
+    codec: str | None = 'lz4', chunk: int | str | None = None, order: str = 'natural', directed: bool = False,
+    bipartite: bool = False, weights: bool | str | WeightChoice | None = False,
+    checkpoint: CheckpointOptions | str | Path | None = None, checkpoint_every: float | str | None = None,
+    resume: bool = False, keep_checkpoint: bool = False, threads: int | None = None, weight: str | None = None,
+    progress: Listener | None = None,
 ) -> ConvertReport | ReorderReport:
     """Convert edge lists, or a graph in memory, into a store.
 
@@ -129,6 +130,7 @@ def convert(
     target. format : name of the input format, default from suffix and content. ids : "int", "string" or "auto". columns
     : the two ends of an edge in a table, by name or by number from 1 on, as "u,v" or ("u", "v"). header : what the
     first line of a text is: "none" (an edge), "counts" of vertices and edges, "names", or "auto". encoding : of texts.
+    vertices : a file, or several, that lists the vertices: ids, or ids and names, which answers have then.
     bipartite : the two ends are two sides that are numbered apart. codec : "lz4", "pcodec" or "none". chunk : ids per
     chunk. order : of the vertices, see `reorder`; default "natural". directed : keep the directions of arcs, and their
     reverse beside them; in the natural order alone. weights : keep the weights of edges: True, or the name or number of

@@ -38,7 +38,7 @@ from .store.store import Store, open_store
 from .terms import explicit
 from .units import available_cores, parse_count, parse_duration
 
-_OF_FILES, _OF_TABLES = ("columns", "header", "encoding", "bipartite"), {"columns", "bipartite"}
+_OF_FILES, _OF_TABLES = ("columns", "header", "encoding", "vertices", "bipartite"), {"columns", "bipartite"}
 # Of all that write a store.
 _WRITING = frozenset(keywords_of("reorder").keys() - {"order", "seed"})
 
@@ -69,6 +69,7 @@ def convert(inputs: Any, target: str | Path, **options: Any) -> ConvertReport | 
     target. format : name of the input format, default from suffix and content. ids : "int", "string" or "auto". columns
     : the two ends of an edge in a table, by name or by number from 1 on, as "u,v" or ("u", "v"). header : what the
     first line of a text is: "none" (an edge), "counts" of vertices and edges, "names", or "auto". encoding : of texts.
+    vertices : a file, or several, that lists the vertices: ids, or ids and names, which answers have then.
     bipartite : the two ends are two sides that are numbered apart. codec : "lz4", "pcodec" or "none". chunk : ids per
     chunk. order : of the vertices, see `reorder`; default "natural". directed : keep the directions of arcs, and their
     reverse beside them; in the natural order alone. weights : keep the weights of edges: True, or the name or number of

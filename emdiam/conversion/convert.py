@@ -75,7 +75,7 @@ def convert(inputs: Inputs, target: Path, *, options: ConvertOptions | None = No
         inputs = open_source(inputs, fmt=options.fmt, ids=options.ids, weights=options.weights,
                              directed=options.directed, memory_bytes=options.memory_bytes, columns=options.columns,
                              header=options.header, encoding=options.encoding, bipartite=options.bipartite,
-                             threads=options.threads)
+                             threads=options.threads, vertices=options.vertices)
     return write_graph(inputs, target, options=options)
 
 
@@ -101,6 +101,7 @@ def _key(source: EdgeSource, target: Path, options: ConvertOptions) -> dict[str,
         "input": _input_pins(source), "target": str(target.absolute()), "format (--format)": options.fmt,
         "kind of ids (--ids)": options.ids, "columns (--columns)": options.columns, "header (--header)": options.header,
         "encoding (--encoding)": options.encoding,
+        "vertices (--vertices)": None if options.vertices is None else str(options.vertices),
         "sides (--bipartite)": options.bipartite, "codec (--codec)": options.codec,
         "chunk size (--chunk)": options.chunk_ids,
         "directions (--directed)": options.directed,
@@ -292,6 +293,11 @@ class Conversion(StoreWriting[ConvertReport]):
 
     def _intake_of_ids(self, resumed: State | None) -> Intake:
         name, context, info = self._source.name, self._context, self._info
+        vertices = getattr(self._source, "named_vertices", None)
+        if vertices is not None:
+            from .names import NamedIntake
+
+            return NamedIntake(name, context, vertices, info.n_vertices, resumed)
         if info.id_kind == "string":
             from .strings import StringIntake
 
@@ -375,7 +381,7 @@ class Conversion(StoreWriting[ConvertReport]):
         self._check_unchanged()
         # What a format has beside the edges is counted while they are read.
         self._info = self._source.info()
-        if self._info.more_ids is not None:
+        if self._info.more_ids is not None and isinstance(intake, IntIntake):
             self._declare(intake, *self._info.more_ids)
         self._was_read = True
         meter.begin("sort", None, "keys")
@@ -387,12 +393,11 @@ class Conversion(StoreWriting[ConvertReport]):
         if check is not None:
             check()
 
-    def _declare(self, intake: Intake, first: int, last: int) -> None:
+    def _declare(self, intake: IntIntake, first: int, last: int) -> None:
         """All integers from `first` to `last` are vertices, as the first line of the input said."""
         n = last + 1 - first
         _check_declared(replace(self._info, n_vertices=n, n_entries=intake.tally.pairs), self._source.name,
                         self._context.plan)
-        assert isinstance(intake, IntIntake)
         intake.declare(first, last)
 
     def _record(self, numbering: VertexNumbering, counts: Counts) -> StoreRecord:

@@ -280,8 +280,7 @@ class IntIntake:
 
     def state(self) -> State:
         state, compact = self._way.state(), isinstance(self._way, _Compact)
-        return {"tally": self.tally.state(),
-                "compact": state if compact else None, "wide": None if compact else state}
+        return {"tally": self.tally.state(), "compact": state if compact else None, "wide": None if compact else state}
 
     def abort(self) -> None:
         self._way.abort()
@@ -433,12 +432,17 @@ class TableIntake(ABC):
             self._arcs = self._new_arcs(self._table.n)
         if self._spool is not None:
             context.meter.begin("relabel", 2 * self._spool.n_pairs, "endpoints")
-            join(self._spool, self._table, context, self._arcs.add, self._position)
+            join(self._spool, self._table, context, self._take_joined, self._position)
             self._spool.close()
             self._spool = None
         context.meter.begin("sort", None, "keys")
         self._arcs.finish()
         return self._numbering(self._table)
+
+    def _take_joined(self, src: Keys, dst: Keys, numbers: Keys | None = None) -> None:
+        """Pairs of vertices, and the numbers of their weights, as the join gives them."""
+        assert self._arcs is not None
+        self._arcs.add(src, dst, numbers)
 
     def write(self, writer: StoreWriter) -> tuple[int, int]:
         assert self._arcs is not None and self._table is not None

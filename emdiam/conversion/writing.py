@@ -7,7 +7,7 @@ goes on from its last state.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -41,9 +41,8 @@ _STORE_BYTES_PER_ARC = 1.5
 class ConvertOptions:
     """memory_bytes : peak RSS of this process, None: what machine and cgroup leave. scratch : folder for temporary
     files, None: beside the target. force : replace the target. fmt, ids, columns, header, encoding, bipartite,
-    weights : see source.py. codec, chunk_ids : see layout. directed : keep the directions of arcs. threads : how many
-    sort, merge and encode. progress : called
-    with progress.Event. plan : buffer sizes by hand, memory_bytes is then not looked at (for tests: results never
+    weights : see source.py. vertices : files that list the vertices. codec, chunk_ids : see layout. directed : keep the
+    directions of arcs. threads : how many sort, merge and encode. progress : called with progress.Event. plan : buffer sizes by hand, memory_bytes is then not looked at (for tests: results never
     depend on it). checkpoint : leave what was done when it stops, and go on from it (see writing.py); scratch files
     lie there."""
 
@@ -55,6 +54,7 @@ class ConvertOptions:
     columns: tuple[str, str] | None = None
     header: str = "auto"
     encoding: str = ""
+    vertices: str | Path | Sequence[str | Path] | None = None
     codec: str = "lz4"
     chunk_ids: int = CHUNK_IDS
     directed: bool = False

@@ -8,13 +8,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import InputError
 from .inputs import Input
 from .look import Reading
 from .source import EdgeBatch, SourceInfo, Wishes
 from .weights import common_kind
+
+if TYPE_CHECKING:
+    from .vertex_lists import VertexList
 
 IDS = ("auto", "int", "string")
 MAX_ID = 2**63 - 1
@@ -136,11 +139,13 @@ class FileSource(Named, ABC):
 class ChainedSource:
     """One or more inputs, one behind the other; an EdgeSource.
 
-    After a complete pass `info()` also knows what the inputs had beside the edges.
+    vertices : lists of the vertices beside the edges. directed : whether edges have directions, where a file beside
+    them says so. After a complete pass `info()` also knows what the inputs had beside the edges.
     """
 
-    def __init__(self, sources: Sequence[FileSource]) -> None:
-        self._sources = list(sources)
+    def __init__(self, sources: Sequence[FileSource], vertices: VertexList | None = None,
+                 directed: bool | None = None) -> None:
+        self._sources, self._vertices, self._directed = list(sources), vertices, directed
         self.rewindable = all(source.rewindable for source in sources)
         more = len(sources) - 1
         self.name = sources[0].name + (f" and {more} more" if more else "")
@@ -149,7 +154,14 @@ class ChainedSource:
     @property
     def paths(self) -> list[Path]:
         """The files of all inputs that are files, in order."""
-        return [path for source in self._sources for path in source.paths]
+        lists = () if self._vertices is None else self._vertices.inputs
+        return [*(path for source in self._sources for path in source.paths),
+                *(source.path for source in lists if source.path is not None)]
+
+    @property
+    def named_vertices(self) -> VertexList | None:
+        """The list of vertices, where it has their names."""
+        return self._vertices if self._vertices is not None and self._vertices.named else None
 
     @property
     def memory_bytes(self) -> int:
@@ -158,8 +170,8 @@ class ChainedSource:
 
     def check_unchanged(self) -> None:
         """Raise InputError if a file has changed since it was opened."""
-        for source in self._sources:
-            source.input.watched.check()
+        for source in (*(source.input for source in self._sources), *(self._vertices.inputs if self._vertices else ())):
+            source.watched.check()
 
     @property
     def most_pairs(self) -> int | None:
@@ -175,6 +187,11 @@ class ChainedSource:
             for source, info in zip(self._sources, infos, strict=True):
                 self._check(source, info, infos[0])
             self._info = _merged(infos)
+            if self._directed is not None:
+                self._info = replace(self._info, directed=self._directed)
+            if self.named_vertices is not None and self._info.id_kind != "int":
+                raise self.named_vertices.error(f"it has names for integers, and the ids of {self.name} are names",
+                                                remedy="leave --vertices out, or list the ids alone")
         return self._info
 
     def _check(self, source: FileSource, info: SourceInfo, first: SourceInfo) -> None:
@@ -195,15 +212,23 @@ class ChainedSource:
             yield from source.batches(batch_bytes)
             dropped.update(source.dropped)
             skipped.update(source.skipped)
+        declared = sum(source.declared for source in self._sources)
+        if self._vertices is not None and not self._vertices.named:
+            for batch in self._vertices.declared(batch_bytes, info.id_kind == "string", bool(info.weights)):
+                declared += len(batch.src)
+                yield batch
         arcs = [source.has_arcs for source in self._sources]
         ranges = [found for source in self._sources if (found := getattr(source, "more_ids", None)) is not None]
         more = (min(first for first, _ in ranges), max(last for _, last in ranges)) if ranges else None
         self._info = replace(info, dropped={name: count for name, count in dropped.items() if count},
                              skipped=dict(skipped), weights=common_kind(s.weight_kind for s in self._sources),
                              directed=any(arcs) if None not in arcs else info.directed,
-                             declared=sum(source.declared for source in self._sources),
-                             notes=tuple(dict.fromkeys(note for source in self._sources for note in source.notes)),
+                             declared=declared, notes=self._notes(),
                              more_ids=more, reading=_readings(self._sources))
+
+    def _notes(self) -> tuple[str, ...]:
+        lists = [] if self._vertices is None else [self._vertices.note]
+        return tuple(dict.fromkeys([*lists, *(note for source in self._sources for note in source.notes)]))
 
     def position_bytes(self) -> int:
         """Compressed bytes consumed so far, over all inputs."""

@@ -188,8 +188,8 @@ def _read_columns(data: bytes, header: Header, id_type: pa.DataType) -> list[Any
 
 def _read_table(data: bytes, header: Header, id_type: pa.DataType) -> pa.Table:
     names = [f"f{i}" for i in range(header.n_columns)]
-    wanted = [names[place] for place in header.columns]
-    types = dict.fromkeys(wanted[:2], id_type) | dict.fromkeys(wanted[2:], pa.string())
+    wanted = [names[place] for place in dict.fromkeys(header.columns)]
+    types = {name: pa.string() for name in wanted} | {names[place]: id_type for place in (header.src, header.dst)}
     if data.startswith(BOM):  # not that of the file: Arrow would drop it from the first id
         data = b"\n" + data
     return pa_csv.read_csv(pa.BufferReader(data),

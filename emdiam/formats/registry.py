@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .inputs import Input
     from .look import Reading
     from .source import EdgeSource, Wishes
+    from .vertex_lists import VertexList
 
 HEADERS = ("auto", "none", "counts", "names")
 """What the first line of a text may be said to be: an edge (none), counts of vertices and edges, or names."""
@@ -84,7 +85,7 @@ READERS: Mapping[str, Format] = MappingProxyType({
 FORMATS: tuple[str, ...] = tuple(READERS)
 """Names that `open_source(fmt=...)` takes."""
 
-_WEB, _GRAPH = "bvgraph", ".graph"
+_WEB, _GRAPH, _EDGES = "bvgraph", ".graph", ".e"
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # in no text
 _OF_WEB = (_GRAPH, ".offsets", ".ef", ".obl")
 _BY_SUFFIX = {suffix: name for name, entry in READERS.items() for suffix in entry.suffixes}
@@ -118,14 +119,16 @@ def check_format(fmt: str) -> str:
     return name
 
 
-def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, **options: Any) -> EdgeSource:
+def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None,
+                vertices: str | Path | Sequence[str | Path] | None = None, **options: Any) -> EdgeSource:
     """The edges of one or several inputs.
 
     Parameters
     ----------
     inputs : files, globs (expanded here, sorted) and "-" for standard input. All are parts of one
         graph: same kind of ids, same declared n.
-    fmt : name in FORMATS, for all inputs; None: by content and suffix. options : the other fields of Wishes.
+    fmt : name in FORMATS, for all inputs; None: by content and suffix. vertices : files that list the vertices, see
+        vertex_lists.py. options : the other fields of Wishes.
 
     Raises InputError for inputs that are missing, empty, unreadable, of no known format, or that
     contradict each other. Headers are checked here, edges while they are read.
@@ -140,15 +143,30 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, **optio
     if wishes.ids not in IDS:
         raise InputError("unknown kind of ids", text=wishes.ids, remedy="choose one of " + ", ".join(IDS))
     sources: list[FileSource] = []
-    for name in expand(inputs):
+    names = expand(inputs)
+    for name in names:
         suffix = _format_by_name(name)
         source = Input(name, headerless=_is_headerless(fmt or suffix), encoding=wishes.encoding)
         found, reading = (fmt, None) if fmt else _found_format(source, suffix, wishes)
         reader = _reader_class(found)(source, wishes, reading)
         sources.append(cast("FileSource", TwoSides(reader)) if wishes.bipartite and reader.sides_by_ids else reader)
-    chained = ChainedSource(sources)
+    chained = ChainedSource(sources, *_vertices(vertices, names, wishes))
     chained.info()
     return chained
+
+
+def _vertices(given: str | Path | Sequence[str | Path] | None, names: Sequence[str],
+              wishes: Wishes) -> tuple[VertexList | None, bool | None]:
+    """The list of vertices beside the edges, and whether these have directions, where a file beside them says so."""
+    if given is None and PurePath(names[0]).suffix != _EDGES:
+        return None, None
+    from .vertex_lists import find_beside, find_vertices
+
+    if given is None:
+        return find_beside(names)
+    if wishes.bipartite:
+        raise InputError("a list of vertices does not say on which side each is", remedy="leave out --vertices")
+    return find_vertices(given, wishes.encoding), None
 
 
 def _format_by_name(name: str) -> str | None:

@@ -307,6 +307,8 @@ _ROWS = (
     Option("header", help="What the first line of a text is: an edge (none), counts of vertices and edges, or names.",
            choices=HEADERS, default="auto"),
     Option("encoding", help="Encoding of texts, such as latin-1. [default: UTF-8, or by its mark]", metavar="NAME"),
+    Option("vertices", help="A file that lists the vertices, also those without an edge: ids, or ids and names, which"
+           " answers then have.", metavar="FILE", of="convert", annotation="str | Path | Sequence[str | Path] | None"),
     Option("codec", help="Compression of the store; pcodec is smaller and slower than lz4.", choices=CODECS,
            default="lz4", annotation="str | None"),
     Option("codec", help="Compression of the new store. [default: as STORE]", of="reorder", choices=CODECS),
@@ -391,8 +393,8 @@ COMMANDS = {name: tuple(options.split()) for name, options in {
             " log_interval events",
     "info": "as_json check components locality profile plots sample memory threads time_limit scratch quiet"
             " log_interval events",
-    "convert": "memory scratch force fmt ids columns header encoding codec chunk order directed bipartite weights"
-               f" allow_negative {' '.join(CHECKPOINT)} threads {_PRINTING}",
+    "convert": "memory scratch force fmt ids columns header encoding vertices codec chunk order directed bipartite"
+               f" weights allow_negative {' '.join(CHECKPOINT)} threads {_PRINTING}",
     "reorder": f"order seed memory scratch force codec chunk {' '.join(CHECKPOINT)} threads {_PRINTING}",
     "generate": f"vertices seed weights memory scratch force threads {_PRINTING}",
     "verify": f"memory threads {_PRINTING}",

@@ -1,0 +1,215 @@
+"""Files that list the vertices of a graph beside its edges: `--vertices`.
+
+    ids alone         one a line (Graphalytics .v), or a column of a table with a header (Neo4j's :ID, Gephi's Id)
+    ids and names     an integer, a tab and a name (Common Crawl's hosts): the names are the ids of the store
+
+Every vertex that is listed counts, also without an edge. Graphalytics has NAME.v beside NAME.e, which is found there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..errors import InputError
+from .arrays import arrow_numbers
+from .base import Named
+from .inputs import HEAD_BYTES, Input, expand
+from .look_sample import Sample, is_integer, is_number, sample_of
+from .look_shape import NAMES
+from .source import EdgeBatch, Wishes
+
+_ID_COLUMN = re.compile(r"(?:.*:ID(?:\(.*\))?|~id|(?:node|vertex)?[_ ]?(?:id|number)|node|vertex)", re.IGNORECASE)
+_SPACE = re.compile(r".*:ID\((.+)\)", re.IGNORECASE)
+_DIRECTED = re.compile(rb"(?m)^[ \t]*graph\.[^=\s]+\.directed[ \t]*=[ \t]*(true|false)[ \t]*\r?$")
+_DIGITS = r"^[0-9]{1,19}$"
+_SEPARATORS = ("\t", ",", ";", "|")
+# The first field of every line twice, which readers of pairs take for a vertex and itself.
+_TWICE = {"": re.compile(rb"([^\r\n]+)"), "\t": re.compile(rb"([^\t\r\n]+)[^\r\n]*"),
+          " ": re.compile(rb"([^ \t\r\n]+)[^\r\n]*")}
+
+
+@dataclass(frozen=True)
+class ListForm:
+    """How a list is read. separator : between its fields, "" for ids alone. named : whether names stand behind ids.
+    skip, line : bytes before the first vertex, and the number of its line. columns : of a table, and place : of that
+    with the ids."""
+
+    separator: str
+    named: bool = False
+    skip: int = 0
+    line: int = 1
+    columns: tuple[str, ...] = ()
+    place: int = 0
+
+
+class VertexList(Named):
+    """Files that list vertices.
+
+    inputs : at least one. named : whether they have names, which are strings that are all different.
+    """
+
+    def __init__(self, inputs: Sequence[Input]) -> None:
+        self.inputs = list(inputs)
+        self._forms = [_form(source) for source in self.inputs]
+        self.named = self._forms[0].named
+        self.name = self.inputs[0].name + (f" and {len(self.inputs) - 1} more" if len(self.inputs) > 1 else "")
+        for source, form in zip(self.inputs, self._forms, strict=True):
+            if form.named != self.named:
+                raise InputError(f"this has {'names' if form.named else 'ids alone'}, unlike {self.inputs[0].name}",
+                                 path=source.name, remedy="give lists of one kind")
+        spaces = {match[1] for form in self._forms if form.columns and (
+            match := _SPACE.fullmatch(form.columns[form.place].strip()))}
+        if len(spaces) > 1:
+            raise self.error("ids of several spaces may be equal and mean other vertices", text=", ".join(spaces),
+                             remedy="write ids that differ, such as with the space in front, in lists and edges")
+
+    @property
+    def note(self) -> str:
+        """What is taken from them, in one sentence."""
+        return f"vertices are those of {self.name}" + (", by their names" if self.named else "")
+
+    def declared(self, batch_bytes: int, strings: bool, weighted: bool) -> Iterator[EdgeBatch]:
+        """Batches that declare the vertices of lists without names. Raises InputError at a line that has no id of the
+        kind that the edges have."""
+        for source, form in zip(self.inputs, self._forms, strict=True):
+            for batch in _ids(source, form, batch_bytes, strings):
+                weights = np.zeros(len(batch.src)) if weighted else None
+                yield EdgeBatch(batch.src, batch.src, weights, declares=True)
+
+    def names(self, batch_bytes: int) -> Iterator[tuple[Any, Any]]:
+        """Ids, int64[k], and names, a pyarrow string array, of lists with both. Raises InputError at a line without."""
+        from .lines import LineReader
+
+        for source, form in zip(self.inputs, self._forms, strict=True):
+            lines, n_before = LineReader(source.name, form.line, separator=_kernel_separator(form)), 0
+            with source.text(form.skip) as stream:
+                for batch in lines.names(stream, "#%", batch_bytes):
+                    yield _integers(batch.src, source.name, n_before), batch.dst
+                    n_before += len(batch.src)
+
+
+def find_vertices(names: str | Path | Sequence[str | Path], encoding: str) -> VertexList:
+    """The lists in files, globs or folders. Raises InputError."""
+    return VertexList([Input(name, encoding=encoding)
+                       for name in expand([names] if isinstance(names, str | Path) else names)])
+
+
+def find_beside(names: Sequence[str]) -> tuple[VertexList | None, bool | None]:
+    """The list NAME.v of Graphalytics beside NAME.e, and whether its properties say that edges have directions; None
+    where there is none."""
+    path = Path(names[0])
+    beside, properties = path.with_suffix(".v"), path.with_suffix(".properties")
+    if len(names) > 1 or path.suffix != ".e" or not beside.is_file():
+        return None, None
+    found = Input(str(beside))
+    lines = sample_of(found.peek(HEAD_BYTES, text=True), True).texts
+    if not lines or not all(is_integer(text.split()[0]) for text in lines):
+        return None, None
+    said = None
+    if properties.is_file():
+        with open(properties, "rb") as file:
+            said = _DIRECTED.search(file.read(HEAD_BYTES))
+    return VertexList([found]), None if said is None else said[1] == b"true"
+
+
+def _form(source: Input) -> ListForm:
+    """How this list is read. Raises InputError where two readings fit, or none."""
+    head = source.peek(HEAD_BYTES, text=True)
+    sample = sample_of(head, len(head) < HEAD_BYTES)
+    if not sample.lines:
+        raise InputError("no vertex is found", path=source.name, remedy="give one a line, or leave --vertices out")
+    header = _table(sample)
+    if header is not None:
+        return header
+    lines = sample.texts
+    separator = next((mark for mark in ("\t", " ") if all(mark in text.strip() for text in lines)), "")
+    if not separator and all("," in text for text in lines):
+        raise InputError("fields by commas need a first line that says which of them is the id", path=source.name,
+                         text=lines[0], remedy="write a header such as id,name")
+    if not separator and any("\t" in text for text in lines):
+        raise InputError("some lines have an id alone, and others more", path=source.name, text=lines[0],
+                         remedy="give every vertex a name, or none")
+    if not separator:
+        return ListForm("")
+    rows = [text.strip().split(separator if separator == "\t" else None) for text in lines]
+    if not all(is_integer(row[0]) for row in rows):
+        return ListForm("\t" if separator == "\t" else "")
+    if all(is_number(row[1]) for row in rows if len(row) > 1):
+        raise InputError("the numbers behind the ids may be names or values", path=source.name, text=lines[0],
+                         remedy="for values keep the first column alone (cut -f 1); names need a letter")
+    if separator == " " and any(len(row) > 2 for row in rows):
+        raise InputError("where a name begins and ends is not clear", path=source.name, text=lines[0],
+                         remedy="write a tab between id and name")
+    return ListForm(separator, True)
+
+
+def _table(sample: Sample) -> ListForm | None:
+    """The form of a list below a header that names a column of ids, None of others."""
+    first, skip, line = sample.lines[0].text, 0, 1
+    if len(sample.lines) > 1:
+        skip, line = sample.lines[1].offset, sample.lines[1].number
+    mark = next((mark for mark in _SEPARATORS if mark in first), "")
+    columns = tuple(first.split(mark) if mark else [first])
+    places = [i for i, name in enumerate(columns) if _ID_COLUMN.fullmatch(name.strip().strip('"'))]
+    if not places or len(sample.lines) < 2:
+        return None
+    if not mark:
+        return ListForm("", skip=skip, line=line)
+    rows = [text.split(mark) for text in sample.texts[1:]]
+    if mark == "\t" and places[0] == 0 and columns[1].strip().lower() in ("name", "label", "host", "domain") and all(
+            is_integer(row[0]) for row in rows):
+        return ListForm("\t", True, skip, line)
+    return ListForm(mark, False, skip, line, columns, places[0])
+
+
+def _kernel_separator(form: ListForm) -> int:
+    from . import kernels
+
+    return kernels.BLANKS if form.separator == " " else kernels.TABS
+
+
+def _ids(source: Input, form: ListForm, batch_bytes: int, strings: bool) -> Iterator[EdgeBatch]:
+    """Pairs of every id and itself."""
+    kind = "string" if strings else "int"
+    if form.columns:
+        from .csv_table import CsvSource
+        from .look import Reading
+
+        ends = (form.place, form.place)
+        reading = Reading("csv", form.separator, header=NAMES, names=form.columns, width=len(form.columns),
+                          columns=ends, id_kind=kind, skip=form.skip, line=form.line)
+        yield from CsvSource(source, Wishes(ids=kind), reading).batches(batch_bytes)
+        return
+    from .lines import LineReader
+
+    lines = LineReader(source.name, form.line, rewrite=partial(_TWICE[form.separator].sub, rb"\1\t\1"),
+                       closed=not form.separator, separator=_kernel_separator(form))
+    with source.text(form.skip) as stream:
+        try:
+            yield from (lines.names if strings else lines.pairs)(stream, "#%", batch_bytes)
+        except InputError as error:  # whose line has the field twice
+            text = None if error.text is None else error.text.partition("\t")[0]
+            raise InputError(error.what, path=error.path, line=error.line, text=text, remedy=error.remedy) from error
+
+
+def _integers(texts: Any, name: str, n_before: int) -> Any:
+    """Ids as int64[k]; so many came before. Raises InputError for what is none."""
+    good = pc.match_substring_regex(texts, _DIGITS)
+    wrong = None
+    if pc.all(good, min_count=0).as_py():
+        try:
+            return arrow_numbers(texts.cast(pa.int64()))
+        except pa.ArrowInvalid:
+            wrong = next(i for i, text in enumerate(texts.to_pylist()) if int(text) >= 1 << 63)
+    place = int(np.argmin(good.to_numpy(zero_copy_only=False))) if wrong is None else wrong
+    raise InputError(f"the id of vertex number {n_before + place + 1} is no integer from 0 to 2^63 - 1", path=name,
+                     text=texts[place].as_py(), remedy="fix the line")
