@@ -40,11 +40,11 @@ _STORE_BYTES_PER_ARC = 1.5
 @dataclass(frozen=True)
 class ConvertOptions:
     """memory_bytes : peak RSS of this process, None: what machine and cgroup leave. scratch : folder for temporary
-    files, None: beside the target. force : replace the target. fmt, ids, columns, header, encoding, bipartite,
-    weights : see source.py. vertices : files that list the vertices. codec, chunk_ids : see layout. directed : keep the
-    directions of arcs. threads : how many sort, merge and encode. progress : called with progress.Event. plan : buffer sizes by hand, memory_bytes is then not looked at (for tests: results never
-    depend on it). checkpoint : leave what was done when it stops, and go on from it (see writing.py); scratch files
-    lie there."""
+    files, None: beside the target. force : replace the target. fmt, ids, columns, header, encoding, bipartite, weights
+    : see source.py. vertices : files that list the vertices. codec, chunk_ids : see layout. directed : keep the
+    directions of arcs. threads : how many sort, merge and encode. progress : called with progress.Event. plan : buffer
+    sizes by hand, memory_bytes is then not looked at (for tests: results never depend on it). checkpoint : leave what
+    was done when it stops, and go on from it (see writing.py); scratch files lie there."""
 
     memory_bytes: int | None = None
     scratch: Path | None = None
