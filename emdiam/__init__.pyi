@@ -374,13 +374,14 @@ def shortest_paths(
 
 def verify(
     certificate: str | Path, store: Any, *, memory: int | str | None = None, threads: int | None = None,
-    weight: str | None = None, weighted: bool | str = False, columns: str | Sequence[str | int] | None = None,
-    progress: Listener | None = None,
+    scratch: str | Path | None = None, columns: str | Sequence[str | int] | None = None, weight: str | None = None,
+    weighted: bool | str = False, progress: Listener | None = None,
 ) -> VerifyReport:
-    """Prove again what the certificate (a path) claims of the store (opened, or a path), or of a graph of another kind
-    that `diameter` takes.
+    """Prove again what the certificate (a path, or an address) claims of the store (opened, or a path), or of a graph
+    of another kind that `diameter` takes, such as a file of edges.
 
-    memory, threads, progress : as for `diameter`. weight, weighted : of a graph that is no store, as of `exact`. A
+    memory, scratch, threads, progress : as for `diameter`. weight, weighted : of a graph that is no store, as of
+    `exact`; default: the weights that it has, if the certificate is along weights. A
     certificate that is intact and no proof gives a report with
     `verified` false and the reason. Raises InputError for a file that is no intact certificate (StoreError,
     BudgetError).

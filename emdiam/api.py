@@ -384,23 +384,31 @@ def plan(store: Any, **more: Any) -> list[Planned]:
 
 @explicit
 def verify(certificate: str | Path, store: Any, **options: Any) -> VerifyReport:
-    """Prove again what the certificate (a path) claims of the store (opened, or a path), or of a graph of another kind
-    that `diameter` takes.
+    """Prove again what the certificate (a path, or an address) claims of the store (opened, or a path), or of a graph
+    of another kind that `diameter` takes, such as a file of edges.
 
-    memory, threads, progress : as for `diameter`. weight, weighted : of a graph that is no store, as of `exact`. A
+    memory, scratch, threads, progress : as for `diameter`. weight, weighted : of a graph that is no store, as of
+    `exact`; default: the weights that it has, if the certificate is along weights. A
     certificate that is intact and no proof gives a report with
     `verified` false and the reason. Raises InputError for a file that is no intact certificate (StoreError,
     BudgetError).
     """
+    from .certificates.documents import read_certificate
     from .certificates.run import verify as verify_certificate
 
     check_keywords("verify", options)
-    keep, (progress,) = Kept(False, _weights(options), _columns(options)), _chosen("verify", options, "progress")
+    weights, columns, (progress,) = _weights(options), _columns(options), _chosen("verify", options, "progress")
     asked = parsed(options, "verify")
     memory_bytes, threads = asked.get("memory_bytes"), asked.get("threads")
-    with as_store(store, memory_bytes, threads, progress=progress, keep=keep) as (opened, _):
-        return verify_certificate(certificate, opened, memory_bytes=memory_bytes, threads=threads or available_cores(),
-                                  progress=progress)
+    document = read_certificate(certificate)  # before anything is converted
+    if document.weighted and weights is None and not is_store(store):
+        weights = WeightChoice()
+    with as_store(store, memory_bytes, threads, asked.get("scratch"), progress, keep=Kept(False, weights, columns)) as (
+            opened, origin):
+        report = verify_certificate(document, opened, memory_bytes=memory_bytes, threads=threads or available_cores(),
+                                    progress=progress)
+    report.converted = origin.converted
+    return report
 
 
 @explicit

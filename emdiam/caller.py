@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -44,11 +45,12 @@ class Origin:
     """What a temporary store was made of.
 
     rename : makes the caller's names of its ids, None: they are the same. directions_dropped : whether the graph says
-    that it is directed, some edge has no other one back, and the store has none of that.
+    that it is directed, some edge has no other one back, and the store has none of that. converted : see VerifyReport.
     """
 
     rename: Rename | None = None
     directions_dropped: bool = False
+    converted: dict[str, Any] | None = None
 
 
 def named(work: Callable[[], Any], graph: Any, origin: Origin) -> Any:
@@ -69,7 +71,7 @@ def as_store(
     """A store of a graph of any kind, for as long as the context lasts, and what it was made of. here : whether no
     other process is to open it. keep : of a graph that is no store. Raises InputError where it has not what is to be
     kept."""
-    keep = keep or Kept()
+    keep, begin = keep or Kept(), time.perf_counter()
     if is_store(graph):
         if keep.columns is not None:
             raise InputError("a store has no columns to choose the ends of edges from", remedy="leave out --columns")
@@ -87,13 +89,20 @@ def as_store(
     rename = None if labels is None else labels.__getitem__
     if here and _is_small(source):
         store = graph_in_memory(source, folder, options)
-        yield store, Origin(rename, _dropped(store.record))
+        yield store, _origin(rename, store.record, begin)
         return
     check_scratch(folder)
     with tempfile.TemporaryDirectory(prefix="emdiam-", dir=folder) as inside:
         target = Path(inside) / "graph.zarr"
         report = write_graph(source, target, options=replace(options, scratch=Path(inside)))
-        yield target, Origin(rename, _dropped(report.record))
+        yield target, _origin(rename, report.record, begin)
+
+
+def _origin(rename: Rename | None, record: StoreRecord, begin: float) -> Origin:
+    """Of a store that was just made; `begin` is when that began."""
+    return Origin(rename, _dropped(record), {
+        "format": record.source_format, "reading": record.reading, "n_pairs": record.pairs_read,
+        "seconds": time.perf_counter() - begin})
 
 
 def check_weights(graph: Store | str | Path, weights: WeightChoice) -> None:

@@ -139,9 +139,11 @@ class WeightedEccentricityClaims:
 @dataclass(frozen=True, kw_only=True)
 class SealedDocument(ABC):
     """The content of a certificate: its fields are the parts of the document, in their order. A unit, (base, exponent),
-    is that in which lengths are whole numbers; None, which the document leaves out: they are as users see them."""
+    is that in which lengths are whole numbers; None, which the document leaves out: they are as users see them.
+    weighted : whether distances are sums of weights."""
 
     format: ClassVar[str]
+    weighted: ClassVar[bool] = False
 
     graph: GraphFacts
 
@@ -188,6 +190,7 @@ class WeightedCertificate(SealedDocument):
     """Of a diameter along weights. sources : of all components."""
 
     format = "emdiam certificate of a weighted diameter"
+    weighted = True
 
     unit: Unit = None
     claims: WeightedClaims
@@ -202,6 +205,7 @@ class WeightedEccentricityCertificate(SealedDocument):
     """Of all eccentricities along weights. sources : of all components."""
 
     format = "emdiam certificate of weighted eccentricities"
+    weighted = True
 
     unit: Unit = None
     claims: WeightedEccentricityClaims
@@ -224,8 +228,8 @@ _FORMATS = {name: (kind, parts) for name, kind, parts in _formats()}
 
 
 def read_certificate(path: str | Path) -> Any:
-    """The content of the certificate at `path`, a Document of its kind. Raises InputError as read_sealed does, and for
-    what makes no sense."""
+    """The content of the certificate at `path`, or at an address, a document of its kind. Raises InputError as
+    read_sealed does, and for what makes no sense."""
     keys = {name: ("format", "version", *parts, "digest") for name, (_, parts) in _FORMATS.items()}
     document = sealed.read_sealed(path, keys, VERSION)
     with sealed.understood(path):
@@ -280,7 +284,8 @@ class VerifyReport(Shown, MemoryFigures):
     distance, over all components; proved if verified. diameter : the diameter, if it is verified, exact and the graph
     connected. traversals : sources whose distances were proposed and checked. scans : passes over all edges made here,
     beside those of the traversals. unsettled : vertices that had to be proved by pairs. pairs : products of sets of
-    them, and single pairs, that were looked at. seconds : wall seconds {total, graph, labels, pairs}.
+    them, and single pairs, that were looked at. seconds : wall seconds {total, graph, labels, pairs}. converted : of a
+    graph that was no store, what it came as: {format, reading (how a text was read), n_pairs, seconds}; else None.
     """
 
     shown: ClassVar[tuple[str, ...]] = (
@@ -302,6 +307,7 @@ class VerifyReport(Shown, MemoryFigures):
     unsettled: int = 0
     pairs: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
+    converted: dict[str, Any] | None = None
     memory_limit_bytes: int | None = None
     peak_rss_bytes: int | None = None
     version: str = ""

@@ -22,6 +22,7 @@ from .documents import (
     Claims,
     EccentricityCertificate,
     Refused,
+    SealedDocument,
     VerifyReport,
     WeightedCertificate,
     WeightedClaims,
@@ -41,10 +42,10 @@ _MEMBER_BYTES = 4
 
 
 def verify(
-    certificate: str | Path, store: Store | str | Path, *, memory_bytes: int | None = None, threads: int = 2,
-    progress: Listener | None = None,
+    certificate: SealedDocument | str | Path, store: Store | str | Path, *, memory_bytes: int | None = None,
+    threads: int = 2, progress: Listener | None = None,
 ) -> VerifyReport:
-    """Prove again what the certificate (a path) claims of the store (opened, or a path).
+    """Prove again what the certificate (its content, or a path) claims of the store (opened, or a path).
 
     memory_bytes : peak RSS of this process; default: what machine and cgroup leave. A certificate that is intact and no
     proof gives a report with `verified` false and the reason. Raises InputError for a file that is no intact
@@ -52,7 +53,7 @@ def verify(
     """
     if threads < 1:
         raise InputError("at least one thread is needed", text=str(threads))
-    said = read_certificate(certificate)
+    said = certificate if isinstance(certificate, SealedDocument) else read_certificate(certificate)
     memory = budget_bytes(memory_bytes)
     budget = ProofBudget(memory, threads, progress)
     if isinstance(store, Store):

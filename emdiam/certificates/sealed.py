@@ -17,10 +17,11 @@ from typing import Any
 
 from ..decimals import MOST_PLACES
 from ..durable import read_at_most, write_whole
-from ..errors import InputError
+from ..errors import InputError, StoreError, is_url, redacted
 
 REMEDY = "make a new one, or get an intact copy"
-_MOST_BYTES = 1 << 30
+# Of a file, and of one that is fetched, which no budget counts.
+_MOST_BYTES, _MOST_FETCHED = 1 << 30, 1 << 26
 # Of units of lengths, by their base.
 _EXPONENTS = {10: range(-MOST_PLACES, 0), 2: range(-1074, 1024)}
 _SEAL = '"00000000000000000000000000000000"}\n'
@@ -37,18 +38,12 @@ def write_sealed(path: str | Path, data: bytes) -> None:
 
 
 def read_sealed(path: str | Path, keys: Mapping[str, tuple[str, ...]], version: int) -> dict[str, Any]:
-    """The content of the certificate at `path`, without its digest.
+    """The content of the certificate at `path`, or at an address, without its digest.
 
     keys : those of each format that may be there, in their order. Raises InputError if it cannot be read, is cut,
     edited, none of ours or of a version above `version`. Nothing that it says has been proved then.
     """
-    try:
-        data = read_at_most(path, _MOST_BYTES)
-    except OSError as error:
-        raise InputError(f"the certificate cannot be read ({error.strerror})", path=path) from None
-    if data is None:
-        raise InputError(f"this has more than the {_MOST_BYTES:,} bytes of the largest certificate", path=path,
-                         remedy=REMEDY)
+    data, path = _bytes_of(path), redacted(str(path))
     document = _parsed(data, path)
     if not isinstance(document, dict) or document.get("format") not in list(keys):
         raise InputError("this is not a certificate of emdiam", path=path,
@@ -66,6 +61,26 @@ def read_sealed(path: str | Path, keys: Mapping[str, tuple[str, ...]], version: 
             raise InputError("the certificate was edited or damaged", path=path,
                              byte=_first_difference(data, whole), remedy=REMEDY)
     return document
+
+
+def _bytes_of(path: str | Path) -> bytes:
+    """What is there, of bounded size. Raises InputError."""
+    if is_url(str(path)):
+        from ..store.remote import read_object
+
+        try:
+            return read_object(str(path), _MOST_FETCHED)
+        except StoreError as error:
+            raise InputError(f"the certificate cannot be fetched: {error.what}", path=redacted(str(path)),
+                             remedy="check the address, or fetch the file and name that") from None
+    try:
+        data = read_at_most(path, _MOST_BYTES)
+    except OSError as error:
+        raise InputError(f"the certificate cannot be read ({error.strerror})", path=path) from None
+    if data is None:
+        raise InputError(f"this has more than the {_MOST_BYTES:,} bytes of the largest certificate", path=path,
+                         remedy=REMEDY)
+    return data
 
 
 @contextmanager

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
+from ..errors import is_url, redacted
 from ..progress import bounds_text
-from ..units import format_count
+from ..units import format_count, format_seconds
 from . import options
 from .answer_lines import memory_lines, seconds_line
 from .listener import listening
@@ -20,13 +22,14 @@ _NOT_PROVED = 2
 
 
 @click.command(cls=EmdiamCommand)
-@click.argument("certificate", type=click.Path(dir_okay=False, path_type=Path))
-@options.STORE
+@click.argument("certificate", type=click.Path(dir_okay=False, path_type=str))
+@click.argument("store", metavar="GRAPH", type=click.Path(path_type=str))
 @options.of("verify")
 def command(**given: Any) -> int:
-    """Prove again what a certificate says of the graph in a store.
+    """Prove again what a certificate, a file or an address, says of a graph.
 
-    The certificate may come from another store of the same graph: order, codec and chunk size do not matter. Distances
+    GRAPH is a store, or a file with edges as `emdiam convert` reads it, which is converted into a temporary store. The
+    certificate may come from another store of the same graph: format, order and chunk size do not matter. Distances
     are checked against the edges, so that neither the certificate nor the traversals are trusted.
 
     Exit code 0: all is proved. Exit code 2: the certificate is damaged, is about another graph, or does not prove what
@@ -34,13 +37,15 @@ def command(**given: Any) -> int:
     """
     from ..api import open, verify
 
-    with open(given["store"]) as store, listening(given) as listener:
-        report = verify(given["certificate"], store, progress=listener,
+    name = given["store"]
+    opened = open(name) if Path(name).is_dir() or is_url(name) else nullcontext(name)
+    with opened as graph, listening(given) as listener:
+        report = verify(given["certificate"], graph, progress=listener,
                         **options.passed(given, "certificate", "store"))
     if report.verified or given["as_json"]:
         answer(report.to_dict(), partial(report_text, verbose=given["verbose"]), given["as_json"])
     if not report.verified:
-        complain(f"emdiam: {given['certificate']}: not proved: {report.reason}")
+        complain(f"emdiam: {redacted(given['certificate'])}: not proved: {report.reason}")
     return 0 if report.verified else _NOT_PROVED
 
 
@@ -60,4 +65,14 @@ def report_text(report: dict[str, Any], verbose: bool = False) -> str:
     if report["unsettled"]:
         effort += (f"; {format_count(report['pairs'], 'comparison')} for the pairs of"
                    f" {format_count(report['unsettled'], 'vertex', 'vertices')} that traversals leave open")
-    return "\n".join([*lines, effort, seconds_line(report), *memory_lines(report, verbose)])
+    return "\n".join([*lines, *_converted_lines(report["converted"]), effort, seconds_line(report),
+                      *memory_lines(report, verbose)])
+
+
+def _converted_lines(converted: dict[str, Any] | None) -> list[str]:
+    """What was converted, where the graph was no store."""
+    if converted is None:
+        return []
+    reading = converted["reading"] and f" ({converted['reading']})"
+    return [f"input: {converted['format']}{reading}, {format_count(converted['n_pairs'], 'pair')}, converted into a"
+            f" temporary store in {format_seconds(converted['seconds'])}"]

@@ -397,7 +397,7 @@ COMMANDS = {name: tuple(options.split()) for name, options in {
                f" weights allow_negative {' '.join(CHECKPOINT)} threads {_PRINTING}",
     "reorder": f"order seed memory scratch force codec chunk {' '.join(CHECKPOINT)} threads {_PRINTING}",
     "generate": f"vertices seed weights memory scratch force threads {_PRINTING}",
-    "verify": f"memory threads {_PRINTING}",
+    "verify": f"memory threads scratch columns {_PRINTING}",
     "tradeoff": f"out methods masters seeds exact known_diameter iterations euler levels {_SIZES} workers scheduler"
                 " worker_memory worker_threads scratch time_limit checkpoint_every evict_page_cache retry no_plots"
                 " as_json quiet log_interval events",
@@ -429,7 +429,7 @@ FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "generate": _with("generate", "codec chunk progress"),
     "reorder": _with("reorder", "progress"),
     "plan": _with("plan", "columns", "no_probe"),
-    "verify": _with("verify", "weight weighted columns progress"),
+    "verify": _with("verify", "weight weighted progress"),
     "warmup": _with("warmup", "progress"),
 }
 

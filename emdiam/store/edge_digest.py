@@ -1,6 +1,7 @@
 """A digest of the graph itself: of its vertices and edges by the user's ids, however they are stored.
 
-Equal for two stores of one graph whatever the order of their vertices, their chunks and codecs.
+Equal for two stores of one graph whatever they were made of, the order of their vertices, their chunks and codecs. It
+covers the ids of all vertices, isolated ones too, and which unordered pairs are edges; neither weights nor directions.
 Definition: h(v) is a 64-bit hash of the user's id of v (a bijection of integers; strings are hashed
 by their UTF-8 bytes). The digest is blake2b over n, m, the sums modulo 2^64 of two mixes of
 h(v) over all vertices, and of two mixes of the unordered pair {h(v), h(w)} over all edges. Sums do

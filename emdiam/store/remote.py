@@ -103,9 +103,14 @@ class Objects(ABC):
         self.place, self._store = place, store
 
     @abstractmethod
-    def get(self, key: str, wanted: Wanted = None) -> tuple[memoryview, Version | None]:
-        """The bytes of an object, as many as came, and its version if that is known. Thread-safe. Raises
-        StoreError; an object that is missing is an error."""
+    def get(self, key: str, wanted: Wanted = None, most: int = MOST_BYTES) -> tuple[memoryview, Version | None]:
+        """The bytes of an object, as many as came, and its version if that is known. most : bytes that a whole object
+        may have. Thread-safe. Raises StoreError; an object that is missing is an error."""
+
+    def too_large(self, key: str, most: int) -> StoreError:
+        """The error for an object with more bytes than it may have."""
+        return StoreError(f"the object has more than the {most:,} bytes that one of its kind may have",
+                          path=self.name(key), remedy="check the address")
 
     def name(self, key: str) -> str:
         """What to call an object in an error."""
@@ -115,7 +120,7 @@ class Objects(ABC):
 class ServedObjects(Objects):
     """Objects behind HTTP or S3. store : of obstore."""
 
-    def get(self, key: str, wanted: Wanted = None) -> tuple[memoryview, Version | None]:
+    def get(self, key: str, wanted: Wanted = None, most: int = MOST_BYTES) -> tuple[memoryview, Version | None]:
         """See Objects.get. What fails for a passing reason is tried again, a few times."""
         from obstore import get
         from obstore.exceptions import BaseError
@@ -125,9 +130,8 @@ class ServedObjects(Objects):
             try:
                 answer = get(self._store, key, options=options)
                 meta = answer.meta
-                if wanted is None and meta["size"] > MOST_BYTES:
-                    raise StoreError(f"the object has {meta['size']:,} bytes, where one of metadata has at most"
-                                     f" {MOST_BYTES:,}", path=self.name(key), remedy=_COPY)
+                if wanted is None and meta["size"] > most:
+                    raise self.too_large(key, most)
                 data = memoryview(answer.bytes())
                 return data, Version(meta["size"], meta["e_tag"], meta["last_modified"].timestamp())
             except (BaseError, OSError) as error:
@@ -163,15 +167,14 @@ def failure(error: Exception, place: str) -> StoreError:
 class FsspecObjects(Objects):
     """Objects at any other address that fsspec knows, through zarr's store. store : zarr.storage.FsspecStore."""
 
-    def get(self, key: str, wanted: Wanted = None) -> tuple[memoryview, Version | None]:
+    def get(self, key: str, wanted: Wanted = None, most: int = MOST_BYTES) -> tuple[memoryview, Version | None]:
         """See Objects.get; versions are not known."""
         from zarr.abc.store import RangeByteRequest, SuffixByteRequest
         from zarr.buffer import default_buffer_prototype
 
         from .private import wait_for
 
-        request = (None if wanted is None else SuffixByteRequest(wanted) if isinstance(wanted, int)
-                   else RangeByteRequest(*wanted))
+        request = SuffixByteRequest(wanted) if isinstance(wanted, int) else RangeByteRequest(*(wanted or (0, most + 1)))
         try:
             data = wait_for(self._store.get(key, default_buffer_prototype(), request))
         except Exception as error:  # fsspec's file systems raise many types; all mean the same to a user
@@ -179,6 +182,8 @@ class FsspecObjects(Objects):
                              path=self.name(key), remedy="check the address and the server") from None
         if data is None:
             raise StoreError("the object is missing", path=self.name(key), remedy="check the address")
+        if wanted is None and len(data) > most:
+            raise self.too_large(key, most)
         return memoryview(data.to_bytes()), None
 
 
@@ -278,6 +283,13 @@ def _from_boto3() -> tuple[Any, Any]:
     if ".amazonaws.com" not in meta.endpoint_url:
         settings["endpoint"] = meta.endpoint_url
     return settings, Boto3CredentialProvider(session)
+
+
+def read_object(url: str, most: int) -> bytes:
+    """The object at an address, which has at most so many bytes. Raises StoreError, InputError."""
+    place, mark, query = url.partition("?")
+    folder, _, name = place.rpartition("/")
+    return bytes(open_objects(folder + mark + query).get(unquote(name), most=most)[0])
 
 
 def open_objects(url: str) -> Objects:

@@ -57,7 +57,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         wanted = self.headers.get("Range")
         self.server.requests.append((self.path, wanted))
-        file = self.server.root / self.path.lstrip("/")
+        file = self.server.root / self.path.partition("?")[0].lstrip("/")
         if not file.is_file():
             self._answer(404, b"")
             return
