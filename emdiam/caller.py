@@ -132,10 +132,13 @@ def declared(name: str) -> dict[str, Any] | None:
 
 
 def _has_edges(name: str) -> bool:
-    """Whether it is a file, or a member of an archive."""
+    """Whether it is a file, a member of an archive, or a folder of such files."""
+    if (Path(name) / "zarr.json").is_file():
+        return False
     from .formats.archives import split_member
+    from .formats.folders import is_folder_of_edges
 
-    return Path(name).is_file() or split_member(name) is not None
+    return Path(name).is_file() or split_member(name) is not None or is_folder_of_edges(Path(name))
 
 
 def files_of(inputs: Any) -> list[str | Path] | None:

@@ -95,6 +95,8 @@ class FileSource(Named, ABC):
         """Whether some edge in it has a direction, where only a complete pass can tell."""
         self.notes: tuple[str, ...] = ()
         """See SourceInfo."""
+        self.column_names: tuple[str, ...] = ()
+        """Of a table, as its header has them; known after `info`."""
 
     def info(self) -> SourceInfo:
         """Header facts, read once. Raises InputError."""
@@ -140,12 +142,14 @@ class ChainedSource:
     """One or more inputs, one behind the other; an EdgeSource.
 
     vertices : lists of the vertices beside the edges. directed : whether edges have directions, where a file beside
-    them says so. After a complete pass `info()` also knows what the inputs had beside the edges.
+    them says so. notes : what is to be known of the inputs, one sentence each. After a complete pass `info()` also
+    knows what the inputs had beside the edges.
     """
 
     def __init__(self, sources: Sequence[FileSource], vertices: VertexList | None = None,
-                 directed: bool | None = None) -> None:
+                 directed: bool | None = None, notes: Sequence[str] = ()) -> None:
         self._sources, self._vertices, self._directed = list(sources), vertices, directed
+        self._said = tuple(notes)
         self.rewindable = all(source.rewindable for source in sources)
         more = len(sources) - 1
         self.name = sources[0].name + (f" and {more} more" if more else "")
@@ -228,7 +232,7 @@ class ChainedSource:
 
     def _notes(self) -> tuple[str, ...]:
         lists = [] if self._vertices is None else [self._vertices.note]
-        return tuple(dict.fromkeys([*lists, *(note for source in self._sources for note in source.notes)]))
+        return tuple(dict.fromkeys([*self._said, *lists, *(note for source in self._sources for note in source.notes)]))
 
     def position_bytes(self) -> int:
         """Compressed bytes consumed so far, over all inputs."""

@@ -25,6 +25,7 @@ from ..errors import BudgetError
 from ..units import format_size
 from .arrow_edges import ArrowEdges, rows_per_batch
 from .base import FileSource
+from .inputs import EmptyInputError
 from .source import EdgeBatch, SourceInfo
 from .tables import TableColumn, dropped_columns, edge_ends
 
@@ -62,7 +63,9 @@ class ColumnFile(ArrowEdges, FileSource):
 
     def _read_info(self) -> SourceInfo:
         with self._opened() as file:
-            columns, rows = self._columns(self._schema(file)), self._n_rows(file)
+            schema = self._schema(file)
+            columns, rows = self._columns(schema), self._n_rows(file)
+        self.column_names = tuple(schema.names)
         self.weight_kind = columns.weight_kind
         return self._facts(n_entries=None if columns.listed else rows, directed=True,
                            id_kind=columns.kind if self.ids == "auto" else self.ids, weights=columns.weight_kind,
@@ -135,7 +138,7 @@ class ArrowSource(ColumnFile):
             places = [*columns.ids, *([] if columns.weight is None else [columns.weight])]
         first = next(self._batches_with(places), None)
         if first is None:
-            raise self.error("the table has no rows", remedy=AGAIN)
+            raise EmptyInputError("the table has no rows", path=self.name, remedy=AGAIN)
         self.memory_bytes = max(_LEAST_BYTES, _COPIES * first.nbytes)
         return info
 
@@ -192,7 +195,7 @@ class ParquetSource(ColumnFile):
 
     def _n_rows(self, file: pq.ParquetFile) -> int:
         if file.metadata.num_rows <= 0:
-            raise self.error("the table has no rows", remedy=AGAIN)
+            raise EmptyInputError("the table has no rows", path=self.name, remedy=AGAIN)
         return int(file.metadata.num_rows)
 
     def _pieces(self, file: pq.ParquetFile, places: list[int], batch_bytes: int, kind: str) -> Iterator[Any]:

@@ -90,6 +90,7 @@ class CsvSource(TextSource):
 
     def _read_info(self) -> SourceInfo:
         header, reading = self._header(), self.look()
+        self.column_names = reading.names
         weighed = {} if self.weights is None else {"weights": WHOLE, "weight_name": header.names[header.weight].strip()}
         return self._facts(directed=True, id_kind=reading.id_kind, reading=reading.why, **weighed)
 

@@ -35,6 +35,12 @@ from .streams import (
 )
 
 STDIN = "-"
+
+
+class EmptyInputError(InputError):
+    """An input without a record, which among others of one folder is no fault."""
+
+
 _ARCHIVE_HEAD = 512
 _OWN_ARCHIVE = "npz"  # a zip archive that is a format
 
@@ -71,7 +77,7 @@ def _checked_stat(path: Path) -> tuple[int | None, bool]:
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error})", path=path) from error
     if stat.S_ISDIR(status.st_mode):
-        raise InputError("this is a directory", path=path, remedy="name the files in it, e.g. with a glob")
+        raise InputError("this is a folder", path=path, remedy="name a file, or the files in it by a glob")
     regular = stat.S_ISREG(status.st_mode)
     if regular and status.st_size == 0:
         raise InputError("the file is empty", path=path, remedy="fetch or write it again")
@@ -259,8 +265,8 @@ def text_head(source: Input, parse: Callable[[bytes, bool], T | None]) -> T:
             return result
         if complete:
             break
-    raise InputError("no edge and no header is found", path=source.name,
-                     remedy="check that this is a graph, or name its format with --format")
+    raise EmptyInputError("no edge and no header is found", path=source.name,
+                          remedy="check that this is a graph, or name its format with --format")
 
 
 def lines_with_text(head: bytes, mark: bytes = b"\n") -> Iterator[tuple[int, int]]:

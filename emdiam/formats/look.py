@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import InputError
 from . import look_shape as shape
-from .inputs import Input
+from .inputs import EmptyInputError, Input
 from .look_sample import (
     Fields,
     Sample,
@@ -97,8 +97,8 @@ def look(head: bytes, complete: bool, name: str, wishes: Wishes) -> Reading:
     if found is not None:
         return found
     if not sample.lines:
-        raise InputError("no edge and no header is found", path=name,
-                         remedy="check that this is a graph, or name its format with --format")
+        raise EmptyInputError("no edge and no header is found", path=name,
+                              remedy="check that this is a graph, or name its format with --format")
     declared = declared_separator(sample.lines[0].text)
     if declared:
         sample = replace(sample, lines=sample.lines[1:])
@@ -196,7 +196,7 @@ def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wi
     kind, n_lines = _header(base, fields, name, wishes)
     rest = fields.records[n_lines:]
     if not rest:
-        raise InputError("no record follows the header", path=name, remedy="fetch or write it again")
+        raise EmptyInputError("no record follows the header", path=name, remedy="fetch or write it again")
     width = Fields(fields.separator, rest).width
     base = replace(base, header=kind, width=width, record=rest[0],
                    closed=wishes.format is None and width == 2 and len(rest) > 2)

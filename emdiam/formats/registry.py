@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InputError, no_such
+from ..units import format_count
 
 if TYPE_CHECKING:
     from .base import FileSource
@@ -125,8 +126,8 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None,
 
     Parameters
     ----------
-    inputs : files, globs (expanded here, sorted) and "-" for standard input. All are parts of one
-        graph: same kind of ids, same declared n.
+    inputs : files, globs (expanded here, sorted), folders (see folders.py) and "-" for standard input. All are parts of
+        one graph: same kind of ids, same declared n.
     fmt : name in FORMATS, for all inputs; None: by content and suffix. vertices : files that list the vertices, see
         vertex_lists.py. options : the other fields of Wishes.
 
@@ -134,25 +135,42 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None,
     contradict each other. Headers are checked here, edges while they are read.
     """
     from .base import IDS, ChainedSource
-    from .inputs import Input, expand
-    from .source import TwoSides, Wishes, check_header, two_columns
+    from .folders import Parts
+    from .inputs import expand
+    from .source import Wishes, check_header, two_columns
 
     fmt = None if fmt is None else check_format(fmt)
     wishes = Wishes(fmt, **{**options, "columns": two_columns(options.get("columns"))})
     check_header(wishes.header)
     if wishes.ids not in IDS:
         raise InputError("unknown kind of ids", text=wishes.ids, remedy="choose one of " + ", ".join(IDS))
-    sources: list[FileSource] = []
+    folders = {str(item): Parts(Path(item)) for item in inputs if Path(item).is_dir()}
     names = expand(inputs)
+    sources: list[FileSource] = []
+    notes: list[str] = []
     for name in names:
-        suffix = _format_by_name(name)
-        source = Input(name, headerless=_is_headerless(fmt or suffix), encoding=wishes.encoding)
-        found, reading = (fmt, None) if fmt else _found_format(source, suffix, wishes)
-        reader = _reader_class(found)(source, wishes, reading)
-        sources.append(cast("FileSource", TwoSides(reader)) if wishes.bipartite and reader.sides_by_ids else reader)
-    chained = ChainedSource(sources, *_vertices(vertices, names, wishes))
+        parts = folders.get(name)
+        if parts is None:
+            sources.append(_reader(name, wishes))
+            continue
+        parts.check_wanted([*(wishes.columns or ()), *([wishes.weights.column] if wishes.weights else [])])
+        sources += parts.readers(lambda file: _reader(file, wishes))
+        notes += [f"{format_count(parts.n_empty, 'part')} of {name} without a record"] if parts.n_empty else []
+    chained = ChainedSource(sources, *_vertices(vertices, names, wishes), notes)
     chained.info()
     return chained
+
+
+def _reader(name: str, wishes: Wishes) -> FileSource:
+    """The reader of one file. Raises InputError."""
+    from .inputs import Input
+    from .source import TwoSides
+
+    fmt, suffix = wishes.format, _format_by_name(name)
+    source = Input(name, headerless=_is_headerless(fmt or suffix), encoding=wishes.encoding)
+    found, reading = (fmt, None) if fmt else _found_format(source, suffix, wishes)
+    reader = _reader_class(found)(source, wishes, reading)
+    return cast("FileSource", TwoSides(reader)) if wishes.bipartite and reader.sides_by_ids else reader
 
 
 def _vertices(given: str | Path | Sequence[str | Path] | None, names: Sequence[str],
@@ -197,13 +215,13 @@ def _reader_class(named: str) -> type[FileSource]:
 def _found_format(source: Input, suffix: str | None, wishes: Wishes) -> tuple[str, Reading | None]:
     """The format of an input that the user does not name: by its mark, else by its suffix, else by a look at its lines,
     which is returned too."""
-    from .inputs import HEAD_BYTES
+    from .inputs import HEAD_BYTES, EmptyInputError
     from .look import reading_of
     from .marks import ZIP, find_mark
 
     head = source.peek(HEAD_BYTES, text=True)
     if not head:
-        raise InputError("the input is empty", path=source.name, remedy="fetch or write it again")
+        raise EmptyInputError("the input is empty", path=source.name, remedy="fetch or write it again")
     if _is_headerless(suffix):
         return str(suffix), None
     mark = find_mark(head)

@@ -147,12 +147,13 @@ def test_a_file_that_looks_like_a_glob(tmp_path):
     [
         ("*.none", "no file matches"),
         ("missing.txt", "no such file"),
-        (".", "directory"),
+        ("folder", "no files in the folder"),
         ("file.txt/x", "cannot be read"),
     ],
 )
 def test_inputs_that_are_none(tmp_path, pattern, what):
     write(tmp_path, b"1 2\n", "file.txt")
+    (tmp_path / "folder").mkdir()
     error = fault_of(tmp_path / pattern)
     assert what in error.what and str(tmp_path) in str(error)
 

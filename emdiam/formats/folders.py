@@ -1,0 +1,146 @@
+"""Folders whose files together are one list of edges: part-00000, part-00001, ... of Spark, Hive, Dask and others, in
+folders KEY=VALUE if they are partitioned.
+
+Files are read in the order of their paths. Names that begin with _ or a dot are those of the programs that wrote them
+(_SUCCESS, .crc); a file of another kind than the others is refused by its name. Parts without a record are passed over.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from ..errors import InputError
+from .inputs import EmptyInputError
+from .registry import compression_suffix, format_of_file, format_suffix
+
+if TYPE_CHECKING:
+    from .base import FileSource
+
+_STORE = "zarr.json"
+_PART = "part-"
+_LISTS = (".txt", ".tsv", ".tab", ".el", ".wel", ".edges", ".edgelist", ".links")
+_BY_GLOB = "name the files that have the edges by a glob"
+_HANDED = "whose log says which of its files count"
+# Folders by which tables are known that are more than their files, and what they are.
+_TABLES = {"_delta_log": "a table of Delta Lake", ".hoodie": "a table of Hudi"}
+
+
+def is_folder_of_edges(path: Path) -> bool:
+    """Whether it is a folder, no store, and the first of its files may have edges."""
+    if not path.is_dir() or (path / _STORE).is_file():
+        return False
+    first = next(_files(path), None)
+    return first is not None and _may_have_edges(first)
+
+
+def files_of_folder(folder: Path) -> list[str]:
+    """The files in a folder and in those within, by their paths; empty ones are left out.
+
+    Raises InputError for what is no folder of edges: a store, a table that is more than its files, files of several
+    kinds, none at all.
+    """
+    if (folder / _STORE).is_file():
+        raise InputError("this is a store", path=folder, remedy="give it alone, as emdiam reorder takes it")
+    for name, what in _TABLES.items():
+        if (folder / name).is_dir():
+            raise InputError(f"this is {what}, {_HANDED}", path=folder,
+                             remedy="write its edges to Parquet, or hand an Arrow stream of them to emdiam.convert")
+    if any((folder / "metadata").glob("*.metadata.json")):
+        raise InputError(f"this is a table of Iceberg, {_HANDED}", path=folder,
+                         remedy="write its edges to Parquet, or hand an Arrow stream of them to emdiam.convert")
+    files = list(_files(folder))
+    foreign = next((file for file in files if not _may_have_edges(file)), None)
+    if foreign is not None:
+        raise InputError("a file in the folder is of no format of edges", path=foreign, remedy=_BY_GLOB)
+    other = next((file for file in files if format_suffix(file.name) != format_suffix(files[0].name)), None)
+    if other is not None:
+        raise InputError(f"a file in the folder is of another kind than {files[0]}", path=other, remedy=_BY_GLOB)
+    full = [str(file) for file in files if file.stat().st_size]
+    if not full:
+        what = "all files in the folder are empty" if files else "there are no files in the folder"
+        raise InputError(what, path=folder, remedy="name the folder that has the files with edges")
+    return full
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Files below, by their paths, but those of programs. Raises InputError for a folder that cannot be read."""
+
+    def refuse(error: OSError) -> None:
+        raise InputError(f"cannot be read ({error.strerror or error})", path=error.filename) from error
+
+    for base, folders, names in os.walk(folder, onerror=refuse):
+        entries = sorted([*folders, *names])
+        inner = set(folders)
+        folders[:] = []
+        for name in entries:
+            if name.startswith(("_", ".")):
+                continue
+            if name in inner:
+                yield from _files(Path(base) / name)
+            else:
+                yield Path(base) / name
+
+
+def _may_have_edges(file: Path) -> bool:
+    """Whether a name is that of a file of edges: by its suffix, or a part without one."""
+    suffix = format_suffix(file.name)
+    return file.name != _STORE and (suffix in _LISTS or format_of_file(file.name) is not None or (
+        file.name.startswith(_PART) and (suffix == "" or suffix[1:].isdigit())) or (
+        not suffix and compression_suffix(file.name) is not None))
+
+
+def partition_keys(folder: Path, files: Sequence[str]) -> tuple[str, ...]:
+    """Names of the keys in KEY=VALUE between the folder and its files."""
+    keys: dict[str, None] = {}
+    for file in files:
+        for part in Path(file).relative_to(folder).parts[:-1]:
+            key, is_partition, _ = part.partition("=")
+            if is_partition:
+                keys[unquote(key)] = None
+    return tuple(keys)
+
+
+class Parts:
+    """The files of one folder, as they are opened. folder : their own. keys : of its partitions."""
+
+    def __init__(self, folder: Path) -> None:
+        self.files = files_of_folder(folder)
+        self.folder, self.keys = folder, partition_keys(folder, self.files)
+        self.n_empty = 0
+        self._first: FileSource | None = None
+
+    def check_wanted(self, columns: Sequence[str]) -> None:
+        """Raise InputError for a column that is a key of partitions, which files do not have."""
+        wanted = next((name for name in columns if name in self.keys), None)
+        if wanted is not None:
+            raise InputError(f"{wanted} is a key of the folder's partitions, and no column of its files",
+                             path=self.folder, remedy="hand an Arrow stream of the table to emdiam.convert")
+
+    def readers(self, opened: Callable[[str], FileSource]) -> Iterator[FileSource]:
+        """A reader of every part that has records. Raises InputError where the format or the columns of one are not
+        those of the first, and where no part has any."""
+        for file in self.files:
+            try:
+                source = opened(file)
+                source.info()
+            except EmptyInputError:
+                self.n_empty += 1
+                if self.n_empty == len(self.files):
+                    raise
+                continue
+            self._check_alike(source)
+            yield source
+
+    def _check_alike(self, source: FileSource) -> None:
+        format_, columns = source.info().format, source.column_names
+        first = self._first = self._first or source
+        if format_ != first.info().format:
+            raise source.error(f"this is {format_}, and {first.name} in the same folder is {first.info().format}",
+                               remedy=_BY_GLOB)
+        if columns and first.column_names and columns != first.column_names:
+            raise source.error(f"its columns ({', '.join(columns)}) are not those of {first.name}"
+                               f" ({', '.join(first.column_names)})", remedy=_BY_GLOB)
