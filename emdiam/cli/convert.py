@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 def command(**given: Any) -> int:
     """Convert edge lists into a store within a memory budget.
 
-    INPUT is a file, a folder of parts, a glob or - for standard input; several make one graph. Known are text edge lists, CSV,
-    Matrix Market, DIMACS, METIS, ECL, GAPBS, scipy .npz and Parquet, also compressed as .gz, .bz2, .xz or .zst, and
-    BVGraph of WebGraph. Edges are taken as undirected, unless --directed says otherwise; loops and duplicates are
-    dropped and counted.
+    INPUT is a file, a folder of parts, a glob or - for standard input; several make one graph. Known are text edge
+    lists, CSV, Matrix Market, DIMACS, METIS, ECL, GAPBS, scipy .npz and Parquet, also compressed as .gz, .bz2, .xz or
+    .zst, and BVGraph of WebGraph. Edges are taken as undirected, unless --directed says otherwise; loops and duplicates
+    are dropped and counted.
 
     STORE appears only when it is complete.
     """
