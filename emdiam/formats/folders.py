@@ -2,7 +2,7 @@
 folders KEY=VALUE if they are partitioned.
 
 Files are read in the order of their paths. Names that begin with _ or a dot are those of the programs that wrote them
-(_SUCCESS, .crc); a file of another kind than the others is refused by its name. Parts without a record are passed over.
+(_SUCCESS, .crc); a file of another kind than the others is refused by its name. FolderParts without a record are passed over.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def partition_keys(folder: Path, files: Sequence[str]) -> tuple[str, ...]:
     return tuple(keys)
 
 
-class Parts:
+class FolderParts:
     """The files of one folder, as they are opened. folder : their own. keys : of its partitions."""
 
     def __init__(self, folder: Path) -> None:

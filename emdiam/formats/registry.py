@@ -135,7 +135,7 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None,
     contradict each other. Headers are checked here, edges while they are read.
     """
     from .base import IDS, ChainedSource
-    from .folders import Parts
+    from .folders import FolderParts
     from .inputs import expand
     from .source import Wishes, check_header, two_columns
 
@@ -144,7 +144,7 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None,
     check_header(wishes.header)
     if wishes.ids not in IDS:
         raise InputError("unknown kind of ids", text=wishes.ids, remedy="choose one of " + ", ".join(IDS))
-    folders = {str(item): Parts(Path(item)) for item in inputs if Path(item).is_dir()}
+    folders = {str(item): FolderParts(Path(item)) for item in inputs if Path(item).is_dir()}
     names = expand(inputs)
     sources: list[FileSource] = []
     notes: list[str] = []
