@@ -2,7 +2,8 @@
 folders KEY=VALUE if they are partitioned.
 
 Files are read in the order of their paths. Names that begin with _ or a dot are those of the programs that wrote them
-(_SUCCESS, .crc); a file of another kind than the others is refused by its name. FolderParts without a record are passed over.
+(_SUCCESS, .crc); a file of another kind than the others is refused by its name. Parts without a record
+are passed over.
 """
 
 from __future__ import annotations
