@@ -15,25 +15,36 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
+from .centrality import (
+    OTHER_METHODS,
+    average_shortest_path_length,
+    barycenter,
+    closeness_centrality,
+    global_efficiency,
+    harmonic_centrality,
+    wiener_index,
+)
+from .paths import hop_lengths, shortest_path, shortest_path_length, weighted_lengths
+
 if TYPE_CHECKING:
-    from .graph import BackendGraph, Rows
+    from .graph import BackendGraph
 
 # Written out: tools that read the source take no starred names. A test compares them with FUNCTIONS.
 __all__ = [
-    "all_pairs_dijkstra_path_length", "all_pairs_shortest_path_length", "approximate_diameter", "bfs_layers",
-    "can_run", "center", "convert_from_nx", "convert_to_nx", "descendants_at_distance", "diameter",
-    "eccentricity", "harmonic_diameter", "periphery", "radius", "should_run",
-    "single_source_dijkstra_path_length", "single_source_shortest_path_length",
-    "single_target_shortest_path_length",
+    "all_pairs_dijkstra_path_length", "all_pairs_shortest_path_length", "approximate_diameter",
+    "average_shortest_path_length", "barycenter", "bfs_layers", "can_run", "center", "closeness_centrality",
+    "convert_from_nx", "convert_to_nx", "descendants_at_distance", "diameter", "eccentricity", "global_efficiency",
+    "harmonic_centrality", "harmonic_diameter", "periphery", "radius", "shortest_path", "shortest_path_length",
+    "should_run", "single_source_dijkstra_path_length", "single_source_shortest_path_length",
+    "single_target_shortest_path_length", "wiener_index",
 ]
 
 # Before, single_target_shortest_path_length gave an iterator, and a reason for False was taken for True.
 _OLDEST = (3, 5)
-# Below so many nodes networkx has answered before the graph is converted: functions that search from every node, and
-# those that search once.
-_FEW_NODES, _FEW_NODES_ONCE = 30, 1000
 _ONCE = {"approximate_diameter", "single_source_shortest_path_length", "single_target_shortest_path_length",
          "single_source_dijkstra_path_length", "bfs_layers", "descendants_at_distance"}
+# Arguments with which a function searches once.
+_ENDS = ("source", "target", "u")
 # Numbers below it are the same as floats.
 _MOST_CUTOFF = 1 << 53
 
@@ -60,11 +71,16 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool
         given = _given(name, args, kwargs)
     except TypeError as error:
         return f"the arguments do not fit: {error}"
-    graph, weight = given["G"], given.get("weight")
+    graph, weight = given["G"], given.get("distance" if name.endswith("_centrality") else "weight")
     if not (isinstance(graph, nx.Graph) or getattr(graph, "__networkx_backend__", None) == "emdiam"):
         return "this is no graph of networkx"
     if given.get("sp") is not None:
         return "the distances are given, and nothing is left to compute"
+    if given.get("attr") is not None:
+        return "the sums of distances are to be attributes of the nodes of a graph of networkx"
+    method = given.get("method")
+    if method in OTHER_METHODS and not (weight is None and name.startswith("shortest_path")):
+        return f"the method is {method}, which does other sums"
     if name.endswith("dijkstra_path_length") and not _is_cutoff(given.get("cutoff")):
         return "the cutoff is no number below 2^53"
     return True if weight is None else _can_weigh(graph, weight, given)
@@ -91,7 +107,11 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
     given = _given(name, args, kwargs)
     if given.get("e") is not None:
         return "eccentricities are given, and nothing is left to compute"
-    n, few = len(given["G"]), _FEW_NODES_ONCE if name in _ONCE else _FEW_NODES
+    ends = sum(given.get(end) is not None for end in _ENDS)
+    if ends == 2:
+        return "networkx searches from both nodes, and meets few others"
+    config = nx.config.backends.emdiam
+    n, few = len(given["G"]), config.few_nodes_once if ends or name in _ONCE else config.few_nodes
     return True if n >= few else f"networkx answers for {n} nodes before they are converted"
 
 
@@ -239,7 +259,7 @@ def single_source_shortest_path_length(G: BackendGraph, source: Any,
     """networkx.single_source_shortest_path_length: in the order in which the search meets the nodes."""
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} is not in G")
-    return _lengths(G, source, cutoff)
+    return hop_lengths(G, source, cutoff)
 
 
 def single_target_shortest_path_length(G: BackendGraph, target: Any,
@@ -247,14 +267,14 @@ def single_target_shortest_path_length(G: BackendGraph, target: Any,
     """networkx.single_target_shortest_path_length: in the order in which the search meets the nodes."""
     if target not in G:
         raise nx.NodeNotFound(f"Target {target} is not in G")
-    return _lengths(G, target, cutoff, "in")
+    return hop_lengths(G, target, cutoff, "in")
 
 
 def all_pairs_shortest_path_length(G: BackendGraph,
                                    cutoff: float | None = None) -> Iterator[tuple[Any, dict[Any, int]]]:
     """networkx.all_pairs_shortest_path_length: a node and its dict of lengths at a time."""
     for node in G:
-        yield node, _lengths(G, node, cutoff)
+        yield node, hop_lengths(G, node, cutoff)
 
 
 def single_source_dijkstra_path_length(G: BackendGraph, source: Any, cutoff: float | None = None,
@@ -263,14 +283,14 @@ def single_source_dijkstra_path_length(G: BackendGraph, source: Any, cutoff: flo
     for node in {source}:  # with the error of networkx for what cannot be hashed
         if node not in G:
             raise nx.NodeNotFound(f"Node {node} not found in graph")
-    return _weighted_lengths(G, source, cutoff, weight)
+    return weighted_lengths(G, source, cutoff, weight)
 
 
 def all_pairs_dijkstra_path_length(G: BackendGraph, cutoff: float | None = None,
                                    weight: str | None = "weight") -> Iterator[tuple[Any, dict[Any, Any]]]:
     """networkx.all_pairs_dijkstra_path_length: a node and its dict of distances at a time."""
     for node in G:
-        yield node, _weighted_lengths(G, node, cutoff, weight)
+        yield node, weighted_lengths(G, node, cutoff, weight)
 
 
 def bfs_layers(G: BackendGraph, sources: Any) -> Iterator[list[Any]]:
@@ -295,18 +315,3 @@ def descendants_at_distance(G: BackendGraph, source: Any, distance: Any) -> set[
     if source not in G:
         raise nx.NetworkXError(f"The node {source} is not in the graph.")
     return next((set(layer) for i, layer in enumerate(bfs_layers(G, source)) if i == distance), set())
-
-
-def _lengths(graph: BackendGraph, source: Any, cutoff: float | None, rows: Rows = "out") -> dict[Any, int]:
-    """Distances of the nodes within `cutoff` (beginning with whole steps below it) of a node of the graph."""
-    limit = None if cutoff is None else math.ceil(min(cutoff, len(graph))) if cutoff > 0 else 0
-    reached, distances = graph.search([graph.index[source]], limit, rows)
-    lengths = {source: 0}
-    lengths.update(zip(graph.names(reached), distances.tolist(), strict=True))
-    return lengths
-
-
-def _weighted_lengths(graph: BackendGraph, source: Any, cutoff: float | None, weight: str | None) -> dict[Any, Any]:
-    """Distances along weights of the nodes within `cutoff` of a node of the graph."""
-    reached, distances = graph.along(weight).search(graph.index[source], cutoff)
-    return {source: 0, **dict(zip(graph.names(reached), distances, strict=True))}

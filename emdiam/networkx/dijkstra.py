@@ -1,7 +1,7 @@
 """Dijkstra's algorithm over arrays in memory, in the order of networkx: by distance, then by when a vertex was given
 that distance. Where a weight is negative it also finds what networkx finds.
 
-Source: Dijkstra (1959), with a binary heap in which a vertex is once. Bytes a vertex: 49. Kernels run without the
+Source: Dijkstra (1959), with a binary heap in which a vertex is once. Bytes a vertex: 57. Kernels run without the
 interpreter's lock.
 """
 
@@ -22,6 +22,7 @@ from .weights import ArcWeights, WeightedSearches
 FEW_STEPS = 5_000_000
 _UNSEEN, _SETTLED = -1, -2
 _CONTRADICTION = -1
+_NO_TARGET = -1
 
 
 class ArraySearches(WeightedSearches):
@@ -34,13 +35,27 @@ class ArraySearches(WeightedSearches):
 
     def search(self, source: int, cutoff: float | None = None) -> tuple[np.ndarray, list[Any]]:
         """See WeightedSearches; in the order in which networkx settles them."""
+        queue, distances, whole, _ = self._searched(source, cutoff=cutoff)
+        return queue, self.weights.numbers(distances[queue], whole[queue])
+
+    def tree(self, source: int) -> tuple[np.ndarray, np.ndarray]:
+        """See WeightedSearches; in the order in which networkx settles them, and with its predecessors."""
+        queue, _, _, before = self._searched(source)
+        return queue, before[queue]
+
+    def distance(self, source: int, target: int) -> Any:
+        """See WeightedSearches; the search ends at the target, as that of networkx."""
+        queue, distances, whole, _ = self._searched(source, target)
+        return self.weights.numbers(distances[queue], whole[queue])[-1] if queue[-1] == target else None
+
+    def _searched(self, source: int, target: int = _NO_TARGET, cutoff: float | None = None) -> tuple[np.ndarray, ...]:
+        """The vertices in the order in which they are settled; of all vertices the distances, whether these are
+        integers, and the predecessors, which count for those that are settled alone."""
         state = self._state()
-        queue, distances, whole = state[:3]
-        reached = search(*self._rows, source, np.inf if cutoff is None else float(cutoff), *state)
+        reached = search(*self._rows, source, target, np.inf if cutoff is None else float(cutoff), *state)
         if reached == _CONTRADICTION:
             raise contradiction()
-        queue = queue[:reached]
-        return queue, self.weights.numbers(distances[queue], whole[queue])
+        return state[0][:reached], state[1], state[2], state[-1]
 
     def eccentricities(self, positions: Sequence[int] | None = None) -> list[Any]:
         """See WeightedSearches. Those of all vertices are computed once."""
@@ -102,10 +117,10 @@ class ArraySearches(WeightedSearches):
 
     def _state(self) -> tuple[np.ndarray, ...]:
         """Vertices in the order in which they are settled; their distances, and whether these are integers; the heap,
-        where in it each is, and when it was given its distance."""
+        where in it each is, and when it was given its distance; the vertex before each, which the source has not."""
         n = self.order
         return (np.empty(n, np.int64), np.empty(n, self.weights.costs.dtype), np.empty(n, bool), np.empty(n, np.int64),
-                np.full(n, _UNSEEN, np.int64), np.empty(n, np.int64))
+                np.full(n, _UNSEEN, np.int64), np.empty(n, np.int64), np.full(n, -1, np.int64))
 
 
 def contradiction() -> ValueError:
@@ -123,9 +138,12 @@ _sift_up, _sift_down = heap_of(_before)
 
 
 @kernel
-def search(indptr, indices, costs, whole_arcs, source, cutoff, queue, distances, whole, heap, place, turns):
-    """Search from `source` up to the distance `cutoff`; returns how many vertices were reached, r: they are queue[:r],
-    in the order in which they were settled; or _CONTRADICTION. Others: see ArraySearches and its _state."""
+def search(
+        indptr, indices, costs, whole_arcs, source, target, cutoff, queue, distances, whole, heap, place, turns,
+        before):
+    """Search from `source` up to the distance `cutoff`, or until `target` is settled; returns how many vertices were
+    reached, r: they are queue[:r], in the order in which they were settled; or _CONTRADICTION. Others: see
+    ArraySearches and its _state."""
     distances[source], whole[source], turns[source] = 0, True, 0
     heap[0], place[source] = source, 0
     size, turn, reached, keys = 1, 1, 0, (distances, turns)
@@ -137,6 +155,8 @@ def search(indptr, indices, costs, whole_arcs, source, cutoff, queue, distances,
         place[v] = _SETTLED
         queue[reached] = v
         reached += 1
+        if v == target:
+            break
         for p in range(indptr[v], indptr[v + 1]):
             u = np.int64(indices[p])
             new = distances[v] + costs[p]
@@ -147,7 +167,7 @@ def search(indptr, indices, costs, whole_arcs, source, cutoff, queue, distances,
                 if new < distances[u]:
                     return np.int64(_CONTRADICTION)
             elif at == _UNSEEN or new < distances[u]:
-                distances[u], turns[u] = new, turn
+                distances[u], turns[u], before[u] = new, turn, v
                 turn += 1
                 if len(whole_arcs):
                     whole[u] = whole[v] and whole_arcs[p]
@@ -160,15 +180,16 @@ def search(indptr, indices, costs, whole_arcs, source, cutoff, queue, distances,
 
 @kernel
 def eccentricities(
-        indptr, indices, costs, whole_arcs, sources, queue, distances, whole, heap, place, turns, out, out_whole):
+        indptr, indices, costs, whole_arcs, sources, queue, distances, whole, heap, place, turns, before, out,
+        out_whole):
     """out[i], out_whole[i] = the largest distance from sources[i], the first of these; stops at a source that does not
     reach all vertices. Returns how many are done, and the result of the last search."""
     n = len(queue)
     reached = np.int64(n)
     for i in range(len(sources)):
         place[:] = _UNSEEN
-        reached = search(indptr, indices, costs, whole_arcs, sources[i], np.inf, queue, distances, whole, heap, place,
-                         turns)
+        reached = search(indptr, indices, costs, whole_arcs, sources[i], _NO_TARGET, np.inf, queue, distances, whole,
+                         heap, place, turns, before)
         if reached != n:
             return i, reached
         farthest = queue[0]
@@ -181,14 +202,14 @@ def eccentricities(
 
 @kernel
 def sum_of_inverses(
-        indptr, indices, costs, whole_arcs, queue, distances, whole, heap, place, turns):
+        indptr, indices, costs, whole_arcs, queue, distances, whole, heap, place, turns, before):
     """The sum of 1 / d over all distances d between two vertices but 0, source by source, by increasing distance; and
     the result of the last search."""
     total, reached = 0.0, np.int64(0)
     for source in range(len(queue)):
         place[:] = _UNSEEN
-        reached = search(indptr, indices, costs, whole_arcs, source, np.inf, queue, distances, whole, heap, place,
-                         turns)
+        reached = search(indptr, indices, costs, whole_arcs, source, _NO_TARGET, np.inf, queue, distances, whole, heap,
+                         place, turns, before)
         if reached == _CONTRADICTION:
             break
         for k in range(reached):

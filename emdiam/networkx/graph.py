@@ -5,8 +5,9 @@ Vertices are *positions* here, 0 to n - 1 in the order in which networkx iterate
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any, Literal
@@ -15,6 +16,7 @@ import networkx as nx
 import numpy as np
 
 from .dijkstra import ArraySearches
+from .sums import centralities, pairs_of, sums_of
 from .weights import ArcWeights, WeightedSearches, unit_weights, weights_of
 
 # The rows that a search goes over: of neighbours, or of a directed graph of successors ("out"), of predecessors in the
@@ -70,6 +72,14 @@ class BackendGraph(ABC):
     order = number_of_nodes
 
     @abstractmethod
+    def number_of_edges(self) -> int:
+        """Edges, as networkx counts them."""
+
+    def __str__(self) -> str:
+        """What networkx writes of it."""
+        return f"Graph with {len(self)} nodes and {self.number_of_edges()} edges"
+
+    @abstractmethod
     def to_networkx(self) -> nx.Graph:
         """The graph as one of networkx, in memory, without attributes, loops and multiple edges."""
 
@@ -117,8 +127,38 @@ class BackendGraph(ABC):
         return self.farthest(0)[0] == n and (not self.is_directed() or self.farthest(0, "in")[0] == n)
 
     def sum_of_inverses(self) -> float:
-        """The sum of 1 / d over all distances d of a vertex from another, in the order of networkx."""
-        return self.along(None).sum_of_inverses()
+        """The sum of 1 / d over all distances d of a vertex from another, in the order of networkx where searches from
+        all vertices add it up."""
+        pairs = self.pairs()
+        return self.along(None).sum_of_inverses() if pairs is None else math.fsum(
+            count / distance for distance, count in pairs.items())
+
+    def total(self) -> int:
+        """The sum of all distances of a vertex from another."""
+        pairs = self.pairs()
+        return sum(total for _, total in self.sums()) if pairs is None else sum(
+            distance * count for distance, count in pairs.items())
+
+    @abstractmethod
+    def pairs(self) -> dict[int, int] | None:
+        """Ordered pairs of different vertices by distance; None where searches from all vertices are quick, and where
+        distances are so long that they are counted in ranges."""
+
+    def sums(self, positions: Sequence[int] | None = None, rows: Rows = "out") -> Iterable[tuple[int, int]]:
+        """How many vertices each vertex reaches, or each of those at `positions`, itself among them; and the sum of
+        their distances."""
+        for position in range(len(self)) if positions is None else positions:
+            reached, distances = self.search([position], rows=rows)
+            yield len(reached), int(distances.sum())
+
+    def inverses(self) -> np.ndarray | None:
+        """The sum of 1 / d over all distances d of every vertex from others, float64[n], where it is had in less than a
+        search from each."""
+        return None
+
+    @abstractmethod
+    def path(self, source: Any, target: Any, weight: str | None) -> list[Any]:
+        """The nodes of a shortest path between two nodes of the graph. Raises NetworkXNoPath."""
 
     @property
     def weight_name(self) -> str:
@@ -126,7 +166,7 @@ class BackendGraph(ABC):
         return "weight"
 
     @abstractmethod
-    def along(self, weight: str | None) -> WeightedSearches:
+    def along(self, weight: str | None, rows: Rows = "out") -> WeightedSearches:
         """Searches along an attribute of the edges; None: every edge has the length 1."""
 
 
@@ -138,6 +178,8 @@ class ArrayGraph(BackendGraph):
 
     def __init__(self, graph: nx.Graph, attributes: Mapping[str, Any] | None = None) -> None:
         nodes = list(graph)
+        self._title = f"{type(graph).__name__}{f' named {graph.name!r}' if graph.name else ''}"
+        self._n_edges = graph.number_of_edges() if graph.is_multigraph() else None
         self.index = {node: position for position, node in enumerate(nodes)}
         self._nodes = np.fromiter(nodes, object, len(nodes))
         adjacency: dict[Hashable, Mapping[Hashable, Any]] = dict(graph.adjacency())
@@ -148,7 +190,7 @@ class ArrayGraph(BackendGraph):
         self._weights: dict[str | None, ArcWeights] = {None: unit_weights(len(self._indices))}
         for name, default in (attributes or {}).items():
             self._weights[name] = weights_of(rows, name, default, graph.is_multigraph())
-        self._along: dict[str | None, ArraySearches] = {}
+        self._along: dict[tuple[str | None, Rows], ArraySearches] = {}
 
     def _rows_of(self, rows: Sequence[Mapping[Hashable, Any]]) -> tuple[np.ndarray, np.ndarray]:
         """Offsets, int64[n + 1], and positions of the neighbours, id[m]."""
@@ -160,6 +202,16 @@ class ArrayGraph(BackendGraph):
     def is_directed(self) -> bool:
         """See BackendGraph."""
         return self._directed
+
+    def number_of_edges(self) -> int:
+        """See BackendGraph."""
+        if self._n_edges is None:
+            loops = int(np.count_nonzero(self._tails() == self._indices))
+            self._n_edges = len(self._indices) if self._directed else (len(self._indices) + loops) // 2
+        return self._n_edges
+
+    def __str__(self) -> str:
+        return f"{self._title} with {len(self)} nodes and {self.number_of_edges()} edges"
 
     def to_networkx(self) -> nx.Graph:
         """See BackendGraph."""
@@ -177,32 +229,113 @@ class ArrayGraph(BackendGraph):
         """See BackendGraph; in the order in which networkx meets them."""
         from .search import search
 
-        if rows not in self._rows:
-            self._rows[rows] = self._reversed()
         queue, distances = self._state()
         queue[: len(sources)] = sources
         most = len(self) if limit is None else limit
-        queue = queue[: search(*self._rows[rows], most, queue, len(sources), distances)]
+        queue = queue[: search(*self.rows(rows), most, queue, len(sources), distances)]
         return queue, distances[queue]
 
-    def _reversed(self) -> tuple[np.ndarray, np.ndarray]:
-        """The rows of the graph with all arcs turned, by increasing position."""
-        tails = np.repeat(np.arange(len(self), dtype=self._indices.dtype), np.diff(self._indptr))
-        offsets = np.zeros(len(self) + 1, np.int64)
-        np.cumsum(np.bincount(self._indices, minlength=len(self)), out=offsets[1:])
-        return offsets, tails[np.argsort(self._indices, kind="stable")]
+    def rows(self, which: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """Offsets of these rows, int64[n + 1], and their positions, id[m]."""
+        if which not in self._rows:
+            offsets = np.zeros(len(self) + 1, np.int64)
+            np.cumsum(np.bincount(self._indices, minlength=len(self)), out=offsets[1:])
+            self._rows[which] = offsets, self._tails()[self._turned]
+        return self._rows[which]
+
+    def _tails(self) -> np.ndarray:
+        """The vertex that every arc leaves, id[m]."""
+        return np.repeat(np.arange(len(self), dtype=self._indices.dtype), np.diff(self._indptr))
+
+    @cached_property
+    def _turned(self) -> np.ndarray:
+        """The arcs by the vertex that they lead to, int64[m], those to one by the vertex that they leave."""
+        return np.argsort(self._indices, kind="stable")
 
     def sum_of_inverses(self) -> float:
         """See BackendGraph."""
         from .search import sum_of_inverses
 
-        return float(sum_of_inverses(self._indptr, self._indices, *self._state()))
+        return (float(sum_of_inverses(self._indptr, self._indices, *self._state())) if self.pairs() is None else
+                super().sum_of_inverses())
 
-    def along(self, weight: str | None) -> ArraySearches:
+    def pairs(self) -> dict[int, int] | None:
+        """See BackendGraph. They are counted once."""
+        return None if self._is_quick(_FEW_STEPS_FOR_ALL) else self._pairs
+
+    @cached_property
+    def _pairs(self) -> dict[int, int] | None:
+        edges = self._edges()
+        return pairs_of(edges, directed=self._directed) if len(edges[0]) else {}
+
+    def sums(self, positions: Sequence[int] | None = None, rows: Rows = "out") -> Iterable[tuple[int, int]]:
+        """See BackendGraph."""
+        if positions is not None or self._is_quick(_FEW_STEPS_FOR_ALL) or self._centralities is None:
+            return super().sums(positions, rows)
+        from .search import component_sizes
+
+        sizes = np.empty(len(self), np.int64)
+        component_sizes(self._indptr, self._indices, *self._state(), sizes)
+        return zip(sizes.tolist(), sums_of(self._centralities[0], sizes).tolist(), strict=True)
+
+    def inverses(self) -> np.ndarray | None:
+        """See BackendGraph."""
+        few = self._is_quick(_FEW_STEPS_FOR_ALL) or self._centralities is None
+        return None if few or self._centralities is None else self._centralities[1]
+
+    @cached_property
+    def _centralities(self) -> np.ndarray | None:
+        """Closeness and harmonic centrality of every vertex, float64[2, n]; None for a directed graph, which has
+        none, and for one without an edge."""
+        edges = self._edges()
+        if self._directed or not len(edges[0]):
+            return None
+        values = np.zeros((2, len(self)))
+        ids, found = centralities(edges)
+        values[:, ids] = found
+        # Vertices without an edge are no part of the edges.
+        values[0] *= (len(ids) - 1) / (len(self) - 1)
+        return values
+
+    def path(self, source: Any, target: Any, weight: str | None) -> list[Any]:
+        """See BackendGraph: networkx searches itself, from both ends, over the rows that it asks for."""
+        rows = LazyRows(self, weight)
+        if weight is None:
+            return list(nx.bidirectional_shortest_path(rows, source, target, backend="networkx"))
+        return list(nx.bidirectional_dijkstra(rows, source, target, weight, backend="networkx")[1])
+
+    def row(self, node: Any, weight: str | None, rows: Rows) -> dict[Any, dict[str | None, Any]]:
+        """The neighbours of a node, in the order of networkx, with the weight of each edge as an attribute."""
+        offsets, positions = self.rows(rows)
+        at = self.index[node]
+        span = slice(offsets[at], offsets[at + 1])
+        nodes = self.names(positions[span])
+        if weight is None:
+            return {node: {} for node in nodes}
+        weights = self.along(weight, rows).weights
+        values = weights.numbers(weights.costs[span], weights.whole[span])
+        return {node: {weight: value} for node, value in zip(nodes, values, strict=True)}
+
+    def along(self, weight: str | None, rows: Rows = "out") -> ArraySearches:
         """See BackendGraph; what it finds of all vertices is kept."""
-        if weight not in self._along:
-            self._along[weight] = ArraySearches(self._indptr, self._indices, self._weights[weight], self._directed)
-        return self._along[weight]
+        rows = rows if self._directed else "out"
+        key = (weight, rows)
+        if key not in self._along:
+            weights = self._weights[weight]
+            if rows != "out":
+                weights = weights.taken(self._arcs(rows))
+            self._along[key] = ArraySearches(*self.rows(rows), weights, self._directed)
+        return self._along[key]
+
+    def _arcs(self, rows: Rows) -> np.ndarray:
+        """Which arc of "out" each of these is, int64[m]."""
+        if rows == "reversed":
+            return self._turned
+        offsets, tails = self.rows(rows)
+        heads = np.repeat(np.arange(len(self)), np.diff(offsets))
+        arcs = np.empty(len(tails), np.int64)
+        arcs[np.lexsort((tails, heads))] = self._turned
+        return arcs
 
     def diameter(self) -> int | None:
         """See BackendGraph. It is computed once."""
@@ -280,7 +413,39 @@ class ArrayGraph(BackendGraph):
         return np.empty(len(self), self._indices.dtype), np.full(len(self), -1, np.int64)
 
     def _edges(self) -> tuple[np.ndarray, np.ndarray]:
-        """Each edge once, or all arcs, loops left out: int64[m] and id[m]."""
-        tails = np.repeat(np.arange(len(self)), np.diff(self._indptr))
+        """Each edge once, or all arcs, loops left out: id[m] and id[m]."""
+        tails = self._tails()
         once = (np.not_equal if self._directed else np.less)(tails, self._indices)
         return tails[once], self._indices[once]
+
+
+class LazyRows:
+    """An ArrayGraph as networkx's own functions see a graph, whose rows are made as they are asked for."""
+
+    __networkx_backend__ = "networkx"
+
+    def __init__(self, graph: ArrayGraph, weight: str | None) -> None:
+        self._graph = graph
+        self.adj = self._adj = self._succ = self.succ = _RowsOf(graph, weight, "out")
+        self.pred = self._pred = _RowsOf(graph, weight, "in")
+
+    def __contains__(self, node: object) -> bool:
+        return node in self._graph
+
+    def is_directed(self) -> bool:
+        """As the graph."""
+        return self._graph.is_directed()
+
+    def is_multigraph(self) -> bool:
+        """As the graph."""
+        return self._graph.is_multigraph()
+
+
+class _RowsOf:
+    """Rows of one kind, by node."""
+
+    def __init__(self, graph: ArrayGraph, weight: str | None, rows: Rows) -> None:
+        self._graph, self._weight, self._rows = graph, weight, rows
+
+    def __getitem__(self, node: Any) -> dict[Any, dict[str | None, Any]]:
+        return self._graph.row(node, self._weight, self._rows)

@@ -9,6 +9,10 @@ from typing import Any
 _BOUNDS = ("By bounds from a few searches; on small graphs, and mostly along weights, by a search from every node."
            " Weights are numbers of Python.")
 _SEARCH = "By one search of a compiled kernel."
+_SUMS = ("By a search of a compiled kernel from every node; on larger graphs without weights from many nodes at once."
+         " Along weights by Dijkstra's algorithm.")
+_PATHS = ("By a search of a compiled kernel, from every node where none is named, while you iterate; without weights or"
+          " by Dijkstra's algorithm. Between two nodes by networkx itself, on the converted graph.")
 
 # Function of networkx, by the name it is dispatched under -> what its page says of this backend.
 FUNCTIONS: Mapping[str, str] = MappingProxyType({
@@ -20,7 +24,13 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     "all_pairs_dijkstra_path_length": "One search of a compiled kernel for every node, while you iterate.",
     "harmonic_diameter": "A search of a compiled kernel from every node.",
     "bfs_layers": _SEARCH, "descendants_at_distance": _SEARCH,
+    "average_shortest_path_length": _SUMS, "wiener_index": _SUMS, "global_efficiency": _SUMS,
+    "closeness_centrality": _SUMS, "harmonic_centrality": _SUMS, "barycenter": _SUMS + " Without attr and sp.",
+    "shortest_path": _PATHS, "shortest_path_length": _PATHS,
 })
+# nx.config.backends.emdiam: fewer nodes are left to networkx where it may choose; those of functions that search from
+# every node, and of functions that search once.
+DEFAULT_CONFIG: Mapping[str, Any] = MappingProxyType({"few_nodes": 30, "few_nodes_once": 1000})
 
 
 def backend_info() -> dict[str, Any]:
@@ -28,5 +38,6 @@ def backend_info() -> dict[str, Any]:
     return {
         "backend_name": "emdiam", "project": "emdiam", "package": "emdiam.networkx",
         "short_summary": "Distances and exact diameters of graphs, also of those that do not fit in memory.",
+        "url": "https://pypi.org/project/emdiam/", "default_config": dict(DEFAULT_CONFIG),
         "functions": {name: {"additional_docs": text} for name, text in FUNCTIONS.items()},
     }

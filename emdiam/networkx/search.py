@@ -66,3 +66,16 @@ def sum_of_inverses(indptr: np.ndarray, indices: np.ndarray, queue: np.ndarray, 
         for place in range(reached):
             distances[queue[place]] = -1
     return total
+
+
+@kernel
+def component_sizes(indptr: np.ndarray, indices: np.ndarray, queue: np.ndarray, distances: np.ndarray,
+                    sizes: np.ndarray) -> None:
+    """sizes[v] = how many vertices the component of v has, int64[n]. Others: as for `search`, without
+    directions."""
+    for vertex in range(len(distances)):
+        if distances[vertex] < 0:
+            queue[0] = vertex
+            reached = search(indptr, indices, len(distances), queue, 1, distances)
+            for place in range(reached):
+                sizes[queue[place]] = reached

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from ..store.array_reader import filled
 from ..store.store import Store, check_directed, check_weighted, open_store
 from ..terms import keyword_terms
 from .graph import BackendGraph, Rows
+from .sums import centralities, pairs_of, sums_of
 from .weights import WeightedSearches
 
 _PIECE = 1 << 16
@@ -136,6 +137,10 @@ class StoredGraph(BackendGraph):
         places = np.asarray(positions, np.int64)
         return places if self._vertex_at is None else self._vertex_at[places]
 
+    def number_of_edges(self) -> int:
+        """See BackendGraph."""
+        return self.store.n_arcs // 2
+
     def to_networkx(self) -> nx.Graph:
         """See BackendGraph: all edges come into memory, hundreds of bytes each."""
         store = self.store
@@ -242,7 +247,88 @@ class StoredGraph(BackendGraph):
                 return np.array([engine.bfs(int(vertices[0]), distances=False).eccentricity])
             return engine.eccentricities(vertices).astype(np.int64)
 
-    def along(self, weight: str | None) -> StoredSearches:
+    def pairs(self) -> dict[int, int] | None:
+        """See BackendGraph. They are counted once."""
+        return self._pairs
+
+    @cached_property
+    def _pairs(self) -> dict[int, int] | None:
+        with self._lock:
+            self._without_engine()
+            return pairs_of(self.store, **self._options)
+
+    def sums(self, positions: Sequence[int] | None = None, rows: Rows = "out") -> Iterable[tuple[int, int]]:
+        """See BackendGraph."""
+        if positions is not None or not self.store.n_arcs:
+            return super().sums(positions, rows)
+        sizes = self._component_sizes
+        return zip(sizes.tolist(), sums_of(self._centralities[0], sizes).tolist(), strict=True)
+
+    def inverses(self) -> np.ndarray | None:
+        """See BackendGraph."""
+        return self._centralities[1] if self.store.n_arcs else None
+
+    @cached_property
+    def _centralities(self) -> np.ndarray:
+        """Closeness and harmonic centrality of every position, float64[2, n]."""
+        with self._lock:
+            self._without_engine()
+            return centralities(self.store, **self._options)[1]
+
+    @cached_property
+    def _component_sizes(self) -> np.ndarray:
+        """Vertices of the component of every position, int64[n]: a search from one vertex of each that has an edge."""
+        sizes = np.zeros(len(self), np.int64)
+        degrees = self._opened().degrees(self._vertices(np.arange(len(self))))
+        sizes[degrees == 0] = 1
+        while not sizes.all():
+            reached, _ = self.search([int(np.argmin(sizes))])
+            sizes[reached] = len(reached)
+        return sizes
+
+    def path(self, source: Any, target: Any, weight: str | None) -> list[Any]:
+        """See BackendGraph."""
+        if weight is not None and self.store.record.weights is not None:
+            with self._lock:
+                self._without_engine()
+                nodes = shortest_paths(self.store, source, target=target, keep=False, **self._some("arena")).path
+        else:
+            nodes = self._path(self.index[source], self.index[target])
+        if nodes is None:
+            raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+        return nodes
+
+    def _path(self, source: int, target: int) -> list[Any] | None:
+        """The nodes of a path by numbers of edges; None without one."""
+        begin, end = self._vertices([source, target])
+        with self._lock:
+            engine = self._opened()
+            column = engine.bfs(int(begin), targets=[int(end)]).distances
+            if column.gather([end])[0] < 0:
+                return None
+            vertices = np.concatenate(list(engine.path_pieces(column, int(end), by_rank=True)))[::-1]
+        return self.names(self._positions(vertices))
+
+    def _positions(self, vertices: np.ndarray) -> np.ndarray:
+        """The positions of vertices, int64[k]."""
+        return vertices if self._ranks is None else self._ranks[vertices].astype(np.int64)
+
+    def tree(self, source: int) -> tuple[np.ndarray, np.ndarray]:
+        """See WeightedSearches, by numbers of edges; before each vertex is its neighbour with the smallest id."""
+        reached, steps = self.search([source])
+        distances = np.full(len(self), -1, np.int64)
+        distances[reached] = steps
+        before = np.full(len(reached), -1, np.int64)
+        with self._lock:
+            engine = self._opened()
+            for start in range(1, len(reached), _FEW):
+                piece = slice(start, start + _FEW)
+                rows = [self._positions(row) for row in engine.rows(self._vertices(reached[piece]))]
+                before[piece] = [int(row[distances[row] == step - 1].min())
+                                 for row, step in zip(rows, steps[piece], strict=True)]
+        return reached, before
+
+    def along(self, weight: str | None, rows: Rows = "out") -> StoredSearches:
         """See BackendGraph; the weights of the store, if it has any. Raises InputError for the name of others."""
         if weight not in (None, "weight", self.weight_name):
             check_weighted(self.store, weight or "")
@@ -254,9 +340,9 @@ class StoredGraph(BackendGraph):
         record = self.store.record.weights
         return "weight" if record is None or not record.name else record.name
 
-    def lengths(self, source: int) -> tuple[np.ndarray, np.ndarray]:
-        """The positions that `source` reaches along weights, by increasing distance, int64[r], and their distances,
-        uint64, int64 or float64[r]."""
+    def lengths(self, source: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The positions that `source` reaches along weights, by increasing distance, int64[r]; their distances, uint64,
+        int64 or float64[r]; and the position before each, int64[r], -1 before the source."""
         with self._lock:
             self._without_engine()
             found = shortest_paths(self.store, self.names(np.array([source]))[0], **self._some("arena"))
@@ -265,10 +351,11 @@ class StoredGraph(BackendGraph):
         there = before >= 0
         there[self._vertices([source])] = True
         if self._vertex_at is not None:
-            there, distances = there[self._vertex_at], distances[self._vertex_at]
+            there, distances, before = there[self._vertex_at], distances[self._vertex_at], before[self._vertex_at]
         reached = np.flatnonzero(there)
         reached = reached[np.argsort(distances[reached], kind="stable")]
-        return reached, distances[reached]
+        before = before[reached]
+        return reached, distances[reached], np.where(before < 0, -1, self._positions(before))
 
     def weighted_diameter(self) -> Any:
         """The largest distance along weights; None if the graph is not connected."""
@@ -300,12 +387,16 @@ class StoredSearches(WeightedSearches):
 
     def search(self, source: int, cutoff: float | None = None) -> tuple[np.ndarray, list[Any]]:
         """See WeightedSearches; nodes of one distance by increasing id."""
-        reached, distances = self._graph.lengths(source) if self._weighted else self._graph.search([source])
+        reached, distances = self._graph.lengths(source)[:2] if self._weighted else self._graph.search([source])
         if cutoff is not None:
             near = ~(distances > cutoff) | (reached == source)
             reached, distances = reached[near], distances[near]
         values = distances.tolist()
         return reached, [0 if at == source else value for at, value in zip(reached.tolist(), values, strict=True)]
+
+    def tree(self, source: int) -> tuple[np.ndarray, np.ndarray]:
+        """See WeightedSearches."""
+        return self._graph.lengths(source)[::2] if self._weighted else self._graph.tree(source)
 
     def diameter(self) -> Any:
         """See WeightedSearches."""

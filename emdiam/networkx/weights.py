@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,10 @@ class ArcWeights:
     def are_whole(self) -> bool:
         """Whether all are integers."""
         return self.costs.dtype.kind == "i"
+
+    def taken(self, arcs: np.ndarray) -> ArcWeights:
+        """Those of these arcs."""
+        return ArcWeights(self.costs[arcs], self.whole if self.are_whole else self.whole[arcs])
 
     def numbers(self, sums: np.ndarray, whole: np.ndarray) -> list[Any]:
         """Sums of weights as numbers of Python. whole : bool[k], of which all are integers, where the costs are
@@ -80,6 +85,16 @@ class WeightedSearches(ABC):
     def search(self, source: int, cutoff: float | None = None) -> tuple[np.ndarray, list[Any]]:
         """The positions within `cutoff` of `source`, int64[r], by increasing distance, and their distances."""
 
+    @abstractmethod
+    def tree(self, source: int) -> tuple[np.ndarray, np.ndarray]:
+        """The positions that `source` reaches, int64[r], by increasing distance, and the position before each on a
+        shortest path to it, int64[r]; -1 before the source."""
+
+    def distance(self, source: int, target: int) -> Any:
+        """The distance of two positions; None without a path."""
+        reached, distances = self.search(source)
+        return dict(zip(reached.tolist(), distances, strict=True)).get(target)
+
     def eccentricities(self, positions: Sequence[int] | None = None) -> list[Any]:
         """The largest distance from each vertex, or from those at `positions`; fewer, up to the first that does not
         reach all vertices."""
@@ -95,6 +110,10 @@ class WeightedSearches(ABC):
         """The largest distance between two vertices, of which there are some; None where one does not reach all."""
         values = self.eccentricities()
         return max(values) if len(values) == self.order else None
+
+    def total(self) -> Any:
+        """The sum of the distances between all vertices, source by source, as networkx adds them up."""
+        return sum(chain.from_iterable(self.search(source)[1] for source in range(self.order)))
 
     def sum_of_inverses(self) -> float:
         """The sum of 1 / d over all distances d other than 0, source by source, by increasing distance."""

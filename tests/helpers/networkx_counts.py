@@ -1,6 +1,7 @@
-"""Plugin of pytest: counts calls of the functions of our backend that came to an end, while networkx's own tests run.
+"""Plugin of pytest: counts how calls of the functions of our backend ended, while networkx's own tests run.
 
-The counts are written to the file $EMDIAM_COUNTS as JSON when the run ends.
+The counts are written to the file $EMDIAM_COUNTS as JSON when the run ends: of every function how many calls it
+answered, and how many were left to networkx, by can_run or by a conversion that weights do not take.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from emdiam.networkx import backend
 from emdiam.networkx.info import FUNCTIONS
 
 COUNTS: Counter[str] = Counter()
+LEFT: Counter[str] = Counter()
 
 
 def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,10 +33,28 @@ def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def can_run(name: str, args: tuple[Any, ...], kwargs: Any, ask: Any = backend.can_run) -> Any:
+    """As the backend, and counts what it leaves to networkx."""
+    found = ask(name, args, kwargs)
+    LEFT[name] += found is not True
+    return found
+
+
+def convert(graph: Any, *args: Any, make: Any = backend.convert_from_nx, name: str = "", **keywords: Any) -> Any:
+    """As the backend, and counts what it leaves to networkx."""
+    try:
+        return make(graph, *args, name=name, **keywords)
+    except NotImplementedError:
+        LEFT[name] += 1
+        raise
+
+
 def pytest_configure() -> None:
     for name in FUNCTIONS:
         setattr(backend, name, counted(name, getattr(backend, name)))
+    backend.can_run, backend.convert_from_nx = can_run, convert
 
 
 def pytest_unconfigure() -> None:
-    Path(os.environ["EMDIAM_COUNTS"]).write_text(json.dumps({name: COUNTS[name] for name in FUNCTIONS}))
+    Path(os.environ["EMDIAM_COUNTS"]).write_text(json.dumps(
+        {name: {"answered": COUNTS[name], "left": LEFT[name]} for name in FUNCTIONS}))
