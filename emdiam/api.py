@@ -86,7 +86,8 @@ def convert(inputs: Any, target: str | Path, **options: Any) -> ConvertReport | 
         "convert", options, "format", "ids", "order", "directed", "weights", "weight")
     writing = {name: value for name, value in options.items() if name in _WRITING}
     reading = {name: options[name] for name in _OF_FILES if options.get(name) not in (None, "", "auto", False)}
-    inputs = list(inputs) if isinstance(inputs, Iterator) else inputs
+    if isinstance(inputs, Iterator) and not hasattr(inputs, "__arrow_c_stream__"):
+        inputs = list(inputs)
     files = files_of(inputs)
     is_store = isinstance(inputs, Store) or (files is None and isinstance(inputs, str | Path))
     of_files = reading.keys() - (set() if is_store else _OF_TABLES)

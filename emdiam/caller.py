@@ -25,7 +25,8 @@ from .units import available_cores, scratch_folder
 _ITEMS_IN_MEMORY, _STRING_SHARE = 1 << 18, 8
 
 # Formats and kinds whose pairs may be arcs or edges: nothing in them says which.
-_UNSAID = frozenset({"edgelist", "csv", "parquet", "arrays", "pandas", "polars", "pyarrow"})
+_UNSAID = frozenset({"edgelist", "csv", "parquet", "arrow", "arrays", "pandas", "polars", "pyarrow", "duckdb", "ibis",
+                     "datafusion", "lance"})
 
 Rename = Callable[[Any], Any]
 

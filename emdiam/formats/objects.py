@@ -8,6 +8,7 @@ Tables in memory (pandas, polars, pyarrow) as sources of edges: two columns, a p
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -19,6 +20,7 @@ import pyarrow as pa
 from ..errors import InputError
 from .arrays import EXACT_FLOAT, IN_MEMORY, INDEX, MATRIX, chosen_places, kind_of_array, kind_of_two_sides
 from .arrow_edges import ArrowEdges, EdgeColumns, column_kind, is_list, rows_per_batch, weight_kind
+from .arrow_streams import of_capsule, of_dataset, of_lazy, of_reader
 from .in_memory import ArraySource, DenseSource, MatrixSource, NodesSource
 from .source import EdgeBatch, EdgeSource, SourceInfo, WithoutFile, with_two_sides
 from .tables import TableColumn, dropped_columns, edge_ends, named_pair
@@ -172,11 +174,12 @@ def _pandas(graph: Any, weights: Weights) -> EdgeSource | None:
 
 
 def _polars(graph: Any, weights: Weights) -> EdgeSource | None:
-    """A table, or a lazy one, which is computed now."""
+    """A table, or a lazy one, whose rows come in pieces."""
     from polars import DataFrame, LazyFrame
 
-
     if isinstance(graph, LazyFrame):
+        if hasattr(graph, "collect_batches"):
+            return of_lazy(graph, weights)
         graph = graph.collect()
     if not isinstance(graph, DataFrame):
         return None
@@ -187,13 +190,16 @@ def _polars(graph: Any, weights: Weights) -> EdgeSource | None:
 
 
 def _pyarrow(graph: Any, weights: Weights) -> EdgeSource | None:
-    """A table, a record batch, or a reader of them, which is read now."""
+    """A table, a record batch, a reader of them, or a dataset of files."""
     from pyarrow import RecordBatch, RecordBatchReader, Table
 
-
     if isinstance(graph, RecordBatchReader):
-        graph = graph.read_all()
-
+        return of_reader(graph, weights)
+    datasets = sys.modules.get("pyarrow.dataset")  # which is there where one is
+    if datasets is not None and isinstance(graph, datasets.Dataset):
+        return of_dataset(graph, weights)
+    if datasets is not None and isinstance(graph, datasets.Scanner):
+        return of_reader(graph.to_reader(), weights)
     if isinstance(graph, RecordBatch):
         graph = Table.from_batches([graph])
     if not isinstance(graph, Table):
@@ -257,11 +263,7 @@ def _as_source(graph: Any, weights: Weights) -> EdgeSource:
         if source is not None:
             return source
     if hasattr(graph, "__arrow_c_stream__"):
-        from pyarrow import RecordBatchReader
-
-        source = _pyarrow(RecordBatchReader.from_stream(graph), weights)
-        assert source is not None
-        return source
+        return of_capsule(graph, weights)
     if isinstance(graph, Iterable) and not isinstance(graph, str | bytes | Mapping | tuple):
         # A tuple has columns: one of another length than (src, dst) or (src, dst, weights) is no list of pairs.
         return ArraySource(*_columns(list(graph), weights), weights=weights)
