@@ -82,7 +82,7 @@ class StreamSource(ArrowEdges):
         return [*self._ends.ids, *([] if self._ends.weight is None else [self._ends.weight])]
 
     def _open(self, names: Sequence[str] | None) -> Batches:
-        with self._damage((pa.ArrowException, ValueError, TypeError, OSError, NotImplementedError),
+        with self._damage((pa.ArrowException, ValueError, TypeError, OSError),
                           "it gives no record batches", "hand a table of pyarrow, or a file of Parquet"):
             return self._opened(names)
 
