@@ -22,13 +22,26 @@ __all__ = [
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used: `import emdiam` and `emdiam --help` stay quick."""
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise _unknown(name)
     home = ".progress" if name == "Event" else ".errors" if name.endswith(("Error", "Early")) else ".api"
     value = getattr(import_module(home, __name__), name)
     if home == ".api":
         value = import_module(".terms", __name__).with_keyword_terms(value)
     globals()[name] = value
     return value
+
+
+def _unknown(name: str) -> AttributeError:
+    """The error for a name that there is not, with the function of the command of that name, or the closest one."""
+    text = f"module {__name__!r} has no attribute {name!r}"
+    if name.startswith("_"):
+        return AttributeError(text)
+    from .errors import closest
+    from .runs.options import FUNCTIONS
+
+    close = next((function for function, (command, _) in FUNCTIONS.items() if command == name),
+                 None) or closest(name, __all__)
+    return AttributeError(text if close is None else f"{text}; did you mean {close!r}?")
 
 
 def __dir__() -> list[str]:

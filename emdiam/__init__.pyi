@@ -61,8 +61,8 @@ __version__: str
 
 def all_pairs(
     graph: Any, *, out: str | Path | None = None, method: str = 'auto', force: bool = False,
-    time_limit: float | str | None = None, memory: int | str | None = None, threads: int | None = None,
-    weight: str | None = None, weighted: bool | str = False, directed: bool = False,
+    weighted: bool | str = False, directed: bool = False, time_limit: float | str | None = None,
+    memory: int | str | None = None, threads: int | None = None, weight: str | None = None,
     columns: str | Sequence[str | int] | None = None, scratch: str | Path | None = None,
     progress: Listener | None = None,
 ) -> AllPairs:
@@ -351,10 +351,10 @@ def reorder(
 
 def shortest_paths(
     graph: Any, source: Any, *, target: int | str | None = None, method: str = 'auto', delta: float | None = None,
-    out: str | Path | None = None, device: str = 'cpu', memory: int | str | None = None, arena: int | str | None = None,
-    threads: int | None = None, evict_page_cache: bool = False, weight: str | None = None, weighted: bool | str = False,
-    directed: bool = False, columns: str | Sequence[str | int] | None = None, keep: bool = True,
-    scratch: str | Path | None = None, progress: Listener | None = None,
+    out: str | Path | None = None, weighted: bool | str = False, directed: bool = False, device: str = 'cpu',
+    memory: int | str | None = None, arena: int | str | None = None, threads: int | None = None,
+    evict_page_cache: bool = False, weight: str | None = None, columns: str | Sequence[str | int] | None = None,
+    keep: bool = True, scratch: str | Path | None = None, progress: Listener | None = None,
 ) -> ShortestPaths:
     """Shortest paths from the vertex `source` (an id of the store; of a graph in memory its number) along the weights
     of a store that has them, and along its directions if it has those; else every edge has the length 1.

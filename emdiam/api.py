@@ -8,10 +8,22 @@ graph came as, but where a function is asked to go by directions or weights.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .caller import Kept, as_store, check_weights, files_of, is_store, named, source_of
+from .caller import (
+    Kept,
+    Means,
+    as_store,
+    check_weights,
+    deadline_of,
+    files_of,
+    is_store,
+    named,
+    seconds_left,
+    source_of,
+)
 from .certificates.documents import VerifyReport
 from .checkpoint.options import chosen_checkpoint
 from .compiling import WarmupReport, compile_kernels
@@ -338,8 +350,8 @@ def profile(graph: Any, **options: Any) -> Profile:
     check_keywords("profile", options)
     progress, keep = options.pop("progress", None), Kept(columns=_columns(options))
     asked = parsed(options, "info")
-    with as_store(graph, asked.get("memory_bytes"), asked.get("threads"), asked.get("scratch"), progress,
-                  keep=keep) as (store, origin):
+    means = Means(asked.get("memory_bytes"), asked.get("threads"), asked.get("scratch"))
+    with as_store(graph, means, progress, keep) as (store, origin):
         return named(lambda: make_profile(store, options, progress), graph, origin)
 
 
@@ -379,7 +391,7 @@ def plan(store: Any, **more: Any) -> list[Planned]:
     on_gpu = isinstance(device, str) and device != CPU  # where nobody looks, since the forecast is that of the CPU
     seconds = None if probe is None or on_gpu else parse_duration(probe)
     runs = [task_of(entry_of(name).family, more, name) for name in (METHODS if method == ALL else [method])]
-    with as_store(store, runs[0].memory_bytes, runs[0].threads, keep=keep) as (opened, _):
+    with as_store(store, Means(runs[0].memory_bytes, runs[0].threads), keep=keep) as (opened, _):
         return plan_all(opened, runs, seconds) if method == ALL else [plan_one(opened, runs[0], seconds)]
 
 
@@ -404,8 +416,8 @@ def verify(certificate: str | Path, store: Any, **options: Any) -> VerifyReport:
     document = read_certificate(certificate)  # before anything is converted
     if document.weighted and weights is None and not is_store(store):
         weights = WeightChoice()
-    with as_store(store, memory_bytes, threads, asked.get("scratch"), progress, keep=Kept(False, weights, columns)) as (
-            opened, origin):
+    means = Means(memory_bytes, threads, asked.get("scratch"))
+    with as_store(store, means, progress, Kept(False, weights, columns)) as (opened, origin):
         report = verify_certificate(document, opened, memory_bytes=memory_bytes, threads=threads or available_cores(),
                                     progress=progress)
     report.converted = origin.converted
@@ -431,9 +443,10 @@ def _run(command: str, graph: Any, options: dict[str, Any]) -> Any:
     if paths:
         options.pop("directed", None)  # as the store has them
     task = task_of(command, {**options, "weighted": weights is not None and not paths})
-    with as_store(graph, task.memory_bytes, task.threads, scratch, progress, task.cluster is None, keep) as (
-            store, origin):
-        return named(lambda: execute(store, task, progress), graph, origin)
+    deadline = deadline_of(task.time_limit)
+    means = Means(task.memory_bytes, task.threads, scratch, task.cluster is None, deadline)
+    with as_store(graph, means, progress, keep) as (store, origin):
+        return named(lambda: execute(store, replace(task, time_limit=seconds_left(deadline)), progress), graph, origin)
 
 
 def _weights(given: dict[str, Any], negative: bool = False) -> WeightChoice | None:

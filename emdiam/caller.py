@@ -16,7 +16,7 @@ from .errors import InputError, NotWritten, StoppedEarly, is_url
 from .formats.source import EdgeSource
 from .formats.weights import WeightChoice
 from .methods.eccentricity.result import EccentricityResult
-from .progress import Listener
+from .progress import Listener, TimeOver, until
 from .store.layout import StoreRecord
 from .store.store import Store, check_weighted, open_store
 from .units import available_cores, scratch_folder
@@ -46,12 +46,37 @@ class Origin:
     """What a temporary store was made of.
 
     rename : makes the caller's names of its ids, None: they are the same. directions_dropped : whether the graph says
-    that it is directed, some edge has no other one back, and the store has none of that. converted : see VerifyReport.
+    that it is directed, some edge has no other one back, and the store has none of that. record : of the store; None:
+    the graph was one. seconds : that its conversion took.
     """
 
     rename: Rename | None = None
     directions_dropped: bool = False
-    converted: dict[str, Any] | None = None
+    record: StoreRecord | None = None
+    seconds: float = 0.0
+
+    @property
+    def converted(self) -> dict[str, Any] | None:
+        """See VerifyReport."""
+        record = self.record
+        return None if record is None else {
+            "format": record.source_format, "reading": record.reading, "n_pairs": record.pairs_read,
+            "seconds": self.seconds}
+
+
+@dataclass(frozen=True)
+class Means:
+    """What a temporary store may take.
+
+    memory_bytes, threads : of the conversion; None: as usual. scratch : folder for the store, if it is not small.
+    alone : whether no other process is to open it. deadline : of time.monotonic, by which it has to be there.
+    """
+
+    memory_bytes: int | None = None
+    threads: int | None = None
+    scratch: str | Path | None = None
+    alone: bool = True
+    deadline: float | None = None
 
 
 def named(work: Callable[[], Any], graph: Any, origin: Origin) -> Any:
@@ -64,14 +89,22 @@ def named(work: Callable[[], Any], graph: Any, origin: Origin) -> Any:
         raise
 
 
+def deadline_of(seconds: float | None) -> float | None:
+    """The end of so many seconds from now on, of time.monotonic; None: there is none."""
+    return None if seconds is None else time.monotonic() + seconds
+
+
+def seconds_left(deadline: float | None) -> float | None:
+    """Seconds until then; None: for ever."""
+    return None if deadline is None else max(0.0, deadline - time.monotonic())
+
+
 @contextmanager
 def as_store(
-    graph: Any, memory_bytes: int | None, threads: int | None, scratch: str | Path | None = None,
-    progress: Listener | None = None, here: bool = True, keep: Kept | None = None,
+    graph: Any, means: Means, progress: Listener | None = None, keep: Kept | None = None,
 ) -> Iterator[tuple[Store | str | Path, Origin]]:
-    """A store of a graph of any kind, for as long as the context lasts, and what it was made of. here : whether no
-    other process is to open it. keep : of a graph that is no store. Raises InputError where it has not what is to be
-    kept."""
+    """A store of a graph of any kind, for as long as the context lasts, and what it was made of. keep : of a graph that
+    is no store. Raises InputError where it has not what is to be kept, StoppedEarly where the time is over first."""
     keep, begin = keep or Kept(), time.perf_counter()
     if is_store(graph):
         if keep.columns is not None:
@@ -80,30 +113,40 @@ def as_store(
             check_weights(graph, keep.weights)
         yield graph, Origin()
         return
-    source = source_of(graph, keep.weights, keep.columns, memory_bytes=memory_bytes, threads=threads)
+    source = source_of(graph, keep.weights, keep.columns, memory_bytes=means.memory_bytes, threads=means.threads)
     # Scratch is named here, so that the conversion takes the folder even where it is a tmpfs: a graph
     # that is in memory anyway does no harm there.
-    folder = Path(scratch_folder(scratch))
-    options = ConvertOptions(memory_bytes=memory_bytes, scratch=folder, directed=keep.directed, weights=keep.weights,
-                             threads=threads or available_cores(), progress=progress)
+    folder = Path(scratch_folder(means.scratch))
+    options = ConvertOptions(memory_bytes=means.memory_bytes, scratch=folder, directed=keep.directed,
+                             weights=keep.weights, threads=means.threads or available_cores(),
+                             progress=until(means.deadline, progress))
     labels: Sequence[Any] | None = getattr(source, "labels", None)
     rename = None if labels is None else labels.__getitem__
-    if here and _is_small(source):
-        store = graph_in_memory(source, folder, options)
+    if means.alone and _is_small(source):
+        with _in_time():
+            store = graph_in_memory(source, folder, options)
         yield store, _origin(rename, store.record, begin)
         return
     check_scratch(folder)
     with tempfile.TemporaryDirectory(prefix="emdiam-", dir=folder) as inside:
         target = Path(inside) / "graph.zarr"
-        report = write_graph(source, target, options=replace(options, scratch=Path(inside)))
+        with _in_time():
+            report = write_graph(source, target, options=replace(options, scratch=Path(inside)))
         yield target, _origin(rename, report.record, begin)
 
 
 def _origin(rename: Rename | None, record: StoreRecord, begin: float) -> Origin:
     """Of a store that was just made; `begin` is when that began."""
-    return Origin(rename, _dropped(record), {
-        "format": record.source_format, "reading": record.reading, "n_pairs": record.pairs_read,
-        "seconds": time.perf_counter() - begin})
+    return Origin(rename, _dropped(record), record, time.perf_counter() - begin)
+
+
+@contextmanager
+def _in_time() -> Iterator[None]:
+    """Raises StoppedEarly where the time is over before a store is there."""
+    try:
+        yield
+    except TimeOver:
+        raise StoppedEarly("the time limit is over before the graph was a store") from None
 
 
 def check_weights(graph: Store | str | Path, weights: WeightChoice) -> None:
@@ -133,13 +176,16 @@ def declared(name: str) -> dict[str, Any] | None:
 
 
 def _has_edges(name: str) -> bool:
-    """Whether it is a file, a member of an archive, or a folder of such files."""
-    if (Path(name) / "zarr.json").is_file():
+    """Whether it is a file, a pipe, standard input, a member of an archive, or a folder of files with edges."""
+    path = Path(name)
+    if (path / "zarr.json").is_file():
         return False
     from .formats.archives import split_member
     from .formats.folders import is_folder_of_edges
+    from .formats.inputs import STDIN
 
-    return Path(name).is_file() or split_member(name) is not None or is_folder_of_edges(Path(name))
+    return (name == STDIN or (path.exists() and not path.is_dir()) or split_member(name) is not None
+            or is_folder_of_edges(path))
 
 
 def files_of(inputs: Any) -> list[str | Path] | None:

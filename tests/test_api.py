@@ -23,8 +23,9 @@ from emdiam.errors import BudgetError, InputError, StoreError
 from emdiam.formats.in_memory import ArraySource, MatrixSource
 from emdiam.formats.objects import as_source
 from emdiam.formats.source import EdgeSource
-from emdiam.runs.options import COMMANDS, FUNCTIONS, SHARED, keywords_of, option_of, taken
+from emdiam.runs.options import COMMANDS, FUNCTIONS, SHARED, keywords_of, option_of
 from emdiam.runs.registry import APPROXIMATIONS, EXACT, option_names
+from emdiam.runs.task import taken
 from tests.conftest import ROOT
 
 

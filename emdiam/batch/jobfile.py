@@ -20,6 +20,7 @@ import click
 
 from ..durable import read_at_most
 from ..errors import InputError, clause
+from ..runs.options import NAMES
 from ..terms import in_keys
 from .settings import (
     OUT,
@@ -286,6 +287,7 @@ class _JobTable:
     def find_command(self, group: click.Group) -> tuple[list[str], click.Command] | None:
         """The words that name its command, and the command; None if there is none such."""
         command, kind = self.table.get("command"), self.table.get("class")
+        command = NAMES.get(str(command), command)
         if command not in WORK:
             said = "it has no command" if command is None else f"there is no command {command!r} for a job"
             self.wrong(f"{said}; choose from: {', '.join(WORK)}", "command")

@@ -23,6 +23,7 @@ from .answer_lines import (
     traversals_line,
 )
 from .checkpoint import Runs
+from .inputs import opened
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer, emit
@@ -45,8 +46,6 @@ def command(**given: Any) -> int:
     """
     from ..methods.approx.masters import AUTO, parse_masters, resolve_masters
     from ..runs.plan import exact_instead
-    from ..runs.task import execute
-    from ..store.store import open_store
 
     if given["as_json"] and given["as_csv"]:
         raise InputError("an answer is JSON or CSV, not both", remedy="leave --json or --csv out")
@@ -56,15 +55,14 @@ def command(**given: Any) -> int:
         raise InputError("of several runs none can keep a reordered store", text="--keep-reordered",
                          remedy="make it first: emdiam reorder")
     runs, hints = Runs(given, several), list[str]()
-    with open_store(given["store"], evict_page_cache=given["evict_page_cache"]) as store, runs.shown(
-            lambda results: _answer(results, hints, given, several)):
+    with (runs.shown(lambda results: _answer(results, hints, given, several)), listening(given) as listener,
+          opened("approx", given, listener, False) as (store, finish)):
         for item in masters:  # a number that cannot be is refused before the first run
             if item != AUTO and store.n_vertices:
                 resolve_masters(item, store.n_vertices)
         for number, count in enumerate(masters or [None]):
             task = options.task_given("approx", asked, runs.checkpoint(number), masters=count)
-            with listening(given) as listener:
-                result = execute(store, task, listener)
+            result = finish(store, task, listener)
             runs.end(result)
             if not (given["as_json"] or given["as_csv"] or given["weighted"]):
                 hints += hint_lines(exact_instead(store, task, result), result.masters if several else None)

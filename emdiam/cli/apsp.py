@@ -22,10 +22,8 @@ def command(**given: Any) -> int:
     n vertices take 4 n^2 bytes of disk (8 where distances are large or floats); of the matrix only as much is in memory
     as --memory allows. A matrix that cannot be is refused, with what to ask for instead.
     """
-    from ..runs.task import execute
-
-    with running("apsp", given, pairs_text) as (task, listener, end):
-        end(execute(given["store"], task, listener))
+    with running("apsp", given, pairs_text) as (solve, end):
+        end(solve())
     return 0
 
 

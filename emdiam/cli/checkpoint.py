@@ -8,18 +8,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..checkpoint.options import CheckpointOptions, chosen_checkpoint
 from ..errors import NotWritten, StoppedEarly
 from ..progress import Listener
+from ..runs.options import KEPT, PATHS
 from . import options
+from .inputs import stored
 from .listener import listening
 from .outcome import Interrupted
 from .output import answer
-
-if TYPE_CHECKING:
-    from ..runs.task import Task
 
 
 @contextmanager
@@ -39,13 +38,16 @@ def writing(given: Mapping[str, Any], target: str) -> Iterator[Listener]:
 
 @contextmanager
 def running(command: str, given: Mapping[str, Any], text: Callable[..., str]
-            ) -> Iterator[tuple[Task, Listener, Callable[[Any], None]]]:
-    """The task of a command that makes one run, a listener for it, and what takes its result: that is printed whatever
-    ends the run. text : makes lines of a result, and of whether they are verbose."""
+            ) -> Iterator[tuple[Callable[[], Any], Callable[[Any], None]]]:
+    """What executes the task of a command that makes one run, on its store or the file in place of one, and what takes
+    its result: that is printed whatever ends the run. text : makes lines of a result, and of whether they are
+    verbose."""
     runs, show = Runs(given), partial(text, verbose=given["verbose"])
-    task = options.task_given(command, options.with_device(given), runs.checkpoint(0))
-    with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:
-        yield task, listener, runs.end
+    own = {name: value for name, value in given.items() if command not in PATHS or name not in KEPT}
+    task = options.task_given(command, options.with_device(own), runs.checkpoint(0))
+    with (runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener,
+          stored(command, given, listener, task.cluster is None) as (store, finish)):
+        yield partial(finish, store, task, listener), runs.end
 
 
 class Runs:

@@ -21,10 +21,8 @@ def command(**given: Any) -> int:
 
     Pairs are unordered, of two different vertices. Pairs that no path joins are counted apart, exactly.
     """
-    from ..runs.task import execute
-
-    with running("distances", given, distances_text) as (task, listener, end):
-        end(execute(given["store"], task, listener))
+    with running("distances", given, distances_text) as (solve, end):
+        end(solve())
     return 0
 
 

@@ -40,14 +40,12 @@ def command(**given: Any) -> int:
     Ctrl-C and --time-limit print what is proved so far and leave with exit code 3; --out has a lower and an upper bound
     for every vertex then.
     """
-    from ..runs.task import execute
-
     along_arcs = given["directed"] is not None
     if given["weighted"] or not along_arcs:
         radius, center = given.pop("radius"), given.pop("center")
         given["what"] = "radius" if radius and not center else "center" if center else "all"
-    with running("ecc", given, directed_text if along_arcs else result_text) as (task, listener, end):
-        end(execute(given["store"], task, listener))
+    with running("ecc", given, directed_text if along_arcs else result_text) as (solve, end):
+        end(solve())
     return 0
 
 

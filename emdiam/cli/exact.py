@@ -44,11 +44,9 @@ def command(**given: Any) -> int:
     With --checkpoint a run that was stopped, even by kill -9, goes on with the same command and --resume; at most one
     traversal is repeated.
     """
-    from ..runs.task import execute
-
     text = directed_text if given["directed"] else result_text
-    with running("exact", given, text) as (task, listener, end):
-        end(execute(given["store"], task, listener))
+    with running("exact", given, text) as (solve, end):
+        end(solve())
     return 0
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..progress import Listener, silent
 from ..units import available_cores, format_count, format_size
 from . import options
 from .answer_lines import counts_line, directions_text, dropped_text, ids_text, proved_text, weights_lines
+from .inputs import is_input, opened
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer
@@ -23,49 +26,55 @@ if TYPE_CHECKING:
 @options.of("info")
 def command(**given: Any) -> int:
     """Show counts, degrees, layout and size of a store, or what a file with edges declares."""
-    from ..store.arc_runs import store_info
-    from ..store.store import check_directed, open_store
-
-    of_stores = any(given[name] for name in ("components", "check", "locality", "profile"))
-    facts = None if of_stores else _declared(given["store"])
+    works = any(given[name] for name in ("components", "check", "locality", "profile"))
+    facts = None if works else _declared(given["store"])
     if facts is not None:
         answer(facts, input_text, given["as_json"])
         return 0
-    with open_store(given["store"], directed=None) as store:
-        if given["locality"] or given["profile"]:
-            check_directed(store, False)
-        info = store_info(store)
-        if given["components"]:
-            from ..runs.arcs import component_counts
-
-            with listening(given) as listener:
-                info["components"] = component_counts(store, given, listener)
-        if given["check"]:
-            from ..store.check import check_store
-
-            with listening(given) as listener:
-                info["checked"] = check_store(store, listener)
-        if given["locality"]:
-            from ..runs.probe import look_at_ids
-
-            found = look_at_ids(store, threads=available_cores())
-            info["locality"] = None if found is None else {**found.to_dict(), "text": str(found)}
-        if given["profile"]:
-            info["profile"] = _profiled(store, given)
+    with listening(given) if works or is_input(given["store"]) else nullcontext(silent) as listener, opened(
+            "info", given, listener) as (store, _):
+        info = _looked_up(store, given, listener)
+    info["path"] = given["store"]
     answer(info, info_text, given["as_json"])
     return 0
 
 
+def _looked_up(store: Store, given: dict[str, Any], listener: Listener) -> dict[str, Any]:
+    """What the store says of itself, and what was asked for beside that."""
+    from ..store.arc_runs import store_info
+    from ..store.store import check_directed
+
+    if given["locality"] or given["profile"]:
+        check_directed(store, False)
+    info = store_info(store)
+    if given["components"]:
+        from ..runs.arcs import component_counts
+
+        info["components"] = component_counts(store, given, listener)
+    if given["check"]:
+        from ..store.check import check_store
+
+        info["checked"] = check_store(store, listener)
+    if given["locality"]:
+        from ..runs.probe import look_at_ids
+
+        found = look_at_ids(store, threads=available_cores())
+        info["locality"] = None if found is None else {**found.to_dict(), "text": str(found)}
+    if given["profile"]:
+        info["profile"] = _profiled(store, given, listener)
+    return info
+
+
 def _declared(name: str) -> dict[str, Any] | None:
     """What a file with edges declares; None for a store, for which readers of files are not imported."""
-    if Path(name).is_dir():
+    if not Path(name).is_file():  # to look into a pipe is to empty it
         return None
     from ..caller import declared, is_store
 
     return None if is_store(name) else declared(name)
 
 
-def _profiled(store: Store, given: dict[str, Any]) -> dict[str, Any]:
+def _profiled(store: Store, given: dict[str, Any], listener: Listener) -> dict[str, Any]:
     """The profile, with the names of the plots that are written. Raises InputError."""
     from ..runs.probe import profile
 
@@ -73,8 +82,7 @@ def _profiled(store: Store, given: dict[str, Any]) -> dict[str, Any]:
         from ..report.page import check_plots
 
         check_plots()
-    with listening(given) as listener:
-        found = profile(store, given, listener)
+    found = profile(store, given, listener)
     if given["plots"] is None:
         return found.to_dict()
     from ..links import followed

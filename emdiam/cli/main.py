@@ -10,11 +10,12 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from .._version import __version__
+from ..runs.options import NAMES
 from .outcome import HELP, USER_FAULT, Suggesting, run
 from .output import complain
 from .process import (
@@ -28,24 +29,52 @@ from .process import (
     stopping_on_signals,
 )
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 COMMANDS = ("convert", "reorder", "info", "plan", "exact", "approx", "ecc", "distances", "sssp", "apsp", "tradeoff",
             "verify", "generate", "batch", "report", "warmup")
 # By this variable a shell asks for completions (docs/commands/README.md).
 COMPLETE = "_EMDIAM_COMPLETE"
+_SHORT = 100  # letters of what a command does
 
 
 class LazyGroup(Suggesting):
-    """A group that finds command NAME as the attribute `command` of the module emdiam.cli.NAME."""
+    """A group that finds command NAME as the attribute `command` of the module emdiam.cli.NAME. Commands have the names
+    of their functions in Python, too."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in the order of a user's work, not of the alphabet."""
         return list(COMMANDS)
 
+    def all_names(self, ctx: click.Context) -> list[str]:
+        """See Suggesting."""
+        return [*COMMANDS, *NAMES]
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What a word may become: the further names of commands, too."""
+        from click.shell_completion import CompletionItem
+
+        return super().shell_complete(ctx, incomplete) + [
+            CompletionItem(name) for name in NAMES if name.startswith(incomplete)]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each command once, with all of its names, the longest first."""
+        rows = []
+        for name in COMMANDS:
+            command = self.get_command(ctx, name)
+            assert command is not None
+            names = [name, *(other for other, of in NAMES.items() if of == name)]
+            rows.append((", ".join(sorted(names, key=len, reverse=True)), command.get_short_help_str(_SHORT)))
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command, imported now; None for a name that is none of ours."""
-        if cmd_name not in COMMANDS:
+        name = NAMES.get(cmd_name, cmd_name)
+        if name not in COMMANDS:
             return None
-        command = import_module(f"emdiam.cli.{cmd_name}").command
+        command = import_module(f"emdiam.cli.{name}").command
         assert isinstance(command, click.Command)
         return command
 

@@ -35,6 +35,7 @@ from .._version import __version__
 from ..durable import open_to_append, write_all
 from ..errors import EmdiamError, InputError, StoppedEarly, clause, plain, redacted
 from ..progress import Allowance, Event
+from ..runs.options import NAMES
 from . import short_help
 from .options import EVENT_LOG, EVENTS, Written, suggesting
 from .output import answer, check_stdout, complain, has_answered, last_sentence, silence
@@ -93,8 +94,7 @@ class EmdiamCommand(click.Command):
         if file is None:
             return self._invoke(ctx)
 
-        name = " ".join(ctx.command_path.split()[1:])  # as it is typed, without "emdiam": "generate rmat"
-        log = ctx.meta[EVENT_LOG] = begin_log(file, name, ctx.params)
+        log = ctx.meta[EVENT_LOG] = begin_log(file, " ".join(_names(ctx)), ctx.params)
         try:
             code = self._invoke(ctx)
         except BaseException as error:
@@ -109,7 +109,7 @@ class EmdiamCommand(click.Command):
         try:
             return self._do(ctx)
         except (StoppedEarly, Interrupted, KeyboardInterrupt) as error:
-            name = ctx.command_path.split()[1]
+            name = _names(ctx)[0]
             stop = error
             if isinstance(error, KeyboardInterrupt):
                 kind = StoppedEarly if name in ANSWERING else Interrupted
@@ -137,11 +137,22 @@ def _show_all(context: click.Context, _option: click.Parameter, wanted: bool) ->
         context.exit()
 
 
+def _names(ctx: click.Context) -> list[str]:
+    """Of the running command, without "emdiam", and of its subcommand: ["generate", "rmat"]; its own name where another
+    one was typed."""
+    first, *rest = ctx.command_path.split()[1:]
+    return [NAMES.get(first, first), *rest]
+
+
 class Suggesting(click.Group):
     """A group that names the closest of its commands where there is none of the name that was given: click itself only
     knows of commands that are loaded. kind : what a command of it is."""
 
     kind = "command"
+
+    def all_names(self, ctx: click.Context) -> list[str]:
+        """Of commands: those that are listed, and others that they have."""
+        return self.list_commands(ctx)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -151,7 +162,7 @@ class Suggesting(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             raise click.UsageError(suggesting(
-                error.message.replace("command", self.kind, 1), args[0], self.list_commands(ctx)), ctx) from None
+                error.message.replace("command", self.kind, 1), args[0], self.all_names(ctx)), ctx) from None
 
 
 def describe(error: BaseException) -> tuple[int, str]:

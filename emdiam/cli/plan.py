@@ -13,6 +13,7 @@ from ..runs.registry import ALL
 from ..tables import table_text
 from ..units import format_seconds, format_size
 from . import options
+from .inputs import opened
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer
@@ -33,7 +34,7 @@ def command(**given: Any) -> int:
 
     A planned peak is a promise. What is predicted is a forecast, from four BFS that show what the graph is like.
     """
-    from ..api import open, plan
+    from ..api import plan
     from ..methods.approx.masters import one_item
 
     over_all, asked = given["method"] == ALL, options.passed(given, "store", "probe", "no_probe")
@@ -44,7 +45,7 @@ def command(**given: Any) -> int:
         asked["masters"] = one_item(asked["masters"])
     # On a GPU nobody looks, since the forecast is that of the CPU.
     probe = None if given["no_probe"] or given["device"] != "cpu" else given["probe"]
-    with listening(given), open(given["store"]) as store:
+    with listening(given) as listener, opened("plan", given, listener) as (store, _):
         planned = plan(store, probe=probe, **{**asked, "device": options.chosen_device(given["device"])})
     answer(_all(planned) if over_all else _one(planned[0]), methods_text if over_all else plan_text, given["as_json"])
     return 0

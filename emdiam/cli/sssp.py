@@ -24,10 +24,8 @@ def command(**given: Any) -> int:
     GPU has auto, delta-stepping, near-far, workfront-sweep, h-bf, and all whose names begin with harish or end with
     pairs; of these, workfront-sweep and harish take weights below 0.
     """
-    from ..runs.task import execute
-
-    with running("sssp", given, paths_text) as (task, listener, end):
-        end(execute(given["store"], task, listener))
+    with running("sssp", given, paths_text) as (solve, end):
+        end(solve())
     return 0
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import click
 
-from ..errors import is_url, redacted
+from ..errors import redacted
 from ..progress import bounds_text
 from ..units import format_count, format_seconds
 from . import options
 from .answer_lines import memory_lines, seconds_line
+from .inputs import is_input
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer, complain
@@ -38,7 +38,7 @@ def command(**given: Any) -> int:
     from ..api import open, verify
 
     name = given["store"]
-    opened = open(name) if Path(name).is_dir() or is_url(name) else nullcontext(name)
+    opened = nullcontext(name) if is_input(name) else open(name)
     with opened as graph, listening(given) as listener:
         report = verify(given["certificate"], graph, progress=listener,
                         **options.passed(given, "certificate", "store"))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from ..errors import closest
 from ..formats.registry import FORMATS, HEADERS
 from ..methods.definition import PROBE_SECONDS
 from ..units import available_cores, parse_count, parse_duration, parse_length, parse_size
@@ -54,6 +54,8 @@ REPORTS = ("html", "md", "json", "png")
 
 # Commands that may go along arcs, and along weights.
 _ARCS, _WEIGHTS = ("exact", "ecc", "distances"), ("exact", "approx", "ecc")
+# Commands that go along what a store has, and what it keeps of a file for that.
+PATHS, KEPT = ("sssp", "apsp"), ("weighted", "directed")
 
 
 @dataclass(frozen=True)
@@ -267,6 +269,10 @@ _ROWS = (
     Option("device", help="What searches: cpu, gpu, gpu:N (the GPU of number N), or auto: a GPU if there is one, else"
            " the CPU.", metavar="DEVICE", of="sssp", default="cpu"),
     Option("keep", FLAG, of="sssp", default=True),
+    *(Option("weighted", FLAG, "Of a file that is no store: distances are sums of its weights; a store has those that"
+             " it was converted with.", of=of, annotation="bool | str") for of in PATHS),
+    *(Option("directed", FLAG, "Of a file that is no store: keep its directions; a store has them, or not.", of=of)
+      for of in PATHS),
     # Of all pairs.
     Option("out", STORE, "Write the matrix of distances to FILE, a Zarr group.", "FILE", of="apsp", required=True),
     Option("method", help="How distances are found: by a search from every vertex, or on dense graphs by tiles of the"
@@ -387,8 +393,8 @@ COMMANDS = {name: tuple(options.split()) for name, options in {
            f" evict_page_cache {_PRINTING}",
     "distances": f"sample exact hyperball directed quantile seed out time_limit {_SIZES} vertex_state scratch"
                  f" evict_page_cache {_GPU} {_WORKERS} {_PRINTING}",
-    "sssp": f"source target method delta out device {_SIZES} evict_page_cache {_PRINTING}",
-    "apsp": f"out method force device time_limit memory threads {_PRINTING}",
+    "sssp": f"source target method delta out weighted directed device {_SIZES} evict_page_cache {_PRINTING}",
+    "apsp": f"out method force weighted directed device time_limit memory threads {_PRINTING}",
     "plan": "memory arena vertex_state method batch masters euler probe no_probe threads device as_json quiet"
             " log_interval events",
     "info": "as_json check components locality profile plots sample memory threads time_limit scratch quiet"
@@ -407,7 +413,6 @@ COMMANDS = {name: tuple(options.split()) for name, options in {
 }.items()}
 
 
-
 def _with(command: str, more: str, *without: str) -> tuple[str, tuple[str, ...]]:
     """A function of a command: its options but those of printing and some, and more."""
     names = [name for name in COMMANDS[command] if name not in (*PRINTED, *without)]
@@ -423,8 +428,8 @@ FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "approximate": _with("approx", "gap direction weight columns progress"),
     "eccentricities": _with("ecc", "what direction seed keep weight columns progress", "radius", "center"),
     "distances": _with("distances", "weight weighted columns progress"),
-    "shortest_paths": _with("sssp", "weight weighted directed columns keep scratch progress", "source"),
-    "all_pairs": _with("apsp", "weight weighted directed columns scratch progress", "device"),
+    "shortest_paths": _with("sssp", "weight columns keep scratch progress", "source"),
+    "all_pairs": _with("apsp", "weight columns scratch progress", "device"),
     "profile": ("info", ("sample", "seed", "time_limit", "memory", "threads", "scratch", "columns", "progress")),
     "generate": _with("generate", "codec chunk progress"),
     "reorder": _with("reorder", "progress"),
@@ -432,6 +437,9 @@ FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "verify": _with("verify", "weight weighted progress"),
     "warmup": _with("warmup", "progress"),
 }
+# Further names of commands: those of their functions.
+NAMES = {name.replace("_", "-"): command for name, (command, _) in FUNCTIONS.items()
+         if name not in (*COMMANDS, "profile")}
 
 
 def option_of(command: str, name: str) -> Option | None:
@@ -448,9 +456,11 @@ def keywords_of(function: str) -> dict[str, Option]:
 
 def check_keywords(function: str, given: Mapping[str, Any]) -> None:
     """Raises TypeError for a keyword that a function of api.py has not."""
-    unknown = given.keys() - keywords_of(function).keys()
+    known = keywords_of(function)
+    unknown = sorted(given.keys() - known.keys())
     if unknown:
-        raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
+        close = closest(unknown[0], known)
+        raise TypeError(f"there is no option {', '.join(unknown)}" + (f" (did you mean {close!r}?)" if close else ""))
 
 
 def parsed(given: Mapping[str, Any], command: str) -> dict[str, Any]:
@@ -462,37 +472,3 @@ def parsed(given: Mapping[str, Any], command: str) -> dict[str, Any]:
         if value is not None:
             found[name if option is None else option.field] = value if option is None else option.parsed(value)
     return found
-
-
-# What errors do not name of what a run along weights has.
-_UNNAMED = ("evict_page_cache", "seed", "what", "keep")
-
-
-def taken(given: Mapping[str, Any], command: str, metric: str) -> dict[str, Any]:
-    """What was given to a command that goes along `metric`, "arcs" or "weights"; None, False and values that say
-    nothing there count as not given. Raises InputError for an option that such a run has not."""
-    known = {}
-    for name, value in given.items():
-        option = option_of(command, name)
-        text = str(getattr(value, "name", value))
-        if value is None or value is False or text == AUTO or (option is not None and text in option.idle):
-            continue
-        if option is None or command not in getattr(option, metric):
-            raise _refusal(name, text, command, metric)
-        known[name] = value
-    return known
-
-
-def _refusal(name: str, text: str, command: str, metric: str) -> InputError:
-    """Why an option is none of a run along arcs or weights."""
-    if metric == "arcs":
-        option = f"--{name.replace('_', '-')}"
-        remedy = "leave it, or --directed, out"
-        if name == "certificate":
-            return InputError("a certificate is of an undirected graph", text=option, remedy=remedy)
-        return InputError(f"{option} is not for graphs with directions", text=text, remedy=remedy)
-    common = ("memory", "arena", "threads", "time_limit")
-    own = [one for one in COMMANDS[command] if one not in (*common, *_UNNAMED)
-           and command in getattr(option_of(command, one), metric)]
-    has = ", ".join(f"--{one.replace('_', '-')}" for one in (*common, *own))
-    return InputError("a run on a weighted graph has no option", text=name, remedy=f"it has {has}")

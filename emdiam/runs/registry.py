@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import Any
 
-from ..errors import InputError, no_such
+from ..errors import InputError, closest, no_such
 from ..methods.definition import Method, MethodOptions
 
 # Options that are not a method's own, in what is said of one that it has not.
@@ -82,6 +82,15 @@ def method_options(method: str, given: Mapping[str, Any]) -> MethodOptions:
     for name in given:
         if name not in known:
             own = ", ".join(one for one in known if one not in _SHARED)
-            raise InputError(f"method {method} has no option", text=name,
-                             remedy=f"its own are: {own}" if own else "it has none of its own")
+            raise InputError(f"method {method} has no option", text=name, remedy=_meant(method, name) + (
+                f"its own are: {own}" if own else "it has none of its own"))
     return entry_of(method).definition().options(**given)
+
+
+def _meant(method: str, name: str) -> str:
+    """The question whether the closest option of the command was meant, for a name that none of its methods has."""
+    from .options import COMMANDS
+
+    options = COMMANDS[entry_of(method).family]
+    close = None if name in options else closest(name, (*options, *option_names(method)))
+    return "" if close is None else f"did you mean {close!r}? "

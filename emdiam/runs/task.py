@@ -29,7 +29,7 @@ from ..store.place import check_target
 from ..store.store import Store, check_directed, check_weighted, open_store
 from ..units import available_cores, budget_bytes, peak_rss_bytes
 from ..vertex_tables import writing_bytes
-from .options import AUTO, CHECKPOINT, RAM, SHARED, option_of, parsed, taken
+from .options import AUTO, CHECKPOINT, COMMANDS, RAM, SHARED, option_of, parsed
 from .registry import entry_of, method_options
 
 if TYPE_CHECKING:
@@ -168,6 +168,38 @@ def task_of(command: str, options: Mapping[str, Any], method: str | None = None)
 
 
 _USUAL = {"ecc": "eccentricities"}  # of commands without --method
+# What errors do not name of what a run along weights has.
+_UNNAMED = ("evict_page_cache", "seed", "what", "keep")
+
+
+def taken(given: Mapping[str, Any], command: str, metric: str) -> dict[str, Any]:
+    """What was given to a command that goes along `metric`, "arcs" or "weights"; None, False and values that say
+    nothing there count as not given. Raises InputError for an option that such a run has not."""
+    known = {}
+    for name, value in given.items():
+        option = option_of(command, name)
+        text = str(getattr(value, "name", value))
+        if value is None or value is False or text == AUTO or (option is not None and text in option.idle):
+            continue
+        if option is None or command not in getattr(option, metric):
+            raise _refusal(name, text, command, metric)
+        known[name] = value
+    return known
+
+
+def _refusal(name: str, text: str, command: str, metric: str) -> InputError:
+    """Why an option is none of a run along arcs or weights."""
+    if metric == "arcs":
+        option = f"--{name.replace('_', '-')}"
+        remedy = "leave it, or --directed, out"
+        if name == "certificate":
+            return InputError("a certificate is of an undirected graph", text=option, remedy=remedy)
+        return InputError(f"{option} is not for graphs with directions", text=text, remedy=remedy)
+    common = ("memory", "arena", "threads", "time_limit")
+    own = [one for one in COMMANDS[command] if one not in (*common, *_UNNAMED)
+           and command in getattr(option_of(command, one), metric)]
+    has = ", ".join(f"--{one.replace('_', '-')}" for one in (*common, *own))
+    return InputError("a run on a weighted graph has no option", text=name, remedy=f"it has {has}")
 
 
 def shared_fields(given: Mapping[str, Any], command: str) -> dict[str, Any]:

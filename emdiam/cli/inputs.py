@@ -1,0 +1,134 @@
+"""A file with edges where a command wants a store: it becomes a temporary store first, which a line on standard error
+says, with the command that makes one to keep."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import BudgetError, InputError, StoreError, is_url
+from ..progress import Listener
+from ..runs.options import PATHS
+from .answer_lines import counts_line, dropped_text
+
+if TYPE_CHECKING:
+    from ..caller import Origin
+    from ..runs.task import Task
+    from ..store.store import Store
+
+_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z])")
+
+
+def is_input(name: str) -> bool:
+    """Whether it is a file with edges, a folder of such files, or standard input, rather than a store."""
+    if is_url(name) or name.endswith(".zarr") or (Path(name) / "zarr.json").is_file():
+        return False
+    from ..caller import is_store  # which imports what reads files
+
+    return not is_store(name)
+
+
+def _check_kept(asked: Mapping[str, Any]) -> None:
+    """Raises InputError for a store without the weights, or the directions, that were asked for."""
+    from ..store.store import check_weighted, open_store
+
+    if asked["weighted"] or asked["directed"]:
+        with open_store(asked["store"], directed=asked["directed"] or None) as store:
+            if asked["weighted"]:
+                check_weighted(store)
+
+
+Finish = Callable[["Store | str | Path", "Task", Listener], Any]
+
+
+@contextmanager
+def stored(command: str, asked: Mapping[str, Any], listener: Listener, alone: bool = True
+           ) -> Iterator[tuple[Store | str | Path, Finish]]:
+    """The store of a command, as it was named, or a temporary one of the file in its place, for as long as the context
+    lasts; and what executes a task on it in the time that is left, with a result that names no temporary store.
+
+    alone : whether no other process opens it. Raises InputError where the file is refused, as `emdiam convert` does."""
+    from ..runs.task import execute
+
+    name = asked["store"]
+    if not is_input(name):
+        if command in PATHS:
+            _check_kept(asked)
+        yield name, execute
+        return
+    from dataclasses import replace
+
+    from ..caller import Means, as_store, deadline_of, named, seconds_left
+
+    deadline, keeping = deadline_of(asked.get("time_limit")), _convert_command(asked)
+    means = Means(asked.get("memory"), asked.get("threads"), asked.get("scratch"), alone, deadline)
+    logging.getLogger("emdiam").info(f"{name} is no store: it is converted to a temporary one; to keep one: {keeping}")
+    with _refusing(keeping), as_store(name, means, listener, _kept(command, asked)) as (store, origin):
+        logging.getLogger("emdiam").info(_what(name, origin))
+
+        def finish(place: Store | str | Path, task: Task, progress: Listener) -> Any:
+            limited = replace(task, time_limit=seconds_left(deadline))
+            return named(lambda: execute(place, limited, progress), name, origin)
+
+        yield store, finish
+
+
+@contextmanager
+def opened(command: str, asked: Mapping[str, Any], listener: Listener, directed: bool | None = None
+           ) -> Iterator[tuple[Store, Finish]]:
+    """As stored, with the store opened. directed : of a store that was named, whether it is to have directions."""
+    from ..store.store import Store, open_store
+
+    with stored(command, asked, listener) as (place, finish):
+        if isinstance(place, Store):
+            yield place, finish
+            return
+        with open_store(place, evict_page_cache=asked.get("evict_page_cache", False), directed=directed) as store:
+            yield store, finish
+
+
+def _kept(command: str, asked: Mapping[str, Any]) -> Any:
+    """What the temporary store keeps beside edges."""
+    from ..caller import Kept
+    from ..formats.weights import weight_choice
+
+    return Kept(bool(asked.get("directed")) or (command == "info" and asked["components"]),
+                weight_choice(bool(asked.get("weighted")), command in PATHS))
+
+
+def _convert_command(asked: Mapping[str, Any]) -> str:
+    """The command that makes a store of the file to keep."""
+    path = Path(asked["store"])
+    target = (path.name.partition(".")[0] if path.is_file() else "") or "graph"
+    flags = [flag for option, flag in (("directed", " --directed"), ("weighted", " --weights")) if asked.get(option)]
+    return f"emdiam convert {quote(asked['store'])} {quote(target + '.zarr')}{''.join(flags)}"
+
+
+def _what(name: str, origin: Origin) -> str:
+    """What has become of the file, in a line."""
+    assert origin.record is not None
+    record = vars(origin.record)
+    dropped = any(record[f"{one}_dropped"] for one in ("loops", "duplicates", "reverse"))
+    return "; ".join([counts_line(name, record), f"read as {record['reading'] or record['source_format']}",
+                      *([dropped_text(record)] if dropped else []),
+                      *(["directions are dropped"] if origin.directions_dropped else [])])
+
+
+@contextmanager
+def _refusing(keeping: str) -> Iterator[None]:
+    """An error that names options of `emdiam convert`, which the running command has not, says so."""
+    try:
+        yield
+    except InputError as error:
+        own = {flag for option in click.get_current_context().command.params for flag in option.opts}
+        named = _OPTION.findall(str(error))
+        if not isinstance(error, BudgetError | StoreError) and any(f"--{one}" not in own for one in named):
+            error.args = (f"{error}, an option of: {keeping}", *error.args[1:])
+        raise
