@@ -12,7 +12,7 @@ from emdiam.runs import options
 from tests.helpers.source import nodes_below
 from tests.test_imports import PACKAGE, trees
 
-MOST_FILES, MOST_LINES_IN_ALL = 484, 55_261
+MOST_FILES, MOST_LINES_IN_ALL = 484, 55_275
 # Lines of code of each room at most: the folders of the package, and "top" for the modules beside them.
 MOST_LINES = {
     "batch": 1200, "certificates": 1948, "checkpoint": 497, "cli": 1990, "conversion": 2840, "dask": 2970,

@@ -1,12 +1,14 @@
 """The layout of a store: names, dtypes, chunk sizes, codecs and the attributes record.
 
-A store is a Zarr v3 group that AnnData (`csr_matrix`) and binsparse readers open:
+A store is a Zarr v3 group that AnnData (`csr_matrix`) and binsparse readers (CSR) open:
 
-    zarr.json    attributes: AnnData's three, a binsparse description, and `emdiam` (StoreRecord)
+    zarr.json    attributes: AnnData's three, a binsparse descriptor, and `emdiam` (StoreRecord)
     indptr       int64[n+1], row offsets
     indices      uint32[m] (uint64 when n >= 2^32 - 1), rows sorted, both directions of every edge
     data         the weights of a weighted store (weights.py), in chunks and shards as indices; without weights
                  uint8[m] of ones, never written (fill value 1, zero bytes on disk)
+    pointers_to_1, indices_1, values    the names that binsparse has for indptr, indices and data: links to them;
+                 without weights `values` is an array of a single one
     vertex_id    optional: int64/uint64[n], the user's ids, or for string ids
     vertex_id_offsets int64[n+1] and vertex_id_bytes uint8[...] (UTF-8)
     natural_id   only in a reordered store: id dtype[n], the natural rank of every vertex, that is

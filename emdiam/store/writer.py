@@ -7,11 +7,12 @@ written last, fsynced, and the folder renamed. NAME.partial has one writer at a 
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -42,8 +43,13 @@ from .weights import WeightForm, WeightSums
 
 _GROUPS = ("", f"{REVERSE}/")
 _EMPTY_GROUP = {"attributes": {}, "zarr_format": 3, "node_type": "group"}
-# Attributes by which AnnData knows a matrix.
-_ANNDATA = ("encoding-type", "encoding-version", "shape")
+# Attributes by which AnnData and binsparse know a matrix.
+_OF_A_MATRIX = ("encoding-type", "encoding-version", "shape", "binsparse")
+# What binsparse calls the arrays of a matrix, links to them; without weights its values are an array of a single one.
+_LINKS = {"pointers_to_1": "indptr", "indices_1": "indices"}
+_VALUES = "values"
+# Of file systems that have no links.
+_NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 def writer_bytes(threads: int, chunk_ids: int, weighted: bool = False) -> int:
@@ -150,8 +156,9 @@ class StoreWriter:
             if state["weights"] is not None:
                 self._weights = WeightSums.resumed(state["weights"])
             else:
-                for group in _GROUPS:  # left by `finish`: made again there
-                    shutil.rmtree(self.partial / f"{group}data", ignore_errors=True)
+                for name in (f"{group}{name}" for group in _GROUPS for name in ("data", _VALUES)):
+                    # left by `finish`: made again there
+                    shutil.rmtree(self.partial / name, ignore_errors=True)
         except BaseException:
             self.leave()
             raise
@@ -317,17 +324,21 @@ class StoreWriter:
         import zarr
 
         root = zarr.open_group(self.partial, mode="r+", zarr_format=3)
-        for group in (rows.group for rows in self._rows if record.weights is None):
-            root.create_array(
-                f"{group}data", shape=(record.n_arcs,), dtype="uint8", chunks=(max(1, record.n_arcs),),
-                fill_value=1, compressors=None,
-            )
-        for name in {**self._arrays, **{f"{rows.group}data": None for rows in self._rows}}:
+        ones: list[str] = []
+        for group in (rows.group for rows in self._rows):
+            if record.weights is None:
+                for name, items in ((f"{group}data", record.n_arcs), (f"{group}{_VALUES}", 1)):
+                    root.create_array(name, shape=(items,), dtype="uint8", chunks=(max(1, items),), fill_value=1,
+                                      compressors=None)
+                    ones.append(name)
+            links = _LINKS if record.weights is None else {**_LINKS, _VALUES: "data"}
+            _link(self.partial / group, links)
+        for name in (*self._arrays, *ones):
             sync_path(self.partial / name / "zarr.json")
             sync_path(self.partial / name)
         attributes = _attributes(record, self.id_dtype)
         if record.directed:
-            root[REVERSE].update_attributes({name: attributes[name] for name in _ANNDATA})
+            root[REVERSE].update_attributes({name: attributes[name] for name in _OF_A_MATRIX})
             sync_path(self.partial / REVERSE / "zarr.json")
             sync_path(self.partial / REVERSE)
         root.update_attributes(attributes)  # attrs.update writes the file once for each
@@ -364,6 +375,17 @@ class StoreWriter:
             self._let_go()
 
 
+def _link(group: Path, links: Mapping[str, str]) -> None:
+    """Give arrays of a group further names: links, which take no room; none where the file system has none."""
+    for name, array in links.items():
+        (group / name).unlink(missing_ok=True)  # left by `finish`
+        try:
+            os.symlink(array, group / name)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+
+
 def _attributes(record: StoreRecord, ids: np.dtype[Any]) -> dict[str, Any]:
     """The group's attributes: AnnData's three, a binsparse description and our record."""
     n, m = record.n_vertices, record.n_arcs
@@ -371,11 +393,10 @@ def _attributes(record: StoreRecord, ids: np.dtype[Any]) -> dict[str, Any]:
         "encoding-type": "csr_matrix",
         "encoding-version": "0.1.0",
         "shape": [n, n],
-        "binsparse": {
-            "version": "0.1", "format": "CSR", "shape": [n, n], "number_of_stored_values": m,
-            **({} if record.directed else {"structure": "symmetric_both"}),
+        "binsparse": {"binsparse": {
+            "version": "0.1.0", "format": "CSR", "shape": [n, n], "number_of_stored_values": m,
             "data_types": {"pointers_to_1": "int64", "indices_1": str(ids),
-                           "values": "iso[uint8]" if record.weights is None else record.weights.dtype},
-        },
+                           _VALUES: "iso[uint8]" if record.weights is None else record.weights.dtype},
+        }},
         "emdiam": record.to_dict(),
     }

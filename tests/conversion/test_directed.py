@@ -99,7 +99,6 @@ def test_others_read_both(tmp_path: Path) -> None:
     matrix[[0, 1, 2, 2], [1, 2, 0, 3]] = 1
     assert (anndata.io.read_elem(group).toarray() == matrix).all()
     assert (anndata.io.read_elem(group["reverse"]).toarray() == matrix.T).all()
-    assert "structure" not in group.attrs["binsparse"]
 
 
 def test_undirected_stores_are_what_they_were(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_layout_and_size(tmp_path: Path):
     path = make_store(tmp_path / "g.zarr", some_graph())
     info = info_of(path)
     files = [file for file in path.rglob("*") if file.is_file()]
-    assert info["n_files"] == len(files) == 6
+    assert info["n_files"] == len(files) == 7
     assert info["bytes"] == sum(file.stat().st_size for file in files)
     assert info["bytes_per_edge"] == info["bytes"] / info["n_edges"]
     assert (info["chunk_ids"], info["chunk_bytes"], info["shard_bytes"]) == (CHUNK, CHUNK * 4, CHUNK * 4 * 4096)

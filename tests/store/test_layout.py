@@ -1,7 +1,9 @@
-"""A store is what its layout says, whoever reads it: emdiam, plain zarr, scipy, anndata."""
+"""A store is what its layout says, whoever reads it: emdiam, plain zarr, scipy, anndata, binsparse."""
 
 from __future__ import annotations
 
+import errno
+import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import scipy.sparse
 import zarr
 from hypothesis import HealthCheck, given, settings
 
+import emdiam
 from emdiam.errors import InputError
 from emdiam.store import metadata, writer
 from emdiam.store.layout import CODECS, MOST_SHARD_CHUNKS, StoreRecord, id_dtype, shard_chunks
@@ -25,9 +28,10 @@ pytestmark = pytest.mark.filterwarnings("ignore:Numcodecs codecs are not in the 
 
 
 def plain(path: Path) -> dict[str, np.ndarray]:
-    """All arrays by plain zarr, without `data`."""
+    """All arrays by plain zarr, without values and further names."""
     group = zarr.open_group(str(path), mode="r")
-    return {name: array[:] for name, array in group.arrays() if name != "data"}
+    return {name: array[:] for name, array in group.arrays()
+            if name not in ("data", "values") and not (path / name).is_symlink()}
 
 
 def matrix_of(graph: naive.Graph) -> scipy.sparse.csr_matrix:
@@ -89,7 +93,7 @@ def test_plain_zarr_rebuilds_the_matrix(tmp_path: Path, codec: str):
     parts = (group["data"][:], group["indices"][:], group["indptr"][:])
     matrix = scipy.sparse.csr_matrix(parts, shape=group.attrs["shape"])
     assert same_matrix(matrix, matrix_of(graph))
-    assert group.attrs["binsparse"]["number_of_stored_values"] == matrix.nnz
+    assert group.attrs["binsparse"]["binsparse"]["number_of_stored_values"] == matrix.nnz
 
 
 @pytest.mark.parametrize("codec", CODECS)
@@ -107,7 +111,85 @@ def test_anndata_opens_it(tmp_path: Path, codec: str):
 
 def test_the_matrix_of_ones_takes_no_room(tmp_path: Path):
     path = make_store(tmp_path / "g.zarr", some_graph())
-    assert [file.name for file in (path / "data").iterdir()] == ["zarr.json"]
+    assert [file.name for name in ("data", "values") for file in (path / name).iterdir()] == ["zarr.json"] * 2
+    assert {name: (path / name).readlink() for name in ("pointers_to_1", "indices_1")} == {
+        "pointers_to_1": Path("indptr"), "indices_1": Path("indices")}
+
+
+# -- binsparse ------------------------------------------------------------------------------------
+def every_kind(folder: Path) -> dict[str, Path]:
+    """A store of every kind: codecs, ids, an order, weights of all dtypes, directions with weights, and no edges."""
+    edges = [(a, b, 1 + (a * b) % 7) for a, row in enumerate(some_graph()) for b in row if a < b]
+    pairs = [edge[:2] for edge in edges]
+    words: Any = [(f"v{a}", f"v{b}") for a, b in pairs]
+    kinds: dict[str, tuple[Any, dict[str, Any]]] = {
+        "lz4": (pairs, {}), "pcodec": (pairs, {"codec": "pcodec", "chunk": 64}), "none": (pairs, {"codec": "none"}),
+        "gaps": ([(3 * a, 3 * b) for a, b in pairs], {}), "words": (words, {}), "degree": (pairs, {"order": "degree"}),
+        "whole": (edges, {"weights": True}), "directed": (edges, {"weights": True, "directed": True}),
+        "wide": ([(a, b, w * 70_000) for a, b, w in edges], {"weights": True}),
+        "decimal": ([(a, b, w / 8) for a, b, w in edges], {"weights": True}),
+        "arcs": (pairs, {"directed": True}), "edgeless": ([(4, 4)], {})}
+    for name, (graph, options) in kinds.items():
+        emdiam.convert(graph, folder / f"{name}.zarr", **options)
+    return {name: folder / f"{name}.zarr" for name in kinds}
+
+
+def groups_of(path: Path) -> list[tuple[Path, Any]]:
+    """The group of a store, and that of its reverse."""
+    places = [path, *([path / "reverse"] if (path / "reverse").is_dir() else [])]
+    return [(place, zarr.open_group(place, mode="r")) for place in places]
+
+
+def test_every_kind_of_store_has_the_names_of_binsparse(tmp_path: Path):
+    """By plain zarr: the arrays that the descriptor names, of the types and lengths that it says."""
+    for name, path in every_kind(tmp_path).items():
+        for place, group in groups_of(path):
+            said = group.attrs["binsparse"]["binsparse"]
+            n, m = said["shape"][0], said["number_of_stored_values"]
+            assert (said["version"], said["format"]) == ("0.1.0", "CSR") and "structure" not in said
+            sizes = {"pointers_to_1": n + 1, "indices_1": m, "values": m}
+            for key, kind in said["data_types"].items():
+                single = kind == "iso[uint8]"
+                assert group[key].shape == (1 if single else sizes[key],)
+                assert str(group[key].dtype) == kind.removeprefix("iso[").rstrip("]"), name
+            assert group["values"][0] == 1 or (place / "values").readlink() == Path("data")
+
+
+def test_binsparse_opens_every_kind_of_store(tmp_path: Path):
+    """The matrix is that of AnnData's three, as CSR and by its levels; what is saved of it is the same again."""
+    binsparse = pytest.importorskip("binsparse")
+    conversions = pytest.importorskip("binsparse.conversions.scipy")
+    for name, path in every_kind(tmp_path).items():
+        for place, group in groups_of(path):
+            expected = scipy.sparse.csr_matrix((group["data"][:], group["indices"][:], group["indptr"][:]),
+                                               shape=group.attrs["shape"])
+            found = binsparse.BinsparseTensor.parse(binsparse.ZarrBinsparseContainer(group))
+            assert isinstance(found, binsparse.CSRMatrix) and found.version == "0.1.0"
+            assert same_matrix(conversions.to_scipy(found), expected), name
+            if place == path:
+                tensor = binsparse.load_binsparse(path)
+                assert same_matrix(conversions.to_scipy(tensor), expected)
+                binsparse.save_binsparse(tensor, tmp_path / "again.npz")
+                assert same_matrix(conversions.to_scipy(binsparse.load_binsparse(tmp_path / "again.npz")), expected)
+                levels = binsparse.load_binsparse(path, alias=False).level
+                assert levels.level.indices[0].tolist() == expected.indices.tolist()
+
+
+def test_a_file_system_without_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """There the store has the names of AnnData alone; any other fault of the disk is said."""
+    def refuse(number: int) -> None:
+        def symlink(*_: Any) -> None:
+            raise OSError(number, os.strerror(number))
+
+        monkeypatch.setattr(os, "symlink", symlink)
+
+    refuse(errno.EPERM)
+    path = make_store(tmp_path / "g.zarr", some_graph())
+    assert not (path / "indices_1").exists() and read_store(path)["indices"].size
+    refuse(errno.ENOSPC)
+    with pytest.raises(OSError, match="No space left"):
+        make_store(tmp_path / "h.zarr", some_graph())
+    assert not (tmp_path / "h.zarr").exists()
 
 
 @pytest.mark.parametrize("codec", CODECS)
