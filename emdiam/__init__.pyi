@@ -234,7 +234,7 @@ def eccentricities(
     scratch, require_connected, time_limit, evict_page_cache, out, keep and progress go with it). weighted : whether
     distances are sums of the weights that the store has; the result is a WeightedEccentricities then (memory,
     threads, scratch, time_limit, evict_page_cache, what, out, keep and progress go with it). weight : their name, as of
-    `exact`.
+    `exact`. With directions and weights it is a WeightedArcEccentricities.
 
     The result has radius, diameter, center, periphery and histogram. Raises as `exact`; StoppedEarly's `result` has
     bounds.
@@ -272,7 +272,8 @@ def exact(
     directed : whether paths go along the arcs of a store with directions, or of a graph that has them; the result is a
     DirectedResult then, with largest_distance, strongly_connected and n_strong_components (methods "pivots",
     "graph-diameter" and "apsp"; memory, arena, threads, scratch, require_connected, time_limit, evict_page_cache, gap,
-    path, seed, sweeps and progress go with it).
+    path, seed, sweeps and progress go with it). With weighted or weight too, lengths are sums of weights along arcs;
+    the result is a WeightedArcResult then (of these, gap does not go with it).
     Returns the result of the command, which may be an interval.
     Raises as `diameter`, InputError for an option that the method has not, and
     NotWritten with `result` where the path or the certificate cannot be written in the end.

@@ -229,6 +229,8 @@ _REFUSED, _STOPPED_EARLY = 2, 3
 _PR_SET_PDEATHSIG = 1  # from <linux/prctl.h>
 # How long one that was asked to stop is waited for, before it is killed.
 END_SECONDS = 20.0
+# Commands that may go along arcs, or along weights.
+_ALONG = ("exact", "approx")
 PROGRAM = (sys.executable, "-m", "emdiam")
 
 
@@ -253,8 +255,10 @@ class Attempt:
             "time-limit": None if limit is None or job.command not in commands.LIMITS_ITSELF else
             f"{limit:f}".rstrip("0").rstrip(".") + "s",
             "force": "force" not in job.options and any(path in owned and os.path.lexists(path) for path in job.writes),
-            "retry": self.retry and "retry" not in job.options, "checkpoint": folder.checkpoint, "resume": self.resume,
-            "events": folder.events, "json": True}
+            "retry": self.retry and "retry" not in job.options, "resume": self.resume,
+            # Along arcs or weights there is none.
+            "checkpoint": None if job.command in _ALONG and job.options.keys() & {"directed", "weighted"} else
+            folder.checkpoint, "events": folder.events, "json": True}
         taken = {name: value for name, value in given.items() if commands.takes(command, name)}
         return [*job.arguments, *commands.option_words(taken)]
 

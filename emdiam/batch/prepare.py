@@ -186,19 +186,24 @@ _OF_PLANS = ("arena", "threads", "batch", "masters", "euler")
 @dataclass(frozen=True)
 class Question:
     """Can `command` run on the store, with `method` or the command's default? options : of a plan, as the command line
-    has them; None: on a GPU, where no plan is made beforehand."""
+    has them; None: on a GPU, and along arcs or weights, where no plan is made beforehand. directed : whether the store
+    is to have directions; None: either way. weighted : whether it is to have weights."""
 
     command: str
     store: str
     method: str | None
     options: dict[str, Any] | None
+    directed: bool | None = False
+    weighted: bool = False
 
 
 def question_of(job: Job, memory: int | None) -> Question:
     """What to ask about a job whose options are valid; its last file that is read is its store."""
     given = {name: job.options[name] for name in _OF_PLANS if name in job.options}
-    on_cpu = job.options.get("device", "cpu") == "cpu"
-    return Question(job.command, job.reads[-1], job.method, {"memory": memory, **given} if on_cpu else None)
+    directed, weighted = (bool(job.options.get(name)) for name in ("directed", "weighted"))
+    planned = job.options.get("device", "cpu") == "cpu" and not directed and not weighted
+    return Question(job.command, job.reads[-1], job.method, {"memory": memory, **given} if planned else None,
+                    None if job.command == "verify" else directed, weighted)
 
 
 def ask(questions: Sequence[Question]) -> list[str | None]:
@@ -227,10 +232,12 @@ def _try(question: Question) -> None:
     from ..runs.plan import plan_one
     from ..runs.registry import APPROXIMATIONS, EXACT
     from ..runs.task import task_of
-    from ..store.store import open_store
+    from ..store.store import check_weighted, open_store
 
     if question.command not in ("exact", "approx") or question.options is None:
-        open_store(question.store).close()
+        with open_store(question.store, directed=question.directed) as store:
+            if question.weighted:
+                check_weighted(store)
         return
     method = question.method or (EXACT if question.command == "exact" else APPROXIMATIONS)[0]
     masters = question.options.get("masters")

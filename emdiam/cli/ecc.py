@@ -41,7 +41,7 @@ def command(**given: Any) -> int:
     for every vertex then.
     """
     along_arcs = given["directed"] is not None
-    if given["weighted"] or not along_arcs:
+    if not along_arcs:
         radius, center = given.pop("radius"), given.pop("center")
         given["what"] = "radius" if radius and not center else "center" if center else "all"
     with running("ecc", given, directed_text if along_arcs else result_text) as (solve, end):
@@ -51,11 +51,12 @@ def command(**given: Any) -> int:
 
 def directed_text(result: dict[str, Any], verbose: bool = False) -> str:
     """Lines for eccentricities along arcs, as `DirectedEccentricities.to_dict()` gives them."""
-    lines = strong_lines(result, proved_text(result["lower"], result["upper"], "stopped early"))
+    reason = ROUNDED_REASON if result["details"].get("rounded_to") else "stopped early"
+    lines = strong_lines(result, proved_text(result["lower"], result["upper"], reason))
     if result["radius"] is not None:
         lines += [f"radius: {_proved(result['radius'])}", *_set_lines("centre", result["center"])]
     lines += [*_set_lines("periphery", result["periphery"]),
-              *_histogram_lines(result["histogram"], result["histogram_width"])]
+              *_histogram_lines(result["histogram"], result["histogram_width"]), *task_lines(result)]
     if result["out"] is not None:
         lines.append(f"eccentricities: in {result['out']}")
     return "\n".join([*lines, traversals_line(result), seconds_line(result), *memory_lines(result, verbose)])

@@ -12,6 +12,7 @@ from ..tables import table_text
 from ..units import format_count
 from . import options
 from .answer_lines import (
+    ROUNDED_REASON,
     certificate_lines,
     device_lines,
     diameter_lines,
@@ -52,9 +53,11 @@ def command(**given: Any) -> int:
 
 def directed_text(result: dict[str, Any], verbose: bool = False) -> str:
     """Lines for the result of an exact method along arcs, as `DirectedResult.to_dict()` gives it."""
-    enough = result["details"].get("enough")
-    proved = proved_text(result["lower"], result["upper"], "stopped early" if enough is None else _REASONS[enough])
-    return "\n".join([*strong_lines(result, proved), *_witness_lines(result["witness"]), traversals_line(result),
+    enough, rounded = (result["details"].get(name) for name in ("enough", "rounded_to"))
+    reason = ROUNDED_REASON if rounded else "stopped early" if enough is None else _REASONS[enough]
+    proved = proved_text(result["lower"], result["upper"], reason)
+    witness = _witness_lines(result["witness"], result["weighted"], "at least " if rounded else "")
+    return "\n".join([*strong_lines(result, proved), *witness, *task_lines(result), traversals_line(result),
                       *_method_lines(result), seconds_line(result), *memory_lines(result, verbose)])
 
 

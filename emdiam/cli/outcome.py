@@ -237,13 +237,15 @@ def failure(error: BaseException, code: int, sentence: str) -> dict[str, Any]:
 
 
 # Commands that answer with bounds or with what was counted so far: stopped, they leave with exit code 3. And the class
-# of their answers, by the option that chooses another one; "" without.
+# of their answers, by the options that together choose another one, the first that were given; "" without.
 ANSWERING: dict[str, dict[str, str]] = {
-    "exact": {"": "methods.result:Result", "weighted": "methods.weighted.result:WeightedResult",
+    "exact": {"": "methods.result:Result", "directed weighted": "methods.directed.result:WeightedArcResult",
+              "weighted": "methods.weighted.result:WeightedResult",
               "directed": "methods.directed.result:DirectedResult"},
     "approx": {"": "methods.approx.result:Approximation",
                "weighted": "methods.weighted.result:WeightedApproximation"},
     "ecc": {"": "methods.eccentricity.result:EccentricityResult",
+            "directed weighted": "methods.directed.eccentricities:WeightedArcEccentricities",
             "weighted": "methods.weighted.result:WeightedEccentricities",
             "directed": "methods.directed.apsp:DirectedEccentricities"},
     "distances": {"": "distribution.result:Distances", "directed": "distribution.directed:DirectedDistances"},
@@ -286,7 +288,7 @@ def unanswered(command: str, given: Mapping[str, Any], sentence: str, seconds: f
     kinds = ANSWERING.get(command, {})
     told: dict[str, Any] = {"complete": False, "seconds": {"total": seconds}, "version": __version__}
     if kinds:
-        chosen = next((name for name in kinds if name and given.get(name)), "")
+        chosen = next((name for name in kinds if name and all(given.get(one) for one in name.split())), "")
         module, _, name = kinds[chosen].partition(":")
         told = _of_kind(getattr(import_module(f"..{module}", __package__), name), given, seconds)
     return {**told, "stopped": sentence}

@@ -55,6 +55,14 @@ class Metric(ABC):
         """A length in units as the number that users see."""
         return length
 
+    def fields(self) -> dict[str, Any]:
+        """Of every result along this metric."""
+        return {}
+
+    def facts(self) -> dict[str, Any]:
+        """For the details of every result."""
+        return {}
+
     def proved(self, lower: int, upper: int) -> tuple[int, int]:
         """Bounds on lengths of the graph, from those on lengths as searches have them."""
         return lower, upper

@@ -53,7 +53,7 @@ class MethodRun:
     """
 
     name: ClassVar[str] = ""
-    result_type: ClassVar[type[Result]] = Result
+    result_type: type[Result] = Result
     stage_counts: ClassVar[type[StageCounts]] = StageCounts
     options: Any
 

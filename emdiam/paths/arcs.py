@@ -129,6 +129,28 @@ class Arcs(ABC):
         """A pass over all arcs, each once, in any order; a piece is valid until the next."""
 
     @abstractmethod
+    def degrees(self, vertices: np.ndarray) -> np.ndarray:
+        """Arcs of vertices (int64[k]), int64[k]; none are read."""
+
+    @abstractmethod
+    def _pieces_with(self, vertices: np.ndarray) -> Iterator[Piece]:
+        """The pieces in which vertices, ascending, have arcs, and maybe others."""
+
+    def rows(self, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The arcs of different vertices, int64[k], one row after the other: where rows begin and end, int64[k + 1],
+        heads, int64, and costs. Within a row they may be in any order."""
+        ends, order = np.zeros(len(vertices) + 1, np.int64), np.argsort(vertices)
+        np.cumsum(self.degrees(vertices), out=ends[1:])
+        ascending, places = vertices[order], ends[:-1][order]
+        heads, costs = np.empty(ends[-1], np.int64), np.empty(0, np.uint8)
+        for piece in self._pieces_with(ascending):
+            if not len(costs):
+                costs = np.empty(ends[-1], piece.costs.dtype)
+            some = slice(*np.searchsorted(ascending, [piece.first, piece.first + len(piece.offsets) - 1]))
+            copy_rows(*piece, ascending[some], places[some], heads, costs)
+        return ends, heads, costs
+
+    @abstractmethod
     def forest(self, distances: np.ndarray, sources: np.ndarray) -> np.ndarray:
         """int64[n_vertices], the vertex before each on a shortest path from one of `sources`, -1 of these and without a
         path. distances : as `nearest` gave them."""
@@ -182,6 +204,14 @@ class ArcsInRam(Arcs):
     def pieces(self) -> Iterator[Piece]:
         """See Arcs; one piece."""
         yield Piece(0, self._rows.offsets, self._rows.heads, self._rows.costs)
+
+    def degrees(self, vertices: np.ndarray) -> np.ndarray:
+        """See Arcs."""
+        found: np.ndarray = self._rows.offsets[vertices + 1] - self._rows.offsets[vertices]
+        return found
+
+    def _pieces_with(self, vertices: np.ndarray) -> Iterator[Piece]:
+        return self.pieces()
 
     def forest(self, distances: np.ndarray, sources: np.ndarray) -> np.ndarray:
         """See Arcs."""
@@ -260,12 +290,24 @@ class ArcsOnDisk(Arcs):
         """See Arcs; with labels of its own, and blocks that are read again where they are not in the arena."""
         return self.nearest(np.array([source]))[0]
 
-    def pieces(self) -> Iterator[Piece]:
-        """See Arcs; a piece for every block, those in the arena first."""
+    def pieces(self, blocks: np.ndarray | None = None) -> Iterator[Piece]:
+        """See Arcs; a piece for every block, those in the arena first. blocks : of these alone."""
         heads, costs = self._machine.arena[:2]
-        for block, slot in self._machine.every_block():
+        for block, slot in self._machine.every_block(blocks):
             first, offsets = self._blocks.rows_in(block)
             yield Piece(first, offsets, heads[slot], costs[slot])
+
+    def degrees(self, vertices: np.ndarray) -> np.ndarray:
+        """See Arcs."""
+        begins, ends = self._blocks.spans(vertices)
+        return ends - begins
+
+    def _pieces_with(self, vertices: np.ndarray) -> Iterator[Piece]:
+        begins, ends = (one // self._blocks.block_arcs for one in self._blocks.spans(vertices) - np.array([[0], [1]]))
+        wanted = np.zeros(self._blocks.n_blocks + 1, np.int64)
+        np.add.at(wanted, begins[begins <= ends], 1)
+        np.add.at(wanted, ends[begins <= ends] + 1, -1)
+        return self.pieces(np.flatnonzero(np.cumsum(wanted[:-1])))
 
     def forest(self, distances: np.ndarray, sources: np.ndarray) -> np.ndarray:
         """See Arcs."""
@@ -298,6 +340,18 @@ def arcs_of(graph: WeightedArcs, arena_bytes: int, options: SearchOptions) -> Ar
         return ArcsInRam(graph, options)
     assert isinstance(graph, ArcBlocks)
     return ArcsOnDisk(graph, arena_bytes, options)
+
+
+@kernel
+def copy_rows(first, offsets, heads, costs, chosen, places, to_heads, to_costs):
+    """Copy what a piece has of the rows of chosen vertices, each of which is in it, from places[i] on, which move on by
+    as much."""
+    for i in range(len(chosen)):
+        row = chosen[i] - first
+        for p in range(offsets[row], offsets[row + 1]):
+            to_heads[places[i]] = heads[p]
+            to_costs[places[i]] = costs[p]
+            places[i] += 1
 
 
 @kernel

@@ -176,6 +176,17 @@ class ArcBlocks(ABC):
         ends = np.append(starts - base, self.n_arcs - base)
         return first, np.clip(ends, 0, self.block_arcs, out=ends)
 
+    def spans(self, vertices: np.ndarray) -> np.ndarray:
+        """Where the rows of vertices (int64[k]) begin and end among all arcs, int64[2, k]."""
+        found = np.empty((2, len(vertices)), np.int64)
+        row_starts(*self._offsets, vertices, found[0])
+        found[1] = self.n_arcs
+        inner = np.flatnonzero(vertices + 1 < self.n_vertices)
+        ends = np.empty(len(inner), np.int64)
+        row_starts(*self._offsets, vertices[inner] + 1, ends)
+        found[1, inner] = ends
+        return found
+
     def least_width(self, delta: float | None) -> int | float:
         """Width of a narrow window of labels. delta : that was asked for; None: 16 mean weights over the mean
         degree."""

@@ -47,29 +47,30 @@ class ArcsPlan:
 
 
 def plan_arcs(store: Store, threads: int, room: int, beside: int, spare: int = 0,
-              arena_bytes: int | None = None) -> ArcsPlan:
+              arena_bytes: int | None = None, both_ways: bool = False) -> ArcsPlan:
     """Where the arcs are for searches in `room` bytes: in RAM if they fit, else in blocks, of which at least two do
     where `need` is at most `room`. beside : bytes that are held meanwhile. spare : more that the rest needs at least;
-    it has half of what is left then. arena_bytes : most of blocks; it streams a store that has more. Raises BudgetError
-    for an arena of less than two."""
-    arcs, least = store.indices.n_chunks * block_bytes(store), min(2, store.indices.n_chunks) * block_bytes(store)
+    it has half of what is left then. arena_bytes : most of blocks; it streams a store that has more. both_ways : with
+    the rows of the reverse, which have half of the arena. Raises BudgetError for an arena of less than two."""
+    ways, chunks = 2 if both_ways else 1, store.indices.n_chunks
+    arcs, least = ways * chunks * block_bytes(store), ways * min(2, chunks) * block_bytes(store)
     if arena_bytes is not None and arena_bytes < least:
-        raise small_arena(arena_bytes, least)
-    in_ram = rows_bytes(store) + max(loading_buffers(store, threads),
-                                     search_bytes(store, "delta-stepping", threads, tree=True) + beside)
+        raise small_arena(arena_bytes, least, " of either direction" * both_ways)
+    in_ram = ways * rows_bytes(store) + max(
+        loading_buffers(store, threads), search_bytes(store, "delta-stepping", threads, tree=True) + beside)
     if in_ram + spare <= room and (arena_bytes is None or arena_bytes >= arcs):
         return ArcsPlan(in_ram)
     # Distances are kept in units, and twice as they are found.
-    state = streamed_bytes(store, threads, tree=True) + 17 * store.n_vertices + beside
+    state = ways * streamed_bytes(store, threads, tree=True) + 17 * store.n_vertices + beside
     left = room - state - spare
     arena = max(least, min(arcs, left // 2 if spare else left, arcs if arena_bytes is None else arena_bytes))
     return ArcsPlan(state + arena, arena)
 
 
-def small_arena(arena_bytes: int, least_bytes: int) -> BudgetError:
-    """The refusal of an arena without two blocks."""
+def small_arena(arena_bytes: int, least_bytes: int, which: str = "") -> BudgetError:
+    """The refusal of an arena without two blocks. which : behind these."""
     return BudgetError(
-        f"--arena {format_size(arena_bytes)} is too small: the least is {format_size(least_bytes)} (2 blocks)")
+        f"--arena {format_size(arena_bytes)} is too small: the least is {format_size(least_bytes)} (2 blocks{which})")
 
 
 def search_bytes(store: Store, method: str, threads: int, *, tree: bool) -> int:

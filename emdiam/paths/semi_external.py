@@ -122,10 +122,12 @@ class SemiExternalPaths:
         self.counters.arcs_scanned += int(search.state[0])
         self.counters.sweeps += int(search.state[1])
 
-    def every_block(self) -> Iterator[tuple[int, int]]:
-        """(block, slot) of all blocks, those that are here first, each there until the next; others are read ahead."""
-        here, missing = np.flatnonzero(self._slots >= 0), np.flatnonzero(self._slots < 0).tolist()
-        for block in here.tolist():
+    def every_block(self, blocks: np.ndarray | None = None) -> Iterator[tuple[int, int]]:
+        """(block, slot) of all blocks, those that are here first, each there until the next; others are read ahead.
+        blocks : of these alone, int64[k]."""
+        wanted = np.arange(len(self._slots)) if blocks is None else blocks
+        resident, missing = wanted[self._slots[wanted] >= 0], wanted[self._slots[wanted] < 0].tolist()
+        for block in resident.tolist():
             yield block, int(self._slots[block])
         self._make_room(min(2, len(missing)))
         jobs = deque[tuple[int, int, Future[int]]]()

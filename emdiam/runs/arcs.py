@@ -55,10 +55,10 @@ def solve(session: Session) -> DirectedResult:
     with opened(session, phases(session.store, columns, arrays), kind.name in _IN_BATCHES) as engine:
         method = kind(ArcMetric(engine), session.in_time(options))
         try:
-            return _told(session, method, solved(method))
+            return _told(session, engine, method, solved(method))
         except StoppedEarly as stop:
             if stop.result is not None:
-                stop.result = _told(session, method, cast("DirectedResult", stop.result))
+                stop.result = _told(session, engine, method, cast("DirectedResult", stop.result))
             raise
 
 
@@ -98,10 +98,9 @@ def component_counts(store: Store | str | Path, given: Mapping[str, Any],
                 "largest_component": int(np.bincount(roots, minlength=1).max())}
 
 
-def _told(session: Session, method: DirectedMethod, result: DirectedResult) -> DirectedResult:
+def _told(session: Session, engine: DirectedEngine, method: DirectedMethod, result: DirectedResult) -> DirectedResult:
     """The result of a method, also of one that was stopped, with all figures of it; of eccentricities with those of all
     vertices, and their file."""
-    engine = method.metric.engine
     session.complete(result, engine)
     load = engine.load_seconds
     result.seconds = {**result.seconds, "load": load, "total": result.seconds["total"] + load}

@@ -52,8 +52,8 @@ ALL_PAIRS = ("auto", "blocked", "recursive", "squaring", "lazy-minimum", "single
              "harish", "ortega", "separators")
 REPORTS = ("html", "md", "json", "png")
 
-# Commands that may go along arcs, and along weights.
-_ARCS, _WEIGHTS = ("exact", "ecc", "distances"), ("exact", "approx", "ecc")
+# Commands that may go along arcs, along weights, and along weighted arcs.
+_ARCS, _WEIGHTS, _BOTH = ("exact", "ecc", "distances"), ("exact", "approx", "ecc"), ("exact", "ecc")
 # Commands that go along what a store has, and what it keeps of a file for that.
 PATHS, KEPT = ("sssp", "apsp"), ("weighted", "directed")
 
@@ -76,7 +76,7 @@ class Option:
     required : whether the command needs it.
     annotation : of the keyword, where that of the kind is another.
     shared : whether all methods of exact, approx and ecc have it.
-    arcs, weights : the commands that have it along arcs, and along weights.
+    arcs, weights, both : the commands that have it along arcs, along weights, and along weighted arcs.
     idle : values that say nothing there, so that an option that is not for such a run may have them.
     """
 
@@ -97,6 +97,7 @@ class Option:
     shared: bool = False
     arcs: tuple[str, ...] = ()
     weights: tuple[str, ...] = ()
+    both: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
 
     @property
@@ -128,17 +129,17 @@ class Option:
 _ROWS = (
     # Of every run.
     Option("memory", SIZE, "Peak resident memory of this process, e.g. 4GiB. [default: nine tenths of what the machine"
-           " or the cgroup has available]", "SIZE", shared=True, arcs=_ARCS, weights=_WEIGHTS),
+           " or the cgroup has available]", "SIZE", shared=True, arcs=_ARCS, weights=_WEIGHTS, both=_BOTH),
     Option("arena", SIZE, "Cache of decoded edges. [default: what --memory leaves]", "SIZE", shared=True, arcs=_ARCS,
-           weights=_WEIGHTS),
+           weights=_WEIGHTS, both=_BOTH),
     Option("threads", POSITIVE, "Threads that read, decode and compute.", "N", shared=True, arcs=_ARCS,
-           weights=_WEIGHTS, usual=(available_cores, "the cores this process may use")),
+           weights=_WEIGHTS, both=_BOTH, usual=(available_cores, "the cores this process may use")),
     Option("time_limit", DURATION, "Stop a run after TIME, e.g. 10s, 5min or 8h; the answer is what is proved by then,"
-           " with exit code 3.", "TIME", shared=True, arcs=_ARCS, weights=_WEIGHTS),
+           " with exit code 3.", "TIME", shared=True, arcs=_ARCS, weights=_WEIGHTS, both=_BOTH),
     Option("scratch", SCRATCH, "Folder for temporary files: what memory has no room for, a store that is reordered"
-           " first. [default: $TMPDIR or /var/tmp]", "DIR", arcs=_ARCS),
+           " first. [default: $TMPDIR or /var/tmp]", "DIR", arcs=_ARCS, both=_BOTH),
     Option("evict_page_cache", FLAG, "Drop from the page cache what was read, so that every read is from disk: for"
-           " benchmarks.", shared=True, arcs=_ARCS, weights=_WEIGHTS),
+           " benchmarks.", shared=True, arcs=_ARCS, weights=_WEIGHTS, both=_BOTH),
     Option("vertex_state", help="Where distances and bounds of vertices are: ram, disk (in --scratch), or auto, on disk"
            " where memory has no room for them.", choices=STATES, default=AUTO, shared=True,
            idle=(AUTO, RAM)),
@@ -185,10 +186,11 @@ _ROWS = (
            default=10.0, limits=(0, None)),
     Option("events", FILE, "Append every event of the run to FILE, one JSON object a line.", "FILE"),
     # Of methods.
-    Option("method", help="Exact method.", of="exact", choices=EXACT, default="pivots", weights=("exact",)),
+    Option("method", help="Exact method.", of="exact", choices=EXACT, default="pivots", weights=("exact",),
+           both=("exact",)),
     Option("method", help="Approximation.", of="approx", choices=APPROXIMATIONS, default="clusters"),
     Option("path", FILE, "Write a longest shortest path to FILE, one vertex id a line. One of more than 10,000 vertices"
-           " is shown nowhere else.", "FILE", arcs=("exact",), weights=("exact",)),
+           " is shown nowhere else.", "FILE", arcs=("exact",), weights=("exact",), both=("exact",)),
     Option("certificate", FILE, "Write the proof to FILE, for `emdiam verify`.", "FILE", shared=True,
            weights=("exact", "ecc")),
     Option("bounds_only", FLAG, "Stop at the bounds of a few BFS.", shared=True),
@@ -196,12 +198,13 @@ _ROWS = (
     Option("components", INTEGER, "List the K largest components, each with its vertices and its diameter.", "K",
            limits=(1, 1 << 16)),
     Option("require_connected", FLAG, "Leave with exit code 2 if the graph is disconnected.", shared=True,
-           arcs=("exact", "ecc")),
+           arcs=("exact", "ecc"), both=("exact", "ecc")),
     Option("directed", FLAG, "Along arcs, of a store converted with --directed: the largest finite distance. By pivots,"
            " graph-diameter and apsp."),
     Option("directed", help="Along arcs, of a store converted with --directed: the largest finite distance from every"
            " vertex (out), or to it (in).", of="ecc", choices=("out", "in")),
-    Option("weighted", FLAG, "Distances are sums of weights, as the store has them (pivots and bounding).",
+    Option("weighted", FLAG, "Distances are sums of weights, as the store has them (pivots and bounding; with"
+           " --directed those along arcs).",
            annotation="bool | str"),
     Option("weighted", FLAG, "Distances are sums of weights, as the store has them (clusters and sweep).", of="approx",
            annotation="bool | str"),
@@ -209,7 +212,7 @@ _ROWS = (
            annotation="bool | str"),
     Option("weight"),
     Option("seed", NATURAL, "pivots, graph-diameter, fdiam: seed of random choices. [default: 0]", "N",
-           arcs=("exact", "ecc")),
+           arcs=("exact", "ecc"), both=("exact", "ecc")),
     Option("seed", NATURAL, "Seed of all random choices. [default: 0]", "N", of="approx", weights=("approx",)),
     Option("batches", OFF, "pivots: no multi-source batches.", flags=("--no-batches",)),
     Option("winnow", OFF, "fdiam: no Winnow.", flags=("--no-winnow",)),
@@ -222,7 +225,7 @@ _ROWS = (
            choices=("upper", "lower")),
     Option("batch", POSITIVE, "bounding, ifub, korf, apsp: sources of one multi-source BFS. [default: 1]", "K"),
     Option("k", POSITIVE, "sweep-k: number of BFS in a component. [default: 16]", "K", flags=("-k", "--sources")),
-    Option("sweeps", NATURAL, arcs=("exact", "ecc")),
+    Option("sweeps", NATURAL, arcs=("exact", "ecc"), both=("exact", "ecc")),
     Option("direction", help="Rule by which a level of a BFS goes top-down or bottom-up: least work, that of Beamer et"
            " al., or that of the F-Diam paper, a frontier of a tenth of the vertices. [default: work]",
            choices=DIRECTIONS, shared=True),
@@ -238,11 +241,11 @@ _ROWS = (
            "D", of="approx", weights=("approx",)),
     # Of all eccentricities.
     Option("out", FILE, "Write the eccentricities to FILE, a row a vertex: id, eccentricity, component. Parquet, or CSV"
-           " if its name ends so.", "FILE", of="ecc", arcs=("ecc",), weights=("ecc",)),
+           " if its name ends so.", "FILE", of="ecc", arcs=("ecc",), weights=("ecc",), both=("ecc",)),
     Option("radius", FLAG, "Only the radius of the largest component, by a few traversals."),
     Option("center", FLAG, "Only the centre of the largest component, and its radius."),
     Option("what", default="all", weights=("ecc",), idle=("all",)),
-    Option("keep", ON, arcs=("ecc",), weights=("ecc",)),
+    Option("keep", ON, arcs=("ecc",), weights=("ecc",), both=("ecc",)),
     # Of distances.
     Option("sample", COUNT, "Count from K vertices, drawn at random; from all, if there are no more. [default: 1024]",
            "K", arcs=("distances",)),

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ..stream.plan import Known, MemoryPlan, Phase
 
 _Result = TypeVar("_Result")
-HOPS, ARCS, WEIGHTS, STORED = "hops", "arcs", "weights", "stored"
+HOPS, ARCS, WEIGHTS, BOTH, STORED = "hops", "arcs", "weights", "both", "stored"
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,7 @@ KINDS = {
        for command in ("exact", "approx", "ecc")},
     **{(command, ARCS): Kind("runs.arcs", True, unfinished=_NO_BOUND) for command in ("exact", "ecc")},
     **{(command, WEIGHTS): Kind("runs.weights", empty=_NO_DIAMETER) for command in ("exact", "approx", "ecc")},
+    **{(command, BOTH): Kind("runs.weighted_arcs", True, _NO_DIAMETER, _NO_BOUND) for command in ("exact", "ecc")},
     ("distances", HOPS): Kind("distribution.run", empty=_NO_DISTANCES, unfinished=_NO_COUNT),
     ("distances", ARCS): Kind("distribution.directed", True, _NO_DISTANCES, _NO_COUNT),
     ("sssp", STORED): Kind("runs.sssp", None, "there is no source"),
@@ -78,7 +79,7 @@ class Task:
 
     method : its name. options : the own ones of its kind; of exact methods, approximations and eccentricities with
     path_file and the limits. command, metric : which kind it is; distances are numbers of edges (HOPS) or arcs (ARCS),
-    sums of weights (WEIGHTS), or what the store has (STORED).
+    sums of weights (WEIGHTS; along arcs: BOTH), or what the store has (STORED).
     memory_bytes : peak RSS of the process; None: what machine and cgroup leave. arena_bytes : cache of decoded edges;
     None: what memory leaves. time_limit : wall seconds, compiling and loading included; then StoppedEarly, with the
     result so far. evict_page_cache : drop what was read from the page cache (for honest benchmarks of disk speed).
@@ -150,19 +151,20 @@ def task_of(command: str, options: Mapping[str, Any], method: str | None = None)
     text that is no size, an unknown method, and an option that the task has not."""
     given = {name: value for name, value in options.items() if value is not None}
     weighted, directed = given.pop("weighted", False), given.get("directed")
-    metric = (STORED if (command, STORED) in KINDS else WEIGHTS if weighted else ARCS if directed else HOPS)
-    if metric in (ARCS, HOPS):
+    metric = (STORED if (command, STORED) in KINDS else BOTH if weighted and directed else WEIGHTS if weighted else
+              ARCS if directed else HOPS)
+    if metric in (ARCS, BOTH, HOPS):
         given.pop("directed", None)
     usual = option_of(command, "method")
     named = given.pop("method", usual.default if usual is not None and usual.of == command else command)
-    if metric in (ARCS, WEIGHTS):
+    if metric in (ARCS, WEIGHTS, BOTH):
         given = taken(given, command, metric)
     shared = shared_fields({name: value for name, value in given.items() if name in SHARED}, command)
     limits = Limits(shared.pop("gap", None), shared.get("time_limit"), shared.pop("bounds_only", False),
                     shared.pop("require_connected", False))
     task = Task(method or _USUAL.get(named, named), None, command, metric, **shared)
     own = parsed({name: value for name, value in given.items() if name not in SHARED}, command)
-    if metric == ARCS and command == "ecc":
+    if metric in (ARCS, BOTH) and command == "ecc":
         own["direction"] = directed
     return replace(task, options=_module(task).options(task, own, limits))
 
@@ -173,8 +175,8 @@ _UNNAMED = ("evict_page_cache", "seed", "what", "keep")
 
 
 def taken(given: Mapping[str, Any], command: str, metric: str) -> dict[str, Any]:
-    """What was given to a command that goes along `metric`, "arcs" or "weights"; None, False and values that say
-    nothing there count as not given. Raises InputError for an option that such a run has not."""
+    """What was given to a command that goes along `metric`, "arcs", "weights" or "both"; None, False and values that
+    say nothing there count as not given. Raises InputError for an option that such a run has not."""
     known = {}
     for name, value in given.items():
         option = option_of(command, name)
@@ -199,7 +201,8 @@ def _refusal(name: str, text: str, command: str, metric: str) -> InputError:
     own = [one for one in COMMANDS[command] if one not in (*common, *_UNNAMED)
            and command in getattr(option_of(command, one), metric)]
     has = ", ".join(f"--{one.replace('_', '-')}" for one in (*common, *own))
-    return InputError("a run on a weighted graph has no option", text=name, remedy=f"it has {has}")
+    kind = "weighted graph" if metric == WEIGHTS else "graph with directions and weights"
+    return InputError(f"a run on a {kind} has no option", text=name, remedy=f"it has {has}")
 
 
 def shared_fields(given: Mapping[str, Any], command: str) -> dict[str, Any]:
@@ -225,7 +228,7 @@ def execute(store: Store | str | Path, task: Task, progress: Listener | None = N
     deadline = None if task.time_limit is None else time.monotonic() + task.time_limit
     _check_files(task)
     with store_of(store, task) as place:
-        if task.metric == WEIGHTS:
+        if task.metric in (WEIGHTS, BOTH):
             check_weighted(place)
         elif task.metric == HOPS and place.weights is not None:
             logging.getLogger("emdiam").info("the weights of the store are ignored: distances are numbers of edges")

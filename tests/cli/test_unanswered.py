@@ -27,11 +27,13 @@ RUNS: dict[str, tuple[str, str]] = {
     "exact": ("exact path.zarr", "emdiam.runs.task.execute"),
     "exact along weights": ("exact weights.zarr --weighted", "emdiam.runs.task.execute"),
     "exact along arcs": ("exact arcs.zarr --directed", "emdiam.runs.task.execute"),
+    "exact along weights of arcs": ("exact ways.zarr --directed --weighted", "emdiam.runs.task.execute"),
     "approx": ("approx path.zarr", "emdiam.runs.task.execute"),
     "approx along weights": ("approx weights.zarr --weighted", "emdiam.runs.task.execute"),
     "ecc": ("ecc path.zarr", "emdiam.runs.task.execute"),
     "ecc along weights": ("ecc weights.zarr --weighted", "emdiam.runs.task.execute"),
     "ecc along arcs": ("ecc arcs.zarr --directed out", "emdiam.runs.task.execute"),
+    "ecc along weights of arcs": ("ecc ways.zarr --directed in --weighted", "emdiam.runs.task.execute"),
     "distances": ("distances path.zarr", "emdiam.runs.task.execute"),
     "distances along arcs": ("distances arcs.zarr --directed", "emdiam.runs.task.execute"),
     "sssp": ("sssp path.zarr --source 0", "emdiam.runs.task.execute"),
@@ -58,6 +60,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "edges.txt").write_text("0 1\n1 2\n")
     (tmp_path / "answer.json").write_text("{}")
     assert run(group, "convert edges.txt arcs.zarr --directed -q".split()) == 0
+    (tmp_path / "ways.txt").write_text("0 1 5\n1 2 3\n")
+    assert run(group, "convert ways.txt ways.zarr --directed --weights -q".split()) == 0
     assert run(group, "exact path.zarr --certificate c.json -q".split()) == 0
     (tmp_path / "jobs.toml").write_text('[[job]]\nname = "a"\ncommand = "exact"\nstore = "path.zarr"\n')
     return tmp_path

@@ -7,7 +7,6 @@ eccentricities.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
@@ -21,8 +20,6 @@ from ..eccentricity.result import EccentricityResult, VertexSet
 from ..run import Best
 from .method import DirectedMethod, DirectedOptions
 from .result import DirectedResult
-
-_PIECE = 1 << 12
 
 
 @dataclass(repr=False)
@@ -61,8 +58,9 @@ class Apsp(DirectedMethod):
     back = False
 
     def _solve(self) -> None:
-        for first in range(0, self.n, _PIECE):
-            sources = np.arange(first, min(first + _PIECE, self.n))
+        batch = self.metric.batch
+        for first in range(0, self.n, batch):
+            sources = np.arange(first, min(first + batch, self.n))
             self.check_time()
             self.tick("multi-source")
             found = self.metric.eccentricities(sources, back=self.back)
@@ -103,7 +101,7 @@ class Eccentricities(Apsp):
                                 "unresolved": self.n - len(known), "direction": "in" if self.back else "out",
                                 "sources": len(known)}
         if keep:
-            more["ids"] = list(self.metric.engine.store.user_ids(np.arange(self.n)))
+            more["ids"] = list(self.metric.store.user_ids(np.arange(self.n)))
             more["lower_bounds"] = np.maximum(self.values, 0).astype(np.uint32)
             more["upper_bounds"] = np.where(self.values < 0, self.n - 1, self.values).astype(np.uint32)
         if result.exact:
@@ -114,17 +112,9 @@ class Eccentricities(Apsp):
         given = {one.name: getattr(result, one.name) for one in fields(DirectedResult)}
         return DirectedEccentricities(**given, **more)
 
-    def first_of(self) -> Callable[[np.ndarray], np.ndarray]:
-        """See write_table."""
-        first = np.empty(self.sizes.size, np.int64)
-        for start in range(-(-self.n // _PIECE) * _PIECE - _PIECE, -1, -_PIECE):
-            numbers = self.numbers[start : start + _PIECE]
-            first[numbers[::-1]] = np.arange(start + len(numbers) - 1, start - 1, -1)
-        return lambda ids: first[self.numbers[ids]]
-
     def _vertices(self, value: int) -> VertexSet:
         ids = np.flatnonzero(self.values == value)
-        return VertexSet(len(ids), list(self.metric.engine.store.user_ids(ids[:MOST_IDS])))
+        return VertexSet(len(ids), list(self.metric.store.user_ids(ids[:MOST_IDS])))
 
 
 class EccentricitiesIn(Eccentricities):

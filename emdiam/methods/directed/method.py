@@ -22,10 +22,10 @@ from ...traverse.bfs import BfsResult
 from ...traverse.columns import FOLD_BYTES
 from ...traverse.strong import strong_bytes
 from ...traverse.workspace import column_bytes
+from ...vertex_tables import PIECE
 from ..definition import MethodOptions
 from ..run import Best, MethodRun
-from .metric import ArcMetric
-from .result import DirectedResult
+from .metric import ArcVerbs
 
 
 @dataclass(frozen=True)
@@ -46,15 +46,14 @@ class DirectedMethod(MethodRun):
     bound : proved of the largest finite distance. numbers, n_strong : see strong_components. sizes : vertices of every
     strong component, int64[n_strong]."""
 
-    result_type = DirectedResult
     options: DirectedOptions
-    metric: ArcMetric
+    metric: ArcVerbs
     numbers: np.ndarray
     sizes: np.ndarray
 
-    def __init__(self, metric: ArcMetric, options: DirectedOptions) -> None:
+    def __init__(self, metric: ArcVerbs, options: DirectedOptions) -> None:
         super().__init__(metric, options)
-        self.n = metric.n_vertices
+        self.n, self.result_type = metric.n_vertices, metric.result_type
         self.random = np.random.default_rng(options.seed)
         self.bound = metric.most(max(0, self.n - 1))
         self.n_strong: int | None = None
@@ -110,6 +109,14 @@ class DirectedMethod(MethodRun):
         bits[: len(packed)] = packed
         return bits.view(np.uint64)
 
+    def first_of(self) -> Callable[[np.ndarray], np.ndarray]:
+        """See write_table."""
+        first = np.empty(self.sizes.size, np.int64)
+        for start in range(-(-self.n // PIECE) * PIECE - PIECE, -1, -PIECE):
+            numbers = self.numbers[start : start + PIECE]
+            first[numbers[::-1]] = np.arange(start + len(numbers) - 1, start - 1, -1)
+        return lambda ids: first[self.numbers[ids]]
+
     # -- the run --------------------------------------------------------------------------------
     def solve(self) -> None:
         """Find the components, and the largest finite distance."""
@@ -136,10 +143,11 @@ class DirectedMethod(MethodRun):
 
     def details(self, used: Counters) -> dict[str, Any]:
         """See MethodRun."""
-        return {**super().details(used), **({} if self.enough is None else {"enough": self.enough})}
+        return {**super().details(used), **({} if self.enough is None else {"enough": self.enough}),
+                **self.metric.facts()}
 
     def _fields(self) -> dict[str, Any]:
-        return {"strongly_connected": None if self.n_strong is None else self.n_strong == 1,
+        return {**self.metric.fields(), "strongly_connected": None if self.n_strong is None else self.n_strong == 1,
                 "n_strong_components": self.n_strong}
 
 

@@ -1,16 +1,19 @@
 """Distances as numbers of arcs, along them or against them, on an engine of a store with directions.
 
-Methods along arcs ask for no more than this, so that lengths of arcs need a class like it, and no method of their own.
+Methods along arcs ask for no more than ArcVerbs has, so that lengths of arcs (weighted.py) are one more class of these
+verbs, and no method of their own.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ...engine.directed import DirectedEngine
+from ...store.store import Store
 from ...stream.counters import Counters
 from ...traverse.bfs import BfsResult
 from ...traverse.columns import Column
@@ -18,17 +21,57 @@ from ..metric import Metric
 from ..result import Witness
 from ..run import MethodRun
 from ..witness import check_witness
+from .result import DirectedResult
 
 
-class ArcMetric(Metric):
-    """`back` of what it gives: against the arcs. bound_dtype : of bounds on eccentricities, which may be one more than
-    those of any path."""
+class ArcVerbs(Metric):
+    """What methods ask for along arcs. `back` : against the arcs. bound_dtype : of bounds on eccentricities, which may
+    be one more than those of any path. batch : sources whose eccentricities are asked for together. store : of the
+    ids of the answer. result_type : of an exact run."""
 
-    bound_dtype: np.dtype[Any] = np.dtype(np.uint32)
+    bound_dtype: np.dtype[Any]
+    batch: int
+    store: Store
+    result_type: type[DirectedResult] = DirectedResult
+
+    @abstractmethod
+    def search(self, source: int, *, back: bool = False, within: np.ndarray | None = None,
+               distances: bool = True) -> BfsResult:
+        """Distances from a vertex (back: to it), in units; the largest is `levels`. within : bitmap of its strong
+        component, outside of which none are wanted."""
+
+    @abstractmethod
+    def eccentricities(self, sources: np.ndarray, *, back: bool = False) -> np.ndarray:
+        """Of sources (int64[k]), signed integers[k], in units."""
+
+    @abstractmethod
+    def components(self, start: int = 0) -> tuple[np.ndarray, int, int]:
+        """The number of the strong component of every vertex, in reverse topological order; how many there are, and
+        how many without directions."""
+
+    @abstractmethod
+    def heads(self, vertices: np.ndarray, *, back: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The arcs of vertices, int64[k], one row after the other: where rows end, int64[k + 1], heads and lengths."""
+
+    @abstractmethod
+    def degrees(self, vertices: np.ndarray, *, back: bool = False) -> np.ndarray:
+        """Arcs of vertices, int64[k]."""
+
+    @abstractmethod
+    def inner_degrees(self, numbers: np.ndarray) -> np.ndarray:
+        """For every vertex the product of its arcs in and out whose both ends have the same number, int64[n]."""
+
+
+class ArcMetric(ArcVerbs):
+    """Numbers of arcs."""
+
+    bound_dtype = np.dtype(np.uint32)
+    batch = 1 << 12
 
     def __init__(self, engine: DirectedEngine) -> None:
         super().__init__()
-        self.engine, self.n_vertices, self.n_edges = engine, engine.n_vertices, engine.store.n_arcs
+        self.engine, self.store = engine, engine.store
+        self.n_vertices, self.n_edges = engine.n_vertices, engine.store.n_arcs
 
     def search(self, source: int, *, back: bool = False, within: np.ndarray | None = None,
                distances: bool = True) -> BfsResult:
@@ -36,27 +79,26 @@ class ArcMetric(Metric):
         return self.engine.bfs(source, back=back, within=within, distances=distances)
 
     def eccentricities(self, sources: np.ndarray, *, back: bool = False) -> np.ndarray:
-        """Of sources (int64[k]), int32[k]."""
+        """See ArcVerbs; int32[k]."""
         return self.engine.eccentricities(sources, back=back)
 
     def components(self, start: int = 0) -> tuple[np.ndarray, int, int]:
-        """The number of the strong component of every vertex, in reverse topological order; how many there are, and
-        how many without directions."""
+        """See ArcVerbs."""
         n_weak = self.engine.weak()[1]
         return *self.engine.strong, n_weak
 
     def heads(self, vertices: np.ndarray, *, back: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The arcs of vertices, int64[k], one row after the other: where rows end, int64[k + 1], heads and lengths."""
+        """See ArcVerbs."""
         rows = self.engine.rows(vertices, back=back)
         heads = np.concatenate(rows)
         return np.cumsum([0, *map(len, rows)]), heads, np.ones(len(heads), np.uint8)
 
     def degrees(self, vertices: np.ndarray, *, back: bool = False) -> np.ndarray:
-        """Arcs of vertices, int64[k]."""
+        """See ArcVerbs."""
         return self.engine.degrees(vertices, back=back)
 
     def inner_degrees(self, numbers: np.ndarray) -> np.ndarray:
-        """For every vertex the product of its arcs in and out whose both ends have the same number, int64[n]."""
+        """See ArcVerbs."""
         product: np.ndarray = np.multiply(self.engine.inner_degrees(numbers),
                                           self.engine.inner_degrees(numbers, back=True), dtype=np.int64)
         return product

@@ -1,4 +1,4 @@
-"""The result of an exact run on a graph with directions."""
+"""The results of exact runs on graphs with directions."""
 
 from __future__ import annotations
 
@@ -40,3 +40,16 @@ class DirectedResult(Result):
         if name == "diameter" and self.strongly_connected is False:
             return infinite(self.n_strong_components, "strong component")
         return super()._fact(name)
+
+
+@dataclass(repr=False)
+class WeightedArcResult(DirectedResult):
+    """As DirectedResult, but lower, upper, largest_distance, diameter and the length of the witness are sums of
+    weights: whole numbers, or floats where weights are. traversals.bfs : searches of shortest paths. weights, weight :
+    as in WeightedResult."""
+
+    shown: ClassVar[tuple[str, ...]] = (*DirectedResult.shown, "weight", "weights")
+
+    weighted: bool = True
+    weights: str | None = None
+    weight: str | None = None

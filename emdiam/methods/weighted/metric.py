@@ -62,6 +62,18 @@ class WeightMetric(Metric):
             self.units = round_down(self.arcs, exact_exponent(self.arcs, self.parts.roots))
         self._relaxed = 0
 
+    def fields(self) -> dict[str, Any]:
+        """See Metric: what the weights are."""
+        if self.store is None:
+            return {}
+        weights = self.store.record.weights
+        return {"weights": None if weights is None else weights.dtype, "weight": self.store.record.weight_name}
+
+    def facts(self) -> dict[str, Any]:
+        """See Metric: what was rounded."""
+        rounded = {"rounded_to": 2.0**self.units.exponent} if self.units.rounded else {}
+        return rounded if self.store is None else {**rounded, **self.store.record.rounded_weights}
+
     def number(self, length: int) -> Any:
         """See Metric."""
         return self.units.length(length)

@@ -36,7 +36,7 @@ class WeightedSearch(MethodRun):
     least_room : bytes beside without which it does not run. room : bytes that it may hold of these and more; None: it
     needs none."""
 
-    result_type: ClassVar[type[Result]] = WeightedResult
+    result_type: type[Result] = WeightedResult
     vertex_bytes: ClassVar[int] = 0
     least_room: ClassVar[int] = 0
     room: int | None = None
@@ -149,20 +149,14 @@ class WeightedSearch(MethodRun):
     def details(self, used: Counters) -> dict[str, Any]:
         """See MethodRun."""
         metric, n = self.metric, self.metric.n_vertices
-        record = None if metric.store is None else metric.store.record
         reachable = sum(size * (size - 1) // 2 for size in self.parts.sizes.tolist())
         return {"interval_largest_component": [metric.number(one) for one in metric.proved(*self.interval_largest())],
                 "vertices_largest_component": int(self.parts.sizes.max()),
                 "unreachable_pairs": n * (n - 1) // 2 - reachable,
-                **({"rounded_to": 2.0**metric.units.exponent} if metric.units.rounded else {}),
-                **({} if record is None else record.rounded_weights), **self._details()}
+                **metric.facts(), **self._details()}
 
     def _fields(self) -> dict[str, Any]:
-        store = self.metric.store
-        if store is None:
-            return {}
-        weights = store.record.weights
-        return {"weights": None if weights is None else weights.dtype, "weight": store.record.weight_name}
+        return self.metric.fields()
 
     def stopped(self) -> Any:
         """See MethodRun; bounds may have met."""

@@ -26,7 +26,7 @@ from ...paths.arcs import Arcs
 from ...paths.rows import unreached
 
 _PIECE = 1 << 20
-_FRACTION_BITS = 53
+FRACTION_BITS = 53
 # Of integers: two of them, and a sum of two, fit int64.
 _MOST_BITS = 61
 # Two distances below this are below 2^32.
@@ -53,7 +53,7 @@ class Units:
     @property
     def most(self) -> int:
         """A distance is less than so many units."""
-        return 1 << (_MOST_BITS if self.whole else _FRACTION_BITS)
+        return 1 << (_MOST_BITS if self.whole else FRACTION_BITS)
 
     @property
     def said(self) -> tuple[int, int] | None:
@@ -71,7 +71,7 @@ class Units:
         path. Raises SumsTooLongError for sums that are not exact."""
         reached = distances != unreached(distances.dtype)
         largest = distances[reached].max(initial=0).item()
-        if largest >= self.most if self.whole else largest and frexp(largest)[1] - self.exponent > _FRACTION_BITS:
+        if largest >= self.most if self.whole else largest and frexp(largest)[1] - self.exponent > FRACTION_BITS:
             raise SumsTooLongError(
                 f"sums of these weights need more than {self.most.bit_length() - 1} bits, so they would not be exact",
                 remedy="round the weights to a few decimals, and convert again")
@@ -129,7 +129,7 @@ def exact_exponent(arcs: Arcs, roots: np.ndarray) -> int:
     found, _ = arcs.nearest(roots)
     # Two vertices are at most twice as far apart as one is from the root of its component.
     far = found[found != unreached(found.dtype)].max(initial=0).item()
-    return frexp(far * _ROUNDED)[1] + 1 - _FRACTION_BITS
+    return frexp(far * _ROUNDED)[1] + 1 - FRACTION_BITS
 
 
 def round_down(arcs: Arcs, exponent: int) -> Units:
@@ -144,6 +144,6 @@ def _least_exponent(weights: np.ndarray) -> int | None:
     fractions, exponents = np.frexp(weights[weights != 0].astype(np.float64))
     if not len(fractions):
         return None
-    bits = np.ldexp(fractions, _FRACTION_BITS).astype(np.int64)
+    bits = np.ldexp(fractions, FRACTION_BITS).astype(np.int64)
     lowest = np.frexp((bits & -bits).astype(np.float64))[1] - 1
-    return int((exponents - _FRACTION_BITS + lowest).min())
+    return int((exponents - FRACTION_BITS + lowest).min())

@@ -1,0 +1,189 @@
+"""All eccentricities along weighted arcs, out or in, by bounds: searches from some vertices settle all others.
+
+Those out, ecc(v), here; those in are the same on the reverse. A search along arcs from u finds ecc(u), one against them
+from t finds d(v, t) for all v. Then ecc(v) >= d(v, t) for every v that reaches t; and within the strong component of u
+ecc(u) - d(u, v) <= ecc(v) <= d(v, u) + ecc(u), since u and v reach the same vertices.
+
+Of a strong component the next source u is a vertex with the smallest lower bound. If that is its eccentricity, a search
+against the arcs from u gives upper bounds, the smallest that any vertex proves once lower bounds are tight; if not, one
+from the vertex farthest from u makes lower bounds tight, and u may be chosen again. A vertex alone in its strong
+component comes after all that it reaches: its eccentricity is at most the largest, over the components of heads of its
+arcs, of the least weight and bound of such a head together; it is that of its head and the weight where it has one arc;
+and it is searched from where bounds differ.
+
+Passes: two searches a source; what none of them settles takes one each. Bytes a vertex: 16 for bounds, 8 for an order
+of the components, 4 for their numbers, 16 for columns.
+Source: Dragan, Habib, Viennot, Revisiting radius, diameter, and all eccentricity computation in graphs through
+certificates, 2018 (arXiv:1803.04660): tight lower bounds and small sets of sources, for directed and weighted graphs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...jit import kernel
+from ..eccentricity.bounds import MOST_IDS
+from ..eccentricity.result import VertexSet
+from ..weighted.bounds import NEVER
+from ..weighted.eccentricities import histogram
+from .apsp import DirectedEccentricities, DirectionOptions
+from .method import DirectedMethod, chunks
+from .pivots import fold
+from .result import DirectedResult
+from .weighted import WeightedArcMetric
+
+_MOST_ARCS = 1 << 18
+
+
+@dataclass(repr=False)
+class WeightedArcEccentricities(DirectedEccentricities):
+    """As DirectedEccentricities, but lengths are sums of weights, as in WeightedArcResult."""
+
+    shown: ClassVar[tuple[str, ...]] = (*DirectedEccentricities.shown, "weight", "weights")
+
+    weighted: bool = True
+    weights: str | None = None
+    weight: str | None = None
+
+
+class BoundedEccentricities(DirectedMethod):
+    """One run. lower, upper : bounds on all eccentricities, int64[n], in units. along, against : vertices that were
+    searched from in the direction of these eccentricities and in the other one, in order."""
+
+    name = "eccentricities"
+    options: DirectionOptions
+    metric: WeightedArcMetric
+
+    def __init__(self, metric: WeightedArcMetric, options: DirectionOptions) -> None:
+        super().__init__(metric, options)
+        self.back = options.direction == "in"
+        self.lower, self.upper_bounds = np.zeros(self.n, np.int64), self.no_bounds(self.n)
+        self.along, self.against = dict[int, int](), dict[int, None]()
+
+    def _solve(self) -> None:
+        order, ends = np.argsort(self.numbers, kind="stable"), np.cumsum(self.sizes)
+        by_size = np.argsort(-self.sizes, kind="stable")
+        for number in by_size[self.sizes[by_size] > 1].tolist():
+            self._close_component(order[ends[number] - self.sizes[number] : ends[number]])
+        alone = order[self.sizes[self.numbers[order]] == 1]
+        self._close_alone(alone[::-1] if self.back else alone)
+        vertex = int(self.lower.argmax())
+        if int(self.lower[vertex]) > self.best.length:  # by its heads
+            self.traverse(vertex, back=self.back, distances=False)
+        self.bound = self.best.length
+
+    def _close_component(self, members: np.ndarray) -> None:
+        """Settle the vertices of a strong component. members : ascending."""
+        again = np.zeros(len(members), np.bool_)  # searched from along arcs alone
+        while True:
+            lower = self.lower[members]
+            is_open = lower < self.upper_bounds[members]
+            if not is_open.any():
+                return
+            place = int(np.where(is_open | again, lower, np.iinfo(np.int64).max).argmin())
+            vertex = int(members[place])
+            far = None if again[place] else self._search(vertex, members)
+            again[place] = far is not None
+            self._search_back(vertex if far is None else far, far is None)
+
+    def _search(self, vertex: int, members: np.ndarray) -> int | None:
+        """Find an eccentricity; the vertex farthest from it, if its lower bound was too small. members : of its
+        component."""
+        run, before = self.traverse(vertex, back=self.back), int(self.lower[vertex])
+        self.along[vertex] = run.levels
+        if len(members) > 1 and run.distances is not None:
+            # Within a component all are reached.
+            found = run.levels - run.distances.raw()[members].astype(np.int64)
+            self.lower[members] = np.maximum(self.lower[members], found)
+        self.lower[vertex] = self.upper_bounds[vertex] = run.levels
+        self._tell()
+        return None if before == run.levels else run.farthest
+
+    def _search_back(self, vertex: int, bounds_others: bool) -> None:
+        """Distances to a vertex. bounds_others : whether its eccentricity is known, and bounds those of others."""
+        run = self.traverse(vertex, back=not self.back)
+        self.against[vertex] = None
+        assert run.distances is not None
+        distances = run.distances.raw()
+        most = self.along[vertex] if bounds_others else NEVER
+        fold(self.upper_bounds, self.lower, distances, self.numbers,
+             np.array([np.iinfo(distances.dtype).max, self.numbers[vertex], most], np.int64))
+        self._tell()
+
+    def _close_alone(self, vertices: np.ndarray) -> None:
+        """Settle those that are alone in their components, in this order, after all others that they reach."""
+        least = self.no_bounds(self.sizes.size)
+        for some in chunks(vertices, lambda ids: self.metric.degrees(ids, back=self.back), _MOST_ARCS):
+            arcs, at = self.metric.heads(some, back=self.back), 0
+            while True:
+                at = int(next_open(some, *arcs, self.lower, self.upper_bounds, self.numbers, least,
+                                   np.array([at, self.above], np.int64)))
+                if at == len(some):
+                    break
+                far = self._search(int(some[at]), some[at : at + 1])
+                if far is not None and at + 1 < len(some):
+                    self._search_back(far, False)
+
+    def _tell(self) -> None:
+        """The upper bound on the largest distance."""
+        self.bound = min(self.bound, max(self.best.length, int(self.upper_bounds.max())))
+
+    # -- the answer -----------------------------------------------------------------------------
+    def intervals(self) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds on all eccentricities of the graph itself, int64[n] each, in units."""
+        if not self.metric.n_edges:
+            return self.lower, self.lower
+        more = self.metric.proved(0, 0)[1]
+        # Without an arc there is nothing that was rounded.
+        return self.lower, np.where(self.upper_bounds > 0, self.upper_bounds + more, 0) if more else self.upper_bounds
+
+    def described(self, result: DirectedResult, keep: bool = False) -> WeightedArcEccentricities:
+        """The result with what is known of all vertices; keep : with their ids and bounds too."""
+        units, (lower, upper) = self.metric.units, self.intervals()
+        proved = lower == upper
+        counts, width = histogram(lower[proved], units)
+        more: dict[str, Any] = {
+            "histogram": counts, "histogram_width": width, "unresolved": self.n - int(np.count_nonzero(proved)),
+            "direction": self.options.direction, "sources": len(self.along)}
+        if keep:
+            more |= {"ids": list(self.metric.store.user_ids(np.arange(self.n))), "lower_bounds": units.lengths(lower),
+                     "upper_bounds": units.lengths(upper)}
+        if proved.all():
+            more["periphery"] = self._vertices(int(lower.max()))
+            if result.strongly_connected:
+                more["radius"] = units.length(int(lower.min()))
+                more["center"] = self._vertices(int(lower.min()))
+        result.exact = result.exact and bool(proved.all())
+        return WeightedArcEccentricities(**{one.name: getattr(result, one.name) for one in fields(result)}, **more)
+
+    def _vertices(self, value: int) -> VertexSet:
+        ids = np.flatnonzero(self.lower == value)
+        return VertexSet(len(ids), list(self.metric.store.user_ids(ids[:MOST_IDS])))
+
+
+@kernel(allocates=False)
+def next_open(vertices, ends, heads, lengths, lower, upper, numbers, least, about):
+    """The place of the first vertex from about[0] on whose bounds differ after those by its heads, which are in other
+    components; their number without one. least : of every component, about[1], more than any bound, before and
+    after."""
+    for i in range(about[0], len(vertices)):
+        v = vertices[i]
+        if lower[v] == upper[v]:
+            continue
+        for p in range(ends[i], ends[i + 1]):
+            c = numbers[heads[p]]
+            least[c] = min(least[c], upper[heads[p]] + lengths[p])
+        bound = np.int64(0)
+        for p in range(ends[i], ends[i + 1]):
+            bound = max(bound, least[numbers[heads[p]]])
+        for p in range(ends[i], ends[i + 1]):
+            least[numbers[heads[p]]] = about[1]
+        upper[v] = min(upper[v], bound)
+        if ends[i + 1] - ends[i] == 1:
+            lower[v] = max(lower[v], lengths[ends[i]] + lower[heads[ends[i]]])
+        if lower[v] < upper[v]:
+            return i
+    return len(vertices)

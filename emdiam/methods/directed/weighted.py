@@ -1,0 +1,149 @@
+"""Distances as sums of weights along the arcs of a graph with directions, or against them, wherever they lie.
+
+The rows of the reverse are searched for distances to a vertex. Shortest paths between two vertices of a strong
+component stay within it, so a search need not be told of it: what it finds elsewhere is left out. Strong components are
+numbered before the arcs are loaded, by the engine of graphs with directions. Sums are exact as without directions
+(weighted/units.py); where they are not, weights are rounded down to a multiple of a power of two, by the longest
+distances of two searches; where a distance turns out to be too long for it, a run begins again with a larger one.
+Bytes a vertex: those of two searches; 4 for the numbers of components; 16 for columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import frexp
+
+import numpy as np
+
+from ...jit import kernel
+from ...paths.arcs import Arcs
+from ...paths.rows import unreached
+from ...progress import Listener, silent, timed
+from ...store.store import Store
+from ...stream.counters import Counters
+from ...traverse.bfs import BfsResult
+from ...traverse.ram_column import RamColumn
+from ..weighted.bounds import NEVER
+from ..weighted.metric import WeightMetric
+from ..weighted.units import FRACTION_BITS, Units, round_down
+from .metric import ArcVerbs
+from .result import WeightedArcResult
+
+_NONE = np.iinfo(np.int64).max
+# Bits above the longest distance of two searches that are left when weights are rounded, and bits more each time.
+_SPARE_BITS, _MORE_BITS = 3, 6
+
+
+@dataclass(frozen=True)
+class StrongParts:
+    """numbers : of the strong component of every vertex, in reverse topological order, integers[n_vertices]. n_strong,
+    n_weak : how many components there are, with directions and without."""
+
+    numbers: np.ndarray
+    n_strong: int
+    n_weak: int
+
+
+class WeightedArcMetric(WeightMetric, ArcVerbs):
+    """out, into : arcs from and to every vertex. strong : components of the graph. units, listener, store : see
+    WeightMetric."""
+
+    bound_dtype = np.dtype(np.int64)
+    batch = 64
+    store: Store
+    result_type = WeightedArcResult
+
+    def __init__(self, out: Arcs, into: Arcs, strong: StrongParts, units: Units, store: Store,
+                 listener: Listener = silent) -> None:
+        super().__init__(out, units, listener, store)
+        self.into, self.strong, self.n_edges = into, strong, out.n_arcs
+
+    def _arcs(self, back: bool) -> Arcs:
+        return self.into if back else self.arcs
+
+    def search(self, source: int, *, back: bool = False, within: np.ndarray | None = None,  # type: ignore[override]
+               distances: bool = True) -> BfsResult:
+        """See ArcVerbs. Raises SumsTooLongError for sums that are not exact."""
+        found, relaxed = self._arcs(back).nearest(np.array([source]))
+        self._relaxed += relaxed
+        column = signed(self.units.counted(found))
+        reached = column != np.iinfo(column.dtype).max
+        largest = int(column.max(initial=0, where=reached))
+        result = BfsResult(source, None, largest, int(np.count_nonzero(reached)),
+                           int((reached & (column == largest)).argmax()))
+        if distances:
+            if within is not None:
+                inside = np.unpackbits(within.view(np.uint8), count=len(column), bitorder="little").view(np.bool_)
+                column[~inside] = np.iinfo(column.dtype).max
+            result.distances = RamColumn(column)
+        return result
+
+    def eccentricities(self, sources: np.ndarray, *, back: bool = False) -> np.ndarray:
+        """See ArcVerbs; int64[k], by a search from each."""
+        return np.array([self.search(source, back=back, distances=False).levels for source in sources.tolist()],
+                        np.int64)
+
+    def components(self, start: int = 0) -> tuple[np.ndarray, int, int]:  # type: ignore[override]
+        """See ArcVerbs."""
+        return self.strong.numbers, self.strong.n_strong, self.strong.n_weak
+
+    def heads(self, vertices: np.ndarray, *, back: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """See ArcVerbs; lengths int64, in units."""
+        ends, heads, costs = self._arcs(back).rows(vertices)
+        if self.units.whole:
+            return ends, heads, costs.astype(np.int64)
+        lengths = np.ldexp(costs.astype(np.float64), -self.units.exponent)
+        return ends, heads, np.minimum(lengths, float(NEVER)).astype(np.int64)  # too long for any path, if it is cut
+
+    def degrees(self, vertices: np.ndarray, *, back: bool = False) -> np.ndarray:
+        """See ArcVerbs."""
+        return self._arcs(back).degrees(np.asarray(vertices, np.int64))
+
+    def inner_degrees(self, numbers: np.ndarray) -> np.ndarray:
+        """See ArcVerbs; by a pass over the arcs of both directions."""
+        product = np.ones(self.n_vertices, np.int64)
+        for arcs in (self.arcs, self.into):
+            counts = np.zeros(self.n_vertices, np.int64)
+            for first, offsets, heads, _ in arcs.pieces():
+                count_within(first, offsets, heads, numbers, counts)
+            product *= counts
+        return product
+
+    def round_down(self) -> None:
+        """See WeightMetric; again where sums are too long for the last unit."""
+        with timed(self.seconds, "round"):
+            longest = [found[found != unreached(found.dtype)].max().item()
+                       for arcs in (self.arcs, self.into) for found in (arcs.nearest(np.array([0]))[0],)]
+            far = max(*longest, float(self.arcs.largest_weight))
+            exponent = frexp(far)[1] + _SPARE_BITS - FRACTION_BITS
+            if self.units.rounded:
+                exponent = max(exponent, self.units.exponent + _MORE_BITS)
+            self.units = round_down(self.arcs, exponent)
+            round_down(self.into, exponent)
+        self._relaxed = 0
+
+    def proved(self, lower: int, upper: int) -> tuple[int, int]:
+        """See Metric; a path has fewer edges than the graph has vertices, each of which has lost less than a unit."""
+        return lower, upper + (self.n_vertices - 1 if self.units.rounded else 0)
+
+    def used(self) -> Counters:
+        """See Metric; what loading has read is among it."""
+        return Counters(edges_scanned=self._relaxed, bytes_read=self.arcs.bytes_read + self.into.bytes_read)
+
+
+def signed(units: np.ndarray) -> np.ndarray:
+    """Distances in units as kernels compare them: uint32, or int64 in the place of uint64, the largest value without a
+    path."""
+    if units.dtype != np.uint64:
+        return units
+    wide = units.view(np.int64)
+    wide[wide < 0] = _NONE
+    return wide
+
+
+@kernel
+def count_within(first, offsets, heads, numbers, counts):
+    """counts[v] += arcs of the rows of a piece whose both ends have the same number."""
+    for i in range(len(offsets) - 1):
+        for p in range(offsets[i], offsets[i + 1]):
+            counts[first + i] += numbers[np.int64(heads[p])] == numbers[first + i]

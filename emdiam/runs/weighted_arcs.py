@@ -1,0 +1,175 @@
+"""Largest finite distances and eccentricities along weighted arcs, of stores with directions and weights.
+
+Strong components are found by the engine along arcs, which is closed before the rows of both directions are loaded with
+their weights, or read in blocks as they are needed. Bytes: both, a vertex: what a search holds (paths/plan.py), 4 for
+numbers of components, and what the method holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputError, StoppedEarly
+from ..methods.definition import Limits
+from ..progress import Event, Meter, silent, timed
+from ..store.store import Store
+from ..units import BASE_JITTER
+from .arcs import DIRECTED
+from .task import Session, Task
+
+if TYPE_CHECKING:
+    from ..methods.directed.method import DirectedMethod, DirectedOptions
+    from ..methods.directed.weighted import StrongParts, WeightedArcMetric
+    from ..paths.arcs import Arcs
+    from ..paths.paths import SearchOptions
+    from ..paths.plan import ArcsPlan
+
+# Bytes a vertex of each method beside searches: columns, bounds, orders, and copies while vertices are sorted.
+_VERTEX_BYTES = {"pivots": 160, "graph-diameter": 88, "apsp": 48, "eccentricities": 88, "sweep": 160}
+
+
+def options(task: Task, own: dict[str, Any], limits: Limits) -> DirectedOptions:
+    """Those of exact methods, or of eccentricities. Raises InputError."""
+    from .arcs import options as along_arcs
+
+    return along_arcs(task, own, limits)
+
+
+def method_of(task: Task) -> type[DirectedMethod]:
+    """What a command runs."""
+    from ..methods.directed.apsp import Apsp
+    from ..methods.directed.eccentricities import BoundedEccentricities
+    from ..methods.directed.graph_diameter import GraphDiameter
+    from ..methods.directed.pivots import Pivots
+
+    if task.command == "ecc":
+        return BoundedEccentricities
+    return dict(zip(DIRECTED, (Pivots, GraphDiameter, Apsp), strict=True))[task.method]
+
+
+def solve(session: Session) -> Any:
+    """The result, along weights that are rounded down where sums of them are not exact.
+
+    Raises InputError (BudgetError with the numbers), StoppedEarly with `result` on Ctrl-C and at the end of the time,
+    OverflowError where distances may not fit 64 bits."""
+    from ..methods.weighted.units import SumsTooLongError
+
+    kind = method_of(session.task)
+    with opened(session, _VERTEX_BYTES[kind.name]) as (metric, plan):
+        while True:
+            try:
+                return _solved(session, kind, metric, plan)
+            except SumsTooLongError:
+                metric.round_down()
+
+
+def planned(session: Session, vertex_bytes: int) -> ArcsPlan:
+    """Where the arcs of both directions are, and what a run takes beside the program. Raises BudgetError."""
+    from ..paths.plan import ArcsPlan, plan_arcs
+    from ..stream.plan import base_bytes, program_bytes, too_small
+
+    store, task = session.store, session.task
+    base = base_bytes(store, program_bytes()) + task.writing_bytes
+    plan = plan_arcs(store, task.threads, session.memory_bytes - base, vertex_bytes * store.n_vertices, 0,
+                     task.arena_bytes, both_ways=True)
+    if base + plan.need > session.memory_bytes:
+        raise too_small(session.memory_bytes, base + plan.need + BASE_JITTER)
+    return ArcsPlan(base + plan.need, plan.arena_bytes)
+
+
+@contextmanager
+def opened(session: Session, vertex_bytes: int) -> Iterator[tuple[WeightedArcMetric, ArcsPlan]]:
+    """The metric, and the plan, of which `need` has the program too. vertex_bytes : that are held beside searches.
+    Raises InputError for weights below 0."""
+    from ..methods.directed.weighted import WeightedArcMetric
+    from ..methods.weighted.units import units_of
+    from ..paths.paths import SearchOptions
+
+    store, listener, seconds = session.store, session.listener or silent, dict[str, float]()
+    weights, metric = store.record.weights, None
+    if weights is not None and weights.least < 0:
+        raise InputError("there are weights below 0, along which longest shortest paths are found by all pairs alone",
+                         path=store.path, remedy="use emdiam apsp, or emdiam sssp from one vertex")
+
+    def beat() -> None:
+        if metric is None:
+            listener(Event("search"))
+        else:
+            metric.beat()
+
+    planned(session, vertex_bytes + store.id_dtype.itemsize)  # so that it is refused before anything is read
+    with timed(seconds, "components"):
+        strong = _strong_parts(session)
+    plan, meter = planned(session, vertex_bytes), Meter(session.progress or silent)
+    with ExitStack() as stack:
+        meter.begin("load", None, "arcs")
+        with timed(seconds, "load"):
+            reading = SearchOptions(session.task.threads, tick=beat)
+            out, into = (stack.enter_context(closing(_arcs(rows, plan, reading, meter)))
+                         for rows in (store, store.reverse))
+            units = units_of(out, 0 if weights is None else weights.decimals)
+        meter.end()
+        metric = WeightedArcMetric(out, into, strong, units, store, listener)
+        metric.seconds.update(seconds)
+        yield metric, plan
+
+
+def _strong_parts(session: Session) -> StrongParts:
+    from ..methods.directed.method import phases
+    from ..methods.directed.weighted import StrongParts
+
+    with session.engine_along_arcs(phases(session.store)) as engine:
+        engine.reporter.tick("components")
+        numbers, n_strong = engine.strong
+        return StrongParts(numbers, n_strong, engine.weak()[1])
+
+
+def _arcs(rows: Store, plan: ArcsPlan, reading: SearchOptions, meter: Meter) -> Arcs:
+    """The arcs of one direction, in RAM or where they are."""
+    from ..paths.arcs import ArcsInRam, ArcsOnDisk
+    from ..paths.blocks import StoreBlocks, load_rows
+
+    if plan.arena_bytes is not None:
+        return ArcsOnDisk(StoreBlocks(rows), plan.arena_bytes // 2, reading)
+    loaded, read = load_rows(rows, reading.threads, lambda: meter.update(0))
+    return ArcsInRam(loaded, reading, read)
+
+
+def _solved(session: Session, kind: type[DirectedMethod], metric: WeightedArcMetric, plan: ArcsPlan) -> Any:
+    """The answer. Raises SumsTooLongError."""
+    from ..methods.exact.method import solved
+
+    method = kind(metric, session.in_time(session.task.options))
+    metric.run = method
+    try:
+        return _complete(session, method, solved(method), plan)
+    except StoppedEarly as stop:
+        if stop.result is not None:
+            stop.result = _complete(session, method, stop.result, plan)
+        raise
+
+
+def _complete(session: Session, method: Any, result: Any, plan: ArcsPlan) -> Any:
+    """The result of a method, also of one that was stopped, with all figures of it; of eccentricities with those of all
+    vertices, and their file."""
+    options = session.task.options
+    if session.task.command == "ecc":
+        result = method.described(result, bool(options.keep))
+        if options.out is not None:
+            _write_table(session, method, result)
+    session.tell(result, session.memory_bytes, plan.need)
+    result.bytes_read = method.metric.used().bytes_read  # loading belongs to it
+    result.seconds["total"] = session.elapsed
+    return result
+
+
+def _write_table(session: Session, method: Any, result: Any) -> None:
+    from ..methods.eccentricity.output import in_pieces, write_table
+
+    lower, upper = method.intervals()
+    lengths, file = method.metric.units.lengths, session.task.options.out
+    session.write(result, "out", file, lambda: write_table(
+        file, session.store, ((start, lengths(low), lengths(high)) for start, low, high in in_pieces(lower, upper)),
+        method.first_of(), intervals=bool((lower != upper).any())))

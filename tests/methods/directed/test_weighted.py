@@ -1,0 +1,139 @@
+"""Largest distances and eccentricities along weighted arcs, beside scipy, networkx and igraph.
+
+A graph meets every method and both directions with its arcs in RAM, and one method and one direction by turns over
+blocks of 8 arcs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from emdiam.errors import StoppedEarly
+from emdiam.methods.directed.weighted import WeightedArcMetric, signed
+from emdiam.paths.arcs import ArcsInRam, ArcsOnDisk
+from emdiam.paths.blocks import StoreBlocks
+from emdiam.paths.paths import SearchOptions
+from emdiam.progress import TimeOver
+from tests.helpers.many_graphs import by_igraph, by_networkx, by_scipy, campaign
+from tests.helpers.weighted_arcs import (
+    METHODS,
+    check_eccentricities,
+    check_longest,
+    eccentricities,
+    in_blocks,
+    longest,
+    rows_of,
+    stored,
+    streets,
+)
+from tests.helpers.weighted_stores import TINY, arena_bytes
+
+DIRECTIONS = ("out", "in")
+
+
+def many(numbers: range, folder: Path) -> None:
+    for number in numbers:
+        rows, turn = rows_of(number), int(np.random.default_rng([number, 1]).integers(6))
+        distances = by_scipy(rows)
+        assert distances is not None
+        if number % 7 < 6 and number % 5 == 0:
+            assert (by_networkx(rows) == distances).all() and (by_igraph(rows) == distances).all()
+        with stored(folder, rows, TINY) as store:
+            for method in METHODS:
+                check_longest(longest(store, method), rows, distances)
+            for direction in DIRECTIONS:
+                check_eccentricities(eccentricities(store, direction), distances)
+            streamed = in_blocks(store, 8 + turn)
+            if turn % 2:
+                check_longest(longest(store, METHODS[turn // 2], **streamed), rows, distances)
+            else:
+                check_eccentricities(eccentricities(store, DIRECTIONS[turn // 2 % 2], **streamed), distances)
+
+
+@pytest.mark.usefixtures("tiny_blocks")
+def test_a_graph_of_every_kind(tmp_path: Path) -> None:
+    """Whole weights, floats, decimals that sums have room for and that they have not; zeros among them."""
+    many(range(1_000_000, 1_000_014), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("tiny_blocks")
+@campaign(10)
+def test_many_digraphs(numbers: range, tmp_path: Path) -> None:
+    many(numbers, tmp_path)
+
+
+def _stop_after(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time is over after so many searches."""
+    search, done = WeightedArcMetric.search, [0]
+
+    def counted(self, *arguments, **more):  # type: ignore[no-untyped-def]
+        done[0] += 1
+        if done[0] > count:
+            raise TimeOver
+        return search(self, *arguments, **more)
+
+    monkeypatch.setattr(WeightedArcMetric, "search", counted)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 5])
+def test_bounds_of_runs_that_are_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """They hold after any number of searches."""
+    rows = streets(8)
+    distances = by_scipy(rows)
+    assert distances is not None
+    with stored(tmp_path, rows) as store:
+        for method in METHODS[:2]:
+            with monkeypatch.context() as patch, pytest.raises(StoppedEarly, match="is proved") as stopped:
+                _stop_after(count, patch)
+                longest(store, method)
+            result = stopped.value.result
+            assert result.lower <= distances.max() <= result.upper and result.witness is None
+        with monkeypatch.context() as patch, pytest.raises(StoppedEarly) as stopped:
+            _stop_after(count, patch)
+            eccentricities(store, "out", out=str(tmp_path / "e.csv"))
+        result = stopped.value.result
+        assert (result.lower_bounds <= distances.max(axis=1)).all() and not result.exact
+        assert (distances.max(axis=1) <= result.upper_bounds).all()
+        assert (tmp_path / "e.csv").read_text().splitlines()[0] == '"id","lower","upper","component"'
+
+
+@pytest.mark.usefixtures("tiny_blocks")
+def test_rows_of_chosen_vertices(tmp_path: Path) -> None:
+    """In RAM and in blocks, whatever their order is, and the vertices without an arc."""
+    rows = rows_of(1_000_000)
+    random = np.random.default_rng(5)
+    with stored(tmp_path, rows, TINY) as store:
+        in_ram = ArcsInRam(rows, SearchOptions())
+        on_disk = ArcsOnDisk(StoreBlocks(store), arena_bytes(store, 2), SearchOptions())
+        for count in (0, 1, 5, rows.n_vertices):
+            chosen = random.permutation(rows.n_vertices)[:count]
+            for arcs in (in_ram, on_disk):
+                ends, heads, costs = arcs.rows(chosen)
+                assert (np.diff(ends) == arcs.degrees(chosen)).all() and len(heads) == ends[-1]
+                for i, v in enumerate(chosen.tolist()):
+                    row = slice(rows.offsets[v], rows.offsets[v + 1])
+                    found = sorted(zip(heads[ends[i] : ends[i + 1]].tolist(), costs[ends[i] : ends[i + 1]].tolist(),
+                                       strict=True))
+                    assert found == list(zip(rows.heads[row].tolist(), rows.costs[row].tolist(), strict=True))
+        on_disk.close()
+
+
+def test_long_distances_are_signed() -> None:
+    units = np.array([3, (1 << 64) - 1, 1 << 60], np.uint64)
+    assert signed(units).tolist() == [3, (1 << 63) - 1, 1 << 60]
+
+
+def test_few_searches_for_all_eccentricities(tmp_path: Path) -> None:
+    """Of streets, strongly connected: far fewer than one from each."""
+    rows = streets(24)
+    distances = by_scipy(rows)
+    assert distances is not None
+    with stored(tmp_path, rows) as store:
+        every = eccentricities(store, "out")
+        check_eccentricities(every, distances)
+        largest = longest(store, "pivots")
+        check_longest(largest, rows, distances)
+        assert max(every.traversals.bfs, largest.traversals.bfs) < rows.n_vertices / 4
