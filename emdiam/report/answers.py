@@ -53,9 +53,11 @@ def tiles(run: Run) -> list[tuple[str, str]]:
     number = run.number
     largest = (texts.value(number("largest_distance")), "largest distance")
     of_kind: dict[str, list[tuple[str, str]]] = {
-        "ecc": [(texts.value(number("radius")), "radius"), (texts.bounds(run), "proved")],
-        "distances": [(texts.value(number("mean")), "mean distance"),
-                      (texts.value(number("effective_diameter")), "effective diameter")],
+        "ecc": [(texts.value(number("radius")), "radius"), (texts.bounds(run), "proved"),
+                (texts.count(number("center", "size")), "vertices in the centre"),
+                (texts.count(number("periphery", "size")), "vertices in the periphery")],
+        "distances": [(texts.rounded(number("mean")), "mean distance"),
+                      (texts.rounded(number("effective_diameter")), "effective diameter")],
         "sssp": [largest, (texts.count(number("reached")), "vertices reached")],
         "apsp": [largest, (texts.count(number("unreachable_pairs")), "pairs without a path")],
         "verify": [(texts.verdict(run), "certificate")],
@@ -161,10 +163,11 @@ def _distances(runs: Sequence[Run], unit: Columns) -> Section | None:
         "The mean is over pairs of different vertices that a path joins; the effective diameter is the distance within"
         " which a share of them lies (0.9 if no other one is named). Errors are standard errors of a sample."], [
             table_of(shown, 3 + len(unit), {
-                "graph": texts.graph, **unit, "counted": _counted, "mean": figure_of(texts.value, "mean"),
-                "its error": lambda run: texts.value(run.number("standard_error", "mean") or None),
-                "effective diameter": figure_of(texts.value, "effective_diameter"),
-                "error of that": lambda run: texts.value(run.number("standard_error", "effective_diameter") or None),
+                "graph": texts.graph, **unit, "counted": _counted, "mean": figure_of(texts.rounded, "mean"),
+                "its error": lambda run: texts.rounded(run.number("standard_error", "mean") or None),
+                "effective diameter": figure_of(texts.rounded, "effective_diameter"),
+                "error of that": lambda run: texts.rounded(
+                    run.number("standard_error", "effective_diameter") or None),
                 "share": figure_of(texts.value, "quantile"), "pairs with a path": _joined,
                 "pairs without": figure_of(texts.count, "unreachable_pairs")})],
         [Plot(f"distances-{place}", run.name, texts.graph(run), "draw_counts", (*data, "distance", "pairs"))

@@ -9,6 +9,7 @@ place, so that they suit light and dark. There, text stays text, and no name com
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -307,6 +308,8 @@ Row = dict[str, Any]
 _DOTS = 200
 # Room beside the points, as a share of their range on a logarithmic axis, and as a factor at least.
 _ROOM, _LEAST_ROOM = 0.1, 1.25
+# Of a plot of quality, in points: its panel, half of a mark, a line of a label and a letter.
+_PANEL, _MARK, _LINE, _LETTER = (225.0, 165.0), 4.0, 10.0, 5.2
 _LINEAR_BELOW = 4.0  # qualities that differ by less are on a linear axis
 _STYLES = {"clusters": ("o", _ORANGE), "sweep": ("s", _BLUE), "spanning": ("^", _GREEN), "fringe": ("D", _PURPLE),
            "exact": ("*", _INK)}
@@ -369,15 +372,40 @@ def draw_quality(points: Sequence[Point], price: tuple[str, float] = SECONDS, ti
 
 
 def _name_points(axes: Axes, points: Sequence[Point], costs: Sequence[float], unit: float) -> None:
-    """Labels of points beside their marks, on the side away from the one that is closest in height."""
-    named = [((point.estimate or 0) / unit, cost, point.label)
-             for point, cost in zip(points, costs, strict=True) if point.label]
-    for place, (height, cost, label) in enumerate(named):
-        _, beside = min(((abs(at - height), other) for i, (at, other, _) in enumerate(named) if i != place),
-                        default=(0, 0))
-        side = 1 if cost >= beside else -1
-        axes.annotate(label, (cost, height), (7 * side, 0), ha="left" if side > 0 else "right", va="center",
-                      textcoords="offset points", fontsize=8, color=_INK)
+    """Labels of points beside their marks, each where it covers no other label and no mark, as far as there is such a
+    place. Places are counted in points on a panel of the usual size, since a layout is known only when it is drawn."""
+    def at(value: float, axis: Axis, length: float) -> float:
+        low, high = axis.get_view_interval()
+        if axis.get_scale() == "log":
+            value, low, high = math.log(value), math.log(low), math.log(high)
+        return length * (value - low) / (high - low)
+
+    marks = [(at(cost, axes.xaxis, _PANEL[0]), at(max((point.estimate or 0) / unit, 1e-9), axes.yaxis, _PANEL[1]))
+             for point, cost in zip(points, costs, strict=True)]
+    taken = [(x - _MARK, y - _MARK, x + _MARK, y + _MARK) for x, y in marks]
+    for point, cost, (x, y) in zip(points, costs, marks, strict=True):
+        if not point.label:
+            continue
+        wide = _LETTER * len(point.label)
+        places = [((x + dx if side == "left" else x - dx - wide, y + dy - _LINE / 2), (dx, dy, side))
+                  for dy in (0, _LINE, -_LINE, 2 * _LINE, -2 * _LINE) for dx, side in ((7, "left"), (7, "right"))]
+        covered = [sum(max(0.0, min(left + wide, box[2]) - max(left, box[0]))
+                       * max(0.0, min(low + _LINE, box[3]) - max(low, box[1])) for box in taken)
+                   + 1e3 * (left < 0 or left + wide > _PANEL[0]) for (left, low), _ in places]
+        (left, low), (dx, dy, side) = places[covered.index(min(covered))]
+        taken.append((left, low, left + wide, low + _LINE))
+        axes.annotate(point.label, (cost, (point.estimate or 0) / unit), (dx if side == "left" else -dx, dy), ha=side,
+                      va="center", textcoords="offset points", fontsize=8, color=_INK)
+
+
+def draw_seconds(points: Sequence[Point]) -> Figure:
+    """Quality against the time of the search."""
+    return draw_quality(points)
+
+
+def draw_bytes(points: Sequence[Point]) -> Figure:
+    """Quality against bytes read."""
+    return draw_quality(points, MEGABYTES)
 
 
 @_styled

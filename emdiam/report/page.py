@@ -19,7 +19,7 @@ from .._version import __version__
 from ..errors import InputError, plain
 from ..links import followed
 from ..tables import table_text
-from . import answers, texts
+from . import answers, graphs, texts, tradeoff_page
 from .answers import WORDS, ending, headline
 from .parts import (
     Document,
@@ -117,6 +117,7 @@ def draw_figures(report: Report, folder: Path) -> list[Path]:
     return files
 
 
+_TITLE = "emdiam report"
 _LEAST_SHARE = 0.02  # of the time of a run, for a phase in the table
 _STARTUP = ("Start-up is what a run takes before it searches: it loads the graph, and compiles or loads kernels. Runs"
             " are compared by the search, which is the rest.")
@@ -126,11 +127,41 @@ _LIMIT_BARS = 40
 def document(report: Report) -> Document:
     """The whole report."""
     runs = report.runs
-    sections = [
-        *answers.sections(runs), _unanswered(runs, report.notes), _approximations(runs), _costs(runs), _bounds(runs),
-        _frontiers(runs), _phases(runs), _plans(runs), _asked(runs)]
-    return Document("emdiam report", _lead(report), _tiles(runs), [part for part in sections if part is not None],
-                    f"Made by emdiam {__version__} from {report.source}. {answers.units_text(runs)}")
+    title, lead, sections = _TITLE, _lead(report), _sections(report)
+    if len(runs) == 1 and runs[0].family == "tradeoff":
+        (run,) = runs
+        title, lead = tradeoff_page.title(run), tradeoff_page.lead(run)
+        sections = [*tradeoff_page.sections(run), _unanswered(runs, report.notes), _asked(runs)]
+    return Document(title, lead, _tiles(runs) if title == _TITLE else [], list(filter(None, sections)),
+                    f"Made by emdiam {__version__} from {report.source}. {answers.units_text(runs)}", _made(report))
+
+
+def _sections(report: Report) -> list[Section | None]:
+    """The sections of a report on runs of any kind: answers, of several runs graph by graph, then what they cost."""
+    runs, of_kinds = report.runs, answers.sections(report.runs)
+    whole = graphs.section(runs)
+    if whole is not None:
+        for part in filter(None, of_kinds):
+            part.closed = True
+            whole.plots += [replace(plot, title=f"{plot.caption}: {part.title.lower()}", caption=part.legend)
+                            for plot in part.plots]
+            part.plots, part.legend = [], ""
+    return [whole, _unanswered(runs, report.notes), *of_kinds, _approximations(runs),
+            *map(_closed, (_costs(runs), _bounds(runs), _frontiers(runs), _phases(runs), _plans(runs))), _asked(runs)]
+
+
+def _closed(section: Section | None) -> Section | None:
+    """The section, which a page shows by its title."""
+    return section and replace(section, closed=True)
+
+
+def _made(report: Report) -> str:
+    """When the runs were, and when, where and how the page was made."""
+    moments = sorted(texts.moment(one) for run in report.runs for one in (run.began, run.ended) if one)
+    versions = sorted({str(run.value("version")) for run in report.runs if run.value("version")})
+    span = " to ".join(dict.fromkeys((moments[0], moments[-1]))) if moments else ""
+    parts = [f"Run {span} by emdiam {', '.join(versions) or __version__}."] if span else []
+    return " ".join([*parts, f"Page of {texts.moment(report.at)} on {report.host}, by: emdiam report {report.source}"])
 
 
 def _lead(report: Report) -> str:
@@ -165,7 +196,7 @@ def _asked(runs: Sequence[Run]) -> Section | None:
     """Which command on which graph, folded."""
     if not runs:
         return None
-    untold = [] if any(run.track for run in runs) else [
+    untold = [] if any(run.track or run.family == "tradeoff" for run in runs) else [
         "The events of a run, which --events FILE.jsonl keeps, would show how its bounds closed, and frontiers."]
     table = table_of(runs, 5, {
         "command": lambda run: run.family or NONE, "method": lambda run: run.method or NONE,
@@ -237,11 +268,11 @@ def _bounds(runs: Sequence[Run]) -> Section | None:
         "The proved upper bound (orange) and lower bound (blue) on D from the first traversal on, against the time of"
         " the search and against traversals. The band between them is what was not known yet; where it closes, D is"
         " proved."),
-        [Plot(f"bounds-{place}", run.name, _closed(run, track), "draw_bounds", track) for place, run, track in shown],
+        [Plot(f"bounds-{place}", run.name, _ends(run, track), "draw_bounds", track) for place, run, track in shown],
         n_runs)
 
 
-def _closed(run: Run, track: Track) -> str:
+def _ends(run: Run, track: Track) -> str:
     """How far the bounds of a run came, and when."""
     last = track.bounds[-1]
     ends = f"{last.lower:,} ≤ D ≤ {last.upper:,}" if last.lower != last.upper else f"D = {last.lower:,}"
@@ -332,7 +363,8 @@ def _approximations(runs: Sequence[Run]) -> Section | None:
         "width": lambda point: NONE if point.width is None else f"{100 * point.width:.0f} %",
         "search": lambda point: texts.duration(point.price),
         "start-up": lambda point: texts.duration(point.startup)}, "approximation")
-    fold_long(table, plots)
+    if plots and len(runs) > 1:
+        table.folded = f"All {len(table.rows):,} as a table"
     return Section("Approximations: quality and price", [
         "Lower and upper are proved, and width is what they leave open: (upper - lower) / lower. The estimate is that"
         " of the paper's formula; it may lie on either side of D."],

@@ -65,7 +65,7 @@ class Plot:
 @dataclass
 class Section:
     """One part of a report. paragraphs : plain text. legend : what all of its plots show. folded : long texts,
-    (summary, [(of what, text), ...])."""
+    (summary, [(of what, text), ...]). closed : a page shows the title alone until the reader opens it."""
 
     title: str
     paragraphs: list[str] = field(default_factory=list)
@@ -73,6 +73,7 @@ class Section:
     plots: list[Plot] = field(default_factory=list)
     legend: str = ""
     folded: list[tuple[str, list[tuple[str, str]]]] = field(default_factory=list)
+    closed: bool = False
 
 
 def fold_long(table: ReportTable, plots: Sequence[Plot]) -> ReportTable:
@@ -84,13 +85,15 @@ def fold_long(table: ReportTable, plots: Sequence[Plot]) -> ReportTable:
 
 @dataclass
 class Document:
-    """title, lead : one line and one sentence. tiles : (figure, what it is) at the top. foot : last line."""
+    """title, lead : one line and one sentence. tiles : (figure, what it is) at the top. made : when and where its runs
+    were, and how the page was made. foot : last line."""
 
     title: str
     lead: str
     tiles: list[tuple[str, str]]
     sections: list[Section]
     foot: str
+    made: str = ""
 
 
 def number_of(items: Sequence[Any], one: str) -> str:

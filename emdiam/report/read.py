@@ -12,8 +12,10 @@ from __future__ import annotations
 import json
 import math
 import shlex
+import socket
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -51,7 +53,8 @@ def read_report(sources: Sequence[str | Path]) -> Report:
     """The report on all `sources`, in their order. Raises InputError for one that is no result."""
     if not sources:
         raise InputError("there is nothing to report on", remedy=_REMEDY)
-    report = Report(", ".join(str(source) for source in sources))
+    report = Report(", ".join(str(source) for source in sources), at=datetime.now(UTC).isoformat(timespec="minutes"),
+                    host=socket.gethostname())
     for source in sources:
         _read_one(Path(source), report)
     names: set[str] = set()
@@ -139,7 +142,8 @@ def _job(data: dict[str, Any], place: str) -> Run:
         str(data.get("job") or place), _STATUSES.get(str(data.get("status")), OPEN), _family(words, result or {}),
         _method(words, result or {}), _graph(words), shown,
         _whole(data.get("exit_code")), None if sentence is None else str(sentence),
-        None if seconds is None else float(seconds), _whole(data.get("peak_rss_bytes")), result)
+        None if seconds is None else float(seconds), _whole(data.get("peak_rss_bytes")), result,
+        began=str(data.get("began") or ""), ended=str(data.get("ended") or ""))
 
 
 def _graph(words: list[str]) -> str:
@@ -174,10 +178,11 @@ def _single(name: str, data: Any, source: Path | None) -> Run:
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise InputError("this is not the result of a trade-off", path=source, remedy=_REMEDY)
     status, sentence = outcome(kind, data)
+    ended = "" if source is None else datetime.fromtimestamp(source.stat().st_mtime, UTC).isoformat(timespec="seconds")
     if kind == "tradeoff":
-        return Run(name, status, kind, kind, str(data.get("store") or ""), sentence=sentence, result=data)
+        return Run(name, status, kind, kind, str(data.get("store") or ""), sentence=sentence, result=data, ended=ended)
     run = Run(name, status, kind, str(data.get("method") or ""), str(data.get("store_path") or data.get("store") or ""),
-              result=data, sentence=sentence)
+              result=data, sentence=sentence, ended=ended)
     if source is not None:
         run.track = _events(source.with_suffix(".events.jsonl"), source.with_name(EVENTS))
     if run.track is not None and run.track.command:  # options that were not given are left out

@@ -82,7 +82,7 @@ class Track:
 class Run:
     """One run. name : of the job, or of the file. graph : what it ran on. sentence : why it has no answer, or
     only an interval. result : what the command printed with --json. family : "exact", "approx", or what
-    else the job was ("convert", "tradeoff", ...)."""
+    else the job was ("convert", "tradeoff", ...). began, ended : ISO 8601, where that is known."""
 
     name: str
     status: str
@@ -96,6 +96,8 @@ class Run:
     peak_rss_bytes: int | None = None
     result: dict[str, Any] | None = None
     track: Track | None = None
+    began: str = ""
+    ended: str = ""
 
     def value(self, *path: str) -> Any:
         """What the result says under these keys, one inside the other; None where it says nothing."""
@@ -148,11 +150,14 @@ class Run:
 
 @dataclass
 class Report:
-    """source : what was read, as given. runs : in the order of the source. notes : sentences on what was left out."""
+    """source : what was read, as given. runs : in the order of the source. notes : sentences on what was left out.
+    at, host : when and on which machine the report was made."""
 
     source: str
     runs: list[Run] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    at: str = ""
+    host: str = ""
 
     def count(self, status: str) -> int:
         """How many runs ended so."""

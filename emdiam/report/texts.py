@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -32,8 +33,17 @@ def text_of(number: Any) -> str:
     return f"{number:,}" if isinstance(number, int | float) else str(number)
 
 
-# A distance, with all of its digits.
-value = _or_dash(text_of)
+# A distance, with all of its digits; a mean or an error, with as many as say something.
+value, rounded = _or_dash(text_of), _or_dash(lambda number: text_of(float(f"{number:.6g}")))
+
+
+def moment(text: str) -> str:
+    """A time of ISO 8601 to the minute, in UTC; what is none as it is."""
+    try:
+        at = datetime.fromisoformat(text).astimezone(UTC)
+    except ValueError:
+        return text
+    return f"{at:%Y-%m-%d %H:%M} UTC"
 
 
 def unit(run: Run) -> str:
@@ -57,6 +67,11 @@ def bounds(run: Run) -> str:
     lower, upper = run.number("lower"), run.number("upper")
     if lower is None or upper is None:
         return NONE
+    return interval(lower, upper)
+
+
+def interval(lower: float, upper: float) -> str:
+    """Bounds on the diameter D; D itself where they meet."""
     text = f"D = {lower:,}" if lower == upper else f"{lower:,} ≤ D ≤ {upper:,}"
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 

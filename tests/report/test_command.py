@@ -80,6 +80,7 @@ def browse(browser: str, folder: Path, page: Path, *options: str) -> subprocess.
 
 # Looks at the finished page, and leaves what it has seen in the title.
 PROBE = """<script>addEventListener("load", () => {
+  document.querySelectorAll("details").forEach(part => { part.open = true; });
   const seen = [...document.querySelectorAll("figure svg")].map(svg => {
     const box = svg.getBoundingClientRect(), words = [...svg.querySelectorAll("text")];
     const inside = word => { const at = word.getBoundingClientRect();

@@ -94,7 +94,7 @@ EDGES = "Distances are numbers of edges."
     ("ecc", "plain: radius 3, D = 6 is proved.", EDGES),
     ("radius", "plain: radius 3, ", EDGES),
     ("ecc weighted", "roads: radius 30,245.25, D = 60,490.5 is proved.", "Distances are sums of km."),
-    ("distances", "plain: mean distance 2.8055555555555554, effective diameter ", EDGES),
+    ("distances", "plain: mean distance 2.80556, effective diameter ", EDGES),
     ("sssp", "roads: largest distance 60,490.5, vertices reached 3.", "Distances are sums of km."),
     ("apsp", "arcs: largest distance 3, pairs without a path 3.", "Distances are numbers of edges, along arcs."),
     ("verify", "proved certificate", EDGES), ("convert", "vertices 3, edges 2", EDGES),
@@ -109,13 +109,15 @@ def test_a_single_answer_is_in_the_first_sentence(name: str, said: str, unit: st
 
 def test_eccentricities_have_radius_centre_and_histogram(results: dict[str, Path], tmp_path: Path):
     report, text = make_report([results["ecc"], results["ecc weighted"]], "md")
-    section = next(one for one in document(report).sections if one.title == "Eccentricities")
+    whole, _, section, *_ = document(report).sections
+    assert (whole.title, section.title, section.closed) == ("Graphs", "Eccentricities", True)
     (table,) = section.tables
     row = dict(zip(table.head, table.rows[0], strict=True))
     assert (row["radius"], row["centre"], row["periphery"], row["diameter"]) == ("3", "1: 5", "4: 0, 1, 2, 8", "6")
     assert dict(zip(table.head, table.rows[1], strict=True))["radius"] == "30,245.25"
     assert section.folded[0][1][0] == ("ecc", "3: 1, 4: 2, 5: 2, 6: 4")
-    assert [plot.name for plot in section.plots] == ["eccentricities-1", "eccentricities-2"]
+    assert [(plot.name, plot.title) for plot in whole.plots] == [
+        ("eccentricities-1", "plain: eccentricities"), ("eccentricities-2", "roads: eccentricities")]
     names = {path.name for path in draw_figures(report, tmp_path / "figures")}
     assert {"eccentricities-1.png", "eccentricities-2.png"} <= names
     assert "| numbers of edges" in text and "| sums of km" in text  # which differ
@@ -137,7 +139,7 @@ def test_distances_and_paths_have_their_figures(results: dict[str, Path]):
     page = document(read_report([results[name] for name in ("distances", "sssp", "sssp apart", "distances directed")]))
     tables = {section.title: section.tables[0] for section in page.sections if section.tables}
     spread = dict(zip(tables["Distances"].head, tables["Distances"].rows[0], strict=True))
-    assert spread["mean"] == "2.8055555555555554" and spread["pairs with a path"] == "36"
+    assert spread["mean"] == "2.80556" and spread["pairs with a path"] == "36"
     assert spread["counted"] == "from all vertices" and spread["pairs without"] == "0"
     heads = tables["Shortest paths"].head
     rows = [dict(zip(heads, row, strict=True)) for row in tables["Shortest paths"].rows]

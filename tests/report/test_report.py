@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ import pytest
 from emdiam.errors import InputError
 from emdiam.report import draw_figures, make_report, read_report, report_text
 from emdiam.report.page import document
-from emdiam.report.parts import points
+from emdiam.report.parts import Point, points
 from emdiam.report.read import track_of
 from emdiam.report.records import Run
 from tests.helpers.report_runs import (
@@ -27,8 +29,8 @@ from tests.helpers.report_runs import (
     write_lines,
 )
 
-SECTIONS = ["Answers", "What has no answer", "Approximations: quality and price", "Cost", "Bounds", "Frontiers",
-            "Where time went", "Planned and measured", "What was asked"]
+SECTIONS = ["Graphs", "What has no answer", "Answers", "Approximations: quality and price", "Cost", "Bounds",
+            "Frontiers", "Where time went", "Planned and measured", "What was asked"]
 VOID = {"meta", "link", "br", "use"}
 
 
@@ -124,9 +126,12 @@ def test_a_single_result_is_a_report(tmp_path: Path, result: dict):
     report, text = make_report([single(tmp_path, result)], "html")
     assert len(report.runs) == 1
     headings = Outline(text).headings
-    assert headings == [title for title in SECTIONS if title in headings] and headings[-1] == SECTIONS[-1]
-    assert headings[0] == SECTIONS[0]
-    assert "Bounds" not in headings and "would show how its bounds closed" in text
+    assert headings[-1] == SECTIONS[-1]
+    if "rows" in result:
+        assert headings[:-1] == ["Quality against cost", "All runs", "Cost"]
+    else:
+        assert headings == [title for title in SECTIONS if title in headings] and "Answers" in headings
+        assert "Bounds" not in headings and "would show how its bounds closed" in text
     assert report.runs[0].status == ("stopped" if result is not None and result.get("upper") == 60 else "answered")
 
 
@@ -193,6 +198,63 @@ def test_many_runs_have_the_plots_of_the_longest(tmp_path: Path):
     assert [parts[title].tables[0].folded for title in ("Answers", "Cost")] == [None, "All 14 as a table"]
     assert [plot.title for plot in bounds.plots] == [f"r{i}" for i in range(2, 14)]
     assert bounds.legend.endswith("These are the 12 of 14 runs that took longest.")
+
+
+def test_graphs_have_the_best_bounds_of_all_their_runs(tmp_path: Path):
+    """Of two graphs of one name and size whose bounds contradict each other, none."""
+    of = {"store_name": "web", "n_vertices": 1000}
+    runs = [exact_result(**of | {"lower": 30, "upper": 60}), approximation(**of | {"lower": 35, "upper": 55}),
+            exact_result(store_name="road", lower=5, upper=5), exact_result(store_name="road", lower=9, upper=9)]
+    paths = [single(tmp_path, one, f"r{place}") for place, one in enumerate(runs)]
+    whole = document(read_report(paths)).sections[0]
+    assert whole.tables[0].head[:2] == ["graph", "diameter"]
+    assert [row[:2] for row in whole.tables[0].rows] == [["web", "35\xa0≤\xa0D\xa0≤\xa055"], ["road", "–"]]
+
+
+def test_when_where_and_how_it_was_made(tmp_path: Path):
+    job_file = write_batch(tmp_path / "night") / "results.jsonl"
+    lines = [json.loads(line) for line in job_file.read_text().splitlines()]
+    for place, line in enumerate(lines):
+        line["began"] = f"2026-01-01T0{place}:00:00+00:00"
+    write_lines(job_file, lines)
+    report = read_report([tmp_path / "night"])
+    made = document(replace(report, at="2026-02-03T04:05+01:00", host="node7")).made
+    assert made == ("Run 2026-01-01 00:00 UTC to 2026-01-01 08:00 UTC by emdiam 0.1.0. Page of 2026-02-03 03:05 UTC on"
+                    f" node7, by: emdiam report {tmp_path / 'night'}")
+
+
+def test_costs_are_folded_where_answers_are_not(page: str):
+    closed = re.findall(r'<details class="whole"><summary><h2>([^<]+)', page)
+    assert closed == ["Answers", "Cost", "Bounds", "Frontiers", "Where time went", "Planned and measured"]
+
+
+def test_a_trade_off_has_a_page_of_its_own(tmp_path: Path):
+    """With the front, what more masters do, and what the paper finds."""
+    result = tradeoff_result()
+    for k, row in zip((1, 2, 4), result["rows"], strict=True):
+        row |= {"seconds_search": 8.0 / k, "masters": k, "masters_label": f"~{k}", "on_front_seconds": k != 2,
+                "condensed_vertices": k, "condensed_edges": k, "max_master_gap": 9 - k, "max_master_distance": 7 - k}
+    page = document(read_report([single(tmp_path, result)]))
+    assert page.title == "Trade-off: g" and page.lead.startswith("3 runs on a graph of 1,000 vertices and 2,000 edges")
+    quality = page.sections[0]
+    assert [row[0] for row in quality.tables[0].rows] == ["clusters-4", "clusters-1"]  # cheapest first
+    assert [plot.name for plot in quality.plots] == ["quality-seconds-search", "masters"]
+    said = " ".join(quality.paragraphs)
+    assert "clusters-4 is cheapest (2 s, 1.1 times D), clusters-1 is closest (8 s, 1.025 times D)" in said
+    assert "More masters made the estimate no closer: 1.025 times D with 1 (8 s), 1.1 times D with 4" in said
+    assert "The paper finds both trends" in said and all(plot.draw() is not None for plot in quality.plots)
+
+
+def test_labels_of_points_cover_no_other():
+    from emdiam.report.drawing import draw_quality
+
+    points = [Point(f"p{i}", "g", "clusters", 0.1 + 0.004 * i, None, 10.0 + i % 3, 10.0, 9.0, 12.0, f"~2^{i}")
+              for i in range(7)]
+    figure = draw_quality(points)
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert len(boxes) == 7 and not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
 # -- other formats --------------------------------------------------------------------------------
