@@ -140,6 +140,46 @@ def _lists(colon: str) -> Callable[[Path, Pairs, int], None]:
     return write
 
 
+def _rows(path: Path, pairs: Pairs, n: int) -> None:
+    """An adjacency graph, a graph of Galois or of GAP, or arrays of offsets and neighbours."""
+    order = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))] - 1
+    ends = np.cumsum(np.bincount(order[:, 0], minlength=n))
+    neighbours = np.ascontiguousarray(order[:, 1])
+    if path.suffix == ".adj":
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"AdjacencyGraph\n{n}\n{len(pairs)}\n0\n")
+            for values in (ends[:-1], neighbours):
+                np.savetxt(file, values, "%d")
+    elif path.suffix == ".gr":
+        head = np.array([2, 0, n, len(pairs)], "<u8")
+        path.write_bytes(head.tobytes() + ends.astype("<u8").tobytes() + neighbours.astype("<u8").tobytes())
+    elif path.suffix == ".sg":
+        head = bytes([1]) + np.array([len(pairs), n], "<i8").tobytes()
+        offsets = np.concatenate(([0], ends)).astype("<i8").tobytes()
+        path.write_bytes(head + offsets + neighbours.astype("<i4").tobytes())
+    else:
+        path.mkdir()
+        np.save(path / "indptr.npy", np.concatenate(([0], ends)))
+        np.save(path / "indices.npy", neighbours)
+
+
+def _parts(path: Path, pairs: Pairs, n: int) -> None:
+    """A folder of files of Parquet, in partitions."""
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    table = pa.table({"src": pairs[:, 0], "dst": pairs[:, 1], "part": pairs[:, 0] % 4})
+    ds.write_dataset(table, path, format="parquet", partitioning=["part"], partitioning_flavor="hive")
+
+
+def _hosts(path: Path, pairs: Pairs, n: int) -> None:
+    """A list of edges, and one of vertices with names."""
+    path.mkdir()
+    np.savetxt(path / "edges.txt", pairs, "%d\t%d")
+    with open(path / "vertices.txt", "w", encoding="utf-8") as file:
+        file.writelines(f"{v}\torg.example.host{v * 7919 % n}x{v}\n" for v in range(n + 1))
+
+
 def _archive(path: Path, pairs: Pairs, n: int) -> None:
     text = io.BytesIO()
     np.savetxt(text, pairs, "%d")
@@ -187,7 +227,12 @@ WRITERS: dict[str, tuple[Callable[[Path, Pairs, int], None], int]] = {
     "lists.txt": (_lists(":"), MANY), "lists.adjlist": (_lists(""), MANY),
     "relations.sif": (_text("", "v{0}\tpp\tv{1}\n"), MANY), "arrows.txt": (_text("", "{0} -> {1}\n"), MANY),
     "graph.zip": (_archive, MANY), "graph.tar.gz": (_archive, MANY),
+    "graph.adj": (_rows, MANY), "graph.gr": (_rows, MANY), "graph.sg": (_rows, MANY), "arrays": (_rows, MANY),
+    "parts": (_parts, MANY), "hosts": (_hosts, MANY),
 }
+# What the command is given of those that are a folder of several files.
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "arrays": ("indptr.npy", "indices.npy"), "hosts": ("edges.txt", "--vertices", "vertices.txt")}
 
 
 def write_input(name: str, folder: Path, edges: int) -> tuple[Path, int]:
@@ -208,8 +253,10 @@ def measured(name: str, folder: Path, edges: int) -> dict[str, Any]:
     """A cell: the least budget that conversions name, and the peak of one with it."""
     path, count = write_input(name, folder, edges)
     target, memory = folder / "target.zarr", 1 << 20
+    given = [one if one.startswith("--") else str(path / one) for one in ARGUMENTS.get(name, ("",))]
+    size = sum(file.stat().st_size for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file())
     for _ in range(_QUESTIONS):
-        ended = call(["convert", str(path), str(target), "--force", "--memory", f"{memory >> 20}MiB", "--quiet"])
+        ended = call(["convert", *given, str(target), "--force", "--memory", f"{memory >> 20}MiB", "--quiet"])
         shutil.rmtree(target, ignore_errors=True)
         more = named_bytes(ended.said) if ended.code == _REFUSED else None
         if more is None or more <= memory:
@@ -218,7 +265,7 @@ def measured(name: str, folder: Path, edges: int) -> dict[str, Any]:
     ratio = ended.peak_bytes / memory
     status = WORKED if ended.code == 0 and ratio <= 1 else ABOVE if ended.code == 0 else (
         REFUSED if more is not None else FAILED)
-    return {"format": name, "edges": count, "file_bytes": path.stat().st_size, "least_bytes": memory,
+    return {"format": name, "edges": count, "file_bytes": size, "least_bytes": memory,
             "peak_bytes": ended.peak_bytes, "ratio": round(ratio, 4), "status": status,
             "said": ended.said if ended.code else ""}
 

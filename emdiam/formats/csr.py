@@ -13,6 +13,12 @@ Serialized graphs of the GAP Benchmark Suite (.sg, and .wsg with int32 weights).
 As its WriteSerializedGraph leaves them on a little-endian machine, without padding: directed (bool, 1 byte), entries
 (int64), vertices (int64), out_index (int64[n + 1]), out_neighbours (int32[m], in .wsg pairs of neighbour and weight),
 and for directed graphs the same two arrays once more for incoming edges, which say nothing new and are skipped.
+
+Graphs of Galois (.gr of versions 1 and 2; .tgr, .csgr).
+
+Little-endian uint64: version, bytes of an edge's data, n, m; then where every row ends (uint64[n]), neighbours
+(uint32[m] of version 1, filled up to 8 bytes; uint64[m] of version 2), and the data of the edges, of a type that the
+file does not say.
 """
 
 from __future__ import annotations
@@ -31,7 +37,7 @@ from .base import FileSource
 from .registry import format_suffix
 from .source import EdgeBatch, SourceInfo, pairs_per_batch
 from .streams import ByteStream
-from .weights import WHOLE, WeightChoice, checked_weights
+from .weights import WHOLE, WeightChoice, checked_weights, kind_of
 
 _LEAST_ROWS = 64
 _REMEDY = "fetch or write the file again"
@@ -113,14 +119,14 @@ class ArrayStream:
 
 
 def csr_batches(offsets: ArrayStream, neighbours: ArrayStream, batch_bytes: int, n_columns: int,
-                weigh: Callable[[int], Any] | None = None) -> Iterator[EdgeBatch]:
+                weigh: Callable[[int], Any] | None = None, ends_alone: bool = False) -> Iterator[EdgeBatch]:
     """(row, neighbour) pairs as int64 batches; weigh(count) -> the weights of the neighbours that were taken last.
 
-    offsets : n + 1 items from 0 to neighbours.length, not falling. Neighbours lie in
+    offsets : n + 1 items from 0 to neighbours.length, not falling; ends_alone : without the first. Neighbours lie in
     [0, n_columns). Raises InputError through the streams' `error`.
     """
     capacity, row = pairs_per_batch(batch_bytes), 0
-    first = int(offsets.take(1)[0])
+    first = 0 if ends_alone else int(offsets.take(1)[0])
     if first != 0:
         raise offsets.error(f"the first row offset is {first}, not 0", 0)
     while offsets.index < offsets.length:
@@ -142,8 +148,9 @@ def csr_batches(offsets: ArrayStream, neighbours: ArrayStream, batch_bytes: int,
 class CsrLayout:
     """header_bytes, then n + 1 offsets, then n_entries neighbours, then nothing or one of `tails`.
 
-    tails : sizes in bytes of what may follow. weights_behind : whether that are weights. id_field : field of the
-    neighbour where its weight stands beside it. directed : whether an edge may be listed in one direction only.
+    tails : sizes in bytes of what may follow. weights_behind : whether that are weights. weight_dtype : theirs; None:
+    that of ids. padding : bytes before them. ends_alone : whether the first offset, 0, is not there. id_field : field
+    of the neighbour where its weight stands beside it. directed : whether an edge may be listed in one direction only.
     symmetric : whether the format promises both directions, so that it is held to it.
     """
 
@@ -157,11 +164,19 @@ class CsrLayout:
     id_field: str | None = None
     directed: bool = False
     symmetric: bool = False
+    weight_dtype: np.dtype[Any] | None = None
+    padding: int = 0
+    ends_alone: bool = False
+
+    @property
+    def n_offsets(self) -> int:
+        """Row offsets in the file."""
+        return self.n_vertices + (not self.ends_alone)
 
     @property
     def neighbours_at(self) -> int:
         """Byte where the neighbours begin."""
-        return self.header_bytes + (self.n_vertices + 1) * self.offset_dtype.itemsize
+        return self.header_bytes + self.n_offsets * self.offset_dtype.itemsize
 
     def weighted(self, size: int | None, compression: str | None) -> bool:
         """Whether the file has weights, by its size where it is not compressed; else it may have."""
@@ -199,7 +214,7 @@ class BinaryCsrSource(FileSource):
         self._check_size(layout)
         if self.weights is not None and not layout.weighted(self.input.size_bytes, self.input.compression):
             raise self.no_weights("the file has none")
-        self.weight_kind = WHOLE if self.weights is not None else ""
+        self.weight_kind = "" if self.weights is None else kind_of(layout.weight_dtype or layout.id_dtype) or WHOLE
         return self._facts(n_vertices=layout.n_vertices, n_entries=layout.n_entries, directed=layout.directed,
                            both_directions=not layout.directed, weights=self.weight_kind)
 
@@ -235,11 +250,11 @@ class BinaryCsrSource(FileSource):
                              for stream in (self.input.open_second(), self.input.open()))
             tables.skip(layout.header_bytes)
             lists.skip(layout.neighbours_at)
-            offsets = self._array(tables, layout.header_bytes, layout.offset_dtype, layout.n_vertices + 1)
+            offsets = self._array(tables, layout.header_bytes, layout.offset_dtype, layout.n_offsets)
             neighbours = self._array(lists, layout.neighbours_at, layout.id_dtype, layout.n_entries)
             neighbours.field = layout.id_field
             weigh = None if self.weights is None else self._weigher(stack, layout, neighbours, self.weights)
-            yield from csr_batches(offsets, neighbours, batch_bytes, layout.n_vertices, weigh)
+            yield from csr_batches(offsets, neighbours, batch_bytes, layout.n_vertices, weigh, layout.ends_alone)
             rest = lists.skip(None if self.input.compression else max(layout.tails))
         self._check_tail(layout, layout.end + rest)
         weighted = layout.id_field or (layout.weights_behind and rest)
@@ -252,8 +267,9 @@ class BinaryCsrSource(FileSource):
             return lambda count: checked_weights(
                 neighbours.last["weight"], choice, partial(neighbours.refusal, neighbours.index - count))
         stream = stack.enter_context(closing(self.input.open_second()))
-        stream.skip(layout.end)
-        weights = self._array(stream, layout.end, layout.id_dtype, layout.n_entries)
+        begin = layout.end + layout.padding
+        stream.skip(begin)
+        weights = self._array(stream, begin, layout.weight_dtype or layout.id_dtype, layout.n_entries)
         return lambda count: weights.take_weights(count, choice)
 
     def _array(self, stream: ByteStream, start: int, dtype: np.dtype[Any], length: int) -> ArrayStream:
@@ -298,3 +314,49 @@ class GapbsSource(BinaryCsrSource):
         incoming = (n + 1) * _OFFSET.itemsize + m * entry.itemsize
         return CsrLayout(self.header.itemsize, n, m, _OFFSET, entry, tails=(0, incoming) if directed else (0,),
                          id_field="id" if weighted else None, directed=bool(directed), symmetric=not directed)
+
+
+_LONG = np.dtype("<u8")
+# What data of so many bytes may be, as --weights names it.
+_DATA = {1: ("uint8", "int8"), 2: ("uint16", "int16"), 4: ("uint32", "int32", "float32"),
+         8: ("uint64", "int64", "float64")}
+
+
+def is_galois(head: bytes) -> bool:
+    """Whether the first bytes of a file may be those of a graph of Galois."""
+    if len(head) < 32 or head[0] not in (1, 2) or any(head[1:8]):
+        return False
+    size, n, m = np.frombuffer(head, _LONG, 3, 8).tolist()
+    return size <= 64 and n < 1 << 48 and m < 1 << 56
+
+
+class GaloisSource(BinaryCsrSource):
+    """See the module."""
+
+    format, suffix = "galois", ".gr"
+    header = np.dtype([("version", _LONG), ("size", _LONG), ("n", _LONG), ("m", _LONG)])
+    takes_columns = True
+
+    def _layout(self, header: Any) -> CsrLayout:
+        version, size, n, m = header
+        if not is_galois(np.array(header, _LONG).tobytes()):
+            raise self.error(f"no graph of Galois: version {version:,}, {size:,} bytes of data an edge, {n:,} vertices"
+                             f" and {m:,} edges", byte=0, remedy="name the right format with --format")
+        ids = np.dtype("<u4") if version == 1 else _LONG
+        padding = -m * ids.itemsize % 8
+        tails = (padding + m * size,) if size else tuple({0, padding})
+        return CsrLayout(self.header.itemsize, n, m, _LONG, ids, tails=tails, weights_behind=bool(size), directed=True,
+                         weight_dtype=self._weight_dtype(size), padding=padding, ends_alone=True)
+
+    def _weight_dtype(self, size: int) -> np.dtype[Any] | None:
+        """Of the data of edges that are to be kept as weights. Raises InputError where the user does not say it."""
+        if self.weights is None or not size:
+            return None
+        kinds = _DATA.get(size, ())
+        if self.weights.column in kinds:
+            return np.dtype(self.weights.column).newbyteorder("<")
+        if not kinds:
+            raise self.no_weights(f"its data of {size} bytes an edge are no numbers")
+        raise self.error(f"data of {size} bytes an edge may be numbers of several types, which the file does not say",
+                         text=self.weights.column or None,
+                         remedy="name it: " + ", ".join(f"--weights={kind}" for kind in kinds))

@@ -91,6 +91,8 @@ _TEXTS = tuple((re.compile(pattern, re.IGNORECASE), mark) for pattern, mark in (
     (rb"[{\[]\s{0,4096}[{\[\"\d}\]-]", FormatMark("json", "JSON")),
     (rb"nodedef\s{0,64}>", FormatMark("", "a GDF file of GUESS or Gephi", _EDGE_LIST)),
     (rb"LEDA\.GRAPH\b", FormatMark("leda", "a LEDA graph")),
+    (rb"(?:Weighted)?AdjacencyGraph\s", FormatMark("adj", "an adjacency graph of Ligra or GBBS")),
+    (rb"(?:Weighted)?AdjacencyHypergraph\s", FormatMark("", "a hypergraph of Hygra or GBBS")),
     (rb"\(tlp\s", FormatMark("", "a graph of Tulip", _EDGE_LIST)),
     # Their order is that of a hash table.
     (rb"#BVGraph properties|(?:[a-z]{1,64}\s{0,64}=[^\n]{0,4096}\n){0,64}graphclass\s{0,64}=",

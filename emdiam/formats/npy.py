@@ -10,7 +10,7 @@ import struct
 import tokenize
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from ..errors import InputError
 from .arrays import MATRIX, ArrayEdges, form_of_array
 from .base import FileSource
 from .csr import ArrayStream, csr_batches
+from .inputs import Input
 from .source import SAID, EdgeBatch, SourceInfo, matrix_note, pairs_per_batch, two_sides
 from .weights import checked_weights, weight_column
 
@@ -40,6 +41,38 @@ def read_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     version = np.lib.format.read_magic(file)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     return read(file)
+
+
+@dataclass(frozen=True)
+class ArrayHeader:
+    """What a file of NumPy begins with. by_columns : whether columns are stored one after another. start : bytes before
+    the values."""
+
+    shape: tuple[int, ...]
+    by_columns: bool
+    dtype: np.dtype[Any]
+    start: int
+
+    def check_size(self, source: Input) -> None:
+        """Raises InputError unless a file that is not compressed has just these values."""
+        size = self.start + int(np.prod(self.shape)) * self.dtype.itemsize
+        if source.compression is None and source.size_bytes is not None and source.size_bytes != size:
+            raise InputError(f"its header demands {size:,} bytes, and the file has {source.size_bytes:,}",
+                             path=source.name, byte=min(size, source.size_bytes), remedy=_REMEDY)
+
+
+def header_of_array(source: Input) -> ArrayHeader:
+    """The header of an array of numbers. Raises InputError for anything else."""
+    head = BytesIO(source.peek(_HEAD_BYTES))
+    try:
+        shape, by_columns, dtype = read_header(head)
+    except DAMAGE as error:
+        why = str(error).partition("\n")[0]
+        raise InputError(f"this is no array of NumPy, or cut short ({why})", path=source.name,
+                         remedy=_REMEDY) from error
+    if dtype.kind not in "biuf" or any(not 0 <= side < 2**40 for side in shape) or not all(shape):
+        raise InputError(f"an array of {dtype} and shape {shape} has no edges", path=source.name, remedy=_REMEDY)
+    return ArrayHeader(shape, by_columns, dtype, head.tell())
 
 
 def facts_of(edges: ArrayEdges, dtype: np.dtype[Any], source: FileSource) -> SourceInfo:
@@ -69,17 +102,9 @@ class NpySource(FileSource):
     format = "npy"
     takes_columns = takes_ends = takes_sides = True
 
-    def _header(self) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
-        """(shape, whether columns are stored one after another, dtype, bytes before the values)."""
-        head = BytesIO(self.input.peek(_HEAD_BYTES))
-        with self._damage(DAMAGE, "this is no array of NumPy, or cut short", _REMEDY):
-            shape, by_columns, dtype = read_header(head)
-        if dtype.kind not in "biuf" or any(not 0 <= side < 2**40 for side in shape) or not all(shape):
-            raise self.error(f"an array of {dtype} and shape {shape} has no edges", remedy=_REMEDY)
-        return shape, by_columns, dtype, head.tell()
-
     def _edges(self, stack: ExitStack) -> tuple[ArrayEdges, np.dtype[Any]]:
-        shape, by_columns, dtype, start = self._header()
+        header = header_of_array(self.input)
+        shape, by_columns, dtype, start = header.shape, header.by_columns, header.dtype, header.start
 
         def read(begin: int) -> Callable[[int], Any]:
             stream = stack.enter_context(closing(self.input.open_second() if self.input.rewindable

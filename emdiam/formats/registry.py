@@ -63,6 +63,9 @@ READERS: Mapping[str, Format] = MappingProxyType({
     "metis": Format("metis:MetisSource", (".graph", ".metis")),
     "ecl": Format("csr:EclSource", (".egr",), headerless=True, binary=True),
     "gapbs": Format("csr:GapbsSource", (".sg", ".wsg"), headerless=True, binary=True),
+    "galois": Format("csr:GaloisSource", (".tgr", ".csgr"), binary=True),
+    "adj": Format("adjacency_graph:AdjSource"),
+    "csr": Format("array_files:CsrArraysSource", binary=True),
     "bvgraph": Format("bvgraph:BvGraphSource", headerless=True, binary=True),
     "npz": Format("npz:NpzSource", (".npz",), binary=True),
     "npy": Format("npy:NpySource", (".npy",), binary=True),
@@ -134,6 +137,7 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None,
     Raises InputError for inputs that are missing, empty, unreadable, of no known format, or that
     contradict each other. Headers are checked here, edges while they are read.
     """
+    from .array_files import arrays_of
     from .base import IDS, ChainedSource
     from .folders import FolderParts
     from .inputs import expand
@@ -148,7 +152,10 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None,
     names = expand(inputs)
     sources: list[FileSource] = []
     notes: list[str] = []
-    for name in names:
+    arrays = None if folders else arrays_of(names, wishes)
+    if arrays is not None:
+        sources, names = [arrays], names[:1]
+    for name in names if arrays is None else ():
         parts = folders.get(name)
         if parts is None:
             sources.append(_reader(name, wishes))
@@ -230,12 +237,20 @@ def _found_format(source: Input, suffix: str | None, wishes: Wishes) -> tuple[st
         if found not in READERS:
             raise mark.refusal(source.name)
         return found, None
+    if suffix == "dimacs" and _may_be_galois(head):
+        return "galois", None
     if (b"\0" in head or (suffix == "metis" and _CONTROLS.search(head))) and not (suffix and READERS[suffix].binary):
         raise _unknown_binary(source, head)
     if suffix is None or READERS[suffix].look or (suffix == "matrix-market" and not head.startswith(b"%%")):
         reading = reading_of(source, wishes)
         return reading.format, reading
     return suffix, None
+
+
+def _may_be_galois(head: bytes) -> bool:
+    from .csr import is_galois
+
+    return is_galois(head)
 
 
 def _unknown_binary(source: Input, head: bytes) -> InputError:
@@ -245,6 +260,9 @@ def _unknown_binary(source: Input, head: bytes) -> InputError:
         beside = path.with_suffix(".properties").name
         return InputError(f"this is binary, so no METIS graph, and no BVGraph of WebGraph, which has its properties in"
                           f" {beside}", path=source.name, remedy=f"fetch {beside} too, with {path.name} as it is there")
+    if _may_be_galois(head):
+        return InputError("this may be a graph of Galois, or other binary data", path=source.name, byte=0,
+                          remedy="say --format galois for the first, or name another format")
     if not any(head[1:1000:2]) or not any(head[:1000:2]):
         order = "le" if not any(head[1:1000:2]) else "be"
         return InputError("this looks like UTF-16 without a byte order mark", path=source.name, byte=0,

@@ -19,7 +19,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -296,6 +296,16 @@ def open_raw(path: Path) -> RawStream:
                          remedy="check its permissions") from error
 
 
+class Fillable(Protocol):
+    """What text comes from: a ByteStream, or a part of one."""
+
+    raw: RawStream
+
+    def readinto(self, target: memoryview) -> int:
+        """Fills `target`; returns how many bytes it got, fewer than its length only at the end."""
+        ...
+
+
 MAX_LINE_BYTES = 16 << 20
 _BLOCK_BYTES = 1 << 20
 _LF, _CR = 10, 13
@@ -332,7 +342,7 @@ def line_text(block: Any, start: int) -> str:
     return piece.replace(b"\r", b"\n").partition(b"\n")[0].decode("utf-8", "replace").rstrip()
 
 
-def text_blocks(stream: ByteStream, block_bytes: int, cut: Cut = after_line) -> Iterator[Any]:
+def text_blocks(stream: Fillable, block_bytes: int, cut: Cut = after_line) -> Iterator[Any]:
     """Blocks of the rest of `stream`.
 
     Yields uint8[k] views that are overwritten by the next step. A line end is added to the last one
