@@ -116,7 +116,7 @@ def _witness_lines(witness: dict[str, Any] | None, weighted: bool = False, least
 def _method_lines(result: dict[str, Any]) -> list[str]:
     """The count that papers give, of a method that makes more BFS than they count; shares of what it has settled."""
     count, shares = (result.get("details", {}).get(name) for name in ("published_count", "removed"))
-    lines = [] if count is None else [f"BFS as papers count them: {count:,}, without those of the double sweeps"]
+    lines = [] if count is None else [f"BFS as papers count them: {count:,} (sweeps left out, small components not)"]
     parts = [f"{word} {100 * share:.2f} %" for name, word in _REMOVED.items() if (share := (shares or {}).get(name))]
     if parts:
         lines.append("vertices settled without a BFS: " + ", ".join(parts))

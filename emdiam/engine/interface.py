@@ -121,6 +121,9 @@ class Trees(Protocol):
     hubs: np.ndarray
     sizes: np.ndarray
 
+    def number_of(self, vertices: np.ndarray) -> np.ndarray:
+        """The trees of vertices (int64[k]) with an edge, int64[k]."""
+
     def bounds(self, heights: Column, known: int) -> TreeBounds:
         """What heights tell of diameters, those up to `known` being distances."""
 

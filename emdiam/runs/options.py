@@ -211,14 +211,16 @@ _ROWS = (
     Option("weighted", FLAG, "Distances are sums of weights, as the store has them.", of="ecc",
            annotation="bool | str"),
     Option("weight"),
-    Option("seed", NATURAL, "pivots, graph-diameter, fdiam: seed of random choices. [default: 0]", "N",
+    Option("seed", NATURAL, "pivots, graph-diameter, fdiam, ifub: seed of random choices. [default: 0]", "N",
            arcs=("exact", "ecc"), both=("exact", "ecc")),
     Option("seed", NATURAL, "Seed of all random choices. [default: 0]", "N", of="approx", weights=("approx",)),
     Option("batches", OFF, "pivots: no multi-source batches.", flags=("--no-batches",)),
     Option("winnow", OFF, "fdiam: no Winnow.", flags=("--no-winnow",)),
     Option("eliminate", OFF, "fdiam: no Eliminate.", flags=("--no-eliminate",)),
     Option("chains", OFF, "fdiam: no Chain Processing.", flags=("--no-chains",)),
-    Option("start", help="fdiam: first source. [default: max-degree]", choices=("max-degree", "first")),
+    Option("start", choices=("max-degree", "first", "center", "auto", "random"),
+           help="fdiam: centre of Winnow, center being that of four sweeps, auto the better one of it and max-degree;"
+           " ifub: where the sweeps begin, max-degree or random. [default: max-degree]"),
     Option("order", help="fdiam: in which order vertices that are still active are evaluated. [default: ascending]",
            of="exact", choices=("ascending", "random")),
     Option("first", help="bounding: begin at the largest upper bound, or at the smallest lower one. [default: upper]",
@@ -237,6 +239,9 @@ _ROWS = (
     Option("levels", POSITIVE, "clusters: how often they condense the graph. [default: 1]", "K"),
     Option("iterations", NATURAL, "sweep, fringe, spanning: most iterations. [default: the method's]", "N",
            weights=("approx",)),
+    Option("root", metavar="ROOT", annotation="int | str | None",
+           help="spanning: what the tree hangs from: hub, the vertex of the highest degree; random; or the id of a"
+           " vertex. [default: hub]"),
     Option("known_diameter", LENGTH, "Largest diameter of any component, if it is known: the answer has estimate / D.",
            "D", of="approx", weights=("approx",)),
     # Of all eccentricities.
@@ -390,7 +395,7 @@ COMMANDS = {name: tuple(options.split()) for name, options in {
     "exact": f"method {_SIZES} {_GPU} {_WORKERS} path certificate directed bounds_only gap weighted components {_ENDS}"
              f" seed batches {_STORED} winnow eliminate chains start order first batch k direction evict_page_cache"
              f" {_PRINTING}",
-    "approx": f"method masters seed euler levels iterations weighted known_diameter {_SIZES} {_GPU} {_WORKERS}"
+    "approx": f"method masters seed euler levels iterations root weighted known_diameter {_SIZES} {_GPU} {_WORKERS}"
               f" {_STORED} {_ENDS} evict_page_cache as_json as_csv verbose quiet log_interval events",
     "ecc": f"out certificate directed weighted radius center {_SIZES} {_GPU} {_WORKERS} {_ENDS} {_STORED}"
            f" evict_page_cache {_PRINTING}",

@@ -152,11 +152,15 @@ class RamTrees:
         find_hubs(self._labels, ranks, *core.offsets, degrees, self.hubs, self.sizes)
         self.largest = int(find_largest(parents, self._labels, ranks, self.sizes))
 
+    def number_of(self, vertices: np.ndarray) -> np.ndarray:
+        """The trees of vertices (int64[k]) with an edge, int64[k]."""
+        return self._labels[vertices].astype(np.int64)
+
     def bounds(self, heights: Column, known: int) -> TreeBounds:
-        """What `heights` over the hubs tell: upper bounds on the distances to them, for which
+        """What `heights` over the roots tell: upper bounds on the distances to them, for which
         min(height, known) is exact. There is a tree.
 
-        The eccentricity of a hub is at least min(largest height, known). Two vertices are at most the
+        The eccentricity of a root is at least min(largest height, known). Two vertices are at most the
         sum of their heights apart, so no two are farther apart than the two largest heights of the
         component sum up to, nor than it has vertices less one."""
         first, second = np.zeros(self.n_trees, np.uint32), np.zeros(self.n_trees, np.uint32)

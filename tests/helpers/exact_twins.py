@@ -81,9 +81,9 @@ def _middle(graph: naive.Graph, end: int) -> tuple[int, int]:
     return v, ecc
 
 
-def ifub(graph: naive.Graph) -> tuple[list[int], int]:
-    """4-SWEEP and iFUB."""
-    r1 = max(range(len(graph)), key=lambda v: (len(graph[v]), -v))
+def ifub(graph: naive.Graph, start: int | None = None) -> tuple[list[int], int]:
+    """4-SWEEP and iFUB. start : where the sweeps begin; None: at the smallest vertex of the largest degree."""
+    r1 = max(range(len(graph)), key=lambda v: (len(graph[v]), -v)) if start is None else start
     a1 = _farthest(graph, r1)
     r2, ecc1 = _middle(graph, a1)
     a2 = _farthest(graph, r2)

@@ -1,7 +1,8 @@
 """spanning: a random spanning tree that becomes a BFS tree, a scan an iteration (SPAN).
 
 Definition: T_0 is the minimum spanning tree under random weights (traverse/spanning.py), hung from the vertex s of the
-highest degree, ties to the smallest rank; in every component. In T_{i+1} every vertex hangs from the neighbour of the
+highest degree, ties to the smallest rank; in every component. With the root "random" (the paper's root is arbitrary) or
+an id, components hang from such a vertex if they have one. In T_{i+1} every vertex hangs from the neighbour of the
 smallest height in T_i, and whole subtrees rise with it (traverse/tree_refinement.py): heights never rise, and end as
 those of a BFS tree. It ends after `iterations`, or when all heights are distances. The estimate is twice the height of
 the tree, the largest over all components, as in the paper's Table 1.
@@ -24,9 +25,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ...engine.interface import TreeRefinement, Trees
 from ...engine.needs import DeviceState
 from ...errors import InputError
+from ...store.names import vertex_of
 from ...store.store import Store
 from ...stream.plan import Pool
 from ...traverse.euler import euler_bytes
@@ -41,14 +45,19 @@ from .method import ApproxOptions, SweepingMethod, phases_with
 from .rank_order import stream_key
 
 _HEIGHT, _LITTLE = 4, 64 << 10
+HUB, RANDOM = "hub", "random"
+# Vertices drawn for a random root, so that the components with most vertices have one.
+_DRAWN = 64
 
 
 @dataclass(frozen=True)
 class SpanningOptions(ApproxOptions):
-    """seed : of the random weights. iterations : at most so many; None: until heights are distances."""
+    """seed : of the random weights. iterations : at most so many; None: until heights are distances. root : "hub" (the
+    vertex of the highest degree of each component), "random" (by the seed), or the id of a vertex."""
 
     seed: int = 0
     iterations: int | None = 10
+    root: int | str = HUB
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -65,10 +74,11 @@ class SpanningRun(SweepingMethod):
         super().__init__(metric, options)
         facts = metric.engine.facts
         self.seed: int | None = options.seed
-        self.iterations = options.iterations
+        self.iterations, self.root = options.iterations, options.root
         self.heights: list[int] = []
         self.scans, self.converged, self.n_trees = 0, False, 0
         self._trees: Trees | None = None
+        self._roots = np.empty(0, np.int64)
         most = max(0, facts.n_vertices - facts.n_isolated - 1)
         least = min(1, facts.n_arcs)
         self.best = Best(least)
@@ -100,11 +110,28 @@ class SpanningRun(SweepingMethod):
         trees = forest.trees()
         self._trees, self.n_trees = trees, trees.n_trees
         self.know_components()
-        forest.hang_from(trees.hubs)
+        self._roots = self._choose_roots(trees)
+        forest.hang_from(self._roots)
         refinement = forest.refine()
         forest.release()
         self._note(refinement)
         return refinement
+
+    def _choose_roots(self, trees: Trees) -> np.ndarray:
+        """The root of every tree, id[n_trees]."""
+        assert self.seed is not None
+        roots = trees.hubs
+        if self.root == HUB:
+            return roots
+        if self.root == RANDOM:
+            drawn = self.engine.sample_vertices(stream_key(self.seed, "root"), _DRAWN)
+            drawn = np.random.default_rng(self.seed).permutation(drawn)
+        else:
+            drawn = np.array([vertex_of(self.engine.store, self.root)])
+            drawn = drawn[self.engine.degrees(drawn) > 0]
+        numbers, first = np.unique(trees.number_of(drawn), return_index=True)
+        roots[numbers] = drawn[first]
+        return roots
 
     def _note(self, refinement: TreeRefinement) -> None:
         """Take over what the heights prove now."""
@@ -127,7 +154,7 @@ class SpanningRun(SweepingMethod):
         assert self._trees is not None
         self.labels = refinement.take_labels()
         length, tree = self.bounds.lower, self.bounds.deepest
-        self.best = Best(length, int(self._trees.hubs[tree]), self._trees.farthest(tree, self.labels, length))
+        self.best = Best(length, int(self._roots[tree]), self._trees.farthest(tree, self.labels, length))
 
     def release(self) -> None:
         """Free the trees; the answer and the labels stay."""

@@ -16,14 +16,18 @@ Source: Bradley, Mongandampulath Akathoott, Burtscher, ICPP 2025, Algorithms 1-5
   re-activate it).
 - The next vertex to be evaluated is the smallest active one, or with order "random" the first active one from a random
   place on (the text says random, Algorithm 1 ascending).
+- With start "center" the centre of Winnow is that of four sweeps, as in iFUB; with "auto" it is the one of the two
+  whose ball leaves fewer vertices. One inside a chain is right once the vertex farthest from it has been
+  evaluated.
 - All chains go into one spread (seed w, value S - s), which equals taking them one after another
   in order of increasing length: work O(arcs) instead of one ball per chain, and two tips cannot
   eliminate each other. Chain marks live in a column of their own and never seed an extension.
 - Every component has its own centre, and its own bound if its diameter is reported; otherwise the
   bound over all components prunes.
 
-Passes: one BFS per evaluated vertex, one partial BFS per Winnow. Bytes a vertex: shared state 3, recorded bound 1 to 4,
-chain bounds 1 to 4 (freed); labels 4 for each vertex of further components with an edge.
+Passes: one BFS per evaluated vertex, one partial BFS per Winnow; another centre is three or four BFS more. Bytes a
+vertex: shared state 3, recorded bound 1 to 4, chain bounds 1 to 4 (freed), distances of the sweeps 1 to 4 (freed);
+labels 4 for each vertex of further components with an edge.
 
 Of each vertex a recorded bound is kept, in one column. Values above every bound are states, ordered so that taking a
 minimum with a bound is always right:
@@ -37,8 +41,8 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.interface import Engine, first_with_edge, max_degree_vertex
-from ...engine.needs import DeviceState, traversal_phases
+from ...engine.interface import Engine, Traversal, first_with_edge, max_degree_vertex
+from ...engine.needs import DeviceState, distance_bytes, traversal_phases
 from ...errors import InputError
 from ...store.store import Store
 from ...traverse.components import Component, Components
@@ -47,13 +51,16 @@ from ..metric import HopMetric
 from ..result import Traversals
 from ..run import StageCounts
 from .cost_model import FDIAM
-from .method import Eccentricity, ExactMethod
+from .method import Eccentricity, ExactMethod, path_middle
 
 # Chains are taken in pieces of max(TIPS_PER_PIECE, n / TIPS_SHARE) tips: at most sixty-four spreads.
 TIPS_PER_PIECE = 4096
 TIPS_SHARE = 64
 _TIP_BYTES = 96
 ORDERS = ("ascending", "random")
+MAX_DEGREE, FIRST, CENTER, AUTO = STARTS = ("max-degree", "first", "center", "auto")
+# So few vertices outside of the ball around the hub cost no more BFS than the search for another centre.
+_FEW = 8
 
 
 class State:
@@ -160,17 +167,20 @@ class FdiamCounts(StageCounts):
         }
 
 
-def solve_bytes(store: Store, column: int) -> int:
-    """Bytes of recorded bounds, and of chain bounds with their tips. column : bytes of an entry."""
+def solve_bytes(store: Store, options: FdiamOptions, column: int) -> int:
+    """Bytes of recorded bounds, and of chain bounds with their tips or of the distances of sweeps before them.
+    column : bytes of an entry."""
     n = store.n_vertices
-    return n * column + max(n * column, n // 8) + max(TIPS_PER_PIECE, n // TIPS_SHARE) * _TIP_BYTES
+    chains = max(n * column, n // 8) + max(TIPS_PER_PIECE, n // TIPS_SHARE) * _TIP_BYTES
+    return n * column + max(chains, distance_bytes(store, column) if options.sweeps else 0)
 
 
 @dataclass(frozen=True)
 class FdiamOptions(MethodOptions):
-    """winnow, eliminate, chains : stages on or off (the paper's ablation, Table 5). start :
-    "max-degree" or "first" (smallest vertex with an edge). order : in which active vertices are evaluated, "ascending"
-    or "random". seed : of the random order."""
+    """winnow, eliminate, chains : stages on or off (the paper's ablation, Table 5). start : "max-degree", "first"
+    (smallest vertex with an edge), "center" (that of four sweeps from max-degree) or "auto" (the better one of
+    max-degree and center). order : in which active vertices are evaluated, "ascending" or "random". seed : of the
+    random order."""
 
     winnow: bool = True
     eliminate: bool = True
@@ -180,10 +190,15 @@ class FdiamOptions(MethodOptions):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.start not in ("max-degree", "first"):
-            raise InputError("unknown start", text=self.start, remedy="use max-degree or first")
+        if self.start not in STARTS:
+            raise InputError("unknown start", text=self.start, remedy=f"use {', '.join(STARTS[:-1])} or {STARTS[-1]}")
         if self.order not in ORDERS:
             raise InputError("unknown order", text=self.order, remedy="use ascending or random")
+
+    @property
+    def sweeps(self) -> bool:
+        """Whether four sweeps look for a centre."""
+        return self.winnow and self.start in (CENTER, AUTO)
 
 
 class Fdiam(ExactMethod):
@@ -200,10 +215,10 @@ class Fdiam(ExactMethod):
         self.chains_done = False
         self.random = np.random.default_rng(options.seed)
 
+        self.counts_levels = options.sweeps
+
     def _start(self) -> int:
-        if self.options.start == "max-degree":
-            return max_degree_vertex(self.engine)
-        return first_with_edge(self.engine)
+        return first_with_edge(self.engine) if self.options.start == FIRST else max_degree_vertex(self.engine)
 
     def _prepare(self, largest: int) -> None:
         self.state = State(self.engine, largest)
@@ -224,14 +239,18 @@ class Fdiam(ExactMethod):
         self.centre = component.hub
         self.bound = floor
         self.radius = -1
+        self.counts_levels = False
         self._evaluated(first)
-        self._evaluated(self.eccentricity(first.farthest))
+        second = self._evaluated(self.eccentricity(first.farthest, distances=self.options.sweeps))
+        if self.options.sweeps:
+            self._choose_centre(first, second)
         self._winnow()
         self._chains()
         vertex = component.first
         while True:
             vertex = self._next(component, vertex)
             if vertex < 0:
+                self.counts_levels = self.options.sweeps
                 return self.bound
             self._evaluate(vertex)
 
@@ -261,10 +280,45 @@ class Fdiam(ExactMethod):
                 self.stages.eliminated += self.state.eliminate(vertex, run.eccentricity, self.bound)
                 self.stages.partial += 1
 
-    def _evaluated(self, run: Eccentricity) -> None:
+    def _evaluated(self, run: Eccentricity) -> Eccentricity:
         assert self.state is not None
         self.state.evaluated(run.source, run.eccentricity)
         self.bound = max(self.bound, run.eccentricity)
+        return run
+
+    def _choose_centre(self, first: Eccentricity, second: Eccentricity) -> None:
+        """Take the centre of four sweeps, or with "auto" the better one: whose ball leaves fewer vertices.
+
+        first : the BFS from the hub, with counts of its levels. second : that from the vertex farthest from it, with
+        distances.
+        """
+        asked = self.options.start == CENTER
+        if not asked and self._outside(first) <= _FEW:
+            return
+        halfway = self._evaluated(self.eccentricity(self._middle(second)))
+        middle = self._middle(self._evaluated(self.eccentricity(halfway.farthest, distances=True)))
+        self.counts_levels = True
+        other = self._evaluated(self.eccentricity(middle))
+        self.counts_levels = False
+        if self.engine.degrees(np.array([middle]))[0] <= 2:  # it may be inside a chain, whose tip this bounds
+            self._evaluated(self.eccentricity(other.farthest))
+        if asked or self._outside(other) < self._outside(first):
+            self.centre = middle
+
+    def _outside(self, run: Eccentricity) -> int:
+        """Vertices farther than floor(bound/2) from its source."""
+        return run.n_reached - sum(run.level_counts[: self.bound // 2 + 1])
+
+    def _middle(self, run: Eccentricity) -> int:
+        """The vertex halfway between the source of `run` and the vertex farthest from it."""
+        return path_middle(self.engine, run.take_distances(), run.farthest, run.eccentricity)
+
+    def _ball(self, centre: int) -> Traversal:
+        """What is within floor(bound/2) of `centre`: a partial BFS."""
+        with self.stages.timed("winnow"):
+            self.tick("winnow")
+            self.stages.winnows += 1
+            return self.engine.bfs(centre, radius=self.bound // 2, distances=False)
 
     def _winnow(self) -> None:
         """Drop the ball of radius floor(bound/2) around the centre, if it is new or has grown."""
@@ -272,11 +326,7 @@ class Fdiam(ExactMethod):
             return
         assert self.state is not None
         self.radius = self.bound // 2
-        with self.stages.timed("winnow"):
-            self.tick("winnow")
-            ball = self.engine.bfs(self.centre, radius=self.radius, distances=False)
-            self.stages.winnowed += self.state.winnow(ball.reached)
-            self.stages.winnows += 1
+        self.stages.winnowed += self.state.winnow(self._ball(self.centre).reached)
 
     def _chains(self) -> None:
         """Chain Processing, once for all components."""
@@ -295,6 +345,6 @@ class Fdiam(ExactMethod):
 METHOD = Method(
     FdiamOptions, Fdiam,
     lambda store, options: traversal_phases(
-        store, lambda column: solve_bytes(store, column), keeps_distances=False, keeps_labels=True),
+        store, lambda column: solve_bytes(store, options, column), keeps_distances=options.sweeps, keeps_labels=True),
     lambda store, options: FDIAM, DeviceState(2, spreads=True))
 fdiam = METHOD.solve

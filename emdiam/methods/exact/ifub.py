@@ -8,7 +8,8 @@ u comes from four sweeps: r1 has the highest degree; a1 is farthest from r1, b1 
 between a1 and b1; a2 is farthest from r2, b2 from a2; u is halfway between a2 and b2.
 Source: Crescenzi, Grossi, Habib, Lanzi, Marino, On computing the diameter of real-world undirected
 graphs, Theoretical Computer Science 514, 2013, algorithms 4-SWEEP and iFUB. Here a fringe also ends
-as soon as L reaches 2i, and leaves out vertices that the sweeps have traversed.
+as soon as L reaches 2i, and leaves out vertices that the sweeps have traversed. With start "random" r1 is a random
+vertex, as in the experiments of that paper.
 
 Passes: five BFS and one for each vertex of the fringes; with a batch, one multi-source BFS for
 several of them. Bytes a vertex: shared state 3, distances from u 1 to 4.
@@ -17,20 +18,36 @@ several of them. Bytes a vertex: shared state 3, distances from u 1 to 4.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...engine.interface import first_with_edge, max_degree_vertex
 from ...engine.needs import DeviceState, batch_state_bytes, distance_bytes, traversal_phases
+from ...errors import InputError
 from ...traverse.columns import Column
 from ...traverse.components import Component
 from ..definition import Method
 from .cost_model import bfs_cost
 from .method import BatchOptions, Eccentricity, ExactMethod, path_middle
 
+STARTS = ("max-degree", "random")
+_DRAWN = 64  # vertices with an edge, of which one is taken
 
+
+@dataclass(frozen=True)
 class IfubOptions(BatchOptions):
-    """batch : fringe vertices of one multi-source BFS (1: plain BFS, as published)."""
+    """batch : fringe vertices of one multi-source BFS (1: plain BFS, as published). start : r1, "max-degree" or
+    "random". seed : of the random vertex."""
+
+    start: str = STARTS[0]
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.start not in STARTS:
+            raise InputError("unknown start", text=self.start, remedy=f"use {' or '.join(STARTS)}")
 
 
 class Ifub(ExactMethod):
@@ -38,6 +55,14 @@ class Ifub(ExactMethod):
 
     name = "ifub"
     fringe = 0
+    options: IfubOptions
+
+    def _start(self) -> int:
+        if self.options.start == STARTS[0]:
+            return max_degree_vertex(self.engine)
+        drawn = self.engine.sample_vertices(self.options.seed, _DRAWN)
+        random = np.random.default_rng(self.options.seed)
+        return int(random.choice(drawn)) if len(drawn) else first_with_edge(self.engine)
 
     def _facts(self) -> dict[str, Any]:
         return {"fringe": self.fringe}

@@ -67,13 +67,14 @@ NOWHERE = Component(-1, 0, -1, 0, -1)
 @dataclass
 class Eccentricity:
     """A complete BFS. farthest : smallest vertex at the largest distance. distances : Column, if it
-    was asked for and not taken."""
+    was asked for and not taken. level_counts : vertices of each level, if they were asked for."""
 
     source: int
     eccentricity: int
     farthest: int
     n_reached: int
     distances: Column | None = None
+    level_counts: Sequence[int] = ()
 
     def take_distances(self) -> Column:
         """The distances, which are then no longer kept here."""
@@ -118,8 +119,9 @@ class ExactMethod(MethodRun):
     """One run of an exact method on an engine; `solved` makes the Result.
 
     A subclass has `name`, and `_solve_component`; it may have `_start`, `_prepare`, `release`, `_details`, `_facts`,
-    larger stage_counts, and `keeps_distances` when the first BFS of a component shall come with its distances. One that
-    does not look at component labels sets `needs_labels` to False, and they are freed where that can be.
+    larger stage_counts, and `keeps_distances` when the first BFS of a component shall come with its distances, and
+    `counts_levels` while BFS shall count the vertices of their levels. One that does not look at component labels sets
+    `needs_labels` to False, and they are freed where that can be.
 
     component : the one at hand; span : vertices that have it among them, begin and end. reported : it is the largest,
     whose diameter is told. lower_here, upper_here : proved interval of its diameter; eccentricity() keeps them, and a
@@ -128,6 +130,7 @@ class ExactMethod(MethodRun):
 
     keeps_distances: ClassVar[bool] = False
     needs_labels: ClassVar[bool] = True
+    counts_levels = False
     metric: HopMetric
     component: Component
 
@@ -141,6 +144,7 @@ class ExactMethod(MethodRun):
         self.components_known = self.reported = False
         self.component = NOWHERE
         self.lower_here, self.upper_here = 0, max(0, engine.facts.n_vertices - 1)
+        self.n_solved = 0  # components with a BFS of their own
         self._waiting: list[Component] = []
         self._listed = ComponentList(engine.store)
         self._alone = False  # whether the diameter of the component at hand is wanted, however short
@@ -181,11 +185,12 @@ class ExactMethod(MethodRun):
         self.checkpoint()
         with self.stages.timed("eccentricity"):
             self.tick("bfs")
-            run = self.metric.search(vertex, distances=distances or into is not None, into=into)
+            run = self.metric.search(vertex, distances=distances or into is not None, into=into,
+                                     profile=self.counts_levels)
             self.stages.bfs += 1
         assert run.eccentricity is not None
         self.record(run.eccentricity, vertex, run.farthest)
-        return Eccentricity(vertex, run.eccentricity, run.farthest, run.n_reached, run.distances)
+        return Eccentricity(vertex, run.eccentricity, run.farthest, run.n_reached, run.distances, run.level_counts)
 
     def eccentricities(
         self, sources: np.ndarray, *, columns: Sequence[Column] | None = None, targets: np.ndarray | None = None
@@ -330,6 +335,7 @@ class ExactMethod(MethodRun):
     def _run_component(self, component: Component, first: Eccentricity | None, reported: bool) -> None:
         """One component. reported : its diameter is reported."""
         self.component, self.reported, self.lower_here = component, reported, 0
+        self.n_solved += 1
         self._alone = reported or component in self._listed
         self.upper_here = component.size - 1
         try:

@@ -42,10 +42,12 @@ pytestmark = pytest.mark.thin(8)
 GRAPHS = odd_graphs()
 
 
-def heights_twin(graph: naive.Graph, seed: int, iterations: int | None) -> tuple[list[int], bool]:
-    """(height of the tree after each iteration, whether it ended for want of anything to do)."""
+def heights_twin(graph: naive.Graph, seed: int, iterations: int | None,
+                 roots: list[int] | None = None) -> tuple[list[int], bool]:
+    """(height of the tree after each iteration, whether it ended for want of anything to do). roots : of components;
+    None: their hubs."""
     tree = spanning_twins.forest(graph, stream_key(seed, "spanning tree"))
-    parents = spanning_twins.parents_from(tree, spanning_twins.hubs(graph))
+    parents = spanning_twins.parents_from(tree, spanning_twins.hubs(graph) if roots is None else roots)
     heights, known = spanning_twins.heights_of(parents), 1
     tallest = [max(heights)]
     while tallest[-1] > known and (iterations is None or len(tallest) <= iterations):
@@ -93,6 +95,44 @@ def test_random_graphs(tmp_path_factory: Any, graph: naive.Graph, seed: int, ite
                        engine_name: str) -> None:
     with engine_on(write_store(tmp_path_factory.mktemp("g") / "g.zarr", graph), engine_name) as engine:
         check(spanning(engine, SpanningOptions(seed=seed, iterations=iterations)), graph, seed, iterations)
+
+
+@settings(max_examples=20, deadline=None)
+@given(graph=graphs(most=60), data=st.data(), engine_name=st.sampled_from(sorted(ENGINES)))
+def test_a_root_of_the_user(tmp_path_factory: Any, graph: naive.Graph, data: st.DataObject, engine_name: str) -> None:
+    """Its component hangs from it, others from their hubs; a vertex without an edge is the root of nothing."""
+    root = data.draw(st.integers(0, len(graph) - 1))
+    part = next(part for part in naive.components(graph) if root in part)
+    roots = [root if hub in part else hub for hub in spanning_twins.hubs(graph)]
+    with engine_on(write_store(tmp_path_factory.mktemp("g") / "g.zarr", graph), engine_name) as engine:
+        result = spanning(engine, SpanningOptions(seed=3, iterations=None, root=root))
+    assert (result.details["heights"], result.details["converged"]) == heights_twin(graph, 3, None, roots)
+    if result.details["heights"] != [0]:
+        assert result.lower == max(max(naive.distances(graph, v)) for v in roots)
+
+
+@pytest.mark.parametrize("engine_name", sorted(ENGINES))
+def test_random_roots(tmp_path: Path, engine_name: str) -> None:
+    """On a path the eccentricity of the root is its place: seeds give several, the same on every engine and order."""
+    n = 60
+    graph: naive.Graph = [[w for w in (v - 1, v + 1) if 0 <= w < n] for v in range(n)]
+    orders = [list(range(n)), random.Random(1).sample(range(n), n)]
+    found = []
+    for number, order in enumerate(orders):
+        path = write_in_order(tmp_path / f"{number}.zarr", graph, order)
+        with engine_on(path, engine_name) as engine:
+            found.append([spanning(engine, SpanningOptions(seed=seed, iterations=None, root="random")).lower
+                          for seed in range(8)])
+    assert found[0] == found[1] and len(set(found[0])) > 4 and all(n / 2 <= lower < n for lower in found[0])
+    assert found[0][:6] == [43, 58, 43, 37, 59, 32]
+
+
+def test_a_root_that_there_is_not(tmp_path: Path) -> None:
+    with engine_on(write_store(tmp_path / "g.zarr", GRAPHS["path"])) as engine:
+        with pytest.raises(InputError, match="no such vertex"):
+            spanning(engine, SpanningOptions(root=10_000))
+        with pytest.raises(InputError, match="have numbers"):
+            spanning(engine, SpanningOptions(root="hubs"))
 
 
 @settings(max_examples=20, deadline=None)

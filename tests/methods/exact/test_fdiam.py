@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from emdiam.errors import EmdiamError, InputError, StoppedEarly
 from emdiam.methods import witness as witness_module
-from emdiam.methods.exact.fdiam import FdiamOptions, fdiam
+from emdiam.methods.exact.fdiam import STARTS, FdiamOptions, fdiam
 from emdiam.methods.result import Result
 from tests.helpers import naive
 from tests.helpers.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.thin(8)
 ODD = odd_graphs()
 OPTIONS = st.builds(
     FdiamOptions, winnow=st.booleans(), eliminate=st.booleans(), chains=st.booleans(),
-    start=st.sampled_from(["max-degree", "first"]), order=st.sampled_from(["ascending", "random"]),
+    start=st.sampled_from(STARTS), order=st.sampled_from(["ascending", "random"]),
     seed=st.integers(0, 9),
 )
 
@@ -95,7 +95,7 @@ def test_ten_thousand_graphs_with_chains(tmp_path: Path, seed: int) -> None:
             n, more = with_chains(rng, n)
             edges += more
         graph = naive.graph_of(n, edges)
-        options = FdiamOptions(start=rng.choice(["max-degree", "first"]), order=rng.choice(["ascending", "random"]),
+        options = FdiamOptions(start=rng.choice(STARTS), order=rng.choice(["ascending", "random"]),
                                eliminate=rng.random() < 0.5, seed=number, components=64)
         with engine_on(write_store(tmp_path / f"{number}.zarr", graph)) as engine:
             result = fdiam(engine, options)
@@ -113,6 +113,21 @@ def test_tips_in_a_ball_that_grows_are_winnowed(tmp_path: Path, order: str) -> N
         result = fdiam(engine, FdiamOptions(order=order))
     check(result, graph)
     assert result.details["eccentricity_bfs"] == 3
+
+
+def test_the_better_centre(tmp_path: Path) -> None:
+    """The hub is far out in a tree: the ball around it leaves half of the vertices, that around the root few."""
+    tree = [(v, (v - 1) // 2) for v in range(1, 255)]
+    graph = naive.graph_of(295, tree + [(254, v) for v in range(255, 295)])
+    counts = {}
+    for start in STARTS:
+        with engine_on(write_store(tmp_path / f"{start}.zarr", graph)) as engine:
+            result = fdiam(engine, FdiamOptions(start=start, eliminate=False))
+        check(result, graph)
+        counts[start] = result.traversals.bfs
+    assert counts["auto"] == counts["center"] < counts["max-degree"]
+    with engine_on(write_store(tmp_path / "star.zarr", ODD["star"])) as engine:
+        assert fdiam(engine, FdiamOptions(start="auto")).traversals.bfs == fdiam(engine).traversals.bfs
 
 
 @pytest.mark.parametrize("ends", [
