@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Write docs/cli-reference.md from the options of every command, each option once.
+"""Write the reference of the command line, each option once, from the options of every command.
 
-Run it after a change of the command line; the tests compare. The text depends on click's way of
-writing help, so the file names the version of click that wrote it.
+    python scripts/make_cli_reference.py [FILE]      # by default build/cli-reference.md
+
+scripts/docs puts it in the place of docs/cli-reference.md, as the reference of Python is made of docstrings.
 """
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from importlib import metadata
@@ -18,7 +20,7 @@ from emdiam.cli.main import group
 from emdiam.cli.outcome import WHOLE
 from emdiam.cli.short_help import ANSWER, SECTIONS
 
-TARGET = Path(__file__).resolve().parent.parent / "docs" / "cli-reference.md"
+TARGET = Path(__file__).resolve().parent.parent / "build" / "cli-reference.md"
 # So many commands share an option before it moves to the first section.
 SHARED_BY = 3
 _WIDTH = 100
@@ -95,10 +97,11 @@ def in_sections(names: list[str], shared: dict[str, Record]) -> Iterator[str]:
 
 def section(command: click.Command, context: click.Context, known: dict[str, Record], depth: str = "##"
             ) -> Iterator[str]:
-    """What a command is for and its options, but for those of `known`, which are named; then its subcommands."""
+    """Usage, purpose and options of a command, but for those of `known`, which are named; then its subcommands."""
     formatter = click.HelpFormatter(width=_WIDTH)
-    context.meta[WHOLE] = True
-    command.format_usage(context, formatter)
+    context.meta[WHOLE] = depth != "##"  # of a class of graphs all, of a command what its page does not say
+    if depth == "##":
+        command.format_usage(context, formatter)
     command.format_help_text(context, formatter)
     has = common(command, context)
     own = [record for name, record in has.items() if known.get(name) != record]
@@ -129,4 +132,6 @@ def reference() -> str:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(reference(), encoding="utf-8")
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else TARGET
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(reference(), encoding="utf-8")

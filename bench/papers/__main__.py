@@ -36,8 +36,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--resume", type=Path, metavar="DIR",
                       help="keep every cell in DIR as it is done, and go on from those that are there")
     made.add_argument("--kept", action="store_true", help="measure nothing: a page of the cells that --resume has")
-    made.add_argument("--out", type=Path, metavar="DIR", default=_BENCH.parent / "docs" / "reproduction",
-                      help="folder of the pages (default: docs/reproduction)")
+    made.add_argument("--out", type=Path, metavar="DIR", default=_BENCH / "results" / "reproduction",
+                      help="folder of the pages (default: bench/results/reproduction)")
     made.add_argument("--html", type=Path, metavar="DIR", default=_BENCH.parent / DRAWINGS,
                       help=f"folder of the page with the figures drawn (default: {DRAWINGS})")
     made.add_argument("--graph", action="append", default=[], metavar="NAME",

@@ -52,8 +52,8 @@ def parser() -> argparse.ArgumentParser:
                       help="checkouts built by scripts/build_peers (default: bench/.programs)")
     made.add_argument("--cache", type=Path, metavar="DIR", default=_BENCH / ".cache")
     made.add_argument("--data", type=Path, metavar="DIR", default=_BENCH.parents[1] / "shared" / "data")
-    made.add_argument("--out", type=Path, metavar="DIR", default=_BENCH.parent / "docs" / "reproduction",
-                      help="folder of the pages (default: docs/reproduction)")
+    made.add_argument("--out", type=Path, metavar="DIR", default=_BENCH / "results" / "reproduction",
+                      help="folder of the pages (default: bench/results/reproduction)")
     made.add_argument("--html", type=Path, metavar="DIR", default=_BENCH.parent / DRAWINGS,
                       help=f"folder of the page with the figures drawn (default: {DRAWINGS})")
     made.add_argument("--json", type=Path, metavar="FILE", help="where all figures go, too")

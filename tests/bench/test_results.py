@@ -18,7 +18,8 @@ OF_GPU = re.compile(r"results/gpu/([\w.-]+?\.(?:json|md))\b")
 @cache
 def texts() -> dict[Path, str]:
     """Documents and programs that may name figures, without what the programs for GPUs wrote."""
-    files = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "tests").glob("*.md"),
+    files = [*(path for folder in (".", "tests", "bench") for path in (ROOT / folder).glob("*.md")),
+             *(ROOT / "docs").rglob("*.md"), *(RESULTS / "reproduction").glob("*.md"),
              *(path for folder in ("bench", "emdiam", "scripts") for path in (ROOT / folder).rglob("*.py")),
              *(RESULTS / "gpu").glob("measured.md")]
     return {path: path.read_text(encoding="utf-8") for path in files}
@@ -42,5 +43,5 @@ def test_what_is_named_is_there() -> None:
 
 def test_long_runs_are_shown_as_they_were_kept() -> None:
     """The page of paper 003 has the files of the long runs, and no others."""
-    page = (ROOT / "docs" / "reproduction" / "003.md").read_text(encoding="utf-8")
+    page = (RESULTS / "reproduction" / "003.md").read_text(encoding="utf-8")
     assert set(DATED.findall(page)) == {run.file for run in recorded_runs(RESULTS)}
