@@ -187,7 +187,7 @@ def _command(setting: Setting, path: Path, arena: int, options: tuple[str, ...])
     evict(path)
     size = ("--memory", str(FULL_MEMORY)) if setting.scale == FULL else ("--arena", str(arena))
     words = [sys.executable, "-m", "emdiam", "approx", path, "--method", "sweep", *size, "--threads", setting.threads,
-             "--evict-page-cache", "--reorder", "never", "--time-limit", f"{setting.seconds:g}s", "--json", "--quiet",
+             "--evict-page-cache", "--time-limit", f"{setting.seconds:g}s", "--json", "--quiet",
              *options]
     found = _json(words, 2 * setting.seconds + 60)
     if "failure" in found:
@@ -298,8 +298,9 @@ def _gigabytes(cell: dict[str, Any], name: str = "bytes_read") -> str:
     return "-" if value is None else f"{value / 1e9:,.2f}"
 
 
-def _per_sweep(row: Row, cell: dict[str, Any], name: str = "seconds_estimate") -> str:
-    sweep = row["sweep"]
+def _per_sweep(row: Row, cell: dict[str, Any], name: str = "seconds_estimate", base: str = "sweep") -> str:
+    """Seconds of a cell over those of the double sweep in memory, or of EM BFS."""
+    sweep = row[base]
     if any(one.get("status") != ENDED or one.get(name) is None for one in (cell, sweep)):
         return "-"
     return ratio(cell[name], sweep[name])
@@ -313,7 +314,7 @@ def _table_3(row: Row) -> Table:
     paper = PAPER[row["kind"]]
     header = ["vertices a master", "masters, paper", "masters", "estimate / D, paper", "estimate / D", "d, paper", "d",
               "(estimate - D) / d, paper", "(estimate - D) / d", "hours, paper", "seconds", "time / EM BFS, paper",
-              "time / sweep",
+              "time / EM BFS", "time / sweep",
               "condensed m / m, paper", "condensed m / m", "GB read", "bounds"]
     cells = []
     for masters, cell in row["masters"].items():
@@ -326,7 +327,8 @@ def _table_3(row: Row) -> Table:
             short(excess(theirs.estimate, paper.diameter, theirs.d)) if theirs else "-",
             short(excess(cell.get("estimate"), row["D"], cell.get("max_master_gap"))),
             f"{theirs.hours:.2f}" if theirs else "-", short(cell.get("seconds_estimate")),
-            f"{theirs.hours / paper.sweep_hours:.3f}" if theirs else "-", _per_sweep(row, cell), short(share),
+            f"{theirs.hours / paper.sweep_hours:.3f}" if theirs else "-",
+            _per_sweep(row, cell, base="EM BFS"), _per_sweep(row, cell), short(share),
             short(None if cell.get("condensed_edges") is None else cell["condensed_edges"] / row["m"]),
             _gigabytes(cell),
             f"{cell['lower']:,} .. {cell['upper']:,}" if cell.get("lower") is not None else "-"])

@@ -41,7 +41,9 @@ def _options(given: dict[str, Any]) -> Any:
     cluster = chosen_cluster(*(given[name] for name in ("scheduler", "workers", "worker_memory", "worker_threads")))
     cells = cell_task(
         memory_bytes=given["memory"], arena_bytes=given["arena"], cluster=cluster,
-        scratch=None if given["scratch"] is None else str(given["scratch"]), **{name: given[name] for name in (
+        scratch=None if given["scratch"] is None else str(given["scratch"]),
+        own={name: given[name] for name in ("vertex_state", "reorder", "weighted", "device")},
+        **{name: given[name] for name in (
             "threads", "evict_page_cache", "iterations", "euler", "levels", "time_limit")})
     return TradeoffOptions(
         methods=tuple(name.strip() for name in given["methods"].split(",")), seeds=_seeds(given["seeds"]),

@@ -21,7 +21,7 @@ import json
 import re
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,19 +40,24 @@ FOLDER = "cells"
 ENDED = "ended"  # with all that was asked, as DONE of a job
 
 
+# Options of every run that are not those of a Task, as they are where nothing is asked.
+_OWN = {"vertex_state": "auto", "reorder": "auto", "weighted": False, "device": "cpu"}
+
+
 def cell_task(iterations: int | None = None, euler: bool = False, levels: int | None = None,
-              scratch: str | None = None, **fields: Any) -> Task:
+              scratch: str | None = None, own: Mapping[str, Any] | None = None, **fields: Any) -> Task:
     """What every run of a grid gets: a Task whose method and seed are those of the cell.
 
-    iterations : of sweep, spanning and fringe; None: each method's own. euler, levels : of clusters. fields : of Task;
-    the checkpoint has the folder for those of cells that are stopped, which then go on from them."""
-    own = {"iterations": iterations, "euler": euler, "levels": levels, "scratch": scratch}
-    return Task("", own, "approx", **fields)
+    iterations : of sweep, spanning and fringe; None: each method's own. euler, levels : of clusters. own :
+    vertex_state, reorder, weighted and device of all. fields : of Task; the checkpoint has the folder for those of
+    cells that are stopped, which then go on from them."""
+    options = {"iterations": iterations, "euler": euler, "levels": levels, "scratch": scratch, **_OWN, **(own or {})}
+    return Task("", options, "approx", **fields)
 
 
 def identity_of(task: Task) -> dict[str, Any]:
     """What the figures depend on, and the version. Not the time limit: a cell that ended within it has ended."""
-    own = {name: task.options[name] for name in ("iterations", "euler", "levels")}
+    own = {name: task.options[name] for name in ("iterations", "euler", "levels", *_OWN)}
     return {**{name: getattr(task, name) for name in ("memory_bytes", "arena_bytes", "threads", "evict_page_cache")},
             **own, "cluster": None if task.cluster is None else asdict(task.cluster), "version": __version__}
 
@@ -98,8 +103,9 @@ def read_records(folder: Path, store_digest: str, options: dict[str, Any]) -> di
         if record.store_digest != store_digest:
             raise InputError("this folder holds runs of another store", path=folder.parent,
                              remedy="choose another folder, or delete this one")
-        differing = [f"{name} {record.options.get(name)!r} instead of {value!r}"
-                     for name, value in options.items() if record.options.get(name) != value]
+        kept = {**_OWN, **record.options}
+        differing = [f"{name} {kept.get(name)!r} instead of {value!r}"
+                     for name, value in options.items() if kept.get(name) != value]
         if differing:
             raise InputError("this folder holds runs with other options: " + ", ".join(differing),
                              path=folder.parent, remedy="give the same ones, choose another folder, or delete this one")
@@ -131,10 +137,13 @@ def command_of(store: str, cell: Cell, task: Task) -> list[str]:
     """The command line that runs a cell on the store at a path."""
     exact, clusters, own, cluster = cell.method == EXACT, cell.method == CLUSTERS, task.options, task.cluster
     given: dict[str, Any] = {} if exact else {"method": cell.method, "seed": cell.seed}
+    if own["weighted"] and not clusters:  # a sweep along weights draws nothing
+        given.pop("seed", None)
     if clusters:
         given |= {"masters": cell.masters, "euler": own["euler"], "levels": own["levels"]}
     elif not exact:
         given["iterations"] = own["iterations"]
+    given |= {name.replace("_", "-"): own[name] for name, usual in _OWN.items() if own[name] != usual}
     given |= {"scratch": own["scratch"], "memory": task.memory_bytes, "arena": task.arena_bytes,
               "threads": task.threads}
     if cluster is not None:
@@ -200,6 +209,7 @@ def _end(process: subprocess.Popen[str]) -> tuple[str, str]:
 
 
 CLUSTERS, EXACT = "clusters", "exact"
+ALONG_WEIGHTS = (CLUSTERS, "sweep")
 FACTOR = 4
 _RANGE = re.compile(r"^([^:]*?)\.\.([^:]*)(?::(.*))?$")
 _REMEDY = "write it like 2^8..2^24:4, from the smallest to the largest and by which factor"
@@ -245,9 +255,10 @@ def parse_grid(text: str) -> list[int | str]:
 
 
 def make_grid(methods: Sequence[str], masters: Sequence[int | str], seeds: Sequence[int], n_vertices: int, *,
-              exact: bool = False) -> Grid:
+              exact: bool = False, weighted: bool = False) -> Grid:
     """The cells for a graph of n_vertices >= 1: the exact run first, if it is wanted, then the methods in
-    their order, for each seed; clusters with each number of masters (items of parse_grid).
+    their order, for each seed; clusters with each number of masters (items of parse_grid). weighted : of the methods
+    those that go along weights.
 
     Raises InputError for an unknown method, and where there is no method, no seed or no cell.
     """
@@ -258,6 +269,9 @@ def make_grid(methods: Sequence[str], masters: Sequence[int | str], seeds: Seque
     if not seeds or min(seeds) < 0:
         raise InputError("a seed is a whole number from 0 on", text=", ".join(map(str, seeds)))
     columns, left_out = _columns(masters, n_vertices) if CLUSTERS in methods else ([], [])
+    if weighted:
+        left_out += [f"{method} does not go along weights" for method in methods if method not in ALONG_WEIGHTS]
+        methods = [method for method in methods if method in ALONG_WEIGHTS]
     cells = [Cell(EXACT)] if exact else []
     for seed in dict.fromkeys(seeds):
         for method in dict.fromkeys(methods):

@@ -92,7 +92,8 @@ def tradeoff(store: str | Path, out: str | Path, options: TradeoffOptions | None
                            store_name=opened.name)
     if summary.n_vertices == 0:
         raise InputError("the graph has no vertices, so its diameter is undefined", path=store)
-    grid = make_grid(options.methods, masters, options.seeds, summary.n_vertices, exact=options.exact)
+    grid = make_grid(options.methods, masters, options.seeds, summary.n_vertices, exact=options.exact,
+                     weighted=options.cells.options["weighted"])
     summary.n_cells, summary.left_out = len(grid.cells), list(grid.left_out)
     folder = Path(out)
     with locked(folder, "another trade-off is being run in this folder now", "wait for it or choose another folder"):

@@ -363,6 +363,8 @@ _ROWS = (
     Option("checkpoint_every", DURATION, "Save what a run has done, within a long traversal each time that TIME has"
            " gone by, so that a run that was stopped goes on. [default: it begins again]", "TIME", of="tradeoff"),
     Option("retry", FLAG, "Run again what failed or was stopped.", of="tradeoff"),
+    Option("weighted", FLAG, "Distances are sums of weights, as the store has them (clusters and sweep).",
+           of="tradeoff"),
     Option("no_plots", FLAG, "Write tables, but no plots."),
     Option("out", FOLDER, "Folder for results, logs and checkpoints. [default: as the file says, else JOBS.out beside"
            " it]", "DIR", of="batch"),
@@ -412,9 +414,9 @@ COMMANDS = {name: tuple(options.split()) for name, options in {
     "reorder": f"order seed memory scratch force codec chunk {' '.join(CHECKPOINT)} threads {_PRINTING}",
     "generate": f"vertices seed weights memory scratch force threads {_PRINTING}",
     "verify": f"memory threads scratch columns {_PRINTING}",
-    "tradeoff": f"out methods masters seeds exact known_diameter iterations euler levels {_SIZES} workers scheduler"
-                " worker_memory worker_threads scratch time_limit checkpoint_every evict_page_cache retry no_plots"
-                " as_json quiet log_interval events",
+    "tradeoff": f"out methods masters seeds exact known_diameter iterations euler levels weighted {_SIZES} device"
+                " workers scheduler worker_memory worker_threads vertex_state scratch reorder time_limit"
+                " checkpoint_every evict_page_cache retry no_plots as_json quiet log_interval events",
     "batch": "out memory parallel keep_going retry dry_run as_json quiet log_interval events",
     "report": "out wanted as_json",
     "warmup": "everything as_json quiet log_interval events",

@@ -88,6 +88,19 @@ def test_the_command_of_a_cell():
     assert cells.command_of("g", Cell("exact"), options) == [*start, "exact", "g", "--scratch=there", *shared]
     assert cells.command_of("g", Cell("sweep", None, 0), cell_task()) == [
         *start, "approx", "g", "--method=sweep", "--seed=0", "--threads=2", "--json", "--quiet"]
+    own = {"weighted": True, "vertex_state": "disk", "reorder": "never", "device": "gpu"}
+    options = cell_task(own=own)
+    shared = ["--vertex-state=disk", "--reorder=never", "--weighted", "--device=gpu", "--threads=2", "--json",
+              "--quiet"]
+    assert cells.command_of("g", Cell("sweep", None, 0), options) == [
+        *start, "approx", "g", "--method=sweep", *shared]
+    assert cells.command_of("g", Cell("exact"), options) == [*start, "exact", "g", *shared]
+
+
+def test_along_weights_some_methods_are_left_out():
+    grid = make_grid(["spanning", "sweep", "clusters"], [4], [0], 200, weighted=True)
+    assert [cell.method for cell in grid.cells] == ["sweep", "clusters"]
+    assert grid.left_out == ("spanning does not go along weights",)
 
 
 @pytest.mark.parametrize(("process", "expected"), [

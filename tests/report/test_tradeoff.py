@@ -68,6 +68,9 @@ def test_a_grid_is_what_its_cells_say(real: tuple[Path, Tradeoff]):
         assert row["seconds_search"] == pytest.approx(told["seconds"]["total"] - told["seconds"]["startup"])
         assert 0 < row["seconds_search"] < row["seconds"] and row["seconds_startup"] >= row["seconds_load"] > 0
         assert 0 < row["seconds_estimate"] <= row["seconds"] <= cell["wall_seconds"]
+        after = sum(row[f"seconds_{name}"] or 0 for name in ("verify", "upper_bound", "lower_bound"))
+        assert row["seconds_estimate"] == pytest.approx(max(row["seconds"] - after, 0))
+        assert row["time_over_bfs"] > 0
         assert 0 < row["peak_rss_bytes"] <= row["planned_rss_bytes"]
     assert found.rows[2]["masters_label"] == "25%" and found.rows[2]["masters_expected"] == 60
     stages = cells[2]["result"]["details"]["stage_seconds"]
@@ -136,6 +139,7 @@ def test_cells_of_another_store_are_refused(real, tmp_path: Path, monkeypatch: p
     ({"threads": 1}, "threads 2 instead of 1"), ({"arena_bytes": 1 << 20}, "arena_bytes None instead of 1048576"),
     ({"iterations": 2}, "iterations"), ({"euler": True}, "euler"), ({"evict_page_cache": True}, "evict_page_cache"),
     ({"memory_bytes": 1 << 30}, "memory_bytes"), ({"levels": 2}, "levels"),
+    ({"own": {"reorder": "never"}}, "reorder 'auto' instead of 'never'"),
 ])
 def test_other_options_are_refused(real, torus: Path, tmp_path: Path, changed: dict[str, Any], message: str):
     out = copied(real, tmp_path)
