@@ -100,7 +100,7 @@ def convert(inputs: Any, target: str | Path, **options: Any) -> ConvertReport | 
     reading = {name: options[name] for name in _OF_FILES if options.get(name) not in (None, "", "auto", False)}
     if isinstance(inputs, Iterator) and not hasattr(inputs, "__arrow_c_stream__"):
         inputs = list(inputs)
-    files = files_of(inputs)
+    files = files_of(inputs, format is not None)
     is_store = isinstance(inputs, Store) or (files is None and isinstance(inputs, str | Path))
     of_files = reading.keys() - (set() if is_store else _OF_TABLES)
     if files is None and (format is not None or ids != "auto" or of_files):

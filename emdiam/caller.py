@@ -13,6 +13,7 @@ from typing import Any, TypeGuard
 from .conversion.convert import ConvertOptions, graph_in_memory, write_graph
 from .durable import check_scratch
 from .errors import InputError, NotWritten, StoppedEarly, is_url
+from .formats.registry import is_address_of_file
 from .formats.source import EdgeSource
 from .formats.weights import WeightChoice
 from .methods.eccentricity.result import EccentricityResult
@@ -161,7 +162,7 @@ def check_weights(graph: Store | str | Path, weights: WeightChoice) -> None:
 def is_store(graph: Any) -> TypeGuard[Store | str | Path]:
     """Whether it is a store, or a path or address which is not that of a file: that of a store, if of anything."""
     return isinstance(graph, Store) or (
-        isinstance(graph, str | Path) and (is_url(str(graph)) or not _has_edges(str(graph))))
+        isinstance(graph, str | Path) and not _has_edges(str(graph)))
 
 
 def declared(name: str) -> dict[str, Any] | None:
@@ -176,7 +177,10 @@ def declared(name: str) -> dict[str, Any] | None:
 
 
 def _has_edges(name: str) -> bool:
-    """Whether it is a file, a pipe, standard input, a member of an archive, or a folder of files with edges."""
+    """Whether it is a file, a pipe, standard input, a member of an archive, a folder of files with edges, or the
+    address of a file."""
+    if is_url(name):
+        return is_address_of_file(name)
     path = Path(name)
     if (path / "zarr.json").is_file():
         return False
@@ -188,11 +192,13 @@ def _has_edges(name: str) -> bool:
             or is_folder_of_edges(path))
 
 
-def files_of(inputs: Any) -> list[str | Path] | None:
+def files_of(inputs: Any, named: bool = False) -> list[str | Path] | None:
     """The names of files among what `convert` takes; None for a store, also at a path or address, and for a graph in
-    memory."""
+    memory. named : whether the format is, so that an address is not that of a store."""
     if isinstance(inputs, str | Path):
-        return None if is_url(str(inputs)) or (Path(inputs) / "zarr.json").is_file() else [inputs]
+        if is_url(str(inputs)):
+            return [inputs] if named or is_address_of_file(str(inputs)) else None
+        return None if (Path(inputs) / "zarr.json").is_file() else [inputs]
     names = list(inputs) if isinstance(inputs, list | tuple | Set) else None
     return names if names is not None and all(isinstance(name, str | Path) for name in names) else None
 

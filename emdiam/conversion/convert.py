@@ -120,8 +120,9 @@ def _input_pins(source: EdgeSource) -> list[list[Any]]:
         raise InputError("what comes through a pipe cannot be read again after a stop", path=source.name,
                          remedy="save it as a file, or convert without --checkpoint")
     paths: list[Path] = getattr(source, "paths", [])
-    if paths:
-        return [_pin(path) for path in paths]
+    addresses: list[list[Any]] = getattr(source, "addresses", [])
+    if paths or addresses:
+        return [*(_pin(path) for path in paths), *addresses]
     info = source.info()
     return [[source.name, info.format, info.id_kind, info.n_vertices, info.first_id]]
 

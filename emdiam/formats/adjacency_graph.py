@@ -147,7 +147,7 @@ class AdjSource(FileSource):
     format = "adj"
 
     def _read_header(self) -> AdjHeader:
-        self.input.require_file("an adjacency graph is read at several places at once")
+        self.input.require_places("an adjacency graph is read at several places at once")
         words = text_head(self.input, _first_words)
         name = words[0] if words else b""
         if name not in _NAMES:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 IDS = ("auto", "int", "string")
 MAX_ID = 2**63 - 1
+# What is ahead of an input behind an address, see remote_files.py.
+_REMOTE_BYTES = 32 << 20
 _LEAST_PAIR_BYTES = 2  # a neighbour in a line of METIS
 
 
@@ -170,7 +172,14 @@ class ChainedSource:
     @property
     def memory_bytes(self) -> int:
         """What an input takes beside its batches, the one that takes most."""
-        return max(getattr(source, "memory_bytes", 0) for source in self._sources)
+        remote = any(source.input.remote is not None for source in self._sources)
+        return max(getattr(source, "memory_bytes", 0) for source in self._sources) + (_REMOTE_BYTES if remote else 0)
+
+    @property
+    def addresses(self) -> list[list[Any]]:
+        """Of inputs that are not here: address, size and version."""
+        return [[remote.name, remote.size, remote.version] for source in self._sources
+                if (remote := source.input.remote) is not None]
 
     def check_unchanged(self) -> None:
         """Raise InputError if a file has changed since it was opened."""

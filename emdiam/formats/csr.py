@@ -203,7 +203,7 @@ class BinaryCsrSource(FileSource):
         """Where the arrays lie, by the numbers of the header. Raises InputError for numbers that make no sense."""
 
     def _read_layout(self) -> CsrLayout:
-        self.input.require_file(f"an {self.suffix} graph is read at two places at once")
+        self.input.require_places(f"an {self.suffix} graph is read at two places at once")
         head = self.input.peek(self.header.itemsize)
         if len(head) < self.header.itemsize:
             raise self.error("the file is cut short within its header", byte=len(head), remedy=_REMEDY)

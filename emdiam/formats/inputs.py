@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from ..errors import InputError
+from ..errors import InputError, is_url
 from ..unchanged import Watched
 from .archives import MEMBER, Member, find_member, split_member
 from .marks import TAR, ZIP, find_mark
@@ -33,6 +33,9 @@ from .streams import (
     encoding_of,
     open_raw,
 )
+
+if TYPE_CHECKING:
+    from .remote_files import RemoteFile
 
 STDIN = "-"
 
@@ -54,7 +57,8 @@ def expand(inputs: Sequence[str | Path]) -> list[str]:
     names: list[str] = []
     for item in inputs:
         text = str(item)
-        if text != STDIN and glob.has_magic(text) and not Path(text).exists() and split_member(text) is None:
+        is_glob = text != STDIN and not is_url(text) and glob.has_magic(text)
+        if is_glob and not Path(text).exists() and split_member(text) is None:
             matches = sorted(m for m in glob.glob(text, recursive=True) if not Path(m).is_dir())
             if not matches:
                 raise InputError("no file matches this pattern", path=text, remedy="check it")
@@ -103,7 +107,7 @@ class Input:
     """
 
     def __init__(self, name: str, *, headerless: bool = False, encoding: str = "") -> None:
-        inside = split_member(name)
+        inside = None if is_url(name) else split_member(name)
         wanted, file = (None, name) if inside is None else (inside[1], inside[0])
         self.member: Member | None = None
         self._current: ByteStream | None = None
@@ -118,14 +122,21 @@ class Input:
             assert self._current is not None
             self._current = TranscodedStream(self._current, self.encoding)
 
+    remote: RemoteFile | None = None
+    """The file, if it is behind an address."""
     watched = Watched([])
     """The files that are read, as they were before; of a pipe none. A reader of more files than one adds them."""
 
     def _set_file(self, name: str, headerless: bool) -> None:
         """Look at the file, or the pipe, called `name`."""
         self.encoding = ""
-        self.path = None if name == STDIN else Path(name)
+        self.path = None if name == STDIN or is_url(name) else Path(name)
         self.name = "standard input" if self.path is None else name
+        if is_url(name):
+            from .remote_files import RemoteFile
+
+            self.remote = RemoteFile(name)
+            self.name, self.size_bytes, self.rewindable = self.remote.name, self.remote.size, True
         self._taken = False
         if self.path is not None:
             self.size_bytes, self.rewindable = _checked_stat(self.path)
@@ -151,7 +162,7 @@ class Input:
                                  remedy="leave the name of the member out")
             return
         if self.path is None or not self.rewindable:
-            raise InputError(f"this is {'' if mark is None else mark.what}, which cannot be read from a pipe",
+            raise InputError(f"this is {'' if mark is None else mark.what}, which cannot be read from {self._origin}",
                              path=self.name, remedy="save it as a file first")
         self.member = find_member(self.path, kind, self.compression, wanted)
         if self.member is not None:
@@ -159,7 +170,13 @@ class Input:
             with closing(self.member.open()) as raw:
                 self.compression = self._find_compression(raw.peek(MAGIC_BYTES), False)
 
+    @property
+    def _origin(self) -> str:
+        return "a pipe" if self.remote is None else "an address"
+
     def _raw(self) -> RawStream:
+        if self.remote is not None:
+            return self.remote.raw()
         if self.member is not None:
             return self.member.open()
         if self.path is None:
@@ -211,7 +228,7 @@ class Input:
 
     def open_second(self) -> ByteStream:
         """A further, independent stream from the start; InputError for a pipe."""
-        self.require_file("this format is read at two places at once")
+        self.require_places("this format is read at two places at once")
         return self._from_start()
 
     def peek(self, size: int, *, text: bool = False) -> bytes:
@@ -226,13 +243,19 @@ class Input:
             if self.rewindable:
                 stream.close()
 
+    def require_places(self, why: str) -> None:
+        """Raise InputError (`why` and the remedy) where it cannot be read at several places at once."""
+        if self.remote is None:
+            self.require_file(why)
+
     def require_file(self, why: str) -> Path:
         """The path of a regular file. Raises InputError (`why` and the remedy) for a pipe, and within an archive."""
         if self.member is not None:
             raise InputError(f"{why}, so it cannot be read within an archive", path=self.name,
                              remedy="extract it first")
         if self.path is None or not self.rewindable:
-            raise InputError(f"{why}, so it cannot come from a pipe", path=self.name, remedy="save it as a file first")
+            raise InputError(f"{why}, so it cannot come from {self._origin}", path=self.name,
+                             remedy="save it as a file first")
         return self.path
 
     def position_bytes(self) -> int:

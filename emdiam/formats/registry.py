@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
-from ..errors import InputError, no_such
+from ..errors import InputError, no_such, redacted
 from ..units import format_count
 
 if TYPE_CHECKING:
@@ -90,6 +90,8 @@ FORMATS: tuple[str, ...] = tuple(READERS)
 """Names that `open_source(fmt=...)` takes."""
 
 _WEB, _GRAPH, _EDGES = "bvgraph", ".graph", ".e"
+# Of texts whose lines say what they are.
+_TEXTS = frozenset((".txt", ".tsv", ".tab", ".el", ".wel", ".e", ".edges", ".edgelist", ".links", ".adj"))
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # in no text
 _OF_WEB = (_GRAPH, ".offsets", ".ef", ".obl")
 _BY_SUFFIX = {suffix: name for name, entry in READERS.items() for suffix in entry.suffixes}
@@ -194,8 +196,16 @@ def _vertices(given: str | Path | Sequence[str | Path] | None, names: Sequence[s
     return find_vertices(given, wishes.encoding), None
 
 
+def is_address_of_file(address: str) -> bool:
+    """Whether the name at its end is that of a file of edges, and not of a store."""
+    name = PurePath(redacted(address)).name
+    suffix = format_suffix(name)
+    return suffix != ".zarr" and (compression_suffix(name) is not None or suffix in _TEXTS or suffix in _BY_SUFFIX)
+
+
 def _format_by_name(name: str) -> str | None:
     """As format_of_file; of .graph, which METIS and WebGraph have in common, by properties of WebGraph beside it."""
+    name = redacted(name)
     properties = PurePath(name).with_suffix(".properties")
     if PurePath(name).suffix in _OF_WEB and Path(properties).is_file():
         from .inputs import HEAD_BYTES

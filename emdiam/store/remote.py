@@ -27,7 +27,7 @@ import re
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
@@ -96,6 +96,10 @@ class Version:
         return (self.modified, self.size) == (other.modified, other.size)
 
 
+class NoRangesError(StoreError):
+    """The server answers no requests for ranges."""
+
+
 class Objects(ABC):
     """The objects below an address. place : the address as it may be shown. store : the library's way to them."""
 
@@ -142,6 +146,27 @@ class ServedObjects(Objects):
         raise AssertionError("the last attempt returns or raises")
 
 
+    def stream(self, key: str, piece_bytes: int) -> tuple[Version, Iterator[bytes]]:
+        """The version of an object, and all its bytes, which are asked for once and come in pieces. Raises StoreError,
+        where they break off too."""
+        from obstore import get
+        from obstore.exceptions import BaseError
+
+        def pieces(answer: Any) -> Iterator[bytes]:
+            try:
+                for piece in answer.stream(min_chunk_size=piece_bytes):
+                    yield bytes(piece)
+            except (BaseError, OSError) as error:
+                raise failure(error, self.name(key)) from None
+
+        try:
+            answer = get(self._store, key)
+        except (BaseError, OSError) as error:
+            raise failure(error, self.name(key)) from None
+        meta = answer.meta
+        return Version(meta["size"], meta["e_tag"], meta["last_modified"].timestamp()), pieces(answer)
+
+
 def broke_off(error: Exception) -> bool:
     """Whether the answer began and then ended too early, which obstore does not try again."""
     text = str(error)
@@ -159,9 +184,10 @@ def failure(error: Exception, place: str) -> StoreError:
     what, remedy = _BY_TYPE.get(kind) or next(
         ((what, remedy) for pattern, what, remedy in _BY_TEXT if re.search(pattern, text, re.DOTALL)),
         (f"the request fails: {first}", _SERVER))
-    return StoreError(what.format(answer=answer and f" ({answer})",
+    made = NoRangesError if kind == "NotSupportedError" else StoreError
+    return made(what.format(answer=answer and f" ({answer})",
                                   tried=f" (tried {int(retries[1]) + 1} times)" if retries else ""),
-                      path=place, remedy=remedy)
+                path=place, remedy=remedy)
 
 
 class FsspecObjects(Objects):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
 import sys
@@ -16,7 +17,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import emdiam
-from emdiam.errors import StoreError
+from emdiam.errors import InputError, StoreError
 from emdiam.methods.exact.fdiam import fdiam
 from emdiam.runs.opening import open_engine
 from emdiam.store.check import check_store
@@ -190,3 +191,14 @@ def test_what_is_missing_or_short(keys: Bucket):
 def test_addresses_that_are_none(bucket: Bucket, url: str):
     text = refusal(url)
     assert "s3://BUCKET/PATH and nothing else" in text and "mustard" not in text
+
+
+def test_a_list_of_edges_in_a_bucket(keys: Bucket, tmp_path: Path) -> None:
+    text = gzip.compress("".join(f"{v} {v + 1}\n" for v in range(999)).encode())
+    keys.client.put_object(Bucket="graphs", Key="some/edges.txt.gz", Body=text)
+    address = "s3://graphs/some/edges.txt.gz"
+    report = emdiam.convert(address, tmp_path / "g.zarr", memory="2GiB")
+    assert (report.record.n_edges, report.record.source) == (999, [address])
+    with pytest.raises(InputError, match="missing") as caught:
+        emdiam.convert("s3://graphs/some/none.txt", tmp_path / "h.zarr", memory="2GiB")
+    assert caught.value.path == "s3://graphs/some/none.txt" and caught.value.exit_code == 2
