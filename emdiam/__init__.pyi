@@ -188,8 +188,8 @@ def distances(
     evict_page_cache: bool = False, device: str = 'cpu', vram: int | str | None = None, bfs: str | None = None,
     mapping: str | None = None, workers: int | None = None, scheduler: str | None = None,
     worker_memory: int | str | None = None, worker_threads: int | None = None, dashboard: bool | None = None,
-    weight: str | None = None, weighted: bool | str = False, columns: str | Sequence[str | int] | None = None,
-    progress: Listener | None = None,
+    keep: bool = False, weight: str | None = None, weighted: bool | str = False,
+    columns: str | Sequence[str | int] | None = None, progress: Listener | None = None,
 ) -> Distances:
     """How the distances of `graph` (of any kind that `diameter` takes) are distributed: unordered pairs of different
     vertices by distance, pairs that no path joins, the mean, and the effective diameter.

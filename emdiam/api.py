@@ -7,7 +7,8 @@ graph came as, but where a function is asked to go by directions or weights.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from .conversion.convert import ConvertOptions, ConvertReport
 from .conversion.convert import convert as convert_source
 from .conversion.writing import ReorderReport
 from .distribution.result import Distances, Profile
-from .errors import InputError
+from .errors import EmdiamError, InputError, NotWritten, StoppedEarly
 from .formats.source import EdgeSource, two_columns
 from .formats.weights import WeightChoice, named_weights
 from .generators.make import GenerateReport
@@ -41,6 +42,7 @@ from .methods.eccentricity.result import EccentricityResult
 from .methods.result import Result
 from .paths.pairs.matrix import AllPairs
 from .paths.result import ShortestPaths
+from .progress import BoundsSeen
 from .runs.options import CHECKPOINT, check_keywords, keywords_of, parsed
 from .runs.plan import Planned, plan_all, plan_one
 from .runs.registry import ALL, METHODS, entry_of
@@ -50,6 +52,8 @@ from .store.store import Store, open_store
 from .terms import explicit
 from .units import available_cores, parse_count, parse_duration
 
+# Vertices of a store whose eccentricities a result has where nothing is said.
+_MOST_KEPT = 1 << 18
 _OF_FILES, _OF_TABLES = ("columns", "header", "encoding", "vertices", "bipartite"), {"columns", "bipartite"}
 # Of all that write a store.
 _WRITING = frozenset(keywords_of("reorder").keys() - {"order", "seed"})
@@ -287,7 +291,7 @@ def eccentricities(graph: Any, **options: Any) -> EccentricityResult:
     The result has radius, diameter, center, periphery and histogram. Raises as `exact`; StoppedEarly's `result` has
     bounds.
     """
-    found: EccentricityResult = _run("ecc", graph, {"keep": not is_store(graph), **options})
+    found: EccentricityResult = _run("ecc", graph, {"keep": _is_small(graph), **options})
     return found
 
 
@@ -447,7 +451,40 @@ def _run(command: str, graph: Any, options: dict[str, Any]) -> Any:
     deadline = deadline_of(task.time_limit)
     means = Means(task.memory_bytes, task.threads, scratch, task.cluster is None, deadline)
     with as_store(graph, means, progress, keep) as (store, origin):
-        return named(lambda: execute(store, replace(task, time_limit=seconds_left(deadline)), progress), graph, origin)
+        bounds, limited = BoundsSeen(progress), replace(task, time_limit=seconds_left(deadline))
+        if command == "sssp":  # ends of paths by the caller's names
+            limited = replace(limited, options=replace(limited.options, source=origin.id_of(limited.options.source),
+                                                       target=origin.id_of(limited.options.target)))
+
+        def run() -> Any:
+            return execute(store, limited, bounds)
+
+        return _with_history(lambda: named(run, graph, origin, store), bounds)
+
+
+def _with_history(work: Callable[[], Any], bounds: BoundsSeen) -> Any:
+    """The result of a run, also of one that is stopped, with the bounds that it had meanwhile."""
+    try:
+        result = work()
+    except (StoppedEarly, NotWritten) as stop:
+        if isinstance(stop.result, Result):
+            stop.result.history = bounds.history
+        raise
+    if isinstance(result, Result):
+        result.history = bounds.history
+    return result
+
+
+def _is_small(graph: Any) -> bool:
+    """Whether eccentricities of all vertices are kept where nothing is said: of a graph that is no store, and of a
+    store with few vertices."""
+    if not is_store(graph):
+        return True
+    if isinstance(graph, Store):
+        return graph.n_vertices <= _MOST_KEPT
+    with suppress(EmdiamError), open_store(graph, directed=None) as store:  # the run says what is wrong with it
+        return store.n_vertices <= _MOST_KEPT
+    return False
 
 
 def _weights(given: dict[str, Any], negative: bool = False) -> WeightChoice | None:

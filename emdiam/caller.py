@@ -5,18 +5,25 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeGuard
 
+import numpy as np
+
+from .by_vertex import Names
 from .conversion.convert import ConvertOptions, graph_in_memory, write_graph
+from .distribution.result import Distances
 from .durable import check_scratch
 from .errors import InputError, NotWritten, StoppedEarly, is_url
 from .formats.registry import is_address_of_file
 from .formats.source import EdgeSource
 from .formats.weights import WeightChoice
 from .methods.eccentricity.result import EccentricityResult
+from .paths.pairs.matrix import AllPairs
+from .paths.result import ShortestPaths
 from .progress import Listener, TimeOver, until
 from .store.layout import StoreRecord
 from .store.store import Store, check_weighted, open_store
@@ -46,15 +53,24 @@ class Kept:
 class Origin:
     """What a temporary store was made of.
 
-    rename : makes the caller's names of its ids, None: they are the same. directions_dropped : whether the graph says
+    labels : the caller's names of its ids, None: they are the same. directions_dropped : whether the graph says
     that it is directed, some edge has no other one back, and the store has none of that. record : of the store; None:
     the graph was one. seconds : that its conversion took.
     """
 
-    rename: Rename | None = None
+    labels: Sequence[Any] | None = None
     directions_dropped: bool = False
     record: StoreRecord | None = None
     seconds: float = 0.0
+
+    @property
+    def rename(self) -> Rename | None:
+        """Makes the caller's names of ids; None: they are the same."""
+        return None if self.labels is None else self.labels.__getitem__
+
+    def id_of(self, name: Any) -> Any:
+        """The id of a vertex by the caller's name, or the name itself where it is none of those."""
+        return name if self.labels is None or name not in self.labels else self.labels.index(name)
 
     @property
     def converted(self) -> dict[str, Any] | None:
@@ -80,13 +96,14 @@ class Means:
     deadline: float | None = None
 
 
-def named(work: Callable[[], Any], graph: Any, origin: Origin) -> Any:
-    """The result of a run, also of one that is stopped, with the caller's names in it."""
+def named(work: Callable[[], Any], graph: Any, origin: Origin, store: Store | str | Path | None = None) -> Any:
+    """The result of a run, also of one that is stopped, with the caller's names in it. store : that names of all
+    vertices are read from where the result has values of them; None: it has none."""
     try:
-        return _of_caller(work(), graph, origin)
+        return _of_caller(work(), graph, origin, store)
     except (StoppedEarly, NotWritten) as stop:
         if stop.result is not None:
-            _of_caller(stop.result, graph, origin)
+            _of_caller(stop.result, graph, origin, store)
         raise
 
 
@@ -122,23 +139,22 @@ def as_store(
                              weights=keep.weights, threads=means.threads or available_cores(),
                              progress=until(means.deadline, progress))
     labels: Sequence[Any] | None = getattr(source, "labels", None)
-    rename = None if labels is None else labels.__getitem__
     if means.alone and _is_small(source):
         with _in_time():
             store = graph_in_memory(source, folder, options)
-        yield store, _origin(rename, store.record, begin)
+        yield store, _origin(labels, store.record, begin)
         return
     check_scratch(folder)
     with tempfile.TemporaryDirectory(prefix="emdiam-", dir=folder) as inside:
         target = Path(inside) / "graph.zarr"
         with _in_time():
             report = write_graph(source, target, options=replace(options, scratch=Path(inside)))
-        yield target, _origin(rename, report.record, begin)
+        yield target, _origin(labels, report.record, begin)
 
 
-def _origin(rename: Rename | None, record: StoreRecord, begin: float) -> Origin:
+def _origin(labels: Sequence[Any] | None, record: StoreRecord, begin: float) -> Origin:
     """Of a store that was just made; `begin` is when that began."""
-    return Origin(rename, _dropped(record), record, time.perf_counter() - begin)
+    return Origin(labels, _dropped(record), record, time.perf_counter() - begin)
 
 
 @contextmanager
@@ -148,6 +164,28 @@ def _in_time() -> Iterator[None]:
         yield
     except TimeOver:
         raise StoppedEarly("the time limit is over before the graph was a store") from None
+
+
+def _names_of(result: Distances | ShortestPaths, graph: Any, store: Store | str | Path, rename: Rename | None) -> (
+        Names | None):
+    """What makes the names of all vertices that the values of a result are of, in their order; None: it has none. Those
+    of a temporary store are read now."""
+    by_rank = isinstance(result, Distances)
+    kept = result.closeness if isinstance(result, Distances) else result.distances
+    if kept is None:
+        return None
+    if is_store(graph):
+        return partial(_read_names, graph.address if isinstance(graph, Store) else graph, by_rank)
+    read = _read_names(store, by_rank)
+    names = read if rename is None else [rename(one) for one in read]
+    return lambda: names
+
+
+def _read_names(place: Store | str | Path, by_rank: bool) -> Sequence[Any]:
+    """The user's ids of all vertices, in the order of the store, or in increasing order."""
+    with nullcontext(place) if isinstance(place, Store) else open_store(place, directed=None) as store:
+        vertices = np.arange(store.n_vertices)
+        return store.ids_of_ranks(vertices) if by_rank else store.user_ids(vertices)
 
 
 def check_weights(graph: Store | str | Path, weights: WeightChoice) -> None:
@@ -233,9 +271,17 @@ def _dropped(record: StoreRecord) -> bool:
     return record.directed_input and not record.directed and record.source_format not in _UNSAID
 
 
-def _of_caller(result: Any, graph: Any, origin: Origin) -> Any:
-    """`result` with the caller's names in its witness, and without those of a temporary store."""
+def _of_caller(result: Any, graph: Any, origin: Origin, store: Store | str | Path | None) -> Any:
+    """`result` with the caller's names in it, and without those of a temporary store."""
     rename = origin.rename
+    if store is not None and isinstance(result, Distances | ShortestPaths):
+        result.names = _names_of(result, graph, store, rename)
+    if rename is not None and isinstance(result, ShortestPaths):
+        result.source, result.farthest = rename(result.source), rename(result.farthest)
+        result.target = None if result.target is None else rename(result.target)
+        result.path = None if result.path is None else [rename(vertex) for vertex in result.path]
+    if rename is not None and isinstance(result, AllPairs) and result.ids is not None:
+        result.ids = [rename(one) for one in result.ids]
     if origin.directions_dropped and hasattr(result, "directions_dropped"):
         result.directions_dropped = True
     if not is_store(graph) and hasattr(result, "store_path"):

@@ -118,6 +118,25 @@ def shared(*listeners: Listener) -> Listener:
     return listen
 
 
+class BoundsSeen:
+    """A listener that hands events on and notes the bounds that they bring.
+
+    listener : of the caller; None: none. history : (seconds since it was made, lower, upper), each time that they
+    changed.
+    """
+
+    def __init__(self, listener: Listener | None) -> None:
+        self._listener, self._began = listener or silent, time.monotonic()
+        self.history: list[tuple[float, Number | None, Number | None]] = []
+
+    def __call__(self, event: Event) -> None:
+        """Take an event."""
+        bounds = (event.facts.get("lower"), event.facts.get("upper"))
+        if bounds != (None, None) and (not self.history or self.history[-1][1:] != bounds):
+            self.history.append((time.monotonic() - self._began, *bounds))
+        self._listener(event)
+
+
 class Allowance:
     """Bounds a rate: `at_once` so many, and from then on `rate` a second.
 

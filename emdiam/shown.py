@@ -89,7 +89,11 @@ class Shown:
         rows = "".join(f"<tr><th style='text-align: left'>{escape(_words(name))}</th>"
                        f"<td style='text-align: left'>{escape(_text(name, value))}</td></tr>"
                        for name, value in self._shown().items())
-        return f"<table><caption>{type(self).__name__}</caption>{rows}</table>"
+        return f"<table><caption>{type(self).__name__}</caption>{rows}</table>{self._picture()}"
+
+    def _picture(self) -> str:
+        """A small picture in SVG below the table of a notebook; "": none."""
+        return ""
 
 
 def infinite(count: int | None, what: str = "component") -> Words:

@@ -76,7 +76,8 @@ def test_every_kind_of_graph_in_memory_and_on_disk(tmp_path: Path, monkeypatch: 
 
 def test_stores_and_their_options(tmp_path: Path) -> None:
     emdiam.convert([(0, 1), (1, 2), (2, 0), (2, 9)], tmp_path / "g.zarr", directed=True)
-    found = emdiam.eccentricities(tmp_path / "g.zarr", directed="in", out=tmp_path / "in.csv", memory="2GiB")
+    found = emdiam.eccentricities(
+        tmp_path / "g.zarr", directed="in", out=tmp_path / "in.csv", memory="2GiB", keep=False)
     assert found.ids is None and found.out == str(tmp_path / "in.csv") and found.store_name == "g"
     with emdiam.open(tmp_path / "g.zarr") as store:
         events: list[emdiam.Event] = []

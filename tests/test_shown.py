@@ -54,7 +54,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             "reorder": emdiam.reorder(folder / "g.zarr", folder / "d.zarr", "degree"),
             "exact": emdiam.exact(folder / "g.zarr", certificate=certificate),
             "approximate": emdiam.approximate(graph, method="sweep", iterations=2),
-            "eccentricities": ecc, "center": ecc.center,
+            "eccentricities": ecc, "center": ecc.center, "by vertex": ecc.by_vertex(),
             "distances": emdiam.distances(graph, sample=3), "profile": emdiam.profile(roads),
             "verify": emdiam.verify(certificate, graph), "verify ecc": emdiam.verify(folder / "e.json", graph),
             "plan": emdiam.plan(folder / "g.zarr", method="pivots", memory="2GiB", probe=None)[0],
@@ -73,10 +73,10 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return made
 
 
-NAMES = ("generate", "convert", "reorder", "exact", "approximate", "eccentricities", "center", "distances", "profile",
-         "verify", "verify ecc", "plan", "refused", "weighted exact", "weighted approximate", "weighted eccentricities",
-         "directed exact", "directed eccentricities", "directed distances", "shortest paths", "all pairs", "witness",
-         "matrix", "store")
+NAMES = ("generate", "convert", "reorder", "exact", "approximate", "eccentricities", "center", "by vertex", "distances",
+         "profile", "verify", "verify ecc", "plan", "refused", "weighted exact", "weighted approximate",
+         "weighted eccentricities", "directed exact", "directed eccentricities", "directed distances", "shortest paths",
+         "all pairs", "witness", "matrix", "store")
 # Bases without an object of their own.
 BASES = {"WritingReport"}
 

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..engine.cpu import open_cpu_engine
-from ..histogram import histogram
+from ..histogram import histogram, with_texts
 from ..methods.eccentricity.result import MOST_ANEW
 from ..progress import Event, Meter, silent, timed
 from ..store.arc_runs import ArcRun, scan_arcs, scan_bytes
@@ -254,7 +254,7 @@ class _Proof:
             "n_components": self.n_components, "radius": radius, "diameter_largest_component": diameter,
             "diameter_max_component": len(counts) - 1, "center_size": int(here[radius]),
             "periphery_size": int(here[diameter]),
-            "histogram": histogram(counts)[0]}
+            "histogram": with_texts(histogram(counts)[0])}
         for name, value in proved.items():
             said = getattr(claims, name)
             if said != value or (name == "histogram" and list(said) != list(value)):  # type: ignore[call-overload]

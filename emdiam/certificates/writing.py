@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ..histogram import with_texts
 from ..store.edge_digest import digest_on_disk, edge_digest, hash_bytes
 from ..store.store import Store
 from .documents import (
@@ -121,7 +122,7 @@ def write_eccentricities(
     (largest,) = _named(store, [result.of_largest])
     claims = EccentricityClaims(
         result.n_components, largest, result.radius, result.diameter_largest_component, result.diameter_max_component,
-        result.center.size, result.periphery.size, dict(result.histogram))
+        result.center.size, result.periphery.size, with_texts(result.histogram))
     facts = facts_of(store if graph is None else graph, room, **reading)
     return _written(path, EccentricityCertificate(
         graph=facts, claims=claims, sources=_named(store, result.traversed)))

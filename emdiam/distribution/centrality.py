@@ -51,14 +51,29 @@ def write_centralities(engine: Engine, path: Path, sums: Sums, meter: Meter) -> 
         meter.end()
 
 
+def all_centralities(engine: Engine, sums: Sums) -> tuple[np.ndarray, np.ndarray]:
+    """Closeness and harmonic of every vertex, float64[n] each, in increasing order of ids."""
+    found = tuple(np.empty(engine.facts.n_vertices) for _ in range(2))
+    for ranks, *values in _values(engine, sums):
+        for whole, part in zip(found, values, strict=True):
+            whole[ranks] = part
+    return found[0], found[1]
+
+
 def _pieces(engine: Engine, sums: Sums, meter: Meter) -> Iterator[Piece]:
     """The rows in pieces."""
+    for ranks, close, harmonic in _values(engine, sums):
+        yield {"id": engine.store.ids_of_ranks(ranks), "closeness": close, "harmonic": harmonic}
+        meter.update(int(ranks[-1]) + 1)
+
+
+def _values(engine: Engine, sums: Sums) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Natural ranks in pieces, ascending, with the closeness and the harmonic centrality of their vertices."""
     n, placed = engine.facts.n_vertices, _by_rank(engine)
     for start in range(0, n, PIECE):
         ranks = np.arange(start, min(start + PIECE, n))
         reached, total, harmonic = sums(ranks if placed is None else placed[ranks])
-        yield {"id": engine.store.ids_of_ranks(ranks), "closeness": closeness(reached, total, n), "harmonic": harmonic}
-        meter.update(start + len(ranks))
+        yield ranks, closeness(reached, total, n), harmonic
 
 
 def _by_rank(engine: Engine) -> np.ndarray | None:

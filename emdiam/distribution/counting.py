@@ -39,7 +39,7 @@ class BallCount:
                  log2_registers: int) -> None:
         self._engine, self._options, self._connected, self._bits = engine, options, connected, log2_registers
         self._wanted = 1 << (options.log2_registers - log2_registers)
-        self.sums = None if options.out is None else BallSums(engine.facts.n_vertices)
+        self.sums = BallSums(engine.facts.n_vertices) if options.centralities else None
         self._table, self._done = ball_table(log2_registers), 0
 
     @property
@@ -109,8 +109,8 @@ class SourceCount:
         self._engine, self._options, self._connected, self._deadline = engine, options, connected, deadline
         self._population = engine.facts.n_vertices - engine.facts.n_isolated
         n = engine.facts.n_vertices
-        self.sums = None if options.out is None else DistanceSums(n)
-        self._drawn = None if options.out is None else np.zeros(n, bool)
+        self.sums = DistanceSums(n) if options.centralities else None
+        self._drawn = np.zeros(n, bool) if options.centralities else None
         self._table = DistanceTable(MOST_GROUPS)
         self.samples, self.complete = 0, False
 
@@ -167,7 +167,7 @@ class SourceCount:
         share = 0.5 if exact else connected.pairs / max(1, int(pairs.counts.sum()))
         error = Figures(0.0, 0.0) if exact else jackknife(
             self._table.without_each(), options.quantile, 1 - samples / self._population)
-        details = {} if options.out is None else {
+        details = {} if not options.centralities else {
             "centrality": {"mean_distance_error": 0.0 if exact else mean_error(pairs.largest, samples)}}
         return answer(
             Distances, options, pairs, share, error, n_vertices=facts.n_vertices, n_edges=facts.n_arcs // 2,

@@ -53,7 +53,7 @@ class DirectedDistances(Distances):
 def options(task: Task, own: dict[str, Any], limits: Limits) -> DistanceOptions:
     """Those that distances along arcs have. Raises InputError."""
     asked = options_of(own)
-    if asked.method == HYPERBALL or asked.out is not None:
+    if asked.method == HYPERBALL or asked.centralities:
         raise InputError("distances along arcs are counted from sources, without a file of centralities",
                          remedy="leave --hyperball and --out out")
     return asked

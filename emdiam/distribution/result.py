@@ -20,8 +20,10 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from .._version import __version__
+from ..by_vertex import ByVertex, Names, ValuesByVertex
 from ..errors import InputError
 from ..histogram import MOST_VALUES
+from ..plots import bars_svg, draw_bars
 from ..shown import Shown
 from ..traverse.distance_table import FULL_ROWS, PairCounts, distance_table_bytes
 from ..units import MemoryFigures
@@ -77,7 +79,7 @@ def counted_bytes(n_vertices: int, rows: int, full_rows: int = FULL_ROWS) -> int
 
 
 @dataclass(repr=False)
-class Distances(Shown, MemoryFigures):
+class Distances(ValuesByVertex, Shown, MemoryFigures):
     """What is known of the distances between different vertices; all pairs are unordered.
 
     pairs : how many are at each distance from 1 on, rounded where they are estimated; where distances are larger than
@@ -89,6 +91,7 @@ class Distances(Shown, MemoryFigures):
     that are averaged. complete : False of a run that was stopped and counted fewer sources than it was to. out : the
     file of centralities. seconds : wall seconds {total, load, components, count, write}. not_written : a sentence for
     a file that was asked for and could not be written. directed, directions_dropped : as of an exact Result.
+    closeness, harmonic : float64[n_vertices], centralities in increasing order of ids, if they were asked for (keep).
     """
 
     shown: ClassVar[tuple[str, ...]] = (
@@ -130,6 +133,23 @@ class Distances(Shown, MemoryFigures):
     not_written: list[str] = field(default_factory=list)
     directed: bool = False
     directions_dropped: bool = False
+    closeness: np.ndarray | None = field(default=None, repr=False, compare=False)
+    harmonic: np.ndarray | None = field(default=None, repr=False, compare=False)
+    names: Names | None = field(default=None, repr=False, compare=False)
+
+    def by_vertex(self) -> ByVertex:
+        """The centralities `closeness` and `harmonic` of every vertex by its id, the first one as a mapping. Raises
+        ValueError where none were kept."""
+        if self.closeness is None or self.harmonic is None or self.names is None:
+            raise ValueError("this run has kept no centralities: give keep=True")
+        return ByVertex(self.names(), {"closeness": self.closeness, "harmonic": self.harmonic})
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw how many pairs have each distance; see Result.plot."""
+        return draw_bars(self.pairs, ("distance", "pairs"), self.histogram_width, ax)
+
+    def _picture(self) -> str:
+        return bars_svg(self.pairs, "pairs by distance")
 
     def _fact(self, name: str) -> Any:
         """See Shown; a run that is complete need not say so."""
@@ -138,7 +158,9 @@ class Distances(Shown, MemoryFigures):
     def to_dict(self) -> dict[str, Any]:
         """Plain dict with exactly these names, and memory_limit_exceeded; ready for JSON."""
         none = {"mean": None, "effective_diameter": None}
-        return {**asdict(replace(self, pairs={})), "pairs": {str(first): count for first, count in self.pairs.items()},
+        plain = asdict(replace(self, pairs={}, closeness=None, harmonic=None, names=None))
+        named = {name: value for name, value in plain.items() if name not in ("closeness", "harmonic", "names")}
+        return {**named, "pairs": {str(first): count for first, count in self.pairs.items()},
                 "standard_error": none if self.standard_error is None else self.standard_error.to_dict(),
                 "memory_limit_exceeded": self.memory_limit_exceeded}
 
@@ -227,7 +249,7 @@ LEAST_REGISTERS, MOST_REGISTERS = 4, 16
 class DistanceOptions:
     """method : EXACT, SAMPLE or HYPERBALL. sample : sources, of a sample. log2_registers : of hyperball, of the
     registers of a vertex. quantile : share of the connected pairs that the effective diameter holds. seed : of the
-    sample, or of the hash. out : Parquet file for centralities, None: none are counted.
+    sample, or of the hash. out : Parquet file for centralities; None: none. keep : whether the result has them.
     scratch : folder for what memory has no room for; None: $TMPDIR or /var/tmp. Raises InputError."""
 
     method: str = SAMPLE
@@ -237,6 +259,12 @@ class DistanceOptions:
     seed: int = 0
     out: Path | None = None
     scratch: Path | None = None
+    keep: bool = False
+
+    @property
+    def centralities(self) -> bool:
+        """Whether they are counted."""
+        return self.keep or self.out is not None
 
     def __post_init__(self) -> None:
         if self.sample < 1:
@@ -256,5 +284,5 @@ def options_of(own: Mapping[str, Any]) -> DistanceOptions:
     methods = [name for name in (SAMPLE, EXACT, HYPERBALL) if own.get(name)]
     if len(methods) > 1:
         raise InputError("one of --sample, --exact and --hyperball is enough", text=" ".join(methods))
-    fields = {name: own[name] for name in ("quantile", "seed", "out", "sample", "scratch") if name in own}
+    fields = {name: own[name] for name in ("quantile", "seed", "out", "sample", "scratch", "keep") if name in own}
     return DistanceOptions(methods[0] if methods else SAMPLE, log2_registers=own.get(HYPERBALL) or 0, **fields)

@@ -16,7 +16,7 @@ from ..traverse.hyperball import groups_of, hyperball_bytes
 from ..traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes
 from ..traverse.tally import DistanceSums
 from ..units import format_count
-from .centrality import write_centralities
+from .centrality import all_centralities, write_centralities
 from .counting import BallCount, SourceCount
 from .result import EXACT, HYPERBALL, LEAST_REGISTERS, DistanceOptions, Distances, counted_bytes, options_of
 from .sources import MOST_GROUPS, connected_pairs
@@ -46,13 +46,18 @@ def needs_of(store: Store, asked: DistanceOptions, log2_registers: int = 0) -> N
     n = store.n_vertices
     if asked.method == HYPERBALL:
         rows = 1 + groups_of(log2_registers)
-        held = hyperball_bytes(n, log2_registers) + counted_bytes(n, rows, rows) + (0 if asked.out is None else 32 * n)
+        held = hyperball_bytes(n, log2_registers) + counted_bytes(n, rows, rows) + _bytes(asked, n, 32 * n)
         return Needs("distances", traversal_phases(store, lambda column: held, keeps_distances=False)).fixed()
-    sums = 0 if asked.out is None else DistanceSums.bytes_for(n) + 9 * n
+    sums = _bytes(asked, n, DistanceSums.bytes_for(n) + 9 * n)
     held = sums + (16 * n if asked.method == EXACT else 0) + counted_bytes(n, MOST_GROUPS)
     return Needs("distances", traversal_phases(store, lambda column: held, keeps_distances=False),
                  Pool(batch_bytes(n, MOST_BITS), batch_bytes(n, NARROW_BITS), batch_bytes(n, WORD_BITS)),
                  tables_bytes=held, device=DeviceState(1, batches=True))
+
+
+def _bytes(asked: DistanceOptions, n_vertices: int, sums: int) -> int:
+    """What centralities take: sums of so many bytes, and both of them where they are kept."""
+    return (sums if asked.centralities else 0) + (16 * n_vertices if asked.keep else 0)
 
 
 def _registers(session: Session, task: Task, asked: DistanceOptions) -> tuple[Task, int]:
@@ -73,7 +78,7 @@ def _attempt(session: Session, task: Task, selected: Selection, known: Known | N
     """The result with a plan by what is known of the graph; None: what its record says."""
     asked: DistanceOptions = task.options
     # Sums of vertices cannot do without the rest of a batch: the time is looked at between batches then.
-    listener = session.listener if asked.out is None else session.progress
+    listener = session.progress if asked.centralities else session.listener
     task, bits = _registers(session, task, asked) if asked.method == HYPERBALL else (task, 0)
     with session.engine(task, selected, needs_of(session.store, asked, bits), known, listener) as opened:
         engine: Any = opened
@@ -87,11 +92,14 @@ def _attempt(session: Session, task: Task, selected: Selection, known: Known | N
         session.complete(result, engine, selected)
         result.details.update(engine.details())
         result.seconds = counting.seconds
-        if asked.out is not None and not counting.interrupted:
+        if asked.centralities and not counting.interrupted:
             count, file = counting.count, asked.out
             assert count is not None, "what is written was counted"
-            session.write(result, "out", file, lambda: write_centralities(
-                engine, file, count.vertex_sums(), Meter(session.progress)))
+            if file is not None:
+                session.write(result, "out", file, lambda: write_centralities(
+                    engine, file, count.vertex_sums(), Meter(session.progress)))
+            if asked.keep:
+                result.closeness, result.harmonic = all_centralities(engine, count.vertex_sums())
         result.seconds = {"total": session.elapsed, **counting.seconds}
     if not result.complete:
         done = format_count(result.samples, "source") if result.runs is None else format_count(result.runs, "run")

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
+from ..plots import draw_bounds
 from ..shown import Shown, infinite
 from ..units import MemoryFigures
 
@@ -86,6 +87,8 @@ class Result(Shown, MemoryFigures):
     is None for a run on a GPU. not_written : a sentence for every file that was asked for and could not be written.
     directed, weighted : whether distances go along arcs, and are sums of weights. directions_dropped : whether the
     graph that was given is directed, some arc has no other one back, and distances are those without directions.
+    history : (seconds, lower, upper) each time that the bounds changed, of a run from Python; None: a bound is not
+    known.
     """
 
     shown: ClassVar[tuple[str, ...]] = (
@@ -127,6 +130,7 @@ class Result(Shown, MemoryFigures):
     weighted: bool = False
     directions_dropped: bool = False
     proof: Proof | None = field(default=None, repr=False, compare=False)
+    history: list[tuple[float, Any, Any]] = field(default_factory=list, repr=False, compare=False)
 
     def _fact(self, name: str) -> Any:
         """See Shown; an infinite diameter is no missing one."""
@@ -142,6 +146,28 @@ class Result(Shown, MemoryFigures):
             self.diameter = self.lower if self.connected else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dict with exactly these names, the proof left out, and memory_limit_exceeded; ready for JSON."""
-        named = {name: value for name, value in asdict(replace(self, proof=None)).items() if name != "proof"}
+        """Plain dict with exactly these names, the proof and the history left out, and memory_limit_exceeded; ready for
+        JSON."""
+        named = {name: value for name, value in asdict(replace(self, proof=None, history=[])).items()
+                 if name not in ("proof", "history")}
         return {**named, "memory_limit_exceeded": self.memory_limit_exceeded}
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the bounds on the diameter over the seconds of the run.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default None
+            Where to draw; None: new axes.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        InputError
+            Where matplotlib is not installed.
+        """
+        last = (self.seconds.get("total", 0.0), self.lower, self.upper)
+        return draw_bounds([*self.history, last], getattr(self, "estimate", None), ax)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ..by_vertex import ByVertex, Names, PathsTo, ValuesByVertex
 from ..decimals import Number
+from ..plots import draw_bars
 from ..shown import Shown, Words
 from ..units import MemoryFigures
 
 # Of each vertex, so never in what is printed.
-_ARRAYS = ("distances", "predecessors")
+_MOST_BARS = 32
+_ARRAYS = ("distances", "predecessors", "names")
 
 
 @dataclass(repr=False)
-class ShortestPaths(Shown, MemoryFigures):
+class ShortestPaths(ValuesByVertex, Shown, MemoryFigures):
     """Shortest paths from one vertex, in the ids of the user.
 
     method : that was used. weights : their dtype, None of a store without, whose edges have the length 1. weight :
@@ -27,8 +31,8 @@ class ShortestPaths(Shown, MemoryFigures):
     or a GPU's name. streamed : whether blocks were read as they were needed. distances : of the vertices in the order
     of the store, uint64, int64 or float64[n_vertices], the largest value or infinity without a path; of weights with
     decimals float64, each the float next to the distance; predecessors :
-    int64[n_vertices], -1 at the source and without a path; None unless they are kept. out : file of both. seconds :
-    wall seconds {total, load, search, tree, write}.
+    int64[n_vertices], -1 at the source and without a path; None unless they are kept; by_vertex() and paths have both
+    by the ids of the user. out : file of both. seconds : wall seconds {total, load, search, tree, write}.
     """
 
     shown: ClassVar[tuple[str, ...]] = (
@@ -66,6 +70,45 @@ class ShortestPaths(Shown, MemoryFigures):
     directions_dropped: bool = False
     distances: np.ndarray | None = None
     predecessors: np.ndarray | None = None
+    names: Names | None = field(default=None, repr=False, compare=False)
+
+    def by_vertex(self) -> ByVertex:
+        """The distance of every vertex that is reached by its id, with the column `predecessor`: the id of the vertex
+        before it, None at the source. Raises ValueError where none were kept."""
+        names, distances, before = self._kept()
+        known = [None if one < 0 else names[one] for one in before.tolist()]
+        return ByVertex(names, {"distance": distances, "predecessor": known}, self._reached(distances))
+
+    @property
+    def paths(self) -> PathsTo:
+        """A shortest path to every vertex that is reached, by its id: a list of ids that begins at the source. Raises
+        ValueError where none were kept."""
+        names, distances, before = self._kept()
+        return PathsTo(names, before, self._reached(distances))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw how many vertices are how far from the source, in 32 ranges where there are more distances; see
+        Result.plot."""
+        _, distances, _ = self._kept()
+        values = distances[self._reached(distances)].astype(np.float64)
+        numbers, counts = np.unique(values, return_counts=True)
+        width = None
+        if len(numbers) > _MOST_BARS:
+            counts, edges = np.histogram(values, _MOST_BARS)
+            numbers, width = edges[:-1], edges[1] - edges[0]
+        bars = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
+        return draw_bars(bars, ("distance", "vertices"), width, ax)
+
+    def _kept(self) -> tuple[Sequence[Any], np.ndarray, np.ndarray]:
+        """Names, distances and predecessors of all vertices. Raises ValueError."""
+        if self.distances is None or self.predecessors is None or self.names is None:
+            raise ValueError("this run has kept no distances: give keep=True")
+        return self.names(), self.distances, self.predecessors
+
+    @staticmethod
+    def _reached(distances: np.ndarray) -> np.ndarray:
+        """bool[n], vertices with a path."""
+        return np.isfinite(distances) if distances.dtype.kind == "f" else distances != np.iinfo(distances.dtype).max
 
     @property
     def weighted(self) -> bool:

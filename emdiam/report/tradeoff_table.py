@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..errors import EmdiamError
+from ..plots import draw_prices
 from ..tables import table_text
 from ..units import format_count, format_fine_seconds, format_size
 from .cells import CLUSTERS, ENDED, EXACT, Cell, CellRecord
@@ -77,6 +78,10 @@ class Tradeoff:
     def to_dict(self) -> dict[str, Any]:
         """Plain dict, ready for JSON."""
         return asdict(self)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the estimates over the seconds of their runs; see Result.plot."""
+        return draw_prices([row for row in self.rows if row["status"] == ENDED], self.diameter, ax)
 
 
 def bounds(records: Sequence[CellRecord]) -> tuple[int | None, int | None]:

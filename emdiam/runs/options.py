@@ -251,6 +251,7 @@ _ROWS = (
     Option("center", FLAG, "Only the centre of the largest component, and its radius."),
     Option("what", default="all", weights=("ecc",), idle=("all",)),
     Option("keep", ON, arcs=("ecc",), weights=("ecc",), both=("ecc",)),
+    Option("keep", FLAG, of="distances"),
     # Of distances.
     Option("sample", COUNT, "Count from K vertices, drawn at random; from all, if there are no more. [default: 1024]",
            "K", arcs=("distances",)),
@@ -437,7 +438,7 @@ FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "convert": _with("convert", "weight progress", "allow_negative"),
     "approximate": _with("approx", "gap direction weight columns progress"),
     "eccentricities": _with("ecc", "what direction seed keep weight columns progress", "radius", "center"),
-    "distances": _with("distances", "weight weighted columns progress"),
+    "distances": _with("distances", "keep weight weighted columns progress"),
     "shortest_paths": _with("sssp", "weight columns keep scratch progress", "source"),
     "all_pairs": _with("apsp", "weight columns scratch progress", "device"),
     "profile": ("info", ("sample", "seed", "time_limit", "memory", "threads", "scratch", "columns", "progress")),

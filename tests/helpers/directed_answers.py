@@ -30,7 +30,7 @@ def check_eccentricities(result: DirectedEccentricities, matrix: np.ndarray) -> 
     """Of a run that keeps them."""
     want = (matrix.T if result.direction == "in" else matrix).max(axis=1)
     assert result.exact and not result.unresolved and result.by_vertex() == dict(enumerate(want.tolist()))
-    assert result.histogram == {str(value): count for value, count in sorted(Counter(want.tolist()).items())}
+    assert result.histogram == dict(sorted(Counter(want.tolist()).items()))
     assert result.periphery is not None
     assert result.periphery.ids == np.flatnonzero(want == want.max()).tolist()
     strong = matrix.min() >= 0

@@ -15,8 +15,7 @@ import numpy as np
 
 from ...errors import InputError
 from ...histogram import histogram
-from ..eccentricity.bounds import MOST_IDS
-from ..eccentricity.result import EccentricityResult, VertexSet
+from ..eccentricity.result import EccentricityResult, VertexSet, most_ids
 from ..run import Best
 from .method import DirectedMethod, DirectedOptions
 from .result import DirectedResult
@@ -95,7 +94,7 @@ class Eccentricities(Apsp):
 
     def told(self, result: DirectedResult, keep: bool = False) -> DirectedEccentricities:
         """The result with what is known of all vertices; keep : with their ids and bounds too."""
-        known = self.values[self.values >= 0]
+        known, most = self.values[self.values >= 0], most_ids(keep)
         counts, width = histogram(np.bincount(known))
         more: dict[str, Any] = {"histogram": counts, "histogram_width": width,
                                 "unresolved": self.n - len(known), "direction": "in" if self.back else "out",
@@ -105,16 +104,16 @@ class Eccentricities(Apsp):
             more["lower_bounds"] = np.maximum(self.values, 0).astype(np.uint32)
             more["upper_bounds"] = np.where(self.values < 0, self.n - 1, self.values).astype(np.uint32)
         if result.exact:
-            more["periphery"] = self._vertices(int(self.values.max()))
+            more["periphery"] = self._vertices(int(self.values.max()), most)
         if result.exact and result.strongly_connected:
             more["radius"] = int(self.values.min())
-            more["center"] = self._vertices(more["radius"])
+            more["center"] = self._vertices(more["radius"], most)
         given = {one.name: getattr(result, one.name) for one in fields(DirectedResult)}
         return DirectedEccentricities(**given, **more)
 
-    def _vertices(self, value: int) -> VertexSet:
+    def _vertices(self, value: int, most: int | None) -> VertexSet:
         ids = np.flatnonzero(self.values == value)
-        return VertexSet(len(ids), list(self.metric.store.user_ids(ids[:MOST_IDS])))
+        return VertexSet(len(ids), list(self.metric.store.user_ids(ids[:most])))
 
 
 class EccentricitiesIn(Eccentricities):

@@ -25,8 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...jit import kernel
-from ..eccentricity.bounds import MOST_IDS
-from ..eccentricity.result import VertexSet
+from ..eccentricity.result import VertexSet, most_ids
 from ..weighted.bounds import NEVER
 from ..weighted.eccentricities import histogram
 from .apsp import DirectedEccentricities, DirectionOptions
@@ -142,7 +141,7 @@ class BoundedEccentricities(DirectedMethod):
 
     def described(self, result: DirectedResult, keep: bool = False) -> WeightedArcEccentricities:
         """The result with what is known of all vertices; keep : with their ids and bounds too."""
-        units, (lower, upper) = self.metric.units, self.intervals()
+        units, (lower, upper), most = self.metric.units, self.intervals(), most_ids(keep)
         proved = lower == upper
         counts, width = histogram(lower[proved], units)
         more: dict[str, Any] = {
@@ -152,16 +151,16 @@ class BoundedEccentricities(DirectedMethod):
             more |= {"ids": list(self.metric.store.user_ids(np.arange(self.n))), "lower_bounds": units.lengths(lower),
                      "upper_bounds": units.lengths(upper)}
         if proved.all():
-            more["periphery"] = self._vertices(int(lower.max()))
+            more["periphery"] = self._vertices(int(lower.max()), most)
             if result.strongly_connected:
                 more["radius"] = units.length(int(lower.min()))
-                more["center"] = self._vertices(int(lower.min()))
+                more["center"] = self._vertices(int(lower.min()), most)
         result.exact = result.exact and bool(proved.all())
         return WeightedArcEccentricities(**{one.name: getattr(result, one.name) for one in fields(result)}, **more)
 
-    def _vertices(self, value: int) -> VertexSet:
+    def _vertices(self, value: int, most: int | None) -> VertexSet:
         ids = np.flatnonzero(self.lower == value)
-        return VertexSet(len(ids), list(self.metric.store.user_ids(ids[:MOST_IDS])))
+        return VertexSet(len(ids), list(self.metric.store.user_ids(ids[:most])))
 
 
 @kernel(allocates=False)

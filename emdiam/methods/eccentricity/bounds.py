@@ -119,15 +119,12 @@ class Bounds:
         return EccentricityProof(np.array(self.sources, np.int64), np.array(self.eccentricities, np.int64), *self._by)
 
 
-# Vertices of a set that are named in the answer.
-MOST_IDS = 1000
-
-
 class Summary:
-    """Of one run. center, periphery : None where they are not known. centre : a vertex of the centre, -1 : unknown."""
+    """Of one run. center, periphery : None where they are not known, with so many vertices `most` named; None: all.
+    centre : a vertex of the centre, -1 : unknown."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, most: int | None) -> None:
+        self._store, self._most = store, store.n_vertices if most is None else most
         self.center: VertexSet | None = None
         self.periphery: VertexSet | None = None
         self.centre = -1
@@ -140,7 +137,7 @@ class Summary:
         for start, lower, upper in bounds.pieces():
             for value, ids in sets.items():
                 here = np.flatnonzero((lower[:most] == value) & (upper[:most] == value)) + start
-                room = MOST_IDS - sum(map(len, ids))
+                room = self._most - sum(map(len, ids))
                 ids.append(here[:room])
                 sizes[value] += len(here)
             if most is not None:

@@ -42,7 +42,7 @@ from ..witness import REPORT
 from .bounds import Bounds, Summary, count_eccentricities
 from .by_pairs import MOST_PAIRS, PAIR_BYTES, ByPairs
 from .output import write_table
-from .result import MOST_ANEW, EccentricityResult
+from .result import MOST_ANEW, NAME_BYTES, EccentricityResult, most_ids
 
 ALL, RADIUS, CENTER = "all", "radius", "center"
 # Sources of a batch with distances, and the eccentricity up to which they share most of what they read.
@@ -89,7 +89,7 @@ class AllEccentricities(ExactMethod):
     def __init__(self, metric: HopMetric, options: EccentricityOptions) -> None:
         super().__init__(metric, options)
         self.bounds: Bounds | None = None
-        self.summary = Summary(self.engine.store)
+        self.summary = Summary(self.engine.store, most_ids(self.options.keep))
         self.radius = self.upper_here  # of the component at hand: the smallest eccentricity so far
         self.centre = 0
         self.radius_largest: int | None = None  # once it is proved
@@ -459,10 +459,10 @@ class AllEccentricities(ExactMethod):
 def _phases(store: Store, options: EccentricityOptions) -> tuple[Phase, ...]:
     """Two bounds, and the distances at hand."""
     n, of_proof = store.n_vertices, 8 * store.n_vertices if options.provers else 0
-    kept = 2 * n if options.keep else 0
+    kept, names = (2 * n, NAME_BYTES * n) if options.keep else (0, 0)
 
     def state(column: int) -> int:
-        return 2 * n * column + distance_bytes(store, column) + of_proof + kept * column
+        return 2 * n * column + distance_bytes(store, column) + of_proof + kept * column + names
 
     return traversal_phases(store, state, keeps_labels=True)
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ...by_vertex import ByVertex, ValuesByVertex
+from ...decimals import Number
+from ...histogram import with_texts
+from ...plots import bars_svg, draw_bars
 from ...shown import Shown
 from ..result import Result
 
@@ -19,15 +23,61 @@ _OF_VERTICES = ("ids", "lower_bounds", "upper_bounds", "eccentricity_proof", "tr
 MOST_ANEW = 1024
 
 
-@dataclass(repr=False)
-class VertexSet(Shown):
-    """Vertices of the largest component. size : how many. ids : the first 1,000 of them, in the user's ids, by the
-    order of the store."""
+# Vertices of a set that are named in the answer, and that a result without all eccentricities knows.
+MOST_IDS = 1000
+# Of a vertex that has a name in a result: an int or a string of Python, and its place.
+NAME_BYTES = 64
+
+
+def most_ids(keep: bool) -> int | None:
+    """How many vertices of a set are named; None: all."""
+    return None if keep else MOST_IDS
+
+
+@dataclass(repr=False, eq=False)
+class VertexSet(Shown, Sequence[Any]):
+    """Vertices of the largest component: a sequence of them in the user's ids, by the order of the store.
+
+    size : how many there are. ids : all of them where the run has kept the eccentricities, else the first 1,000; to ask
+    for another one raises ValueError then."""
 
     shown: ClassVar[tuple[str, ...]] = ("size", "ids")
 
     size: int = 0
     ids: list[Any] = field(default_factory=list)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it has the same vertices in the same order as another set, or a list."""
+        if isinstance(other, VertexSet):
+            return (self.size, self.ids) == (other.size, other.ids)
+        return isinstance(other, list) and (self.size, self.ids) == (len(other), other)
+
+    __hash__ = None  # type: ignore[assignment]  # as lists
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from self.ids
+        self._check_whole()
+
+    def __getitem__(self, place: Any) -> Any:
+        """The vertex at a place, or a list of those of a slice."""
+        places = range(self.size)[place]
+        last = places if isinstance(places, int) else max(places, default=-1)
+        if last >= len(self.ids):
+            self._check_whole()
+        return self.ids[places] if isinstance(places, int) else [self.ids[one] for one in places]
+
+    def __contains__(self, vertex: object) -> bool:
+        if vertex in self.ids:
+            return True
+        self._check_whole()
+        return False
+
+    def _check_whole(self) -> None:
+        if self.size > len(self.ids):
+            raise ValueError(f"only the first {len(self.ids):,} of {self.size:,} vertices are known: give keep=True")
 
 
 @dataclass
@@ -45,7 +95,7 @@ class EccentricityProof:
 
 
 @dataclass(repr=False)
-class EccentricityResult(Result):
+class EccentricityResult(ValuesByVertex, Result):
     """All eccentricities, each within its component; what all runs tell is as in Result.
 
     radius : of the component with the most vertices; None while not proved. center, periphery : vertices of that
@@ -66,7 +116,7 @@ class EccentricityResult(Result):
     radius: int | None = None
     center: VertexSet | None = None
     periphery: VertexSet | None = None
-    histogram: dict[str, int] = field(default_factory=dict)
+    histogram: dict[Number, int] = field(default_factory=dict)
     histogram_width: int | float | None = None
     unresolved: int = 0
     sources: int = 0
@@ -83,14 +133,43 @@ class EccentricityResult(Result):
         plain = copy(self)
         for name in _OF_VERTICES:
             setattr(plain, name, None)
-        return {name: value for name, value in Result.to_dict(plain).items() if name not in _OF_VERTICES}
+        plain.center, plain.periphery = (
+            None if some is None else VertexSet(some.size, some.ids[:MOST_IDS])
+            for some in (self.center, self.periphery))
+        named = {name: value for name, value in Result.to_dict(plain).items() if name not in _OF_VERTICES}
+        return {**named, "histogram": with_texts(self.histogram)}
 
-    def by_vertex(self) -> dict[Any, int]:
-        """The eccentricity of every vertex whose is proved, by its id. Raises ValueError where none were kept."""
+    def by_vertex(self) -> ByVertex:
+        """The eccentricity of every vertex whose is proved, by its id, and where some are not, bounds of all as the
+        columns `lower` and `upper`. Raises ValueError where none were kept."""
         if self.ids is None or self.lower_bounds is None or self.upper_bounds is None:
             raise ValueError("this run has kept no eccentricities: give keep=True")
-        bounds = zip(self.ids, self.lower_bounds.tolist(), self.upper_bounds.tolist(), strict=True)
-        return {name: lower for name, lower, upper in bounds if lower == upper}
+        lower, upper = self.lower_bounds, self.upper_bounds
+        proved = lower == upper
+        bounds = {} if proved.all() else {"lower": lower, "upper": upper}
+        return ByVertex(self.ids, {"eccentricity": lower, **bounds}, proved)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw how many vertices have each eccentricity.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default None
+            Where to draw; None: new axes.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        InputError
+            Where matplotlib is not installed.
+        """
+        return draw_bars(self.histogram, ("eccentricity", "vertices"), self.histogram_width, ax)
+
+    def _picture(self) -> str:
+        return bars_svg(self.histogram, "vertices by eccentricity")
 
     def rename(self, name: Callable[[Any], Any]) -> None:
         """Put the caller's names in place of ids."""

@@ -21,10 +21,9 @@ from ...decimals import Number
 from ...errors import EmdiamError
 from ...paths.rows import unreached
 from ...store.store import Store
-from ..eccentricity.bounds import MOST_IDS
 from ..eccentricity.eccentricities import ALL, CENTER, RADIUS, EccentricityOptions
 from ..eccentricity.output import in_pieces, write_table
-from ..eccentricity.result import VertexSet
+from ..eccentricity.result import VertexSet, most_ids
 from ..result import Witness
 from ..witness import REPORT
 from .bounds import NEVER, least_open
@@ -134,7 +133,8 @@ class EccentricitySearch(WeightedSearch):
         lower, upper = self.intervals()
         proved = lower == upper
         counts, width = histogram(lower[proved], units) if self.what == ALL else ({}, None)
-        largest = of_largest(lower, upper, np.flatnonzero(self.parts.component == self.parts.largest), units, store)
+        largest = of_largest(lower, upper, np.flatnonzero(self.parts.component == self.parts.largest), units, store,
+                             most_ids(self.options.keep))
         for name, needs in (("center", (ALL, CENTER)), ("periphery", (ALL,))):
             if self.what not in needs:
                 largest[name] = None
@@ -158,24 +158,24 @@ class EccentricitySearch(WeightedSearch):
                     lambda ids: self.parts.roots[self.parts.component[ids]], intervals=not (lower == upper).all())
 
 
-def histogram(values: np.ndarray, units: Units) -> tuple[dict[str, int], Any]:
+def histogram(values: np.ndarray, units: Units) -> tuple[dict[Number, int], Any]:
     """Counts by eccentricity, ascending, and the width of ranges. values : int64[k], in units."""
     different, counts = np.unique(values, return_counts=True)
     if len(different) <= MOST_RANGES:
         names = [units.length(one) for one in different.tolist()]
-        return {_text(name): count for name, count in zip(names, counts.tolist(), strict=True)}, None
+        return dict(zip(names, counts.tolist(), strict=True)), None
     if units.whole:
         step = round_width(int(different[-1]) - int(different[0]), True)
         ranges, first = np.unique(different // step, return_index=True)
         sums = np.add.reduceat(counts, first).tolist()
-        return {_text(units.length(one * step)): count for one, count in zip(ranges.tolist(), sums, strict=True)
+        return {units.length(one * step): count for one, count in zip(ranges.tolist(), sums, strict=True)
                 }, units.length(step)
     lengths = units.lengths(different)
     width = round_width(float(lengths[-1]) - float(lengths[0]), False)
     number = np.floor_divide(lengths, width).astype(np.int64)
     ranges, first = np.unique(number, return_index=True)
     sums = np.add.reduceat(counts, first).tolist()
-    return {_text(one * width): count for one, count in zip(ranges.tolist(), sums, strict=True)}, width
+    return {float(f"{one * width:.15g}"): count for one, count in zip(ranges.tolist(), sums, strict=True)}, width
 
 
 def round_width(span: float, whole: bool) -> Any:
@@ -189,15 +189,10 @@ def round_width(span: float, whole: bool) -> Any:
     return step * 10**power if power >= 0 else step / 10**-power
 
 
-def _text(length: Number) -> str:
-    """A number as a key: whole ones without a point, floats with as many digits as are needed, 15 at most."""
-    return f"{length:.15g}" if isinstance(length, float) else str(length)
-
-
-def of_largest(lower: np.ndarray, upper: np.ndarray, vertices: np.ndarray, units: Units, store: Store) -> dict[
-        str, Any]:
+def of_largest(lower: np.ndarray, upper: np.ndarray, vertices: np.ndarray, units: Units, store: Store,
+               most: int | None) -> dict[str, Any]:
     """radius, center and periphery of the component of these vertices (int64[k], ascending), None where not proved.
-    lower, upper : bounds on all eccentricities, in units."""
+    lower, upper : bounds on all eccentricities, in units. most : vertices that are named; None: all."""
     lower, upper = lower[vertices], upper[vertices]
     is_open = lower < upper
     radius, diameter = int(lower.min()), int(upper.max())
@@ -205,7 +200,7 @@ def of_largest(lower: np.ndarray, upper: np.ndarray, vertices: np.ndarray, units
 
     def those(value: int) -> VertexSet:
         here = vertices[~is_open & (lower == value)]
-        return VertexSet(len(here), list(store.user_ids(here[:MOST_IDS])))
+        return VertexSet(len(here), list(store.user_ids(here[:most])))
 
     ends = int(lower.max()) == diameter and not (is_open & (upper == diameter)).any()
     return {"radius": units.length(radius) if known else None,

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ...by_vertex import library
 from ...decimals import Number
 from ...durable import remove_folder, sync_path
 from ...errors import InputError, StoreError
@@ -287,6 +288,19 @@ class AllPairs(Shown, MemoryFigures):
     weight: str | None = None
     distances: np.ndarray | None = None
     ids: list[Any] | None = None
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame of the distances with the ids of the user as index and columns, infinity without a path.
+        All of it is in memory. Raises InputError without pandas."""
+        pd, ids = library("pandas"), self.ids
+        matrix = self.distances
+        if matrix is None or ids is None:
+            stored = self.open()
+            matrix, ids = np.asarray(stored.distances[...]), stored.ids
+        if self.unreachable is not None and self.unreachable_pairs:
+            matrix = np.where(matrix == self.unreachable, np.inf, matrix)
+        names = pd.Index(list(ids), tupleize_cols=False)
+        return pd.DataFrame(matrix, index=names, columns=names)
 
     def open(self) -> DistanceMatrix:
         """The matrix that was written. Raises InputError where none was, StoreError where it is not there any more."""

@@ -132,8 +132,8 @@ def test_a_run_on_disk(tmp_path: Path) -> None:
 
 def test_histogram() -> None:
     """Each number alone while they are few, then round ranges."""
-    assert histogram(np.array([3, 1, 3]), Units()) == ({"1": 1, "3": 2}, None)
-    assert histogram(np.array([3, 1, 3]), Units(-1, False)) == ({"0.5": 1, "1.5": 2}, None)
+    assert histogram(np.array([3, 1, 3]), Units()) == ({1: 1, 3: 2}, None)
+    assert histogram(np.array([3, 1, 3]), Units(-1, False)) == ({0.5: 1, 1.5: 2}, None)
     assert histogram(np.empty(0, np.int64), Units()) == ({}, None)
     values = np.random.default_rng(3).integers(10**6, 10**7, 5000)
     for units, share in ((Units(), 1), (Units(-4, False), 16)):
