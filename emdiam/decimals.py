@@ -8,24 +8,35 @@ them are in decimal_kernels.py.
 
 from __future__ import annotations
 
-from decimal import Context, Decimal
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    from decimal import Context, Decimal
+
     import numpy.typing as npt
 
 MOST_PLACES = 9
-# Sums of whole numbers have more digits than the default context of `decimal` keeps; floats have up to 1,100.
-_CONTEXT = Context(prec=1200)
 _EXACT = 1 << 53
 
-Number = int | float | Decimal
+# Most numbers are ints, so that the module `decimal` is imported where one is none.
+Number: TypeAlias = "int | float | Decimal"
+
+
+@cache
+def _context() -> Context:
+    """Sums of whole numbers have more digits than the default context of `decimal` keeps; floats have up to 1,100."""
+    from decimal import Context
+
+    return Context(prec=1200)
 
 
 def in_units(value: Number, places: int) -> int | None:
     """A finite number, floats by their decimals, in 10^-places, exactly, however large; None where it is no whole
     number of them."""
-    exact = Decimal(repr(value) if isinstance(value, float) else value).scaleb(places, _CONTEXT)
+    from decimal import Decimal
+
+    exact = Decimal(repr(value) if isinstance(value, float) else value).scaleb(places, _context())
     return int(exact) if exact == exact.to_integral_value() else None
 
 
@@ -34,7 +45,9 @@ def number(units: int, places: int) -> Number:
     Decimal where float64 has none."""
     if not places:
         return units
-    exact = Decimal(units).scaleb(-places, _CONTEXT)
+    from decimal import Decimal
+
+    exact = Decimal(units).scaleb(-places, _context())
     near = units / 10**places
     return near if Decimal(repr(near)) == exact else exact
 
@@ -53,6 +66,8 @@ def numbers(units: npt.NDArray[Any], places: int) -> npt.NDArray[Any]:
 def agreed(lower: Number, upper: Number) -> str:
     """The digits behind the point up to which the ends of an interval are the same, and "..."; "" where the numbers
     before it differ already."""
+    from decimal import Decimal
+
     ends = [f"{Decimal(str(one)):f}" for one in (lower, upper)]
     wholes, fractions = zip(*(one.partition(".")[::2] for one in ends), strict=True)
     if wholes[0] != wholes[1]:

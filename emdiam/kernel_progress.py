@@ -9,18 +9,20 @@ LAST in the folder of compiled kernels has its kernels, by module and file, and 
 from __future__ import annotations
 
 import json
-import logging
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .units import format_seconds
 
+if TYPE_CHECKING:
+    from logging import Logger
+
 LAST = "last"
-_LOG = logging.getLogger("emdiam")
+_INFO = 20  # logging.INFO
 # Of this process: the command line has names of commands.
 purpose = "python"
 
@@ -37,7 +39,7 @@ def sentence(done: int, total: int | None, left: float | None) -> str:
 def told(done: int, total: int | None, left: float | None) -> Iterator[None]:
     """Around the compiling of one kernel, after `done` others. The record of the log has `kernels`, done and total."""
     text = sentence(done, total, left)
-    _LOG.info(text, extra={"kernels": (done, total)})
+    _log().info(text, extra={"kernels": (done, total)})
     stream = None if _is_heard() else _interactive()
     if stream is not None:
         stream.write(f"\r{text}")
@@ -52,8 +54,15 @@ def told(done: int, total: int | None, left: float | None) -> Iterator[None]:
 
 def _is_heard() -> bool:
     """Whether the program has said what becomes of what this package logs, or shows what any logs."""
-    return _LOG.level != logging.NOTSET or bool(_LOG.handlers) or (_LOG.isEnabledFor(logging.INFO)
-                                                                   and _LOG.hasHandlers())
+    log = _log()
+    return bool(log.level or log.handlers) or (log.isEnabledFor(_INFO) and log.hasHandlers())
+
+
+def _log() -> Logger:
+    """The logger of this package. Its module takes time to import."""
+    from logging import getLogger
+
+    return getLogger("emdiam")
 
 
 def _interactive() -> Any:

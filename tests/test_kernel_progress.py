@@ -55,7 +55,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> logging.Logger:
     """The logger as a program finds it that has said nothing of logging: those of tests have handlers."""
     logger = logging.Logger("emdiam")
     logger.parent = logging.RootLogger(logging.WARNING)
-    monkeypatch.setattr(kernel_progress, "_LOG", logger)
+    monkeypatch.setattr(kernel_progress, "_log", lambda: logger)
     return logger
 
 

@@ -9,7 +9,6 @@ importing rich, say the same of a phase as the terminal.
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import threading
@@ -206,6 +205,8 @@ def listening(given: Mapping[str, Any]) -> Iterator[Listener]:
 def _messages(quiet: bool, view: Listener, interval: float) -> Iterator[None]:
     """Within it, what the library's logger says goes to standard error. That kernels are compiled is said of the first,
     and then after so many seconds; a view on a terminal has all of them as a phase."""
+    import logging
+
     spoken = [-interval]
 
     class Lines(logging.Handler):

@@ -44,8 +44,6 @@ _MALLOC = (
 _MANY_FILES = 1 << 20
 # Place of the time at which a process has begun behind its name in /proc/self/stat, in ticks since the system's start.
 _START_TIME = 19
-# New objects after which Python looks for cycles of garbage.
-_NEW_OBJECTS = 10_000
 
 
 def settle_malloc() -> None:
@@ -85,11 +83,9 @@ def process_seconds() -> float | None:
 
 def settle_start() -> None:
     """Spend less before the work begins, where the user has not said otherwise. numpy's BLAS, which nothing here calls,
-    would start a thread a core when it is imported (15 ms of CPU). And imports make 50,000 objects that stay: Python
-    would look through them for cycles of garbage after every 700 (20 ms).
+    would start a thread a core when it is imported (15 ms of CPU).
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    gc.set_threshold(_NEW_OBJECTS)
 
 
 def spare_the_end() -> None:

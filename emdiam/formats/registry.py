@@ -10,10 +10,9 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..errors import InputError, no_such, redacted
 from ..units import format_count
@@ -29,8 +28,7 @@ HEADERS = ("auto", "none", "counts", "names")
 """What the first line of a text may be said to be: an edge (none), counts of vertices and edges, or names."""
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """One input format.
 
     reader : "module:class" below emdiam.formats that reads it. suffixes : those that settle the format where the

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from .run import MethodRun
 
 
-# Wall seconds that a probe may take (runs/probe.py), unless told otherwise.
-PROBE_SECONDS = 10.0
-
-
 @dataclass(frozen=True)
 class Limits:
     """When an answer is good enough, and when there is no more time.

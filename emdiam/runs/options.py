@@ -7,13 +7,11 @@ signatures of the functions of api.py are made of this table. It imports no libr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import closest
 from ..formats.registry import FORMATS, HEADERS
-from ..methods.definition import PROBE_SECONDS
 from ..units import available_cores, parse_count, parse_duration, parse_length, parse_size
 from .registry import ALL, APPROXIMATIONS, EXACT, METHODS
 
@@ -39,6 +37,7 @@ CODECS = ("lz4", "pcodec", "none")
 DIRECTIONS = ("work", "beamer", "paper")
 ORDERS = ("natural", "degree", "bfs", "cluster")
 AUTO, NEVER, ALWAYS = REORDER = ("auto", "never", "always")
+PROBE_SECONDS = 10.0  # wall seconds that a probe may take, unless told otherwise
 QUEUE = "queue"  # the variant of BFS that the processors have by name
 _, RAM, DISK = STATES = (AUTO, "ram", "disk")  # where vertex state may be
 SEARCHES = ("auto", "dijkstra", "bellman-ford", "frontier-bellman-ford", "delta-stepping", "sorted-buckets", "near-far",
@@ -58,8 +57,7 @@ _ARCS, _WEIGHTS, _BOTH = ("exact", "ecc", "distances"), ("exact", "approx", "ecc
 PATHS, KEPT = ("sssp", "apsp"), ("weighted", "directed")
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(NamedTuple):
     """An option of commands, and a keyword of functions.
 
     Parameters

@@ -33,7 +33,6 @@ from ..engine.cpu import LocalEngine, open_cpu_engine
 from ..engine.interface import Engine, Traversal, max_degree_vertex
 from ..engine.needs import Needs, traversal_phases
 from ..errors import BudgetError, MoreMemoryError, StoppedEarly
-from ..methods.definition import PROBE_SECONDS
 from ..methods.forecast import BALL_ROUNDS, Probe
 from ..methods.result import Result
 from ..progress import Listener, TimeOver, timed, until
@@ -45,6 +44,7 @@ from ..traverse.triangles import triangle_bytes
 from ..units import peak_rss_bytes
 from .locality import BfsReads, Locality
 from .opening import needs_of
+from .options import PROBE_SECONDS
 from .task import Task, execute, make_task, shared_fields, task_of
 
 _PIECE, _LEVEL_BITS = 1 << 17, 16

@@ -7,12 +7,14 @@ here. Its module is imported when the method is used: importing this brings neit
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import InputError, closest, no_such
-from ..methods.definition import Method, MethodOptions
+
+if TYPE_CHECKING:
+    from ..methods.definition import Method, MethodOptions
 
 # Options that are not a method's own, in what is said of one that it has not.
 _SHARED = ("path_file", "components", "limits", "scratch", "known_diameter")
@@ -20,8 +22,7 @@ _SHARED = ("path_file", "components", "limits", "scratch", "known_diameter")
 _OF_EXACT = ("path_file", "components")
 
 
-@dataclass(frozen=True)
-class MethodRow:
+class MethodRow(NamedTuple):
     """A method. name : as commands take it. family : "exact", "approx" or "ecc". summary : half a sentence."""
 
     name: str

@@ -13,17 +13,19 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import StoreError
-from .array_reader import ShardedArray, pieces
+from .array_reader import OFFSET_CHUNKS, ShardedArray, pieces
 from .codec import file_fault
 from .store import Store
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 RUN_ARCS = 1 << 17
 
@@ -106,6 +108,8 @@ def scan_arcs(store: Store, threads: int, work: Work, tick: Tick | None = None, 
     were handed out. n_chunks : most of a run; None: those of RUN_ARCS. The first error, of reading or of `work`, ends
     the scan. Raises StoreError.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     pending: deque[Future[None]] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix="scan") as pool:
         try:
@@ -158,9 +162,6 @@ def scan_bytes(store: Store, threads: int) -> int:
     return (threads + 2) * arcs * (3 * store.id_dtype.itemsize + 24) + 8 * chunk * 8 * 4
 
 
-_PIECE_CHUNKS = 4
-
-
 @dataclass
 class DegreeCounts:
     """Counts over all vertices. histogram : int64[65], entry 0 the vertices of degree 0, entry k
@@ -199,7 +200,7 @@ def offset_pieces(indptr: ShardedArray) -> Iterator[np.ndarray]:
     """Row offsets in order as int64[k + 1] pieces, each beginning with the last value of the one
     before it. Raises StoreError if they are not monotone from 0."""
     last, done = 0, 0
-    for values in pieces(indptr, _PIECE_CHUNKS):
+    for values in pieces(indptr, OFFSET_CHUNKS):
         piece = np.concatenate((np.array([last]), values))
         if np.any(piece[1:] < piece[:-1]) or (done == 0 and piece[1] != 0):
             shard = indptr.shard_name(done // indptr.chunk_items // indptr.shard_chunks)

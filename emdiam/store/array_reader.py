@@ -24,6 +24,9 @@ from .metadata import ArrayMeta
 _PAGE = 4096
 # Decoded bytes that read_slice asks for in one fetch, at least one chunk.
 _FETCH_BYTES = 4 << 20
+# Of row offsets that are looked at together: a chunk stays in the processor's cache, and malloc has room for what is
+# computed of it where the last one was.
+OFFSET_CHUNKS = 1
 
 
 class ShardedArray(ABC):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -84,8 +83,7 @@ def _damaged(what: str, why: str, place: str | Path) -> StoreError:
     return StoreError(f"the {what} is damaged ({why})", path=place, remedy=_AGAIN)
 
 
-@dataclass(frozen=True)
-class ArrayMeta:
+class ArrayMeta(NamedTuple):
     """dtype, length (items), chunk_items, shard_chunks (chunks a shard) of a one-dimensional sharded array."""
 
     dtype: np.dtype[Any]
@@ -94,8 +92,7 @@ class ArrayMeta:
     shard_chunks: int
 
 
-@dataclass(frozen=True)
-class ExpectedArray:
+class ExpectedArray(NamedTuple):
     """name, chunk_items and length (None: any) of an array of one of `dtypes`."""
 
     name: str

@@ -13,11 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import StoreError
-from ..store.array_reader import pieces
+from ..store.array_reader import OFFSET_CHUNKS, pieces
 from ..store.store import Store
 from .offsets import GROUP, Offsets, Zeros, build_offsets, offsets_bytes, row_starts
-
-_PIECE_CHUNKS = 4
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ class BlockTable:
 def table_bytes(store: Store, building: bool = True) -> int:
     """Upper bound of the bytes of a BlockTable and of the RowCheck beside it, and of building it."""
     n, m, block_ids = store.n_vertices, store.n_arcs, store.indices.chunk_items
-    buffers = _PIECE_CHUNKS * block_ids * 8 * 4 if building else 0
+    buffers = OFFSET_CHUNKS * block_ids * 8 * 4 if building else 0
     return offsets_bytes(n, m, store.record.max_degree) + 33 * (m // block_ids + 2) + n // 8 + buffers
 
 
@@ -75,7 +73,7 @@ def build_block_table(
         words[-1] = 0xFFFFFFFFFFFFFFFF << n % GROUP & 0xFFFFFFFFFFFFFFFF
     builder = _Pass(first_vertex, words, shift, m, first)
     try:
-        values = pieces(store.indptr, _PIECE_CHUNKS, first, stop + 1)
+        values = pieces(store.indptr, OFFSET_CHUNKS, first, stop + 1)
         offsets = build_offsets(n, builder.observe(values), (first, stop), zeros)
     except ValueError as error:
         raise _invalid(store, error) from None

@@ -14,12 +14,13 @@ from tests.helpers.waiting import PATIENCE
 # Other packages, and modules of the standard library and of this package, that take long or are of few runs.
 HEAVY = frozenset(
     "numba llvmlite numpy scipy pandas polars networkx matplotlib rich jinja2 tabulate psutil dask distributed"
-    " pyarrow zarr numcodecs crc32c asyncio importlib.metadata emdiam.numba_private emdiam.external.engine"
-    " emdiam.gpu.engine emdiam.gpu.device emdiam.dask.engine".split())
-KERNELS = {"numpy", "llvmlite"}
+    " pyarrow zarr numcodecs crc32c asyncio importlib.metadata logging decimal concurrent.futures emdiam.numba_private"
+    " emdiam.external.engine emdiam.gpu.engine emdiam.gpu.device emdiam.dask.engine".split())
+RUN = {"logging", "decimal", "concurrent.futures"}
+KERNELS = {"numpy", "llvmlite", *RUN}
 TABLE, PLANS = {"tabulate", "importlib.metadata"}, {"emdiam.external.engine"}
 METADATA = {"zarr", "numcodecs", "asyncio", "importlib.metadata"}
-STORE = {"numpy", *METADATA}
+STORE = {"numpy", *METADATA, *RUN}
 # What commands may import of it, by their beginnings, the first that fits: never numba.
 ALLOWED = {
     "--version": set[str](), "info": {"numpy"}, "exact": KERNELS, "approx": {*KERNELS, *PLANS}, "verify": KERNELS,
