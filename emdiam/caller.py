@@ -140,6 +140,8 @@ def as_store(
                              progress=until(means.deadline, progress))
     labels: Sequence[Any] | None = getattr(source, "labels", None)
     if means.alone and _is_small(source):
+        if means.scratch is not None:
+            check_scratch(folder)
         with _in_time():
             store = graph_in_memory(source, folder, options)
         yield store, _origin(labels, store.record, begin)

@@ -46,6 +46,16 @@ for rank in ranks:
 print(compiled_kernels(), "numba" in sys.modules)
 """
 
+# What two of these kinds give, and how many were compiled.
+TWO_RANKS = """
+import sys
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+import kernels
+from emdiam.jit import compiled_kernels
+print(kernels.rank(np.zeros(1)), kernels.rank(np.zeros((1, 1))), compiled_kernels())
+"""
+
 
 @kernel
 def same(value):
@@ -227,6 +237,26 @@ def test_processes_that_start_at_once_on_an_empty_cache(tmp_path: Path) -> None:
     again = subprocess.run([*command, "9"], env=environment, capture_output=True, text=True, timeout=PATIENCE)
     assert again.stdout == "0 False\n", again.stderr
     assert len(objects(tmp_path / "cache")) == len([*(tmp_path / "cache").rglob("*.*")]) == 12
+
+
+def test_two_versions_side_by_side(tmp_path: Path) -> None:
+    """Each has its own answers and its own objects in one folder, at once and by turns."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    versions = {"old": "values.ndim", "new": "values.ndim + 70"}
+    for name, result in versions.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "kernels.py").write_text(KERNELS.replace("values.ndim", result))
+
+    def begun(name: str) -> subprocess.Popen[str]:
+        return subprocess.Popen([sys.executable, "-c", TWO_RANKS, str(tmp_path / name)], env=environment, text=True,
+                                stdout=subprocess.PIPE)
+
+    for n_compiled in (2, 0):
+        running = {name: begun(name) for name in versions}
+        found = {name: child.communicate(timeout=PATIENCE)[0] for name, child in running.items()}
+        assert found == {"old": f"1 2 {n_compiled}\n", "new": f"71 72 {n_compiled}\n"}
+    folders = {file.parent for file in objects(tmp_path / "cache")}
+    assert len(folders) == 2 and len(objects(tmp_path / "cache")) == 4
 
 
 def test_a_process_that_is_killed_while_it_saves(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def graph_in_memory(source: EdgeSource, folder: Path, options: ConvertOptions) -
     options : without a checkpoint. Raises what write_graph raises."""
     info, plan = _planned(source, options, None)
     target = folder / "graph"  # nothing is made of that name
-    with sort_context(plan, target, options, None, Meter(options.progress), bool(info.weights)) as context:
+    with sort_context(plan, target, options, None, Meter(options.progress), bool(info.weights), False) as context:
         conversion = _ConversionInMemory(source, info, target, options, context)
         conversion.write(info)
     assert conversion.store is not None
@@ -163,7 +163,10 @@ def _planned(source: EdgeSource, options: ConvertOptions, checkpoint: Checkpoint
     if options.directed and not (info.directed or info.both_directions):
         raise InputError(f"the edges of {info.format} have no directions here", path=source.name,
                          remedy="leave --directed out")
-    _load_libraries(info)
+    if info.id_kind == "string":  # loaded later anyway, so that the measured base has it
+        from .strings import warm_up
+
+        warm_up()
     plan = options.plan or plan_sort(
         memory_to_plan(options.memory_bytes, checkpoint), program_rss_bytes(),
         getattr(source, "memory_bytes", 0), options.threads,
@@ -189,16 +192,6 @@ def _check_declared(info: SourceInfo, name: str, plan: SortPlan) -> None:
             f"{info.n_vertices:,} vertices are declared, and {edges} edges; the vertices without an edge alone take"
             f" {format_size(need)} in any run, and the memory is {format_size(plan.memory_bytes)}",
             path=name, remedy=f"correct the number of vertices, or give --memory {-(-need >> 20)}MiB or more")
-
-
-def _load_libraries(info: SourceInfo) -> None:
-    """Load now what is loaded later anyway, so that the measured base has it."""
-    import zarr.codecs  # noqa: F401
-
-    if info.id_kind == "string":
-        from .strings import warm_up
-
-        warm_up()
 
 
 class Conversion(StoreWriting[ConvertReport]):
@@ -440,6 +433,9 @@ class _ConversionInMemory(Conversion):
 
     _writer_class = MemoryWriter
     store: Store | None = None
+
+    def _check_room(self, scratch_bytes: int, store_bytes: int) -> None:
+        """Of a small graph nothing comes to a disk."""
 
     def _finish_store(self, writer: StoreWriter, record: StoreRecord) -> StoreRecord:
         done = super()._finish_store(writer, record)

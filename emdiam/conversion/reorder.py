@@ -185,8 +185,6 @@ def _traversed(
 def _check_memory(store: Store, order: Order, options: ConvertOptions, program: int | None = None) -> None:
     """Raises BudgetError with the numbers if finding the order or writing does not fit; it names what both fit in.
     program : see check_reordering."""
-    import zarr.codecs  # noqa: F401  (loaded later anyway, so that the measured base has it)
-
     assert options.memory_bytes is not None
     next(offset_pieces(store.indptr))  # brings the decoder of several chunks, where there is one
     checks = _checks(store, order, options, program)

@@ -186,11 +186,15 @@ class StoreWriting(ABC, Generic[Report]):
         try:
             scratch_bytes, store_bytes = self._planned_disk(info)
             # What was written before a stop is no longer needed.
-            scratch.check_room(max(0, scratch_bytes - scratch.peak_bytes), store_bytes, self._target)
+            self._check_room(max(0, scratch_bytes - scratch.peak_bytes), store_bytes)
             return self.run()
         except BaseException:
             self._abort()
             raise
+
+    def _check_room(self, scratch_bytes: int, store_bytes: int) -> None:
+        """Raise BudgetError where the disk has no room for so much."""
+        self._context.scratch.check_room(scratch_bytes, store_bytes, self._target)
 
     def _planned_disk(self, info: SourceInfo) -> tuple[int, int]:
         """See planned_disk."""
@@ -362,11 +366,12 @@ def resumable(
 @contextmanager
 def sort_context(
     plan: SortPlan, target: Path, options: ConvertOptions, checkpoint: Checkpoint | None, meter: Meter,
-    weighted: bool,
+    weighted: bool, scratch_is_likely: bool = True,
 ) -> Iterator[SortContext]:
     """The context of one writing, with scratch files that are closed at the end. weighted : whether arcs have
-    weights."""
-    with closing(Scratch(options.scratch, target) if checkpoint is None else checkpoint.scratch) as scratch:
+    weights. scratch_is_likely : see Scratch."""
+    made = Scratch(options.scratch, target, scratch_is_likely) if checkpoint is None else checkpoint.scratch
+    with closing(made) as scratch:
         yield SortContext(plan, scratch, options.threads, meter, safe=SafePoints(checkpoint),
                           directed=options.directed, weighted=weighted)
 

@@ -21,6 +21,7 @@ import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import IO, Any
@@ -101,21 +102,27 @@ class Scratch:
     ----------
     folder : where files go, as named by the user; None: the folder of the target.
     target : the store to be written.
+    likely : whether files are to be expected, so that the folder is tried now.
 
     Raises InputError where the folder is missing or not writable. `bytes_written` and `bytes_read`
     count all files since the start; `peak_bytes` is the most that lay on disk at a time.
     """
 
-    def __init__(self, folder: Path | None, target: Path) -> None:
+    def __init__(self, folder: Path | None, target: Path, likely: bool = True) -> None:
         self.named = folder is not None
         self.folder = Path(target).absolute().parent if folder is None else Path(folder)
-        check_scratch(self.folder)
-        self.in_memory = file_system(self.folder) in MEMORY_FILE_SYSTEMS
+        if likely:
+            check_scratch(self.folder)
         self._lock = Lock()
         self._files: set[ScratchFile] = set()
         self._bytes = 0
         self.bytes_written = self.bytes_read = 0
         self.peak_bytes = 0
+
+    @cached_property
+    def in_memory(self) -> bool:
+        """Whether the folder is on a memory file system."""
+        return file_system(self.folder) in MEMORY_FILE_SYSTEMS
 
     def file(self) -> ScratchFile:
         """A new empty file. Raises InputError on a memory file system that nobody named."""

@@ -2,7 +2,7 @@
 
 Chunks are encoded in a thread pool and appended to the current shard file in order; memory stays
 at a few chunks however large the array (a shard written through zarr's own pipeline holds the
-whole decoded shard). Metadata is written by zarr at close, when the length is known.
+whole decoded shard). Metadata is written at close, when the length is known.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
 from ..checkpoint.records import State
-from ..durable import sync_path
+from ..durable import sync_path, write_whole
 from ..errors import StoreError
 from ..sorting.sort import done_here
-from .codec import CRC_BYTES, ChunkCodec, pack_index, quiet_about_numcodecs, read_end, seal_digest, seal_of
+from .codec import CRC_BYTES, ChunkCodec, pack_index, read_end, seal_digest, seal_of
+from .metadata import array_text, sharding
 
 IN_FLIGHT = 4
 _FEW = 1 << 13  # items that are encoded before a thread would have begun
@@ -166,6 +167,10 @@ class ArrayWriter:
         file.flush()
         os.fsync(file.fileno())
 
+    def _stored_later(self, file: BinaryIO) -> Future[None]:
+        """The future of a shard that a thread brings to disk."""
+        return self._pool.submit(self._store_shard, file)
+
     def _end_shard(self) -> None:
         if self._file is None:
             return
@@ -173,7 +178,7 @@ class ArrayWriter:
         self._file.write(index)
         self._seals += index[-CRC_BYTES:] + self._checks[-CRC_BYTES:]
         self._await_shard()
-        self._storing = self._file, self._pool.submit(self._store_shard, self._file)
+        self._storing = self._file, self._stored_later(self._file)
         self._file, self._sizes = None, []
         self._n_shards += 1
 
@@ -199,16 +204,10 @@ class ArrayWriter:
         return hashlib.blake2b(self._checks, digest_size=16).digest()
 
     def _write_metadata(self) -> None:
-        import zarr
-
-        # Of an attempt that stopped just here, where zarr's own threads may have written it after that.
-        (self._group / self.name / "zarr.json").unlink(missing_ok=True)
-        group = zarr.open_group(self._group, mode="r+", zarr_format=3)
-        keywords: dict[str, Any] = self._codec.zarr_pipeline()
-        with quiet_about_numcodecs():
-            group.create_array(
-                self.name, shape=(self.length,), dtype=self._codec.dtype, chunks=(self._chunk_items,),
-                shards=(self._chunk_items * self._shard_chunks,), fill_value=self._fill, **keywords)
+        text = array_text((self.length,), self._codec.dtype, (self._chunk_items * self._shard_chunks,), self._fill,
+                          [sharding(self._chunk_items, self._codec.zarr_codecs())])
+        self._folder.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(self._folder.parent / "zarr.json", text)
 
     def abort(self) -> None:
         """Drop what is pending and close the file (the folder is removed by the owner)."""

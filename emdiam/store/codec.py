@@ -1,7 +1,7 @@
 """Chunk codecs: how a chunk of numbers becomes checksummed bytes and comes back.
 
 Encoding and decoding here give exactly the bytes of the Zarr v3 codec pipelines listed by
-`zarr_pipeline`, but on buffers that the caller owns, so that the hot path decodes straight into
+`zarr_codecs`, but on buffers that the caller owns, so that the hot path decodes straight into
 its arena. Each chunk ends in the 4-byte crc32c of what precedes it.
 
 The Zarr v3 shard file (sharding_indexed): chunks one after another, then the index.
@@ -20,9 +20,6 @@ import hashlib
 import os
 import resource
 import threading
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from struct import Struct
 from typing import Any
@@ -40,12 +37,14 @@ _PCODEC_LEVEL = 8
 _CRC, _BLOSC = Struct("<I"), Struct("<4xI4xI")
 
 
-@contextmanager
-def quiet_about_numcodecs() -> Iterator[None]:
-    """No warning from zarr that pcodec is not in the Zarr v3 specification: docs say so, once."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Numcodecs codecs are not in the Zarr version 3")
-        yield
+_CRC_CODEC: dict[str, Any] = {"name": "crc32c"}
+# Of the index of a shard.
+INDEX_CODECS: list[dict[str, Any]] = [{"name": "bytes", "configuration": {"endian": "little"}}, _CRC_CODEC]
+
+
+def bytes_codec(dtype: np.dtype[Any]) -> dict[str, Any]:
+    """The codec of Zarr that has numbers as they are in memory; bytes have no order."""
+    return {"name": "bytes"} if dtype.itemsize == 1 else INDEX_CODECS[0]
 
 
 class _Pcodec:
@@ -129,20 +128,15 @@ class ChunkCodec:
                 raise StoreError("chunk of a wrong length")
             _on_thread.decompress(body, out)
 
-    def zarr_pipeline(self) -> dict[str, Any]:
-        """Keyword arguments `serializer`/`compressors` for zarr.create_array."""
-        import zarr.codecs as zc
-
-        crc = zc.Crc32cCodec()
-        if self._plain:
-            return {"compressors": [crc]}
+    def zarr_codecs(self) -> list[dict[str, Any]]:
+        """The codecs of a chunk, as metadata of Zarr name them. That of pcodec is not in the specification of Zarr v3,
+        but in the package numcodecs."""
         if self._pc is not None:
-            from zarr.codecs.numcodecs import PCodec
-
-            with quiet_about_numcodecs():
-                return {"serializer": PCodec(level=_PCODEC_LEVEL), "compressors": [crc]}
-        lz4 = zc.BloscCodec(cname="lz4", clevel=_BLOSC_LEVEL, shuffle="shuffle", typesize=self.dtype.itemsize)
-        return {"compressors": [lz4, crc]}
+            return [{"name": "numcodecs.pcodec", "configuration": {"level": _PCODEC_LEVEL}}, _CRC_CODEC]
+        lz4 = {"typesize": self.dtype.itemsize, "cname": "lz4", "clevel": _BLOSC_LEVEL, "shuffle": "shuffle",
+               "blocksize": 0}
+        compressed = [] if self._plain else [{"name": "blosc", "configuration": lz4}]
+        return [bytes_codec(self.dtype), *compressed, _CRC_CODEC]
 
 
 MISSING = 2**64 - 1

@@ -8,11 +8,13 @@ costs. Other processes cannot open it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future
 from io import BytesIO
 from typing import Any, BinaryIO, cast
 
 import numpy as np
 
+from ..sorting.sort import done_here
 from .array_reader import ShardedArray
 from .array_writer import ArrayWriter
 from .codec import check_seals, end_bytes, index_bytes, parse_index, seal_of
@@ -33,6 +35,9 @@ class _MemoryArrayWriter(ArrayWriter):
 
     def _new_shard(self) -> BinaryIO:
         return BytesIO()
+
+    def _stored_later(self, file: BinaryIO) -> Future[None]:
+        return done_here(self._store_shard, file)
 
     def _store_shard(self, file: BinaryIO) -> None:
         self._shards.append(cast(BytesIO, file).getvalue())

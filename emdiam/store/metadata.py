@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..durable import read_at_most
 from ..errors import StoreError
-from .codec import file_fault
+from .codec import INDEX_CODECS, file_fault
 from .layout import FORMAT_VERSION, MOST_SHARD_CHUNKS, NATURAL, PARTIAL_SUFFIX, REVERSE, StoreRecord, id_dtype
 from .weights import DTYPES as WEIGHT_DTYPES
 
@@ -50,6 +52,34 @@ def as_object(text: bytes, path: str | Path) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise _damaged("metadata", "not an object", path)
     return data
+
+
+def group_text(attributes: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """The metadata of a group of Zarr v3."""
+    return _text({"attributes": dict(attributes), "zarr_format": 3, "node_type": "group"})
+
+
+def array_text(shape: Sequence[int], dtype: np.dtype[Any], chunks: Sequence[int], fill: int | float | None,
+               codecs: list[dict[str, Any]]) -> str:
+    """The metadata of an array of Zarr v3, as the package zarr writes them. chunks : the shape of a file's content, a
+    shard's if it is sharded."""
+    return _text({
+        "shape": list(shape), "data_type": str(dtype),
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": list(chunks)}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": "NaN" if fill != fill else fill, "codecs": codecs, "attributes": {}, "zarr_format": 3,
+        "node_type": "array", "storage_transformers": [],
+    })
+
+
+def sharding(chunk_items: int, codecs: list[dict[str, Any]]) -> dict[str, Any]:
+    """The codec of a shard, whose chunks have `codecs`."""
+    return {"name": "sharding_indexed", "configuration": {
+        "chunk_shape": [chunk_items], "codecs": codecs, "index_codecs": INDEX_CODECS, "index_location": "end"}}
+
+
+def _text(metadata: dict[str, Any]) -> str:
+    return json.dumps(metadata, indent=2, allow_nan=False)
 
 
 def check_record(attributes: Any, place: str) -> StoreRecord:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +22,7 @@ from ..checkpoint.records import State
 from ..durable import remove_folder, sync_path, write_whole
 from ..errors import StoreError
 from .array_writer import ArrayWriter
-from .codec import ChunkCodec
+from .codec import ChunkCodec, bytes_codec
 from .layout import (
     CHUNK_IDS,
     DIRECTED_VERSION,
@@ -38,11 +37,11 @@ from .layout import (
     id_dtype,
     shard_chunks,
 )
+from .metadata import array_text, group_text
 from .place import check_target, claim, make_partial, put_in_place, remove_replaced
 from .weights import WeightForm, WeightSums
 
 _GROUPS = ("", f"{REVERSE}/")
-_EMPTY_GROUP = {"attributes": {}, "zarr_format": 3, "node_type": "group"}
 # Attributes by which AnnData and binsparse know a matrix.
 _OF_A_MATRIX = ("encoding-type", "encoding-version", "shape", "binsparse")
 # What binsparse calls the arrays of a matrix, links to them; without weights its values are an array of a single one.
@@ -136,13 +135,9 @@ class StoreWriter:
 
     def _take_place(self) -> None:
         """Make NAME.partial, claimed, an empty group."""
-        import zarr
-
         self._claim = make_partial(self.partial)
-        zarr.open_group(self.partial, mode="w-", zarr_format=3)
         # Whatever else of it a power failure leaves, the next one knows it by this as an unfinished store.
-        sync_path(self.partial / "zarr.json")
-        sync_path(self.partial)
+        write_whole(self.partial / "zarr.json", group_text())
 
     def _go_on(self, state: State) -> None:
         """Take up NAME.partial as it was when `state` was made."""
@@ -169,7 +164,7 @@ class StoreWriter:
         """Write the metadata of these groups anew: a power failure may have left the new name of the last ones and not
         their content."""
         for group in groups:
-            write_whole(self.partial / group / "zarr.json", json.dumps(_EMPTY_GROUP))
+            write_whole(self.partial / group / "zarr.json", group_text())
 
     def state(self) -> State:
         """All that was appended, synced to disk, and how far the rows have come, as a state."""
@@ -212,9 +207,8 @@ class StoreWriter:
 
     def _add_group(self) -> None:
         """Make the group of the reverse."""
-        import zarr
-
-        zarr.open_group(self.partial, mode="r+", zarr_format=3).create_group(REVERSE)
+        (self.partial / REVERSE).mkdir()
+        write_whole(self.partial / REVERSE / "zarr.json", group_text())
 
     @property
     def n_arcs(self) -> int:
@@ -321,29 +315,24 @@ class StoreWriter:
                 raise RuntimeError(f"{n_weights} weights written for {m} arcs")
 
     def _complete(self, record: StoreRecord) -> None:
-        import zarr
-
-        root = zarr.open_group(self.partial, mode="r+", zarr_format=3)
-        ones: list[str] = []
         for group in (rows.group for rows in self._rows):
             if record.weights is None:
-                for name, items in ((f"{group}data", record.n_arcs), (f"{group}{_VALUES}", 1)):
-                    root.create_array(name, shape=(items,), dtype="uint8", chunks=(max(1, items),), fill_value=1,
-                                      compressors=None)
-                    ones.append(name)
+                self._write_ones(f"{group}data", record.n_arcs)
+                self._write_ones(f"{group}{_VALUES}", 1)
             links = _LINKS if record.weights is None else {**_LINKS, _VALUES: "data"}
             _link(self.partial / group, links)
-        for name in (*self._arrays, *ones):
-            sync_path(self.partial / name / "zarr.json")
-            sync_path(self.partial / name)
         attributes = _attributes(record, self.id_dtype)
         if record.directed:
-            root[REVERSE].update_attributes({name: attributes[name] for name in _OF_A_MATRIX})
-            sync_path(self.partial / REVERSE / "zarr.json")
-            sync_path(self.partial / REVERSE)
-        root.update_attributes(attributes)  # attrs.update writes the file once for each
-        sync_path(self.partial / "zarr.json")
-        sync_path(self.partial)
+            write_whole(self.partial / REVERSE / "zarr.json",
+                        group_text({name: attributes[name] for name in _OF_A_MATRIX}))
+        write_whole(self.partial / "zarr.json", group_text(attributes))
+
+    def _write_ones(self, name: str, n_items: int) -> None:
+        """An array of ones of which nothing but its metadata is written."""
+        dtype = np.dtype(np.uint8)
+        (self.partial / name).mkdir(exist_ok=True)
+        write_whole(self.partial / name / "zarr.json", array_text(
+            (n_items,), dtype, (max(1, n_items),), 1, [bytes_codec(dtype)]))
 
     def _rename(self) -> None:
         put_in_place(self.partial, self.target, self.force)

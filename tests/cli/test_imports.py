@@ -19,15 +19,14 @@ HEAVY = frozenset(
 RUN = {"logging", "decimal", "concurrent.futures"}
 KERNELS = {"numpy", "llvmlite", *RUN}
 TABLE, PLANS = {"tabulate", "importlib.metadata"}, {"emdiam.external.engine"}
-METADATA = {"zarr", "numcodecs", "asyncio", "importlib.metadata"}
-STORE = {"numpy", *METADATA, *RUN}
+MATRIX = {"zarr", "numcodecs", "asyncio", "importlib.metadata"}  # whose parts zarr reads and writes
 # What commands may import of it, by their beginnings, the first that fits: never numba.
 ALLOWED = {
     "--version": set[str](), "info": {"numpy"}, "exact": KERNELS, "approx": {*KERNELS, *PLANS}, "verify": KERNELS,
     "distances": KERNELS, "sssp": KERNELS, "ecc g.zarr --out": {*KERNELS, *TABLE, "pyarrow"}, "ecc": {*KERNELS, *TABLE},
-    "plan": {*KERNELS, *TABLE, *PLANS, "emdiam.gpu.device"}, "apsp": {*KERNELS, *METADATA},
-    "convert g.txt": {*KERNELS, *STORE, "pyarrow"}, "convert": {*STORE, "pyarrow"}, "generate": {*KERNELS, *STORE},
-    "reorder": {*KERNELS, *STORE},
+    "plan": {*KERNELS, *TABLE, *PLANS, "emdiam.gpu.device"}, "apsp": {*KERNELS, *MATRIX},
+    "convert g.txt": {*KERNELS, "pyarrow"}, "convert": {"numpy", *RUN, "pyarrow"}, "generate": KERNELS,
+    "reorder": KERNELS,
 }
 # Commands of a program, one after another.
 ALL = """

@@ -12,10 +12,15 @@ import numpy as np
 import pytest
 import scipy.sparse
 import zarr
+import zarr.codecs
+import zarr.codecs.numcodecs
 from hypothesis import HealthCheck, given, settings
 
 import emdiam
+from emdiam.conversion.convert import convert
+from emdiam.conversion.writing import ConvertOptions
 from emdiam.errors import InputError
+from emdiam.formats.weights import WeightChoice
 from emdiam.store import metadata, writer
 from emdiam.store.layout import CODECS, MOST_SHARD_CHUNKS, StoreRecord, id_dtype, shard_chunks
 from emdiam.store.store import open_store
@@ -48,6 +53,42 @@ def same_matrix(a: Any, b: Any) -> bool:
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shards of four chunks of 64 ids, two of 64 offsets."""
     monkeypatch.setattr("emdiam.store.layout.SHARD_BYTES", 4 * 64 * 4)
+
+
+def pipeline(codec: str, dtype: np.dtype[Any]) -> dict[str, Any]:
+    """The codecs of an array of a store, as zarr.create_array takes them."""
+    checksum = zarr.codecs.Crc32cCodec()
+    if codec == "none" or (codec == "pcodec" and dtype.itemsize == 1):
+        return {"compressors": [checksum]}
+    if codec == "pcodec":
+        return {"serializer": zarr.codecs.numcodecs.PCodec(level=8), "compressors": [checksum]}
+    lz4 = zarr.codecs.BloscCodec(cname="lz4", clevel=5, shuffle="shuffle", typesize=dtype.itemsize)
+    return {"compressors": [lz4, checksum]}
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("kind", ["float64", "uint8", None])
+def test_metadata_are_those_that_zarr_writes(tmp_path: Path, codec: str, kind: str | None):
+    """Byte by byte: of a group, of its attributes, and of arrays of every kind, sharded or not."""
+    more = ".0123456789123" if kind == "float64" else ""
+    (tmp_path / "g.csv").write_text("".join(f"{edge}{more}\n" for edge in ("a,b,2", "b,c,3", "c,a,2")))
+    report = convert([tmp_path / "g.csv"], tmp_path / "g", options=ConvertOptions(
+        codec=codec, chunk_ids=64, directed=True, weights=kind and WeightChoice(), fmt="csv", header="none"))
+    group = zarr.open_group(tmp_path / "g", mode="r")
+    other = zarr.open_group(tmp_path / "other", mode="w", zarr_format=3)
+    for name in ("", "reverse/"):
+        for key, array in group[name].arrays() if name else group.arrays():
+            same = {"shape": array.shape, "dtype": array.dtype, "chunks": array.chunks, "shards": array.shards,
+                    "fill_value": array.fill_value}
+            other.create_array(f"{name}{key}", **same, **(
+                {"compressors": None} if array.shards is None else pipeline(codec, array.dtype)))
+        (other[name] if name else other).update_attributes((group[name] if name else group).attrs.asdict())
+    files = sorted(path.relative_to(tmp_path / "other") for path in (tmp_path / "other").rglob("zarr.json"))
+    assert files == sorted(path.relative_to(tmp_path / "g") for path in (tmp_path / "g").rglob("zarr.json"))
+    assert len(files) == (2 + 2 * 3 + 2)  # groups; offsets, rows and weights both ways; names
+    for file in files:
+        assert (tmp_path / "g" / file).read_text() == (tmp_path / "other" / file).read_text(), file
+    assert kind == (None if report.record.weights is None else report.record.weights.dtype)
 
 
 @pytest.mark.parametrize("codec", CODECS)

@@ -68,7 +68,8 @@ def close_folders(parent: Path) -> None:
 
 @pytest.mark.parametrize(("module", "name", "turn"), [
     ("emdiam.store.array_writer", "pack_index", 0), ("emdiam.store.array_writer", "pack_index", 1),
-    *(("emdiam.store.writer", "sync_path", turn) for turn in range(2, 10)), ("os", "rename", 0),
+    *(("emdiam.store.writer", "write_whole", turn) for turn in range(1, 3)),
+    *(("emdiam.durable", "sync_path", turn) for turn in range(1, 5)), ("os", "rename", 0),
 ])
 def test_an_end_before_the_rename_leaves_only_the_partial(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, name: str, turn: int
@@ -88,7 +89,7 @@ def test_an_end_before_the_rename_leaves_only_the_partial(
 
 
 @pytest.mark.parametrize(("module", "name", "turn", "old_stays"), [
-    ("emdiam.store.array_writer", "pack_index", 1, True), ("emdiam.store.writer", "sync_path", 9, True),
+    ("emdiam.store.array_writer", "pack_index", 1, True), ("emdiam.durable", "sync_path", 4, True),
     ("os", "rename", 0, True), ("os", "rename", 1, False), ("emdiam.store.place", "sync_path", 0, None),
 ])
 def test_an_end_while_replacing(
