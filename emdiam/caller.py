@@ -21,6 +21,7 @@ from .errors import InputError, NotWritten, StoppedEarly, is_url
 from .formats.registry import is_address_of_file
 from .formats.source import EdgeSource
 from .formats.weights import WeightChoice
+from .kernel_progress import clock
 from .methods.eccentricity.result import EccentricityResult
 from .paths.pairs.matrix import AllPairs
 from .paths.result import ShortestPaths
@@ -123,7 +124,7 @@ def as_store(
 ) -> Iterator[tuple[Store | str | Path, Origin]]:
     """A store of a graph of any kind, for as long as the context lasts, and what it was made of. keep : of a graph that
     is no store. Raises InputError where it has not what is to be kept, StoppedEarly where the time is over first."""
-    keep, begin = keep or Kept(), time.perf_counter()
+    keep, begin = keep or Kept(), clock()
     if is_store(graph):
         if keep.columns is not None:
             raise InputError("a store has no columns to choose the ends of edges from", remedy="leave out --columns")
@@ -155,8 +156,8 @@ def as_store(
 
 
 def _origin(labels: Sequence[Any] | None, record: StoreRecord, begin: float) -> Origin:
-    """Of a store that was just made; `begin` is when that began."""
-    return Origin(labels, _dropped(record), record, time.perf_counter() - begin)
+    """Of a store that was just made. begin : when that began, of kernel_progress.clock."""
+    return Origin(labels, _dropped(record), record, clock() - begin)
 
 
 @contextmanager

@@ -295,11 +295,11 @@ def _compilers() -> list[Path]:
 
 # -- how long it takes -----------------------------------------------------------------------------
 class _Spent:
-    """Wall seconds of this process for kernels, all under the lock. compiling, preparing : compiling them; that and
-    loading them. kernels : compiled. expected : to be compiled; pace : seconds for one of them; None where nobody
-    knows. used : module and file of each that was called. uncompiled : CPU seconds of what takes their place."""
+    """Wall seconds of this process for kernels, all under the lock. preparing : compiling and loading them. kernels :
+    compiled. expected : to be compiled; pace : seconds for one of them; None where nobody knows. used : module and file
+    of each that was called. uncompiled : CPU seconds of what takes their place."""
 
-    compiling = preparing = uncompiled = 0.0
+    preparing = uncompiled = 0.0
     kernels = 0
     expected: int | None = None
     pace: float | None = None
@@ -337,7 +337,7 @@ def _compiling() -> Iterator[None]:
     done, total = _Spent.kernels, _Spent.expected
     if total is not None and done >= total:
         total = None
-    pace = _Spent.compiling / done if done else _Spent.pace
+    pace = kernel_progress.Spent.compiling / done if done else _Spent.pace
     left = None if total is None or pace is None else pace * (total - done)
     begin, collecting = time.perf_counter(), gc.isenabled()
     gc.disable()
@@ -345,7 +345,7 @@ def _compiling() -> Iterator[None]:
         with kernel_progress.told(done, total, left):
             yield
     finally:
-        _Spent.compiling += time.perf_counter() - begin
+        kernel_progress.Spent.compiling += time.perf_counter() - begin
         _Spent.kernels += 1
         if collecting:
             gc.enable()
@@ -356,24 +356,28 @@ def _expect() -> None:
     """Find out how many kernels are to be compiled, before the first; at the end of the process keep what it used."""
     folder = cache_folder()
     kernels, _Spent.pace = kernel_progress.last(folder)
-    _Spent.expected = sum(not _is_there(folder, module, place) for module, place in kernels) or None
-    atexit.register(lambda: kernel_progress.keep(folder, _Spent.used, _Spent.compiling / max(1, _Spent.kernels)))
+    places = kernels or [(module, f"*/{name}.*.o") for module, name in kernel_progress.usual()]
+    _Spent.expected = sum(not _is_there(folder, module, place) for module, place in places) or None
+    atexit.register(lambda: kernel_progress.keep(folder, _Spent.used, compile_seconds() / max(1, _Spent.kernels)))
 
 
 def _is_there(folder: Path | None, module: str, place: str) -> bool:
     """Whether the object in this file, below the folder or shipped, is of the sources as they are, as far as they are
-    loaded."""
+    loaded. place : with * for any of them."""
     from . import kernel_objects
 
-    if module in sys.modules and source_digest(module) != place.partition("/")[0]:
-        return False
-    folders = [kernel_objects.SHIPPED / level for level in kernel_objects.levels()]
-    return any((one / place).is_file() for one in (*folders, *(() if folder is None else (folder,))))
+    sources, _, name = place.partition("/")
+    if module in sys.modules:
+        if sources not in ("*", source_digest(module)):
+            return False
+        sources = source_digest(module)
+    folders = [*(kernel_objects.SHIPPED / level for level in kernel_objects.levels()), *([folder] if folder else [])]
+    return any(True for one in folders for _ in one.glob(f"{sources}/{name}"))
 
 
 def compile_seconds() -> float:
     """Wall seconds that this process has spent compiling kernels so far."""
-    return _Spent.compiling
+    return kernel_progress.Spent.compiling
 
 
 def kernel_seconds() -> float:

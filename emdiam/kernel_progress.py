@@ -3,7 +3,9 @@ nobody has said what becomes of that, in a line of standard error that is a term
 goes when the kernel is there. Nothing else of the library writes anything.
 
 How many kernels there will be is known from the last process of the same purpose that has compiled some: the file
-LAST in the folder of compiled kernels has its kernels, by module and file, and its seconds for each.
+LAST in the folder of compiled kernels has its kernels, by module and file, and its seconds for each. Before there is
+one, those of a usual run of the purpose count, which usual_kernels.json has by module and function
+(scripts/make_kernels.py --usual).
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,9 +25,21 @@ if TYPE_CHECKING:
     from logging import Logger
 
 LAST = "last"
+USUAL = Path(__file__).with_name("usual_kernels.json")
 _INFO = 20  # logging.INFO
 # Of this process: the command line has names of commands.
 purpose = "python"
+
+
+class Spent:
+    """Of this process, so far. compiling : wall seconds in which kernels were compiled."""
+
+    compiling = 0.0
+
+
+def clock() -> float:
+    """Wall seconds, from any start, in which no kernel was compiled: what parts of a run are measured by."""
+    return time.perf_counter() - Spent.compiling
 
 
 def sentence(done: int, total: int | None, left: float | None) -> str:
@@ -80,6 +95,12 @@ def last(folder: Path | None) -> tuple[list[tuple[str, str]], float | None]:
         return [(str(module), str(place)) for module, place in kept["kernels"]], float(kept["seconds"])
     except (OSError, ValueError, KeyError, TypeError):
         return [], None
+
+
+def usual() -> list[tuple[str, str]]:
+    """Module and function of each kernel that a usual run of this purpose calls; empty where none is known."""
+    named = json.loads(USUAL.read_text(encoding="utf-8")).get(purpose.partition(" ")[0], {})
+    return [(module, name) for module, names in named.items() for name in names]
 
 
 def keep(folder: Path | None, kernels: Sequence[tuple[str, str]], seconds: float) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .decimals import Number
+from .kernel_progress import clock
 from .units import format_size
 
 Kind = Literal["progress", "traversal"]
@@ -160,16 +161,17 @@ class Allowance:
 
 @contextmanager
 def timed(seconds: dict[str, float], name: str) -> Iterator[None]:
-    """Add the wall seconds of the block to seconds[name], however it ends."""
-    begin = time.perf_counter()
+    """Add the wall seconds of the block to seconds[name], however it ends, but for those in which kernels were
+    compiled."""
+    begin = clock()
     try:
         yield
     finally:
-        seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - begin
+        seconds[name] = seconds.get(name, 0.0) + clock() - begin
 
 
 class Meter:
-    """Tells a listener of one phase after another. `seconds` has the time of each phase so far."""
+    """Tells a listener of one phase after another. `seconds` has the time of each phase so far, see timed."""
 
     def __init__(self, listener: Listener | None = None) -> None:
         self._listener = listener or silent
@@ -182,13 +184,13 @@ class Meter:
         """End the phase that runs, if any, and start `phase`: `total` `unit`s (None: unknown)."""
         self.end()
         self._phase, self._total, self._unit, self._done = phase, total, unit, 0
-        self._began = self._sent = time.perf_counter()
+        self._began = self._sent = clock()
         self._tell()
 
     def update(self, done: int, total: int | None = None) -> None:
         """`done` units of the running phase are done, of `total` if that is known by now."""
         self._done, self._total = done, self._total if total is None else total
-        now = time.perf_counter()
+        now = clock()
         if now - self._sent >= _SECONDS_BETWEEN_EVENTS:
             self._sent = now
             self._tell()
@@ -197,7 +199,7 @@ class Meter:
         """`seconds`, with what the running phase has taken."""
         seconds = dict(self.seconds)
         if self._phase:
-            seconds[self._phase] = seconds.get(self._phase, 0.0) + time.perf_counter() - self._began
+            seconds[self._phase] = seconds.get(self._phase, 0.0) + clock() - self._began
         return seconds
 
     def end(self) -> None:

@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
-"""make_kernels.py [--for LEVELS | --for this] [--only PARTS] [-o FOLDER]: compile the kernels of usual runs ahead.
+"""make_kernels.py [--for LEVELS | --for this] [--only PARTS] [-o FOLDER] [--usual]: compile kernels of runs ahead.
 
 Without --for: for x86-64-v2, x86-64-v3 and x86-64-v4, into the package (emdiam/objects, which a wheel has that is built
 then); a process on a processor that has one of these levels loads them, and needs no compiler. With --for this: for
 the processor at hand, into the cache that runs look in (~/.cache/emdiam), as the runs themselves would do. Kernels are
 those that the commands of PARTS call on small graphs: processes run them side by side, and compile what they call.
-Objects that none of them calls any more are deleted. Run it from the root of a tree.
+Objects that none of them calls any more are deleted. With --usual: write the names of those that a first run of each
+command calls to emdiam/usual_kernels.json, by which such a run says how many are to be compiled. Run it from the root
+of a tree.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import fcntl
+import json
 import os
 import subprocess
 import sys
@@ -145,6 +149,52 @@ PARTS = {
         apsp both.zarr --out both.apsp
     """,
 }
+
+
+# First runs that --usual looks at, each in a process, in this order; "python" is one of a program.
+USUAL = """
+    generate geometric random.zarr --vertices 2^16 --average-degree 14 --weights uniform:1,9
+    convert text.txt text.zarr
+    reorder random.zarr breadth.zarr --order bfs
+    exact random.zarr --certificate random.json
+    verify random.json random.zarr
+    approx random.zarr
+    ecc random.zarr
+    distances random.zarr --sample 64
+    sssp random.zarr --source 0
+    apsp text.zarr --out text.apsp
+    plan random.zarr
+    info random.zarr --check
+    python
+"""
+_USED = """
+import atexit, sys
+from emdiam import jit
+jit.CompiledKernel.patience = 0.0
+atexit.register(lambda: print(*("kernel", *sorted(f"{m}:{p.split('/')[1].split('.')[0]}" for m, p in jit._Spent.used))))
+if sys.argv[1:] == ["python"]:
+    import numpy, emdiam
+    emdiam.diameter(numpy.random.default_rng(1).integers(0, 40_000, (200_000, 2)))
+else:
+    from emdiam.cli.main import group
+    group([*sys.argv[1:], "--quiet"], standalone_mode=False)
+"""
+
+
+def usual(file: Path) -> None:
+    """Write the names of the kernels of USUAL, by purpose and module."""
+    found = dict[str, dict[str, list[str]]]()
+    with tempfile.TemporaryDirectory(prefix="emdiam-") as scratch:
+        with contextlib.chdir(scratch):
+            write_inputs()
+        for line in USUAL.strip().split("\n"):
+            done = subprocess.run([sys.executable, "-c", _USED, *line.split()], cwd=scratch, check=True,
+                                  stdout=subprocess.PIPE, text=True)
+            names = found.setdefault(line.split()[0], {})
+            for module, name in sorted({tuple(one.split(":")) for one in done.stdout.split("\n")[-2].split()[1:]}):
+                names.setdefault(module, []).append(name)
+            print(f"{line.strip()}: {sum(map(len, names.values()))} kernels", flush=True)
+    file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 # -- one process of them ---------------------------------------------------------------------------
@@ -281,17 +331,22 @@ def stale(folder: Path, targets: Sequence[str], kernels: set[Path]) -> Iterator[
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make them."""
+    from emdiam import kernel_progress
     from emdiam.kernel_objects import LEVELS, SHIPPED
     from emdiam.units import available_cores
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--for", dest="targets", type=lambda text: text.split(","), default=list(LEVELS),
                         help=f"levels of x86-64, or this (default: {','.join(LEVELS)})")
+    parser.add_argument("--usual", action="store_true", help="write usual_kernels.json, and nothing else")
     parser.add_argument("--only", type=lambda text: text.split(","), default=list(PARTS),
                         help=f"of the parts {','.join(PARTS)}")
     parser.add_argument("-o", dest="folder", type=Path, default=SHIPPED, help="default: emdiam/objects")
     parser.add_argument("--run", help=argparse.SUPPRESS)
     asked = parser.parse_args(arguments)
+    if asked.usual:
+        usual(kernel_progress.USUAL)
+        return 0
     folder = asked.folder.resolve()
     if asked.run:
         run_part(asked.run, asked.targets[0], folder / asked.targets[0])

@@ -17,7 +17,7 @@ import llvmlite.binding
 import numpy as np
 import pytest
 
-from emdiam import jit, numba_private
+from emdiam import jit, kernel_progress, numba_private
 from emdiam.units import current_rss_bytes
 from tests.helpers.others import OTHER, needs_root, planted, shared_folder
 from tests.helpers.waiting import PATIENCE
@@ -41,7 +41,7 @@ def test_compiling_is_counted_and_told_once(
     def call() -> tuple[float, list[str]]:
         caplog.clear()
         monkeypatch.setattr(jit._Spent, "kernels", 0)
-        monkeypatch.setattr(jit._Spent, "compiling", 0.0)
+        monkeypatch.setattr(kernel_progress.Spent, "compiling", 0.0)
         with caplog.at_level(logging.INFO, "emdiam"):
             kernels = loaded(tmp_path / "kernels.py", monkeypatch)
             assert [kernels.rank(np.zeros((1,) * rank)) for rank in (1, 2)] == [1, 2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import logging
@@ -10,20 +11,25 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from emdiam import kernel_progress
+from emdiam import jit, kernel_progress
 from emdiam.cli.listener import Heartbeat, _messages
+from emdiam.cli.main import COMMANDS
 from emdiam.progress import Event
 from tests.helpers.waiting import PATIENCE
+from tests.test_jit import loaded
 
-# A program that calls a kernel with arrays of some dimensions; what it logs goes to standard output.
+# A program of its own purpose that calls a kernel with arrays of some dimensions; what it logs goes to standard output.
 PROGRAM = """
 import logging, sys
 import numpy as np
 sys.path.insert(0, sys.argv[1])
 logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
 import kernels
+from emdiam import kernel_progress
+kernel_progress.purpose = "program"
 for rank in map(int, sys.argv[2:]):
     assert kernels.rank(np.zeros((1,) * rank)) == rank
 """
@@ -139,7 +145,34 @@ def test_a_program_knows_how_many_kernels_the_last_one_compiled(tmp_path: Path) 
     (tmp_path / "kernels.py").write_text(KERNELS + "\nBEHIND = 3\n")
     assert said(1, 2, 3, 4) == ["1 of 3", "2 of 3", "3 of 3", "4"]
     kept = json.loads((tmp_path / "cache" / kernel_progress.LAST).read_text())
-    assert list(kept) == ["python"] and len(kept["python"]["kernels"]) == 4 and kept["python"]["seconds"] > 0
+    assert list(kept) == ["program"] and len(kept["program"]["kernels"]) == 4 and kept["program"]["seconds"] > 0
+
+
+def test_a_first_run_counts_those_of_a_usual_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But those that are there; the file of the package names kernels that there are."""
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    (tmp_path / "usual.json").write_text(json.dumps({"python": {"kernels": ["rank"], "nowhere": ["one", "two"]}}))
+    before = jit._Spent.expected
+    monkeypatch.setattr(kernel_progress, "USUAL", tmp_path / "usual.json")
+    monkeypatch.setattr(jit, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(jit.atexit, "register", lambda work: None)
+    monkeypatch.setattr(jit._Spent, "expected", before)
+    kernels = loaded(tmp_path / "kernels.py", monkeypatch)
+    jit._expect()
+    assert jit._Spent.expected == 3
+    assert kernels.rank(np.zeros(1)) == 1
+    jit._expect()
+    assert jit._Spent.expected == 2
+    monkeypatch.undo()
+    commands = json.loads(kernel_progress.USUAL.read_text())
+    for command, modules in commands.items():
+        monkeypatch.setattr(kernel_progress, "purpose", f"{command} grid")
+        assert len(kernel_progress.usual()) == sum(map(len, modules.values()))
+        for module, name in kernel_progress.usual():
+            assert isinstance(getattr(importlib.import_module(module), name), jit.CompiledKernel), (module, name)
+    assert set(COMMANDS) - commands.keys() == {"tradeoff", "batch", "report", "warmup"}
+    monkeypatch.setattr(kernel_progress, "purpose", "report")
+    assert kernel_progress.usual() == []
 
 
 def test_a_command_says_it_of_the_first_kernel_and_shows_all(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..decimals import Number, agreed
+from ..kernel_progress import Spent
 from ..progress import bounds_text, joined
 from ..units import SHORTEST_SHOWN, format_count, format_seconds, format_size
 from .listener import range_text
@@ -148,19 +149,19 @@ def seed_lines(result: dict[str, Any]) -> list[str]:
 
 
 def seconds_line(result: dict[str, Any]) -> str:
-    """Wall time in total (the sum of the parts, where the result has none), by part in the order of the work, and what
-    of it was compiling. In a process of the command line the total is the shell's, with a part more: its start."""
-    seconds = dict(result["seconds"])
-    compiling = seconds.pop("compile", 0.0)
-    seconds.pop("startup", None)  # which is of the parts
-    total = seconds.pop("total") if "total" in seconds else sum(seconds.values())
-    parts = seconds_text({name: seconds.pop(name) for name in ("load",) if name in seconds} | seconds)
-    whole = process_seconds()
+    """Wall time in total (the sum of the parts, where the result has none), and by part in the order of the work;
+    compiling kernels is a part. In a process of the command line the total is the shell's, with another part: its
+    start."""
+    seconds, whole = dict(result["seconds"]), process_seconds()
+    compiling = seconds.pop("compile", 0.0) if whole is None else Spent.compiling
+    for name in ("compile", "startup"):  # startup is of the parts
+        seconds.pop(name, None)
+    total = seconds.pop("total") if "total" in seconds else sum(seconds.values()) + compiling
+    parts = {name: seconds.pop(name) for name in ("load",) if name in seconds} | seconds | {"compile": compiling}
     if whole is not None and whole > total:
-        parts, total = ", ".join(filter(None, (parts, seconds_text({"start": whole - total})))), whole
-    compiled = f"{format_seconds(compiling)} of it compiling" if shown(compiling) else ""
-    more = "; ".join(filter(None, (parts, compiled)))
-    return f"time: {format_seconds(total)}" + (f" ({more})" if more else "")
+        parts, total = {**parts, "start": whole - total}, whole
+    text = seconds_text(parts)
+    return f"time: {format_seconds(total)}" + (f" ({text})" if text else "")
 
 
 def seconds_text(seconds: dict[str, float]) -> str:

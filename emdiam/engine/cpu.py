@@ -5,7 +5,6 @@ Whether the arena holds all blocks or a few is the only difference between the t
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..errors import BudgetError
+from ..kernel_progress import clock
 from ..progress import Listener, TimeOver
 from ..store.store import Store, blamed_on
 from ..stream.blocks import build_block_table
@@ -407,7 +407,7 @@ def open_cpu_engine(store: Store, needs: Needs, *, memory_bytes: int | None = No
     engine has `plan` and `load_seconds`. If the whole graph fits in the arena it is loaded now. Raises BudgetError,
     StoreError, InputError.
     """
-    begin = time.perf_counter()
+    begin = clock()
     plan = plan_engine(store, needs, memory_bytes=memory_bytes, arena_bytes=arena_bytes, threads=threads,
                        program=program)
     one, = open_cores((store,), plan, threads, **core)
@@ -440,13 +440,13 @@ def open_cores(sides: Sequence[Store], plan: MemoryPlan, threads: int, **fields:
 def loaded(engine: Opened, begin: float, *cores: Core) -> Iterator[Opened]:
     """The engine over these cores, with all arcs in memory where they fit; leaving the context ends its threads.
 
-    begin : when its opening began, of time.perf_counter."""
+    begin : when its opening began, of kernel_progress.clock."""
     with ExitStack() as stack:
         stack.callback(cores[0].threads.close)
         if engine.plan.in_ram:
             engine.reporter.tick("load")
             for core in cores:
                 core.pager.preload(lambda: engine.reporter.tick("load"))
-        engine.load_seconds = time.perf_counter() - begin
+        engine.load_seconds = clock() - begin
         stack.enter_context(blamed_on(engine.store, TimeOver))
         yield engine

@@ -7,7 +7,6 @@ round. It is the same code (traverse/bfs.py), in RAM and streamed alike.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernel_progress import clock
 from ..progress import Listener
 from ..store.store import Store
 from ..stream.blocks import table_bytes
@@ -163,7 +163,7 @@ def open_directed_engine(store: Store, plan: MemoryPlan, *, threads: int = 2, pr
                          **core: Any) -> Iterator[DirectedEngine]:
     """An engine on `store`; leaving the context ends its threads. core : fields of traverse.core.Core. If both
     directions fit in the arena they are loaded now. Raises BudgetError, StoreError, InputError."""
-    begin = time.perf_counter()
+    begin = clock()
     out, back = open_cores((store, store.reverse), plan, threads, **core)
     out.turned, back.turned = back, out
     with loaded(DirectedEngine(store, out, plan, progress), begin, out, back) as engine:

@@ -5,7 +5,6 @@ peak = base + tables of blocks + fixed pieces + state of a range and buffers of 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 
 from ..engine.needs import MOST_ON_DISK, Needs
 from ..errors import BudgetError
+from ..kernel_progress import clock
 from ..progress import Listener, TimeOver
 from ..sorting.scratch import Scratch
 from ..store.store import Store, blamed_on
@@ -118,7 +118,7 @@ def open_external_engine(
     """An engine on `store` with vertex state in files of the folder `scratch` (None: that for temporary files); leaving
     the context ends its threads and removes them. sizes : instead of those of the plan. memory : memory_bytes,
     arena_bytes and program, as of plan_external. Raises BudgetError, StoreError, InputError."""
-    begin = time.perf_counter()
+    begin = clock()
     plan = plan_external(store, needs, threads=threads, **memory)
     with ExitStack() as stack:
         space = Scratch(None if scratch is None else Path(scratch), Path(scratch_folder(None)) / "vertices")
@@ -131,6 +131,6 @@ def open_external_engine(
         if plan.plan.in_ram:
             engine.reporter.tick("load")
             rows.arcs.preload(lambda: engine.reporter.tick("load"))
-        engine.load_seconds = time.perf_counter() - begin
+        engine.load_seconds = clock() - begin
         stack.enter_context(blamed_on(store, TimeOver))
         yield engine

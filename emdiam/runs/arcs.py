@@ -102,8 +102,7 @@ def _told(session: Session, engine: DirectedEngine, method: DirectedMethod, resu
     """The result of a method, also of one that was stopped, with all figures of it; of eccentricities with those of all
     vertices, and their file."""
     session.complete(result, engine)
-    load = engine.load_seconds
-    result.seconds = {**result.seconds, "load": load, "total": result.seconds["total"] + load}
+    result.seconds = {**result.seconds, "load": engine.load_seconds, "total": session.elapsed}
     if session.task.command != "ecc":
         return result
     from ..methods.eccentricity.output import in_pieces, write_table

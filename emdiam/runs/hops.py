@@ -142,12 +142,12 @@ def _solve(
     try:
         with open_for(placed.store, run, selected, listener, _program(placed, run), known=known) as opened:
             engine: Any = opened
-            loaded = kernel_seconds()
+            opening, loaded = compile_seconds() - compiled, kernel_seconds()
             _tell_unmet_limit(placed.store, run, engine, session.deadline)
             kind, options = entry_of(run.method).definition().run, session.in_time(run.options, placed.known)
 
             def spent() -> tuple[float, float, float]:
-                return compile_seconds() - compiled, kernel_seconds() - loaded, placed.seconds
+                return compile_seconds() - compiled, opening + kernel_seconds() - loaded, opening + placed.seconds
 
             def attach() -> Any:
                 nonlocal engine
@@ -197,8 +197,8 @@ def _complete(session: Session, result: Result, run: Task, engine: Any, spent: t
               selected: Selection) -> None:
     """`result` with what the method cannot know: memory, store, device, the time before it began.
 
-    spent : seconds of the run that kernels took to be compiled, in loading, solving and verifying; those after loading
-    that they took to be compiled or loaded; and those of attempts before this one."""
+    spent : seconds of the run that kernels took to be compiled; those that they took to be compiled or, after loading,
+    loaded; and those that are of no part: of attempts before this one, and of compiling while loading."""
     (compiling, preparing, before), loading = spent, engine.load_seconds
     session.complete(result, engine, selected)
     result.seconds = {**result.seconds, "compile": compiling, "load": loading, "startup": loading + preparing,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import logging
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -17,6 +16,7 @@ from ..engine.cpu import LocalEngine, open_cpu_engine, plan_engine
 from ..engine.needs import Needs
 from ..errors import BudgetError, DeviceError, DeviceFullError, DeviceRoomError, InputError
 from ..gpu.setting import AUTO, CPU, DEVICE_FAULTS, OnDevice, Selection, check_device_text, select_device
+from ..kernel_progress import clock
 from ..progress import Event, Listener
 from ..store.store import Store
 from ..stream.plan import Known, MemoryPlan, program_bytes
@@ -232,10 +232,10 @@ def _open_here(
     from ..gpu.engine import engine_on_device
     from ..gpu.vram import plan_vram
 
-    begin = time.perf_counter()
+    begin = clock()
     vram = plan_vram(store, device, needs.device)
     with open_cpu_engine(store, needs.fixed(), **options) as here, engine_on_device(here, device, vram) as engine:
-        engine.load_seconds = time.perf_counter() - begin
+        engine.load_seconds = clock() - begin
         yield engine
 
 

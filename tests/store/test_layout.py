@@ -78,6 +78,8 @@ def test_metadata_are_those_that_zarr_writes(tmp_path: Path, codec: str, kind: s
     other = zarr.open_group(tmp_path / "other", mode="w", zarr_format=3)
     for name in ("", "reverse/"):
         for key, array in group[name].arrays() if name else group.arrays():
+            if (tmp_path / "g" / name / key).is_symlink():  # another name of an array
+                continue
             same = {"shape": array.shape, "dtype": array.dtype, "chunks": array.chunks, "shards": array.shards,
                     "fill_value": array.fill_value}
             other.create_array(f"{name}{key}", **same, **(
@@ -85,7 +87,8 @@ def test_metadata_are_those_that_zarr_writes(tmp_path: Path, codec: str, kind: s
         (other[name] if name else other).update_attributes((group[name] if name else group).attrs.asdict())
     files = sorted(path.relative_to(tmp_path / "other") for path in (tmp_path / "other").rglob("zarr.json"))
     assert files == sorted(path.relative_to(tmp_path / "g") for path in (tmp_path / "g").rglob("zarr.json"))
-    assert len(files) == (2 + 2 * 3 + 2)  # groups; offsets, rows and weights both ways; names
+    # Groups; offsets, rows and weights both ways, or ones in two shapes; names.
+    assert len(files) == 2 + 2 * (3 + (kind is None)) + 2
     for file in files:
         assert (tmp_path / "g" / file).read_text() == (tmp_path / "other" / file).read_text(), file
     assert kind == (None if report.record.weights is None else report.record.weights.dtype)
