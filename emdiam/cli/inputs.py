@@ -3,7 +3,6 @@ says, with the command that makes one to keep."""
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from ..runs.task import Task
     from ..store.store import Store
 
-_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z])")
+_OPTION = r"(?<![\w-])--([a-z][a-z-]*[a-z])"
 
 
 def is_input(name: str) -> bool:
@@ -48,6 +47,13 @@ def _check_kept(asked: Mapping[str, Any]) -> None:
 Finish = Callable[["Store | str | Path", "Task", Listener], Any]
 
 
+def _execute(place: Store | str | Path, task: Task, progress: Listener) -> Any:
+    """See runs.task, which is imported where there is a task."""
+    from ..runs.task import execute
+
+    return execute(place, task, progress)
+
+
 @contextmanager
 def stored(command: str, asked: Mapping[str, Any], listener: Listener, alone: bool = True
            ) -> Iterator[tuple[Store | str | Path, Finish]]:
@@ -55,14 +61,13 @@ def stored(command: str, asked: Mapping[str, Any], listener: Listener, alone: bo
     lasts; and what executes a task on it in the time that is left, with a result that names no temporary store.
 
     alone : whether no other process opens it. Raises InputError where the file is refused, as `emdiam convert` does."""
-    from ..runs.task import execute
-
     name = asked["store"]
     if not is_input(name):
         if command in PATHS:
             _check_kept(asked)
-        yield name, execute
+        yield name, _execute
         return
+    import logging
     from dataclasses import replace
 
     from ..caller import Means, as_store, deadline_of, named, seconds_left
@@ -75,7 +80,7 @@ def stored(command: str, asked: Mapping[str, Any], listener: Listener, alone: bo
 
         def finish(place: Store | str | Path, task: Task, progress: Listener) -> Any:
             limited = replace(task, time_limit=seconds_left(deadline))
-            return named(lambda: execute(place, limited, progress), name, origin)
+            return named(lambda: _execute(place, limited, progress), name, origin)
 
         yield store, finish
 
@@ -128,7 +133,7 @@ def _refusing(keeping: str) -> Iterator[None]:
         yield
     except InputError as error:
         own = {flag for option in click.get_current_context().command.params for flag in option.opts}
-        named = _OPTION.findall(str(error))
+        named = re.findall(_OPTION, str(error))
         if not isinstance(error, BudgetError | StoreError) and any(f"--{one}" not in own for one in named):
             error.args = (f"{error}, an option of: {keeping}", *error.args[1:])
         raise
