@@ -1,5 +1,7 @@
-"""A build makes the pages of `man` and takes them as the wheel's data; all else is in setup.cfg."""
+"""What setup.cfg cannot say: a build makes the pages of `man` and takes them as the wheel's data, and the addresses of
+the project follow from the one of its repository, in codemeta.json."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -21,4 +23,14 @@ class BuildWithManPages(build):
         super().run()
 
 
-setup(cmdclass={"build": BuildWithManPages})
+def project_urls(repository: str) -> dict[str, str]:
+    """The addresses that an index shows; none while the repository has only a placeholder."""
+    if "example.org" in repository:
+        return {}
+    return {"Source": repository, "Issues": f"{repository}/issues", "Documentation": f"{repository}#readme",
+            "Changelog": f"{repository}/blob/main/CHANGELOG.md"}
+
+
+if __name__ == "__main__":  # as builds run it; tests import it
+    record = json.loads((ROOT / "codemeta.json").read_text(encoding="utf-8"))
+    setup(cmdclass={"build": BuildWithManPages}, project_urls=project_urls(record["codeRepository"]))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -123,6 +125,29 @@ def test_version_and_date_are_the_same_everywhere():
     citation = text_of("CITATION.cff")
     assert re.findall(r"^(?:version|date-released): (\S+)$", citation, re.MULTILINE) == list(release.groups())
     assert f'version: "{release[1]}"' in text_of("scripts/conda/recipe.yaml")
+
+
+def test_what_describes_the_project_says_the_same():
+    """codemeta.json beside setup.cfg and CITATION.cff; addresses follow from one place, and none is a placeholder."""
+    record, metadata_of = json.loads(text_of("codemeta.json")), setup_cfg()["metadata"]
+    release = re.search(r"^date-released: (\S+)$", text_of("CITATION.cff"), re.MULTILINE)
+    assert (record["name"], record["version"], record["description"]) == (
+        "emdiam", package.__version__, metadata_of["description"])
+    assert release is not None and record["dateModified"] == release[1]
+    assert set(record["keywords"]) == set(metadata_of["keywords"].strip().splitlines())
+    assert record["author"][0]["name"] == metadata_of["author"] and metadata_of["license"] in record["license"]
+    setup = runpy.run_path(str(ROOT / "setup.py"), run_name="setup")
+    assert setup["project_urls"]("https://example.org/emdiam") == {}
+    assert setup["project_urls"]("https://host/emdiam")["Issues"] == "https://host/emdiam/issues"
+
+
+def test_the_paper_is_short_and_cites_what_it_has():
+    text, references = text_of("paper/paper.md"), text_of("paper/paper.bib")
+    body = text.split("---\n", 2)[2]
+    assert 400 < len(body.split()) <= 1000
+    known = re.findall(r"^@\w+\{(\w+),$", references, re.MULTILINE)
+    assert len(known) == len(set(known)) and set(re.findall(r"@(\w+)", body)) == set(known)
+    assert references.count("{") == references.count("}")
 
 
 def test_the_conda_recipe_requires_what_setup_cfg_does():
