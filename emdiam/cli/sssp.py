@@ -20,9 +20,9 @@ def command(**given: Any) -> int:
     """Find shortest paths from one vertex, along the weights of the store.
 
     A store without weights has edges of the length 1; one that was converted with --directed has its arcs' directions.
-    Weights below 0 are for --method bellman-ford alone, which shows a cycle of negative weight where there is one. A
-    GPU has auto, delta-stepping, near-far, workfront-sweep, h-bf, and all whose names begin with harish or end with
-    pairs; of these, workfront-sweep and harish take weights below 0.
+    Weights below 0 are for bellman-ford, frontier-bellman-ford, workfront-sweep and h-bf, which show a cycle of
+    negative weight where there is one. A GPU has auto, delta-stepping, near-far, workfront-sweep, h-bf, and all whose
+    names begin with harish or end with pairs; of these, workfront-sweep and harish take weights below 0.
     """
     with running("sssp", given, paths_text) as (solve, end):
         end(solve())

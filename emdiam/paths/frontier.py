@@ -9,8 +9,9 @@ Source: Busato and Bombieri, H-BF (2016), and papers it builds on; merge path: G
 
 Bellman and Ford's algorithm on a frontier: a round relaxes the rows of the vertices whose labels have fallen.
 
-A label that falls in a round is used in it at once by those that come later. Rounds: frontiers. Work: m for every round
-that a label falls in, at worst. Source: papers on H-BF, algorithm 5.
+A label that falls in a round is used in it at once by rows that come later. Rounds: frontiers. Work: m for every round
+that a label falls in, at worst. Where weights are negative, a cycle is looked for (negative_cycle.py). Source: papers
+on H-BF, algorithm 5.
 
 Workfront sweep: frontiers without duplicates, each shared out to the threads by merge path.
 
@@ -28,6 +29,7 @@ import numpy as np
 from ..jit import inlined, kernel
 from ..stream.threads import Threads
 from ..traverse.atomics import atomic_count, atomic_lower, atomic_or
+from .negative_cycle import look_for_cycle
 from .paths import Paths, SearchOptions
 from .rows import WeightedRows, unreached
 
@@ -75,11 +77,13 @@ class FrontierRounds:
         clear_marks(self._marks, woken)
         return woken
 
-    def run(self, source: int) -> None:
-        """All rounds from `source` on."""
+    def run(self, source: int, look: Callable[[int], object] | None = None) -> None:
+        """All rounds from `source` on. look : called with the number of rounds after 1, 2, 4, 8, ... of them."""
         frontier = self.begin(source)
         while len(frontier):
             frontier = self.relax(frontier)
+            if look is not None and len(frontier) and self.rounds & (self.rounds - 1) == 0:
+                look(self.rounds)
 
     def close(self) -> None:
         """End the threads."""
@@ -168,7 +172,7 @@ def clear_marks(marks, vertices):
 
 
 def frontier_bellman_ford(rows: WeightedRows, source: int, options: SearchOptions) -> Paths:
-    """Distances from `source`. Weights must not be negative: nothing would end a round a negative cycle."""
+    """Distances from `source`; weights may be negative. Raises NegativeCycle."""
     return by_frontiers("frontier-bellman-ford", rows, source, options, by_vertices)
 
 
@@ -177,8 +181,18 @@ def by_frontiers(name: str, rows: WeightedRows, source: int, options: SearchOpti
     """A search of one frontier after another. relax_round, merge_path : see FrontierRounds."""
     labels = first_labels(rows, source)
     with closing(FrontierRounds(rows, labels, options, relax_round, merge_path)) as frontiers:
-        frontiers.run(source)
+        frontiers.run(source, look_into(rows, labels.copy, options))
         return Paths(name, source, labels, frontiers.relaxations, frontiers.rounds)
+
+
+def look_into(rows: WeightedRows, labels: Callable[[], np.ndarray],
+              options: SearchOptions) -> Callable[[int], object] | None:
+    """What looks for a negative cycle after so many rounds; None where no weight is negative. labels : gives a copy of
+    the labels, since the search goes on with its own."""
+    if rows.least_weight >= 0:
+        return None
+    none = unreached(rows.distance_dtype)
+    return lambda rounds: look_for_cycle(rows, labels(), none, rounds, options.tick)
 
 
 def first_labels(rows: WeightedRows, source: int) -> np.ndarray:
@@ -189,5 +203,5 @@ def first_labels(rows: WeightedRows, source: int) -> np.ndarray:
 
 
 def workfront_sweep(rows: WeightedRows, source: int, options: SearchOptions) -> Paths:
-    """Distances from `source`. Weights must not be negative."""
+    """Distances from `source`; weights may be negative. Raises NegativeCycle."""
     return by_frontiers("workfront-sweep", rows, source, options, by_merge_path, merge_path=True)

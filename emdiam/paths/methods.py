@@ -51,12 +51,12 @@ class SearchMethod:
 METHODS: dict[str, SearchMethod] = {method.name: method for method in (
     SearchMethod("dijkstra", dijkstra),
     SearchMethod("bellman-ford", bellman_ford, negative=True),
-    SearchMethod("frontier-bellman-ford", frontier_bellman_ford),
+    SearchMethod("frontier-bellman-ford", frontier_bellman_ford, negative=True),
     SearchMethod("delta-stepping", delta_stepping),
     SearchMethod("sorted-buckets", sorted_buckets),
     SearchMethod("near-far", near_far),
-    SearchMethod("workfront-sweep", workfront_sweep),
-    SearchMethod("h-bf", hbf),
+    SearchMethod("workfront-sweep", workfront_sweep, negative=True),
+    SearchMethod("h-bf", hbf, negative=True),
 )}
 
 

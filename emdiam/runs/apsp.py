@@ -14,7 +14,7 @@ from .._version import __version__
 from ..decimals import Number, number
 from ..errors import InputError, MoreMemoryError, StoppedEarly, no_such
 from ..gpu.setting import CPU, select_device
-from ..paths.bellman_ford import NegativeCycle
+from ..paths.negative_cycle import NegativeCycle
 from ..paths.pairs.arcs import Lengths, StoreArcs, lengths_of
 from ..paths.pairs.johnson import potentials
 from ..paths.pairs.matrix import FORMAT_VERSION, AllPairs, MatrixRecord, MatrixWriter

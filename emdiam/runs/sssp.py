@@ -16,9 +16,9 @@ from ..decimals import Number, number
 from ..errors import InputError
 from ..gpu.setting import CPU, select_device
 from ..paths.arcs import ArcsOnDisk
-from ..paths.bellman_ford import NegativeCycle
 from ..paths.blocks import StoreBlocks, load_rows, sliced_rows
 from ..paths.methods import check_lengths, shortest_paths
+from ..paths.negative_cycle import NegativeCycle
 from ..paths.paths import Paths, SearchOptions
 from ..paths.plan import PathPlan, plan_paths
 from ..paths.result import ShortestPaths

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,9 @@ from hypothesis import strategies as st
 
 from emdiam.errors import InputError
 from emdiam.paths import delta_stepping
-from emdiam.paths.bellman_ford import NegativeCycle
 from emdiam.paths.bins import CHUNK, refill
 from emdiam.paths.methods import METHODS, shortest_paths
+from emdiam.paths.negative_cycle import NegativeCycle
 from emdiam.paths.pairs.johnson import potentials
 from emdiam.paths.paths import Paths, SearchOptions, length_of
 from emdiam.paths.rows import WeightedRows
@@ -157,8 +158,10 @@ def test_a_negative_cycle_against_the_order_of_vertices(n: int, threads: int) ->
     v, weights = np.arange(n), np.zeros(n, np.int32)
     weights[0] = -1
     rows = WeightedRows.from_edges(n, v, (v - 1) % n, weights, directed=True)
-    for find in (lambda: shortest_paths(rows, 0, "bellman-ford", SearchOptions(threads)),
-                 lambda: potentials(rows, threads, lambda: None)):
+    methods = [name for name, method in METHODS.items() if method.negative]
+    assert len(methods) == 4
+    searches = [partial(shortest_paths, rows, 0, name, SearchOptions(threads)) for name in methods]
+    for find in (*searches, lambda: potentials(rows, threads, lambda: None)):
         with pytest.raises(NegativeCycle) as shown:
             find()
         assert (len(shown.value.cycle), shown.value.weight) == (n + 1, -1)
@@ -173,8 +176,17 @@ def test_a_dense_graph_with_a_negative_cycle() -> None:
 def test_sums_that_fall_for_ever_as_they_are_rounded() -> None:
     """Beside 1e16 the weights 0.9, 0.9 and -1.8 are 0, 0 and -2."""
     rows = WeightedRows.from_edges(4, [0, 1, 2, 3], [1, 2, 3, 1], [-1e16, 0.9, 0.9, -1.8], directed=True)
-    with pytest.raises(InputError, match="since they are rounded"):
-        shortest_paths(rows, 0, "bellman-ford")
+    for method in ("bellman-ford", "frontier-bellman-ford", "workfront-sweep"):
+        with pytest.raises(InputError, match="since they are rounded"):
+            shortest_paths(rows, 0, method)
+
+
+def test_negative_distances_that_do_not_fit_the_word_of_h_bf() -> None:
+    for weights, match in (([-(1 << 30)] * 3, "smaller ones"), ([-5, (1 << 31) - 2, 8], "larger ones")):
+        rows = WeightedRows.from_edges(4, [0, 1, 2], [1, 2, 3], np.array(weights, np.int64), directed=True)
+        with pytest.raises(InputError, match=match):
+            shortest_paths(rows, 0, "h-bf")
+        assert shortest_paths(rows, 0, "bellman-ford").distances[3] == sum(weights)
 
 
 def test_what_cannot_be() -> None:

@@ -14,8 +14,8 @@ import emdiam
 from emdiam.cli.main import group
 from emdiam.cli.outcome import run as run_cli
 from emdiam.errors import BudgetError, InputError
-from emdiam.paths.bellman_ford import NegativeCycle
 from emdiam.paths.methods import METHODS
+from emdiam.paths.negative_cycle import NegativeCycle
 from emdiam.store.store import open_store
 from tests.helpers.weighted_stores import make_weighted_store, some_weighted_graph
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from emdiam.paths.bellman_ford import NegativeCycle
+from emdiam.paths.negative_cycle import NegativeCycle
 from emdiam.paths.pairs.johnson import potentials
 from emdiam.paths.pairs.methods import METHODS
 from tests.helpers.many_graphs import EVERY_KIND, by_igraph, by_networkx, by_scipy, campaign, drawn

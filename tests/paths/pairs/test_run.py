@@ -17,7 +17,7 @@ import zarr
 
 import emdiam
 from emdiam.errors import BudgetError, InputError, StoppedEarly, StoreError
-from emdiam.paths.bellman_ford import NegativeCycle
+from emdiam.paths.negative_cycle import NegativeCycle
 from emdiam.paths.pairs.arcs import StoreArcs, lengths_for, lengths_of
 from emdiam.paths.pairs.matrix import open_matrix
 from emdiam.paths.pairs.methods import AUTO, METHODS
