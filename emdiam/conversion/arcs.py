@@ -22,13 +22,13 @@ from ..sorting.sort import KeySorter, RunSet, SortContext, fewer_runs, merged_fr
 from ..store.layout import id_dtype
 from ..store.weights import WeightForm
 from ..store.writer import StoreWriter
+from .arc_keys import ArcKeys
 from .keys import (
     BLOCK,
     both_directions,
     by_direction,
     least_of_arcs,
     low_bits,
-    put_both_directions,
     weights_of,
     without_flags,
 )
@@ -256,29 +256,25 @@ class ArcSorter:
         self._low_bits = self._bits - self._high_bits
         self.n_reverse = 0
         self._partitions: _Partitions | None = None
-        self._sorter: KeySorter | None = None
-        self._runs: RunSet | None = None
+        self._sorter: KeySorter | None = None  # of a partition
+        self._keys: ArcKeys | None = None
         if self._high_bits:
             self._partitions = _Partitions(1 << self._high_bits, context, resumed and resumed["partitions"])
-        elif resumed is not None and resumed["runs"] is not None:
-            self._runs = RunSet.restored(resumed["runs"], context)
         else:
-            self._sorter = KeySorter(context, followed=context.weighted, resumed=resumed and resumed["sorter"])
+            self._keys = ArcKeys(context, self._bits, resumed=resumed and resumed["keys"])
         context.stats.partitions = 1 << self._high_bits
 
     def state(self) -> State:
         """All edges taken so far as a state, before `finish`, in it and after."""
-        runs, sorter = self._runs, None if self._partitions or self._runs else self._sorter
-        return {"partitions": self._partitions and self._partitions.state(), "runs": runs and runs.state(),
-                "sorter": sorter and sorter.state()}
+        return {"partitions": self._partitions and self._partitions.state(), "keys": self._keys and self._keys.state()}
 
     def add(self, src: Keys, dst: Keys, numbers: Keys | None = None) -> None:
         """Add edges. src, dst : uint64[k], no loops; duplicates allowed. numbers : of their weights, uint64[k]."""
         directed = self._context.directed
-        if self._partitions is None:
-            assert self._sorter is not None
-            put_both_directions(self._sorter, src, dst, self._bits, directed, numbers)
+        if self._keys is not None:
+            self._keys.add(src, dst, numbers)
             return
+        assert self._partitions is not None
         for start in range(0, len(src), BLOCK):
             here = slice(start, start + BLOCK)
             a, b, follow = src[here], dst[here], None if numbers is None else numbers[here]
@@ -288,24 +284,15 @@ class ArcSorter:
 
     def finish(self) -> None:
         """No more edges: wait until the runs are sorted (with partitions, `write_rows` does that)."""
-        if self._partitions is not None:
-            return
-        if self._runs is None:
-            assert self._sorter is not None
-            self._runs = self._sorter.finish()
-        self._runs = fewer_runs(self._runs, self._context, self._passed)
-
-    def _passed(self, runs: RunSet) -> None:
-        """A pass has made these of the runs."""
-        self._runs = runs
-        self._context.safe.reached()
+        if self._keys is not None:
+            self._keys.finish()
 
     def _sorted_partitions(self, first: int) -> Iterator[tuple[int, RunSet]]:
         """(first row, sorted runs) of every partition in order, from number `first` on."""
         if self._partitions is None:
             if not first:
-                assert self._runs is not None
-                yield 0, self._runs
+                assert self._keys is not None and self._keys.runs is not None
+                yield 0, self._keys.runs
             return
         for number in range(first, 1 << self._high_bits):
             self._sorter = KeySorter(self._context, followed=self._context.weighted)
@@ -327,12 +314,13 @@ class ArcSorter:
             if self._partitions is not None or not self._context.safe.active:
                 runs.close()  # else they are kept for a store that has to be begun again
         stream.finish()
-        self.n_reverse = stream.n_reverse
+        self.n_reverse = stream.n_arcs // 2 if self._keys is not None and self._keys.symmetric else stream.n_reverse
         return stream.n_arcs
 
     def abort(self) -> None:
-        if self._sorter is not None:
-            self._sorter.abort()
+        for sorter in (self._sorter, self._keys):
+            if sorter is not None:
+                sorter.abort()
 
 
 class _Partitions:

@@ -24,11 +24,12 @@ from ..checkpoint.records import State
 from ..errors import InputError
 from ..formats.source import EdgeBatch, SourceInfo
 from ..sorting.runs import DiskRun, Keys, Presence, Ranks
-from ..sorting.sort import KeySorter, RunSet, SortContext, fewer_runs
+from ..sorting.sort import KeySorter, SortContext
 from ..store.layout import id_dtype
 from ..store.writer import StoreWriter
+from .arc_keys import ArcKeys
 from .arcs import ArcSorter, ArcSplitter, RowStream
-from .keys import BLOCK, WeightEnds, low_bits, numbers_of, pairs_of, put_both_directions, weighted_pairs_of
+from .keys import BLOCK, WeightEnds, low_bits, numbers_of, pairs_of, weighted_pairs_of
 from .relabel import IdTable, JoinPosition, PairSpool, join, sorted_table
 
 
@@ -302,31 +303,30 @@ class _Compact:
         self._context = context
         behind = low_bits(context.weighted)
         self._shift = (context.plan.key_bits - behind) // 2
-        self._runs: RunSet | None = None
         self._ranks: Ranks | None = None
         if resumed is None:
             self._presence = Presence(min(context.plan.presence_ids, 1 << self._shift))
         else:
             self._presence = Presence.restored(resumed["presence"])
         self.n_ids, self.add_ids = self._presence.n_ids, self._presence.add
-        self._sorter = KeySorter(context, on_run=lambda keys: self._presence.add_sources(keys, self._shift + behind),
-                                 followed=context.weighted, resumed=resumed and resumed["sorter"])
-        if resumed is not None and resumed["runs"] is not None:
-            self._runs, self._ranks = RunSet.restored(resumed["runs"], context), Ranks(self._presence)
+        self._keys = ArcKeys(context, self._shift, resumed=resumed and resumed["keys"],
+                             on_run=lambda keys: self._presence.add_sources(keys, self._shift + behind))
+        if self._keys.runs is not None:
+            self._ranks = Ranks(self._presence)
 
     def state(self) -> State:
-        # The sorter enters ids into the bitmap until it is at rest, so it comes first.
-        sorter = self._sorter.state() if self._runs is None else None
-        return {"sorter": sorter, "runs": self._runs and self._runs.state(), "presence": self._presence.state()}
+        # Sorting threads enter ids into the bitmap until they are at rest, so these come first.
+        keys = self._keys.state()
+        return {"keys": keys, "presence": self._presence.state()}
 
     def add(self, pairs: NumberedPairs) -> None:
-        put_both_directions(self._sorter, pairs.src, pairs.dst, self._shift, self._context.directed, pairs.numbers)
+        self._keys.add(pairs.src, pairs.dst, pairs.numbers)
         if pairs.loops is not None:
             self.add_ids(np.unique(pairs.loops))
 
     def move_to(self, wide: _Wide) -> None:
         """Give everything to `wide`, each direction of an edge once, and stop."""
-        runs = self._sorter.finish(on_disk=True)
+        runs = self._keys.on_disk()
         for run in runs.runs:
             assert isinstance(run, DiskRun)
             pairs = weighted_pairs_of if run.followed else pairs_of
@@ -337,19 +337,13 @@ class _Compact:
             wide.add_ids(ids)
 
     def finish(self) -> VertexNumbering:
-        if self._runs is None:
-            self._runs = self._sorter.finish()
-        self._runs = fewer_runs(self._runs, self._context, self._passed)
+        self._keys.finish()
         self._ranks = Ranks(self._presence)
         return _numbering(self._ranks.n, self._ranks.first, self._ranks.last)
 
-    def _passed(self, runs: RunSet) -> None:
-        """A pass has made these of the runs."""
-        self._runs = runs
-        self._context.safe.reached()
-
     def write(self, writer: StoreWriter) -> tuple[int, int]:
-        assert self._ranks is not None and self._runs is not None
+        runs = self._keys.runs
+        assert self._ranks is not None and runs is not None
         ranks, dtype, directed = self._ranks, id_dtype(self._ranks.n), self._context.directed
         splitter = ArcSplitter(self._shift, dtype, directed=directed, weights=writer.weight_form)
         if ranks.contiguous:
@@ -361,14 +355,14 @@ class _Compact:
                     writer.append_ids("vertex_id", ids.view(np.int64))
         stream = RowStream(writer, ranks.n, directed)
         if not stream.part:
-            stream.take(self._runs, self._context, splitter)
+            stream.take(runs, self._context, splitter)
         stream.finish()
         if not self._context.safe.active:  # else they are kept for a store that has to be begun again
-            self._runs.close()
-        return stream.n_arcs, stream.n_reverse
+            runs.close()
+        return stream.n_arcs, stream.n_arcs // 2 if self._keys.symmetric else stream.n_reverse
 
     def abort(self) -> None:
-        self._sorter.abort()
+        self._keys.abort()
 
 
 class TableIntake(ABC):

@@ -62,6 +62,31 @@ def put_both_directions(sorter: KeySorter, src: Keys, dst: Keys, shift: int, dir
         sorter.took(2 * k)
 
 
+def put_one_direction(sorter: KeySorter, src: Keys, dst: Keys, shift: int, numbers: Keys | None = None) -> None:
+    """Add the first key of every pair; as put_both_directions."""
+    step = min(BLOCK, sorter.most_keys)
+    for start in range(0, len(src), step):
+        a, b = src[start : start + step], dst[start : start + step]
+        room = sorter.room(len(a))[..., : len(a)]
+        _fill(keys_of(room), a, b, shift)
+        if numbers is not None:
+            room[0] <<= np.uint64(MARK_BITS)
+            room[1] = numbers[start : start + step]
+        sorter.took(len(a))
+
+
+def of_the_other_direction(entries: Entries, shift: int) -> Entries:
+    """The second entries of pairs, by their first ones; a copy."""
+    keys = keys_of(entries)
+    arcs = keys >> np.uint64(low_bits(entries.ndim > 1))
+    src, dst = arcs >> np.uint64(shift), arcs & np.uint64((1 << shift) - 1)
+    _fill(arcs, dst, src, shift)
+    arcs |= src > dst
+    if entries.ndim == 1:
+        return arcs
+    return np.stack([arcs << np.uint64(MARK_BITS) | keys & np.uint64(1), entries[1]])
+
+
 def both_directions(src: Keys, dst: Keys, rows: Keys, shift: int, directed: bool = False,
                     numbers: Keys | None = None) -> Entries:
     """The entries of the pairs, 2k of them, with `rows`, uint64[2k], for the rows src, dst."""

@@ -167,6 +167,11 @@ class RamRun:
         """First key of every block."""
         return keys_of(self.entries)[:: self.block_keys]
 
+    def blocks(self, start: int, end: int) -> Iterator[Entries]:
+        """Blocks number `start` to `end` - 1; views."""
+        for block in range(start, end):
+            yield self.entries[..., block * self.block_keys : (block + 1) * self.block_keys]
+
     def read(self, low: int, high: int | None, out: Entries) -> int:
         """Copy the entries of keys in [low, high) (no upper end: None) to the front of `out`; their number."""
         keys = keys_of(self.entries)

@@ -212,6 +212,27 @@ class KeySorter:
             self.took(take)
             start += take
 
+    def add_made(self, make: Callable[[Entries], Entries]) -> None:
+        """Add what `make` makes of all entries so far, as many as it is given, in any order."""
+        used, n_runs = self._used if self._buffer is not None else 0, len(self._jobs) + len(self._in_ram)
+        n_keys = self._n_keys + used
+        # Later runs have at least as much room, so that this is what all will take.
+        n_more = -(-(n_keys + used) // self._plan.run_keys_after(n_keys))
+        self._spilling = self._spilling or n_runs + n_more >= self._plan.n_buffers
+        waiting = self._buffer[..., :used].copy() if self._buffer is not None and not self._spilling else None
+        if waiting is None:
+            self._submit()
+        while self._jobs:
+            self._collect()
+        self._settle()
+        runs = [*self._set.runs, *(run for _, run in self._in_ram)]
+        if waiting is not None:
+            self.add(make(waiting))
+            del waiting
+        for run in runs:
+            for entries in run.blocks(0, len(run.firsts)):
+                self.add(make(entries))
+
     def finish(self, *, on_disk: bool = False) -> RunSet:
         """The runs. on_disk: none may stay in RAM. The sorter takes no more keys."""
         if on_disk:
@@ -222,6 +243,8 @@ class KeySorter:
         self._free = []
         self._set.runs += [run for _, run in self._in_ram]
         self._in_ram = []
+        # Of keys that came in order, slices follow each other so.
+        self._set.runs.sort(key=lambda run: int(run.firsts[0]))
         self._stats.runs += len(self._set.runs)
         self._stats.disk_runs += sum(isinstance(run, DiskRun) for run in self._set.runs)
         return self._set

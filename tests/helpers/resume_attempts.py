@@ -30,6 +30,7 @@ INPUTS: dict[str, tuple[Pairs, SourceInfo]] = {
         ((1 << 40) + v, (1 << 40) + v) for v in range(60)], SourceInfo()),
     "strings": ([(f"v{a}", f"v{b}") for a, b in FEW], SourceInfo(id_kind="string")),
     "partitions": (FEW, SourceInfo(n_vertices=1025)),
+    "rows": (sorted((a, b) for one, other in FEW for a, b in ((one, other), (other, one))), SourceInfo(n_vertices=70)),
 }
 
 

@@ -8,9 +8,17 @@ _DURABLE, _LINKS = ("tests/test_durable.py",), ("tests/test_links.py", "tests/te
 _PLACE, _PLANTED = ("tests/store/test_place.py",), ("tests/cli/test_planted.py",)
 _STOPPING = ("tests/cli/test_stopping.py",)
 _BVGRAPH = ("tests/formats/test_bvgraph.py",)
+_ARC_KEYS = ("tests/conversion/test_arc_keys.py",)
 _CHANGING, _UNANSWERED = ("tests/conversion/test_changing.py",), ("tests/cli/test_unanswered.py",)
 
 FILE_FAULTS = (
+    # -- sorted input -------------------------------------------------------------------------------------------
+    Fault("sorted pairs have both directions, whatever the sum says", "emdiam/conversion/arc_keys.py",
+          "self.symmetric = self._ascends and not self._balance\n", "self.symmetric = self._ascends\n",
+          _ARC_KEYS),
+    Fault("the sum of both directions leaves weights out", "emdiam/conversion/arc_keys.py",
+          "            hashes = mix64(hashes ^ numbers)\n", "            hashes = mix64(hashes)\n",
+          _ARC_KEYS),
     # -- BVGraphs -----------------------------------------------------------------------------------------------
     Fault("the last block of a row that others are copied from is left out", "emdiam/formats/bvgraph_kernels.py",
           "    for i in range(rest):\n", "    for i in range(rest - 1):\n", _BVGRAPH),
