@@ -2,7 +2,7 @@
 
 After a traversal from p: max(d, ecc(p) - d) <= ecc(v) <= d + ecc(p), with d = d(p, v). Bytes a
 vertex: 3 x itemsize. An entry of a vertex that no traversal of the run has reached is unreached.
-Sources: Takes and Kosters 2011; Dal, Kusters and Takes, Algorithm 2.
+Sources: Takes and Kosters 2011; Dal, Kosters and Takes, Algorithm 2.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ def as_published(low: int, up: int, most_low: int, most_up: int) -> bool:
     return low == up or (up <= most_low and 2 * low >= most_up)
 
 
-# Other ways to read the printed condition. (low == up or up <= L) and 2 low >= U is not among them:
+# Conditions that a slip would make of it. (low == up or up <= L) and 2 low >= U is not among them:
 # it is the same, since low == up means up >= ecc of a source and U <= 2 ecc of every source.
 MISREAD: dict[str, Rule] = {
     "all by or": lambda low, up, most_low, most_up: low == up or up <= most_low or 2 * low >= most_up,

@@ -1,4 +1,4 @@
-// One level of breadth-first search in the ways of Dal, Kusters and Takes: every vertex is looked at in
+// One level of breadth-first search in the ways of Dal, Kosters and Takes: every vertex is looked at in
 // every level, and what differs is how its list is found and who walks along it.
 //
 // Source: papers/001, Algorithms 3 and 4, section IV-D. Work of all: O(n * levels + m). The level is an argument and
