@@ -83,10 +83,11 @@ def all_pairs(
 
 def approximate(
     graph: Any, *, method: str = 'clusters', masters: int | str | None = None, seed: int | None = None,
-    euler: bool | None = None, levels: int | None = None, iterations: int | None = None, root: int | str | None = None,
-    weighted: bool | str = False, known_diameter: int | float | None = None, memory: int | str | None = None,
-    arena: int | str | None = None, threads: int | None = None, device: str = 'cpu', vram: int | str | None = None,
-    bfs: str | None = None, mapping: str | None = None, workers: int | None = None, scheduler: str | None = None,
+    euler: bool | None = None, levels: int | str | None = None, shrink: int | None = None,
+    iterations: int | None = None, root: int | str | None = None, weighted: bool | str = False,
+    known_diameter: int | float | None = None, memory: int | str | None = None, arena: int | str | None = None,
+    threads: int | None = None, device: str = 'cpu', vram: int | str | None = None, bfs: str | None = None,
+    mapping: str | None = None, workers: int | None = None, scheduler: str | None = None,
     worker_memory: int | str | None = None, worker_threads: int | None = None, dashboard: bool | None = None,
     vertex_state: str = 'auto', scratch: str | Path | None = None, reorder: str = 'auto',
     keep_reordered: str | Path | None = None, require_connected: bool = False, time_limit: float | str | None = None,

@@ -234,7 +234,9 @@ _ROWS = (
            of="approx", annotation="int | str | None", weights=("approx",)),
     Option("euler", ON, "clusters: further masters along an Euler tour, so that every vertex is near one.",
            of="approx"),
-    Option("levels", POSITIVE, "clusters: how often they condense the graph. [default: 1]", "K"),
+    Option("levels", help="clusters: how often they condense the graph, or auto: until it fits in memory. [default: 1]",
+           metavar="K", annotation="int | str | None"),
+    Option("shrink", POSITIVE, "clusters: of how many one is a master of the next level. [default: 16]", "K"),
     Option("iterations", NATURAL, "sweep, fringe, spanning: most iterations. [default: the method's]", "N",
            weights=("approx",)),
     Option("root", metavar="ROOT", annotation="int | str | None",
@@ -396,8 +398,8 @@ COMMANDS = {name: tuple(options.split()) for name, options in {
     "exact": f"method {_SIZES} {_GPU} {_WORKERS} path certificate directed bounds_only gap weighted components {_ENDS}"
              f" seed batches {_STORED} winnow eliminate chains start order first batch k direction evict_page_cache"
              f" {_PRINTING}",
-    "approx": f"method masters seed euler levels iterations root weighted known_diameter {_SIZES} {_GPU} {_WORKERS}"
-              f" {_STORED} {_ENDS} evict_page_cache as_json as_csv verbose quiet log_interval events",
+    "approx": f"method masters seed euler levels shrink iterations root weighted known_diameter {_SIZES} {_GPU}"
+              f" {_WORKERS} {_STORED} {_ENDS} evict_page_cache as_json as_csv verbose quiet log_interval events",
     "ecc": f"out certificate directed weighted radius center {_SIZES} {_GPU} {_WORKERS} {_ENDS} {_STORED}"
            f" evict_page_cache {_PRINTING}",
     "distances": f"sample exact hyperball directed quantile seed out time_limit {_SIZES} vertex_state scratch"

@@ -52,9 +52,17 @@ from ..run import Best
 from ..weighted.heights import HeightLimits, height_diameter, least_bytes
 from . import cluster_order as local
 from .cluster_bounds import Lower, Sweeps, double_sweep, lower_bounds
-from .condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES, CondensedGraph, Room, condense_again, condensed_graph
+from .condensed import (
+    LEAST_ARC_BYTES,
+    LEAST_SORT_BYTES,
+    SHRINK,
+    CondensedGraph,
+    Room,
+    condense_again,
+    condensed_graph,
+)
 from .cost_model import CLUSTERS, condensed_pool
-from .masters import GROWTH, MOST_ROUNDS, most_by_itself, resolve_masters
+from .masters import AUTO, GROWTH, MOST_ROUNDS, most_by_itself, resolve_masters
 from .method import ApproxOptions, phases_with
 from .rank_order import stream_key
 from .result import Approximation, Condensed
@@ -228,11 +236,9 @@ class ClusterRun(ExactMethod):
                 positions = local.local_positions(graph, ranks, sizes, seed, self.room)
                 graph = self.graph = local.in_local_order(graph, positions, self.room)
                 ranks = ranks[np.argsort(positions)]
-            for level in range(2, self.options.levels + 1):
-                if len(ranks) <= graph.n_parts:
-                    break
-                below = graph.arcs
-                graph, ranks = condense_again(graph, ranks, stream_key(seed, f"level {level}"), self.room)
+            while len(ranks) > graph.n_parts and self.options.goes_on(graph):
+                below, key = graph.arcs, stream_key(seed, f"level {graph.levels + 1}")
+                graph, ranks = condense_again(graph, ranks, key, self.room, self.options.shrink)
                 below.close()
                 self.graph = graph
         arcs = graph.arcs
@@ -336,17 +342,27 @@ class ClusterOptions(ApproxOptions):
     """masters : expected number (int), or a text: "2^20", "1e6", "10%", or "auto". seed : of the
     random choice. euler : every k-th vertex of an Euler tour of a spanning tree is a master too, k =
     vertices / masters, so that no vertex is farther than k from one. levels : how often the graph is
-    condensed."""
+    condensed, a number, or "auto": until it fits in memory. shrink : clusters for one of the next level."""
 
     masters: int | str = "auto"
     seed: int = 0
     euler: bool = False
-    levels: int = 1
+    levels: int | str = 1
+    shrink: int = SHRINK
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.levels < 1:
-            raise InputError("the graph is condensed at least once", text=str(self.levels))
+        if self.levels != AUTO and not (str(self.levels).isdecimal() and int(self.levels) > 0):
+            raise InputError("the graph is condensed at least once", text=str(self.levels),
+                             remedy="give a number from 1 on, or auto: until it fits in memory")
+        if self.shrink < 2:
+            raise InputError("of two clusters at least one is no master of the next level", text=str(self.shrink))
+
+    def goes_on(self, graph: CondensedGraph) -> bool:
+        """Whether the graph is to be condensed once more."""
+        if self.levels == AUTO:
+            return not graph.arcs.in_ram
+        return graph.levels < int(self.levels)
 
 
 def cluster_bytes(store: Store, options: ClusterOptions, column: int) -> dict[str, int]:

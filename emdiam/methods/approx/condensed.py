@@ -121,12 +121,13 @@ def condensed_graph(engine: Engine, labels: Labels, radii: np.ndarray, room: Roo
     return CondensedGraph(arcs, radii, numbered_parts(arcs))
 
 
-def condense_again(graph: CondensedGraph, ranks: np.ndarray, key: int, room: Room) -> tuple[CondensedGraph, np.ndarray]:
-    """One level more, with a SHRINKth of the clusters as masters (drawn by a hash of their rank), one
+def condense_again(graph: CondensedGraph, ranks: np.ndarray, key: int, room: Room,
+                   shrink: int = SHRINK) -> tuple[CondensedGraph, np.ndarray]:
+    """One level more, with one in `shrink` of the clusters as masters (drawn by a hash of their rank), one
     in every component at least; the ranks of the masters too. The arcs of `graph` stay open.
 
     ranks : int64[K], natural rank of the master vertex of every cluster."""
-    masters = drawn_masters(ranks, graph.parts, key)
+    masters = drawn_masters(ranks, graph.parts, key, shrink)
     with room.searches(graph.arcs) as arcs:
         owner, distance = grow(arcs, masters)
     radii = np.zeros(len(masters), np.int64)
@@ -138,9 +139,9 @@ def condense_again(graph: CondensedGraph, ranks: np.ndarray, key: int, room: Roo
     return CondensedGraph(above, radii, parts, [*graph.steps, step], graph.levels + 1), ranks[masters]
 
 
-def drawn_masters(ranks: np.ndarray, parts: np.ndarray, key: int) -> np.ndarray:
+def drawn_masters(ranks: np.ndarray, parts: np.ndarray, key: int, shrink: int = SHRINK) -> np.ndarray:
     """Clusters that are masters of the next level, int64[k] ascending."""
-    chosen = sample(ranks, key, SHRINK)
+    chosen = sample(ranks, key, shrink)
     missing = np.setdiff1d(parts, parts[chosen])
     smallest = np.full(int(parts.max()) + 1, len(parts), np.int64)
     np.minimum.at(smallest, parts, np.arange(len(parts)))

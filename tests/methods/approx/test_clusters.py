@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from hypothesis import strategies as st
 from emdiam.conversion.convert import ConvertOptions
 from emdiam.conversion.reorder import reorder
 from emdiam.errors import InputError
+from emdiam.generators import generate
 from emdiam.methods.approx import cluster_order as local
+from emdiam.methods.approx import clusters as clusters_module
 from emdiam.methods.approx.clusters import ClusterOptions, clusters
 from emdiam.methods.approx.result import Approximation
 from tests.helpers import naive
@@ -27,6 +30,7 @@ OPTIONS = [
     ClusterOptions(masters=1), ClusterOptions(masters=3, seed=5), ClusterOptions(masters="20%"),
     ClusterOptions(masters="100%"), ClusterOptions(masters="auto"), ClusterOptions(masters=4, euler=True),
     ClusterOptions(masters="50%", levels=2), ClusterOptions(masters="100%", levels=3),
+    ClusterOptions(masters="100%", levels="2", shrink=3), ClusterOptions(masters="30%", levels="auto"),
 ]
 # Figures that do not depend on how the run went.
 SAME = ("lower", "upper", "estimate", "masters", "max_master_distance", "max_master_gap", "rounds", "diameter",
@@ -176,6 +180,34 @@ def test_masters_that_cannot_be_are_refused(tmp_path: Path, masters: int | str):
         clusters(engine, ClusterOptions(masters=masters))
 
 
-def test_no_levels_are_refused():
+@pytest.mark.parametrize("wrong", [{"levels": 0}, {"levels": "none"}, {"levels": -1}, {"shrink": 1}])
+def test_no_levels_are_refused(wrong: dict[str, Any]):
     with pytest.raises(InputError):
-        ClusterOptions(levels=0)
+        ClusterOptions(**wrong)
+
+
+def test_one_in_so_many_clusters_is_a_master_of_the_next_level(tmp_path: Path):
+    """And with "auto" the graph is condensed until it fits in memory."""
+    rng = random.Random(3)
+    graph = naive.graph_of(600, [(v, rng.randrange(v)) for v in range(1, 600)] + [
+        (rng.randrange(600), rng.randrange(600)) for _ in range(300)])
+    path = write_store(tmp_path / "g.zarr", graph)
+    sizes = {shrink: run(path, ClusterOptions(masters="50%", levels=2, shrink=shrink)) for shrink in (2, 16)}
+    for shrink, result in sizes.items():
+        check(graph, result)
+        assert result.condensed is not None and result.condensed.levels == 2
+        assert abs(result.condensed.n_vertices * shrink / 300 - 1) < 0.5
+    fits = run(path, ClusterOptions(masters="50%", levels="auto"))
+    assert fits.condensed is not None and (fits.condensed.levels, fits.condensed.in_memory) == (1, True)
+
+
+@pytest.mark.slow
+def test_levels_until_the_graph_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """All clusters of a grid are single vertices, whose graph of 318,400 arcs does not fit; that of a 16th does."""
+    generate("grid", tmp_path / "g.zarr", parameters={"sides": "280x285"})
+    room_in = clusters_module.room_in
+    monkeypatch.setattr(clusters_module, "room_in", lambda *args: replace(room_in(*args), arcs_bytes=1 << 20))
+    found = [run(tmp_path / "g.zarr", ClusterOptions(masters="100%", levels=levels)).condensed
+             for levels in (1, "auto")]
+    assert found[0] is not None and not found[0].in_memory and found[0].levels == 1
+    assert found[1] is not None and found[1].in_memory and found[1].levels == 2
