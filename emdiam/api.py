@@ -422,7 +422,7 @@ def verify(certificate: str | Path, store: Any, **options: Any) -> VerifyReport:
     if document.weighted and weights is None and not is_store(store):
         weights = WeightChoice()
     means = Means(memory_bytes, threads, asked.get("scratch"))
-    with as_store(store, means, progress, Kept(False, weights, columns)) as (opened, origin):
+    with as_store(store, means, progress, Kept(document.directed, weights, columns)) as (opened, origin):
         report = verify_certificate(document, opened, memory_bytes=memory_bytes, threads=threads or available_cores(),
                                     progress=progress)
     report.converted = origin.converted

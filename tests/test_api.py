@@ -326,7 +326,8 @@ def test_options_that_runs_along_arcs_and_weights_have_not_are_refused():
         assert taken({"memory": 1, **silent}, "exact", metric) == {"memory": 1}
     of_all = "it has --memory, --arena, --threads, --time-limit"
     for command, metric, asked, said in (
-            ("exact", "arcs", {"certificate": "c"}, "a certificate is of an undirected graph: '--certificate'"),
+            ("ecc", "arcs", {"certificate": "c"}, "found from every vertex, so a certificate would have all of them"),
+            ("exact", "both", {"gap": 3}, "a graph with directions and weights has no option: 'gap'"),
             ("ecc", "arcs", {"vertex_state": "disk"}, "--vertex-state is not for graphs with directions: 'disk'"),
             ("exact", "weights", {"gap": 3}, f"no option: 'gap'; {of_all}, --method, --path, --certificate"),
             ("ecc", "weights", {"masters": 3}, f"no option: 'masters'; {of_all}, --out, --certificate")):

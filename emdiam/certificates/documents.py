@@ -21,6 +21,10 @@ word of it in the file. Without weights two rules need no source: a vertex of de
 vertices has the eccentricity of its neighbour and 1 more, and a component of few vertices without a source is computed
 anew (components.py).
 
+Along arcs, of lengths of arcs or of weights: `along` are vertices that were searched from along arcs, or of
+eccentricities in against them, `against` those in the other direction. Within a strong component ecc_out(v) <= d(v, u)
++ ecc_out(u); arcs.py has all rules, for the largest finite distance and for all eccentricities.
+
 What a verification tells: the report, and the refusal inside of it.
 """
 
@@ -136,14 +140,44 @@ class WeightedEccentricityClaims:
     periphery_size: int
 
 
+@dataclass(frozen=True)
+class ArcClaims:
+    """length : the largest finite distance along arcs. n_components, n_strong_components : without directions, and with
+    them. witness : a vertex and one that it reaches, `length` away."""
+
+    length: Length
+    n_components: int
+    n_strong_components: int
+    witness: Ends
+
+
+@dataclass(frozen=True)
+class ArcEccentricityClaims:
+    """direction : "out" or "in". length : the largest eccentricity; periphery_size : vertices that have it. radius,
+    center_size : the least, and those that have it, of a strongly connected graph; None of another one."""
+
+    direction: Text
+    n_components: int
+    n_strong_components: int
+    length: Length
+    periphery_size: int
+    radius: Annotated[int | float | None, sealed.optional(sealed.length)]
+    center_size: Annotated[int | None, sealed.optional(sealed.count)]
+
+    def __post_init__(self) -> None:
+        if self.direction not in ("out", "in"):
+            raise ValueError(f"{self.direction!a:.40} is no direction")
+
+
 @dataclass(frozen=True, kw_only=True)
 class SealedDocument(ABC):
     """The content of a certificate: its fields are the parts of the document, in their order. A unit, (base, exponent),
     is that in which lengths are whole numbers; None, which the document leaves out: they are as users see them.
-    weighted : whether distances are sums of weights."""
+    weighted, directed : whether distances are sums of weights, and go along arcs."""
 
     format: ClassVar[str]
     weighted: ClassVar[bool] = False
+    directed: ClassVar[bool] = False
 
     graph: GraphFacts
 
@@ -215,9 +249,59 @@ class WeightedEccentricityCertificate(SealedDocument):
         return (self.claims.largest, *self.sources)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ArcCertificate(SealedDocument):
+    """Of the largest finite distance along arcs. pairs : vertices by way of which others are near."""
+
+    format = "emdiam certificate along arcs"
+    directed = True
+
+    claims: ArcClaims
+    along: Ids
+    against: Ids
+    pairs: Ids
+
+    def ids(self) -> Iterable[Id]:
+        return (*self.claims.witness, *self.along, *self.against, *self.pairs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightedArcCertificate(SealedDocument):
+    """The same of sums of weights."""
+
+    format = "emdiam certificate along weighted arcs"
+    directed = weighted = True
+
+    unit: Unit = None
+    claims: ArcClaims
+    along: Ids
+    against: Ids
+    pairs: Ids
+
+    def ids(self) -> Iterable[Id]:
+        return (*self.claims.witness, *self.along, *self.against, *self.pairs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArcEccentricityCertificate(SealedDocument):
+    """Of all eccentricities along weighted arcs, out or in."""
+
+    format = "emdiam certificate of eccentricities along weighted arcs"
+    directed = weighted = True
+
+    unit: Unit = None
+    claims: ArcEccentricityClaims
+    along: Ids
+    against: Ids
+
+    def ids(self) -> Iterable[Id]:
+        return (*self.along, *self.against)
+
+
 def _formats() -> Iterator[tuple[str, type[SealedDocument], tuple[str, ...]]]:
     """(name, class, parts of the document) of each."""
-    for kind in (Certificate, EccentricityCertificate, WeightedCertificate, WeightedEccentricityCertificate):
+    for kind in (Certificate, EccentricityCertificate, WeightedCertificate, WeightedEccentricityCertificate,
+                 ArcCertificate, WeightedArcCertificate, ArcEccentricityCertificate):
         parts = tuple(one.name for one in fields(kind))
         yield kind.format, kind, tuple(name for name in parts if name != "unit")
         if "unit" in parts:

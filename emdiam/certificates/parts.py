@@ -103,9 +103,9 @@ def find_parts(
 
 def read_graph(store: Store, facts: GraphFacts, threads: int, meter: Meter) -> tuple[EdgeDigest, Labelling]:
     """Digest and components, in one pass. Raises Refused if the store does not have the graph of these facts."""
-    if (facts.n_vertices, facts.n_edges) != (store.n_vertices, store.n_arcs // 2):
+    if (facts.n_vertices, facts.n_edges) != (store.n_vertices, store.n_edges):
         raise Refused(f"it is about a graph of {facts.n_vertices:,} vertices and {facts.n_edges:,} edges, the store"
-                      f" has {store.n_vertices:,} and {store.n_arcs // 2:,}")
+                      f" has {store.n_vertices:,} and {store.n_edges:,}")
     if store.n_vertices == 0:
         raise Refused("the graph has no vertices, so its diameter is undefined")
     digest, labelling = _read(store, threads, meter)

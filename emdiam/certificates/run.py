@@ -15,15 +15,20 @@ from .._version import __version__
 from ..errors import InputError
 from ..methods.weighted.units import stated
 from ..progress import Event, Listener, Meter, silent, timed
-from ..store.store import Store, check_directed, open_store
+from ..store.store import Store, open_store
 from ..units import budget_bytes, peak_rss_bytes
+from .arcs import ArcReport, prove_along_arcs, prove_arc_eccentricities
 from .documents import (
+    ArcCertificate,
+    ArcEccentricityCertificate,
+    ArcEccentricityClaims,
     Certificate,
     Claims,
     EccentricityCertificate,
     Refused,
     SealedDocument,
     VerifyReport,
+    WeightedArcCertificate,
     WeightedCertificate,
     WeightedClaims,
     WeightedEccentricityCertificate,
@@ -57,10 +62,19 @@ def verify(
     memory = budget_bytes(memory_bytes)
     budget = ProofBudget(memory, threads, progress)
     if isinstance(store, Store):
-        check_directed(store, False)
+        _check_directed(store, said.directed)
         return _verify(said, store, budget)
-    with open_store(store) as opened:
+    with open_store(store, directed=None) as opened:
+        _check_directed(opened, said.directed)
         return _verify(said, opened, budget)
+
+
+def _check_directed(store: Store, directed: bool) -> None:
+    """Raises InputError for a store with directions, or without, against what a certificate is about."""
+    if store.directed != directed:
+        about, other = ("arcs with directions", "without") if directed else ("edges without directions", "with")
+        raise InputError(f"the certificate is about {about}, and the store is one {other} them", path=store.path,
+                         remedy="verify it with a store of the graph that it is about")
 
 
 def _verify(certificate: Any, store: Store, budget: ProofBudget) -> VerifyReport:
@@ -97,6 +111,8 @@ def _prove_diameter(certificate: Certificate, store: Store, report: VerifyReport
 def _claimed(certificate: Any) -> VerifyReport:
     """The report before anything is proved: what a certificate claims, as users see it."""
     claims, graph, unit = certificate.claims, certificate.graph, getattr(certificate, "unit", None)
+    if certificate.directed:
+        return _claimed_along_arcs(certificate)
     connected = claims.n_components == 1
     if isinstance(claims, Claims):
         lower, upper, connected = claims.lower, claims.upper, claims.connected
@@ -114,6 +130,19 @@ def _claimed(certificate: Any) -> VerifyReport:
     return report
 
 
+def _claimed_along_arcs(certificate: Any) -> ArcReport:
+    claims, graph, unit = certificate.claims, certificate.graph, getattr(certificate, "unit", None)
+    longest, strong = stated(claims.length, unit), claims.n_strong_components == 1
+    report = ArcReport(False, longest, longest, longest if strong else None, None, claims.n_components,
+                       claims.n_components == 1, graph.n_vertices, graph.n_edges, version=__version__,
+                       n_strong_components=claims.n_strong_components, weighted=certificate.weighted)
+    if isinstance(claims, ArcEccentricityClaims):
+        report.direction, report.periphery_size = claims.direction, claims.periphery_size
+        report.radius = None if claims.radius is None else stated(claims.radius, unit)
+        report.center_size = claims.center_size
+    return report
+
+
 def _prove(gathered: list[Gathered], store: Store, budget: ProofBudget, report: VerifyReport) -> None:
     """All pairs of unsettled vertices. Raises Refused with one that is not proved."""
     held = sum(left.vertices.nbytes + left.points.nbytes for left in gathered)
@@ -127,4 +156,5 @@ def _prove(gathered: list[Gathered], store: Store, budget: ProofBudget, report: 
 
 _PROVERS: dict[type, Callable[..., None]] = {
     Certificate: _prove_diameter, EccentricityCertificate: prove_eccentricities, WeightedCertificate: prove_weighted,
-    WeightedEccentricityCertificate: prove_weighted_eccentricities}
+    WeightedEccentricityCertificate: prove_weighted_eccentricities, ArcCertificate: prove_along_arcs,
+    WeightedArcCertificate: prove_along_arcs, ArcEccentricityCertificate: prove_arc_eccentricities}

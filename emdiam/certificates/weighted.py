@@ -48,16 +48,56 @@ _STATE_BYTES = 24
 _LEAST_ROOM = 4 << 20
 
 
-class WeightedProof:
+class ClaimedUnits:
+    """The units of lengths, and what is claimed in them. arcs, units : of the graph, while it is open."""
+
+    arcs: Arcs
+    units: Units
+    store: Store
+    _unit: tuple[int, int] | None
+    _unweighted = False
+
+    def _units(self, *others: Arcs) -> Units:
+        """Those of the store, or that the certificate says. others : arcs with the same weights. Raises Refused where
+        it says others."""
+        record = self.store.record.weights
+        # Of lengths of arcs there is none.
+        decimals = 0 if record is None or self._unweighted else record.decimals
+        if self._unit is not None and self._unit[0] == 2 and self.arcs.distance_dtype.kind == "f":
+            for arcs in others:
+                round_down(arcs, self._unit[1])
+            return round_down(self.arcs, self._unit[1])
+        units = units_of(self.arcs, decimals)
+        if self._unit not in (None, units.said):
+            base, exponent = self._unit or (1, 0)
+            raise Refused(f"its lengths are whole numbers of {base}^{exponent}, and the weights of the store are not")
+        return units
+
+    def in_units(self, length: int | float) -> int:
+        """A claimed length. Raises Refused if it is no sum of weights."""
+        if self._unit is not None:
+            if type(length) is not int or length >= self.units.most:
+                raise Refused(f"{length} is no number of units")
+            return length
+        units: int | None
+        if self.units.whole:
+            units = in_units(length, self.units.decimals)
+        else:
+            try:
+                units = int(self.units.counted(np.array([length], np.float64))[0])
+            except (InputError, OverflowError):
+                units = None
+        if units is None or units >= self.units.most or self.units.length(units) != length:
+            raise Refused(f"{length} is no sum of weights of the graph")
+        return units
+
+
+class WeightedProof(ClaimedUnits):
     """One verification. names : ids of vertices that must be there; `named` is their numbers. Raises Refused,
     BudgetError.
 
     root : int64[n_vertices], the smallest vertex of the component of each. sizes : vertices of components, at their
-    roots. largest : the root of the one with the most (ties: the first). arcs, units : of the graph, while it is
-    open."""
-
-    arcs: Arcs
-    units: Units
+    roots. largest : the root of the one with the most (ties: the first)."""
 
     def __init__(self, certificate: WeightedCertificate | WeightedEccentricityCertificate, names: Sequence[Id],
                  store: Store, report: VerifyReport, budget: ProofBudget) -> None:
@@ -91,39 +131,9 @@ class WeightedProof:
             self.units = self._units()
             yield
 
-    def _units(self) -> Units:
-        """Those of the store, or that the certificate says. Raises Refused where it says others."""
-        record = self.store.record.weights
-        decimals = 0 if record is None else record.decimals
-        if self._unit is not None and self._unit[0] == 2 and self.arcs.distance_dtype.kind == "f":
-            return round_down(self.arcs, self._unit[1])
-        units = units_of(self.arcs, decimals)
-        if self._unit not in (None, units.said):
-            base, exponent = self._unit or (1, 0)
-            raise Refused(f"its lengths are whole numbers of {base}^{exponent}, and the weights of the store are not")
-        return units
-
     def _tick(self) -> None:
         """An event with the sources that were searched from."""
         (self.budget.progress or silent)(Event("labels", self.report.traversals, None, "sources"))
-
-    def in_units(self, length: int | float) -> int:
-        """A claimed length. Raises Refused if it is no sum of weights."""
-        if self._unit is not None:
-            if type(length) is not int or length >= self.units.most:
-                raise Refused(f"{length} is no number of units")
-            return length
-        units: int | None
-        if self.units.whole:
-            units = in_units(length, self.units.decimals)
-        else:
-            try:
-                units = int(self.units.counted(np.array([length], np.float64))[0])
-            except (InputError, OverflowError):
-                units = None
-        if units is None or units >= self.units.most or self.units.length(units) != length:
-            raise Refused(f"{length} is no sum of weights of the graph")
-        return units
 
     def rounds(self, sources: np.ndarray) -> Iterator[np.ndarray]:
         """The sources, int64[k], in turns of at most one for each component."""

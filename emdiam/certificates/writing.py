@@ -7,7 +7,7 @@ StoreError.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,9 +15,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..histogram import with_texts
+from ..methods.weighted.units import Units
 from ..store.edge_digest import digest_on_disk, edge_digest, hash_bytes
 from ..store.store import Store
 from .documents import (
+    ArcCertificate,
+    ArcClaims,
+    ArcEccentricityCertificate,
+    ArcEccentricityClaims,
     Certificate,
     CertifiedComponent,
     Claims,
@@ -25,6 +30,7 @@ from .documents import (
     EccentricityClaims,
     GraphFacts,
     SealedDocument,
+    WeightedArcCertificate,
     WeightedCertificate,
     WeightedClaims,
     WeightedEccentricityCertificate,
@@ -34,6 +40,9 @@ from .documents import (
 from .sealed import Id, write_sealed
 
 if TYPE_CHECKING:
+    from ..methods.directed.eccentricities import BoundedEccentricities, WeightedArcEccentricities
+    from ..methods.directed.pivots import Pivots
+    from ..methods.directed.result import DirectedResult
     from ..methods.eccentricity.result import EccentricityResult
     from ..methods.result import Proof, Result
     from ..methods.weighted.eccentricities import EccentricitySearch
@@ -59,7 +68,7 @@ def facts_of(graph: Store, room: HashRoom | None = None, **reading: Any) -> Grap
         digest = edge_digest(graph, **reading)
     else:
         digest = digest_on_disk(graph, room.bytes, room.scratch, **reading)
-    return GraphFacts(digest, graph.n_vertices, graph.n_arcs // 2)
+    return GraphFacts(digest, graph.n_vertices, graph.n_edges)
 
 
 def _named(store: Store, vertices: Iterable[int] | np.ndarray) -> list[Any]:
@@ -156,12 +165,55 @@ def write_weighted_eccentricities(path: str | Path, result: WeightedEccentriciti
         sources=list(store.user_ids(search.sources()))))
 
 
+def write_along_arcs(path: str | Path, result: DirectedResult, method: Pivots,
+                     store: Store) -> ArcCertificate | WeightedArcCertificate:
+    """The same of the largest finite distance along arcs, of lengths of arcs or of weights."""
+    assert result.witness is not None and result.n_components is not None and result.n_strong_components is not None
+    claimed, said = _claimed_units(method.metric)
+    claims = ArcClaims(claimed(method.best.length), result.n_components, result.n_strong_components, (
+        result.witness.source, result.witness.target))
+    parts: dict[str, Any] = {
+        "graph": facts_of(store), "claims": claims, "pairs": _named(store, [pivot for pivot, _ in method.kept]),
+        **dict(zip(("along", "against"), (_named(store, one) for one in method.searched), strict=True))}
+    if result.weighted:
+        return _written(path, WeightedArcCertificate(unit=said, **parts))
+    return _written(path, ArcCertificate(**parts))
+
+
+def write_arc_eccentricities(path: str | Path, result: WeightedArcEccentricities, method: BoundedEccentricities,
+                             store: Store) -> ArcEccentricityCertificate:
+    """The same of all eccentricities along weighted arcs."""
+    assert result.exact and result.n_components is not None and result.n_strong_components is not None
+    assert result.periphery is not None
+    claimed, said = _claimed_units(method.metric)
+    strong = result.center is not None
+    claims = ArcEccentricityClaims(
+        result.direction, result.n_components, result.n_strong_components, claimed(int(method.lower.max())),
+        result.periphery.size, claimed(int(method.lower.min())) if strong else None,
+        None if result.center is None else result.center.size)
+    return _written(path, ArcEccentricityCertificate(
+        graph=facts_of(store), unit=said, claims=claims, along=_named(store, method.along),
+        against=_named(store, method.against)))
+
+
+def _claimed_units(metric: Any) -> tuple[Callable[[int], Any], Any]:
+    """What makes a claim of a length in units, and the unit that is said."""
+    units = getattr(metric, "units", Units())
+    return lambda length: units.claimed(units.length(length)), units.said
+
+
 def write_proof(path: str | Path, result: Any, solved: Store, search: Any = None, **reading: Any) -> SealedDocument:
     """Write the certificate of a result of any kind, in vertices of the store that was solved. search : of a result
-    along weights. reading : of one by numbers of edges, as for write_certificate."""
+    along weights or arcs. reading : of one by numbers of edges, as for write_certificate."""
+    from ..methods.directed.eccentricities import WeightedArcEccentricities
+    from ..methods.directed.result import DirectedResult
     from ..methods.eccentricity.result import EccentricityResult
     from ..methods.weighted.result import WeightedEccentricities, WeightedResult
 
+    if isinstance(result, WeightedArcEccentricities):
+        return write_arc_eccentricities(path, result, search, solved)
+    if isinstance(result, DirectedResult):
+        return write_along_arcs(path, result, search, solved)
     if isinstance(result, WeightedResult):
         return write_weighted(path, result, search, solved)
     if isinstance(result, WeightedEccentricities):

@@ -56,7 +56,8 @@ def directed_text(result: dict[str, Any], verbose: bool = False) -> str:
     if result["radius"] is not None:
         lines += [f"radius: {_proved(result['radius'])}", *_set_lines("centre", result["center"])]
     lines += [*_set_lines("periphery", result["periphery"]),
-              *_histogram_lines(result["histogram"], result["histogram_width"]), *task_lines(result)]
+              *_histogram_lines(result["histogram"], result["histogram_width"]), *task_lines(result),
+              *certificate_lines(result)]
     if result["out"] is not None:
         lines.append(f"eccentricities: in {result['out']}")
     return "\n".join([*lines, traversals_line(result), seconds_line(result), *memory_lines(result, verbose)])

@@ -57,8 +57,9 @@ def directed_text(result: dict[str, Any], verbose: bool = False) -> str:
     reason = ROUNDED_REASON if rounded else "stopped early" if enough is None else _REASONS[enough]
     proved = proved_text(result["lower"], result["upper"], reason)
     witness = _witness_lines(result["witness"], result["weighted"], "at least " if rounded else "")
-    return "\n".join([*strong_lines(result, proved), *witness, *task_lines(result), traversals_line(result),
-                      *_method_lines(result), seconds_line(result), *memory_lines(result, verbose)])
+    return "\n".join([*strong_lines(result, proved), *witness, *task_lines(result), *certificate_lines(result),
+                      traversals_line(result), *_method_lines(result), seconds_line(result),
+                      *memory_lines(result, verbose)])
 
 
 _ENDS = 4  # ids shown at either end of a path that is too long for a line

@@ -49,11 +49,25 @@ def command(**given: Any) -> int:
     return 0 if report.verified else _NOT_PROVED
 
 
+def _along_arcs(report: dict[str, Any], value: str) -> list[str]:
+    """What is verified along arcs."""
+    strong = report["n_strong_components"]
+    largest = (f"verified: diameter {value}" if strong == 1 else
+               f"verified: largest finite distance {value} ({strong:,} strong components)")
+    if report["direction"] is None:
+        return [largest]
+    radius = "" if report["radius"] is None else f", from {report['radius']:,} in the centre"
+    vertices = format_count(report["n_vertices"], "vertex", "vertices")
+    return [f"verified: all eccentricities {report['direction']} of {vertices}{radius}", largest]
+
+
 def report_text(report: dict[str, Any], verbose: bool = False) -> str:
     """Lines for a report that is verified, as `VerifyReport.to_dict()` gives it."""
     lower, upper, largest = report["lower"], report["upper"], report["diameter_largest_component"]
     value = f"{lower:,}" if lower == upper else bounds_text(lower, upper)
-    if "radius" in report:
+    if report.get("directed"):
+        lines = _along_arcs(report, value)
+    elif "radius" in report:
         lines = [f"verified: all eccentricities of {format_count(report['n_vertices'], 'vertex', 'vertices')}, from"
                  f" {report['radius']:,} in the centre of the largest component to {upper:,}"]
     elif report["connected"]:

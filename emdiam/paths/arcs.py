@@ -171,6 +171,11 @@ class ArcsInRam(Arcs):
         super().__init__(rows, options)
         self._rows, self._read, self.counters = rows, read, PathCounters()
 
+    @property
+    def all_rows(self) -> WeightedRows:
+        """All of them, as they were rounded."""
+        return self._rows
+
     @cached_property
     def mean_weight(self) -> float:  # type: ignore[override]
         """See Arcs."""

@@ -55,7 +55,9 @@ def solve(session: Session) -> DirectedResult:
     with opened(session, phases(session.store, columns, arrays), kind.name in _IN_BATCHES) as engine:
         method = kind(ArcMetric(engine), session.in_time(options))
         try:
-            return _told(session, engine, method, solved(method))
+            result = _told(session, engine, method, solved(method))
+            session.certify(result, session.store, method)
+            return result
         except StoppedEarly as stop:
             if stop.result is not None:
                 stop.result = _told(session, engine, method, cast("DirectedResult", stop.result))

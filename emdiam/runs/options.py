@@ -190,7 +190,7 @@ _ROWS = (
     Option("path", FILE, "Write a longest shortest path to FILE, one vertex id a line. One of more than 10,000 vertices"
            " is shown nowhere else.", "FILE", arcs=("exact",), weights=("exact",), both=("exact",)),
     Option("certificate", FILE, "Write the proof to FILE, for `emdiam verify`.", "FILE", shared=True,
-           weights=("exact", "ecc")),
+           arcs=("exact",), weights=("exact", "ecc"), both=("exact", "ecc")),
     Option("bounds_only", FLAG, "Stop at the bounds of a few BFS.", shared=True),
     Option("gap", NATURAL, "Stop once the bounds differ by at most G.", "G", shared=True, arcs=("exact",)),
     Option("components", INTEGER, "List the K largest components, each with its vertices and its diameter.", "K",

@@ -195,7 +195,8 @@ def _refusal(name: str, text: str, command: str, metric: str) -> InputError:
         option = f"--{name.replace('_', '-')}"
         remedy = "leave it, or --directed, out"
         if name == "certificate":
-            return InputError("a certificate is of an undirected graph", text=option, remedy=remedy)
+            return InputError("eccentricities along arcs are found from every vertex, so a certificate would have all"
+                              " of them", text=option, remedy="leave it out; along weights of arcs there is one")
         return InputError(f"{option} is not for graphs with directions", text=text, remedy=remedy)
     common = ("memory", "arena", "threads", "time_limit")
     own = [one for one in COMMANDS[command] if one not in (*common, *_UNNAMED)
@@ -249,7 +250,7 @@ def _check_files(task: Task) -> None:
         check_file(file)
     if task.keep_reordered is not None and not (task.checkpoint is not None and task.checkpoint.resume):
         check_target(task.keep_reordered, force=False)
-    if task.certificate is None or task.metric != HOPS:
+    if task.certificate is None or task.metric == WEIGHTS:
         return
     limits = task.options.limits
     if getattr(task.options, "what", "all") != "all":

@@ -142,13 +142,19 @@ def _solved(session: Session, kind: type[DirectedMethod], metric: WeightedArcMet
     from ..methods.exact.method import solved
 
     method = kind(metric, session.in_time(session.task.options))
+    if session.task.certificate is not None and session.task.command == "ecc" and metric.units.rounded:
+        raise InputError("sums of these weights have more digits than 64 bits, and a certificate has no intervals",
+                         remedy="leave out --certificate, or round the weights to a few decimals and convert again")
     metric.run = method
     try:
-        return _complete(session, method, solved(method), plan)
+        result = _complete(session, method, solved(method), plan)
     except StoppedEarly as stop:
         if stop.result is not None:
             stop.result = _complete(session, method, stop.result, plan)
         raise
+    session.certify(result, session.store, method)
+    result.seconds["total"] = session.elapsed
+    return result
 
 
 def _complete(session: Session, method: Any, result: Any, plan: ArcsPlan) -> Any:

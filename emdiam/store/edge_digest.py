@@ -8,7 +8,8 @@ h(v) over all vertices, and of two mixes of the unordered pair {h(v), h(w)} over
 not know an order, and a graph that differs by chance has the same four with a probability of about
 2^-128. It is no defence against someone who searches for two graphs with one digest.
 The edges are summed up as arcs that lead up and, apart, as arcs that lead down: a store that
-lacks one direction of an edge is found.
+lacks one direction of an edge is found. With directions, which a store has in the natural order alone, the digest is
+over both sums instead: an arc is told from the one back by whether it leads up.
 
 RAM: 8 bytes a vertex for ids that the store maps and for reordered stores (16 while the hashes of mapped ids are put in
 the order of a reordered one), none otherwise; and see arc_runs.py. I/O: every array once.
@@ -40,7 +41,7 @@ from .arc_runs import ArcRun, offset_pieces, scan_arcs
 from .array_reader import filled
 from .store import Store
 
-_NAME = b"emdiam edges 1"
+_NAME, _DIRECTED_NAME = b"emdiam edges 1", b"emdiam arcs 1"
 _PIECE = 1 << 16
 
 
@@ -74,11 +75,12 @@ def sealed(store: Store, vertices: np.ndarray, arcs: np.ndarray) -> str:
     StoreError."""
     if int(arcs[4]):
         raise store.damaged("a vertex is its own neighbour")
-    if arcs[:2].tolist() != arcs[2:4].tolist():
+    if not store.directed and arcs[:2].tolist() != arcs[2:4].tolist():
         raise store.damaged("an edge is stored in one direction only")
-    counts = np.array([store.n_vertices, store.n_arcs // 2], "<u8")
-    sums = np.concatenate((vertices, arcs[:2])).astype("<u8")
-    return hashlib.blake2b(_NAME + counts.tobytes() + sums.tobytes(), digest_size=16).hexdigest()
+    counts = np.array([store.n_vertices, store.n_edges], "<u8")
+    sums = np.concatenate((vertices, arcs[: 4 if store.directed else 2])).astype("<u8")
+    name = _DIRECTED_NAME if store.directed else _NAME
+    return hashlib.blake2b(name + counts.tobytes() + sums.tobytes(), digest_size=16).hexdigest()
 
 
 def edge_digest(store: Store, *, threads: int = 2, progress: Listener | None = None) -> str:

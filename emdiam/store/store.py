@@ -73,6 +73,11 @@ class Store(Shown):
         return Store(self.path, record, swapped, self.address)
 
     @property
+    def n_edges(self) -> int:
+        """Edges; arcs, where these have directions."""
+        return self.n_arcs if self.directed else self.n_arcs // 2
+
+    @property
     def ahead_bytes(self) -> int:
         """See ShardedArray."""
         return self.indices.ahead_bytes

@@ -171,9 +171,11 @@ def documents(folder: Path) -> dict[str, dict[str, Any]]:
     (folder / "w.csv").write_text(text)
     (folder / "d.csv").write_text(text.replace(",1\n", ",0.1\n"))
     found = {}
-    for run in (emdiam.exact, emdiam.eccentricities):
-        for file, weighted in (("w.csv", False), ("w.csv", True), ("d.csv", True)):
-            run(folder / file, weighted=weighted, certificate=folder / "c.json")
+    ways: list[tuple[Any, Any]] = [(emdiam.exact, False), (emdiam.eccentricities, None), (emdiam.exact, True),
+                                   (emdiam.eccentricities, "in")]
+    for run, directed in ways:
+        for file, weighted in (("w.csv", False), ("w.csv", True), ("d.csv", True))[directed == "in" :]:
+            run(folder / file, directed=directed, weighted=weighted, certificate=folder / "c.json")
             document = json.loads((folder / "c.json").read_text())
             found[document["format"]] = document
     return found

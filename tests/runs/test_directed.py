@@ -142,7 +142,7 @@ def test_refusals(graph: tuple[Path, nx.DiGraph], tmp_path: Path) -> None:
                       ("reorder", path, tmp_path / "r.zarr", "--order", "bfs"), ("approx", path),
                       ("plan", path, "--method", "pivots")):
         assert "have directions" in command(*arguments, code=2), arguments
-    for arguments in (("--method", "fdiam"), ("--certificate", tmp_path / "c"), ("--device", "gpu"), ("--workers", 2),
+    for arguments in (("--method", "fdiam"), ("--device", "gpu"), ("--workers", 2),
                       ("--vertex-state", "disk"), ("--bounds-only",), ("--components", 3), ("--checkpoint", tmp_path)):
         assert "emdiam: " in command("exact", path, "--directed", *arguments, code=2), arguments
     assert "--order" in command("convert", tmp_path / "g.csv", tmp_path / "r.zarr", "--directed", "--order", "bfs",

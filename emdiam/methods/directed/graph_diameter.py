@@ -77,9 +77,11 @@ class GraphDiameter(DirectedMethod):
     def _source(self, vertex: int, bounds: np.ndarray) -> None:
         """The BFS of a source, and what follows for its component."""
         self.sources += 1
+        self.searched[self.turned][vertex] = None
         eccentricity = self.traverse(vertex, back=self.turned, distances=False).levels
         bounds[vertex] = eccentricity
         if self.sizes[self.numbers[vertex]] > 1:
+            self.searched[not self.turned][vertex] = None
             back = self.traverse(vertex, back=not self.turned, within=self.members(vertex), counts=False).distances
             assert back is not None
             distances = back.raw()

@@ -44,7 +44,8 @@ class DirectedMethod(MethodRun):
     """One run along arcs. A subclass has `name` and `_solve`.
 
     bound : proved of the largest finite distance. numbers, n_strong : see strong_components. sizes : vertices of every
-    strong component, int64[n_strong]."""
+    strong component, int64[n_strong]. searched : vertices whose searches along arcs, and against them, prove bounds, in
+    order."""
 
     options: DirectedOptions
     metric: ArcVerbs
@@ -56,6 +57,7 @@ class DirectedMethod(MethodRun):
         self.n, self.result_type = metric.n_vertices, metric.result_type
         self.random = np.random.default_rng(options.seed)
         self.bound = metric.most(max(0, self.n - 1))
+        self.searched: tuple[dict[int, None], dict[int, None]] = {}, {}
         self.n_strong: int | None = None
         self.n_weak: int | None = None
 

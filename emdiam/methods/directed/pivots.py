@@ -42,10 +42,14 @@ class Pivots(GraphDiameter):
 
     name = "pivots"
 
+    def solve(self) -> None:
+        """See DirectedMethod."""
+        self.kept: list[tuple[int, tuple[np.ndarray, np.ndarray]]] = []
+        super().solve()
+
     def _solve(self) -> None:
         self.bounds = self.no_bounds((2, self.n))
         self.lower = np.zeros_like(self.bounds)
-        self.kept: list[tuple[int, tuple[np.ndarray, np.ndarray]]] = []
         self.rounds = self.by_pairs = 0
         order = self._order()
         hub = int(order[np.flatnonzero(self.numbers[order] == self.sizes.argmax())[0]])
@@ -72,6 +76,8 @@ class Pivots(GraphDiameter):
         """A pivot, and the vertex with the largest bound on each side; how many pairs are open then."""
         self.rounds += 1
         ends = [self.traverse(pivot, back=back) for back in (False, True)]
+        for searched in self.searched:
+            searched[pivot] = None
         out, into = (end.distances.raw() for end in ends if end.distances is not None)
         if len(self.kept) < KEPT and {out.dtype, into.dtype} == {self.kept[0][1][0].dtype if self.kept else out.dtype}:
             self.kept.append((pivot, (out, into)))
@@ -96,7 +102,7 @@ class Pivots(GraphDiameter):
         vertex = int(vertices[np.lexsort((-self.lower[side, vertices].astype(np.int64),
                                           -self.bounds[side, vertices].astype(np.int64)))[0]])
         run = self.traverse(vertex, back=bool(side))
-        self.bounds[side, vertex] = run.levels
+        self.bounds[side, vertex], self.searched[side][vertex] = run.levels, None
         if run.distances is not None:
             self._fold(vertex, run.distances.raw(), 1 - side, int(self.bounds[1 - side, vertex]))
 
