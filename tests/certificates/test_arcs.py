@@ -158,7 +158,8 @@ def test_what_a_search_proposes_is_not_trusted(tmp_path: Path, monkeypatch: pyte
         for by in (-1, 1):
             def bent(self, sources, *, by=by, narrow=False):  # type: ignore[no-untyped-def]
                 found, relaxed = nearest(self, sources)
-                found[(sources[0] + 7) % len(found)] += np.uint64(by % (1 << 64))
+                place = (sources[0] + 7) % len(found)
+                found[place] = int(found[place]) + by
                 return found, relaxed
 
             monkeypatch.setattr(ArcsInRam, "nearest", bent)
