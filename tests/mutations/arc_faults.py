@@ -1,0 +1,30 @@
+"""Faults of runs along weighted arcs, and of proofs along arcs."""
+
+from __future__ import annotations
+
+from tests.mutations.fault import Fault
+
+ARC_FAULTS = (
+    Fault("a vertex with several arcs is as far as its first head says", "emdiam/methods/directed/eccentricities.py",
+          "        if ends[i + 1] - ends[i] == 1:\n", "        if ends[i + 1] - ends[i] >= 1:\n",
+          ("tests/methods/directed/test_weighted.py",)),
+    Fault("an eccentricity bounds those of other components from below", "emdiam/methods/directed/eccentricities.py",
+          "self.lower[members] = np.maximum(self.lower[members], found)", "self.lower[members] = found",
+          ("tests/methods/directed/test_weighted.py",)),
+    Fault("distances to a vertex are those from it along weighted arcs", "emdiam/methods/directed/weighted.py",
+          "return self.into if back else self.arcs", "return self.arcs", ("tests/methods/directed/test_weighted.py",)),
+    Fault("all arcs of a row are as long as the first", "emdiam/paths/arcs.py",
+          "to_costs[places[i]] = costs[p]", "to_costs[places[i]] = costs[offsets[row]]",
+          ("tests/methods/directed/test_weighted.py",)),
+    Fault("a proof along arcs lets bounds leave a component", "emdiam/certificates/arcs.py",
+          "        inside = self.numbers == self.numbers[vertex]\n        self.bounds",
+          "        inside = column != _NONE\n        self.bounds", ("tests/certificates/test_arcs.py",)),
+    Fault("a proof along arcs takes what a pivot of another component does not reach as not reached",
+          "emdiam/certificates/arcs.py", "close = beyond if self.numbers[pivot] == self.numbers[vertex] else",
+          "close = beyond if True else", ("tests/certificates/test_arcs.py",)),
+    Fault("a proof along arcs takes labels that no arc fits", "emdiam/certificates/arcs.py",
+          "reached != np.count_nonzero(found != none)", "reached < 0", ("tests/certificates/test_arcs.py",)),
+    Fault("a proof along arcs takes the best component of heads for all", "emdiam/certificates/arcs.py",
+          "found[i] = max(found[i], least[", "found[i] = min(max(found[i], 1), least[",
+          ("tests/certificates/test_arcs.py",)),
+)
