@@ -161,7 +161,6 @@ class _Method(ctypes.Structure):
 
 
 _ONE_ARGUMENT = 0x8  # METH_O
-_METHODS = list[_Method]()  # Python keeps pointers to them
 
 
 def missing(code: bytes) -> list[str]:
@@ -180,7 +179,8 @@ def load(code: bytes, symbol: str) -> Caller:
     table = ctypes.c_void_p.from_address(engine.get_global_value_address(f"{symbol}.table"))
     table.value = ctypes.addressof(_TABLE)
     method = _Method(symbol.encode(), engine.get_function_address(symbol), _ONE_ARGUMENT, None)
-    _METHODS.append(method)
+    # The function keeps a pointer to it, and may outlive all that this module has when the process ends.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(method))
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
     made: Caller = make(ctypes.addressof(method), None, None)

@@ -45,7 +45,24 @@ for rank in ranks:
     assert kernels.rank(np.zeros((1,) * rank)) == rank
 print(compiled_kernels(), "numba" in sys.modules)
 """
+# Says so where what a kernel's function points to goes while the process ends: the function may go later.
+END = """
+import os, sys
+from emdiam import kernel_objects
 
+class Method(kernel_objects._Method):
+    def __del__(self, write=os.write):
+        write(1, b"it goes")
+
+kernel_objects._Method = Method
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+import kernels
+from emdiam.jit import all_compiled
+with all_compiled():
+    assert kernels.rank(np.zeros(1)) == 1
+print("the end")
+"""
 # What two of these kinds give, and how many were compiled.
 TWO_RANKS = """
 import sys
@@ -257,6 +274,13 @@ def test_two_versions_side_by_side(tmp_path: Path) -> None:
         assert found == {"old": f"1 2 {n_compiled}\n", "new": f"71 72 {n_compiled}\n"}
     folders = {file.parent for file in objects(tmp_path / "cache")}
     assert len(folders) == 2 and len(objects(tmp_path / "cache")) == 4
+
+
+def test_a_kernel_may_outlive_what_has_loaded_it(tmp_path: Path) -> None:
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    done = subprocess.run([sys.executable, "-c", END, str(tmp_path)], capture_output=True, text=True, timeout=PATIENCE,
+                          env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")})
+    assert (done.returncode, done.stdout) == (0, "the end\n"), done.stderr
 
 
 def test_a_process_that_is_killed_while_it_saves(tmp_path: Path) -> None:
