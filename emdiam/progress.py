@@ -18,10 +18,13 @@ from .decimals import Number
 from .kernel_progress import clock
 from .units import format_size
 
-Kind = Literal["progress", "traversal"]
+Kind = Literal["progress", "traversal", "jobs"]
 _SECONDS_BETWEEN_EVENTS = 0.2
 # Facts of the last event of a phase that ran beside others: how it ended ("done", "failed", ...), and wall seconds.
 OUTCOME, SECONDS = "outcome", "wall_seconds"
+# Further ones of a job of a batch: its answer in a few words, and its peak memory; and of an event of kind "jobs" a
+# line of each that has not ended (batch/attempt.py has its class).
+ANSWER, PEAK, LINES = "answer", "peak_rss_bytes", "lines"
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Event:
     facts : further figures to show, e.g. {"lower": 12, "upper": 24, "active": 1031}.
     finished : True in the last event of a phase.
     kind : "progress", or "traversal" when one is over: facts then tell of it (see
-    engine/reporter.py), and done, total and unit say nothing.
+    engine/reporter.py), and done, total and unit say nothing. "jobs" of those of a batch, for tables on a terminal.
     """
 
     phase: str

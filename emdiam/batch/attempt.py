@@ -29,17 +29,18 @@ from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from .._version import __version__
 from ..durable import sync_path, write_all, write_whole
 from ..errors import InputError, redacted
+from ..progress import bounds_text, joined
 from ..terms import in_keys
 from ..units import peak_rss_bytes
 from . import jobfile as commands
-from .settings import Job
+from .settings import RESULTS, Job
 
 _STATE, _FORMAT = "state.json", 1
 
@@ -72,7 +73,8 @@ class JobState:
     """What a batch knows of its jobs beside their results, on disk after every change.
 
     under_way : name -> (digest, attempts) of jobs that were started and have not ended. owned : absolute
-    paths that jobs have begun to make, where there was nothing before; they may be made again.
+    paths that jobs have begun to make, where there was nothing before; they may be made again. jobs : names in the
+    order of the file, as reports have them.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -80,6 +82,7 @@ class JobState:
         self._path = folder / _STATE
         self.under_way: dict[str, tuple[str, int]] = {}
         self.owned: set[str] = set()
+        self.jobs: list[str] = []
         if not self._path.exists():
             return
         try:
@@ -106,11 +109,11 @@ class JobState:
             self._write()
 
     def _write(self) -> None:
-        data = {"format": _FORMAT, "under_way": self.under_way, "owned": sorted(self.owned)}
+        data = {"format": _FORMAT, "under_way": self.under_way, "owned": sorted(self.owned), "jobs": self.jobs}
         write_whole(self._path, json.dumps(data, indent=1) + "\n")
 
 
-NAME = "results.jsonl"
+NAME = RESULTS
 DONE, FAILED, STOPPED, SKIPPED = "done", "failed", "stopped", "skipped"
 STATUSES = (DONE, FAILED, STOPPED, SKIPPED)
 TIME_LIMIT, USER = "time limit", "user"
@@ -263,6 +266,39 @@ class Attempt:
         return [*job.arguments, *commands.option_words(taken)]
 
 
+class JobLine(NamedTuple):
+    """A job as it is shown while the batch runs. answer : in a few words, or what is known or done by now. peak : bytes
+    of memory, if known."""
+
+    job: str
+    state: str
+    answer: str = ""
+    seconds: float = 0.0
+    peak: int | None = None
+
+
+_EVENTS_TAIL = 4096
+
+
+def doing(events: Path) -> str:
+    """The bounds that the last events of a run tell, and what it does; "" if they tell nothing."""
+    try:
+        with open(events, "rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _EVENTS_TAIL))
+            lines = file.read().splitlines()
+    except FileNotFoundError:
+        return ""
+    phase, lower, upper = "", None, None
+    for line in lines:
+        try:
+            record = json.loads(line)
+            facts = record.get("facts", record)
+            phase, lower, upper = record.get("phase", phase), facts.get("lower", lower), facts.get("upper", upper)
+        except (ValueError, AttributeError):  # torn, or the end of one
+            continue
+    return joined(bounds_text(lower, upper), phase)
+
+
 class Running:
     """An attempt that is under way, as a process that leads a group."""
 
@@ -285,6 +321,11 @@ class Running:
             self._process = subprocess.Popen(
                 [*PROGRAM, *words], cwd=where, env=job_environment(out), stdin=subprocess.DEVNULL, stdout=answer,
                 stderr=log, start_new_session=True, preexec_fn=_end_with(os.getpid(), ctypes.CDLL(None)))
+
+    def shown(self) -> JobLine:
+        """What is known of it by now."""
+        return JobLine(self.attempt.job.name, "running", doing(self._folder.events), time.monotonic() - self._began_at,
+                       self._peak)
 
     def poll(self) -> AttemptRecord | None:
         """How it ended, or None while it runs. Sees to its deadline."""

@@ -37,22 +37,27 @@ from .settings import (
     read_settings,
 )
 
-WORK = ("convert", "generate", "reorder", "exact", "approx", "tradeoff", "verify")
-# Arguments and options that name files, by what happens to them.
+# Commands that ask a store that is there.
+STORED = ("reorder", "info", "plan", "exact", "approx", "ecc", "distances", "sssp", "apsp", "tradeoff", "verify")
+WORK = ("convert", "generate", *STORED, "report", "warmup")
+# Arguments and options that name files, by what happens to them; a store is the last one that is read.
 READS: dict[str, tuple[str, ...]] = {
-    "convert": ("inputs",), "generate": (), "reorder": ("store",), "exact": ("store",), "approx": ("store",),
-    "tradeoff": ("store",), "verify": ("certificate", "store"),
+    "convert": ("inputs", "vertices"), **dict.fromkeys(STORED, ("store",)), "verify": ("certificate", "store"),
+    "report": ("sources",),
 }
 WRITES: dict[str, tuple[str, ...]] = {
-    "convert": ("store",), "generate": ("store",), "reorder": ("target",),
-    "exact": ("certificate", "path", "keep-reordered"), "approx": ("keep-reordered",), "tradeoff": ("out",),
-    "verify": (),
+    "convert": ("store",), "generate": ("store",), "reorder": ("target",), "info": ("plots",),
+    "exact": ("certificate", "path", "keep-reordered"), "approx": ("keep-reordered",),
+    "ecc": ("out", "certificate", "keep-reordered"), **dict.fromkeys(
+        ("distances", "sssp", "apsp", "tradeoff", "report"), ("out",)),
 }
 # Options that a job may not give: a key of the job does, or the batch.
 _KEYS = {"memory": "memory", "method": "method"}
 OF_BATCH = ("json", "csv", "events", "verbose", "quiet", "log-interval", "checkpoint", "resume", "help")
 # Commands that end by their own --time-limit, with an answer; that of tradeoff is for each of its cells.
-LIMITS_ITSELF = ("exact", "approx")
+LIMITS_ITSELF = ("exact", "approx", "ecc", "distances", "apsp")
+# Where a report goes, in the folder of the batch.
+_REPORTS = {"html": "report.html", "md": "report.md", "json": "report.json", "png": "report-figures"}
 
 
 def find_command(group: click.Group, name: str, kind: str | None) -> tuple[list[str], click.Command] | None:
@@ -199,7 +204,7 @@ def read_job_file(path: str | Path, group: click.Group, options: BatchOptions,
     read = _Reader(group, settings, variables, problems)
     jobs = [read.job(table, where) for table, where in zip(tables, lines.of_jobs(len(tables)), strict=True)]
     read.check_defaults(lines.batch)
-    linked = link([job for job in jobs if job is not None], problems)
+    linked = link([job for job in jobs if job is not None], problems, settings.out)
     problems.sort(key=lambda problem: problem.line or 0)
     return JobFile(place, settings, linked, problems)
 
@@ -311,8 +316,8 @@ class _JobTable:
         values = self._options(command, settings.defaults.get("options", {}), used_defaults)
         method = table.get("method")
         shown = values if method is None else {"method": str(method), **values}
-        if words[0] == "tradeoff" and "out" not in values:
-            shown = {**shown, "out": str(settings.out / "jobs" / name / "tradeoff")}
+        if "out" not in values and (own := self._own_place(words[0], values, settings)) is not None:
+            shown = {**shown, "out": str(own)}
         for key, text in complaints(command, arguments, shown).items():
             self.wrong(in_keys(text), *([key] if key in table or not key else
                                [f"options.{key.replace('-', '_')}", f"options.{key}"]))
@@ -321,10 +326,16 @@ class _JobTable:
             self.wrong(fault, "memory")
         files = {**given, **{key: [text] for key, text in shown.items() if isinstance(text, str)}}
         reads, writes = (tuple(absolute(text, settings.folder) for key in keys for text in files.get(key, ()))
-                         for keys in (READS[words[0]], WRITES[words[0]]))
+                         for keys in (READS.get(words[0], ()), WRITES.get(words[0], ())))
         return Job(name, words[0], (*words, *arguments, *option_words(shown)),
                    None if method is None else str(method), values, reads, writes, self._needs(), memory, limit,
                    self.lines.of())
+
+    def _own_place(self, command: str, values: Mapping[str, Any], settings: Settings) -> Path | None:
+        """Where what a command writes goes, if the job does not say."""
+        if command == "tradeoff":
+            return settings.out / "jobs" / self.name / "tradeoff"
+        return settings.out / _REPORTS.get(str(values.get("format")), "report.html") if command == "report" else None
 
     def _arguments(self, command: click.Command) -> tuple[dict[str, list[str]], list[str]]:
         """The positional arguments, by name, and as words of a command line; one that is missing has a stand-in there,
@@ -334,7 +345,7 @@ class _JobTable:
         for argument in names:
             value = self.table.get(argument)
             texts = [value] if isinstance(value, str) else value
-            many = argument == "inputs"
+            many = argument in ("inputs", "sources")
             if value is None:
                 self.wrong(f"it has no {argument}")
             elif not _texts(texts) or not texts or (len(texts) > 1 and not many):

@@ -13,7 +13,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,8 +37,8 @@ from .attempt import (
     library_environment,
     read_results,
 )
-from .jobfile import READS, JobFile, read_job_file
-from .settings import BatchOptions, Job, Problem, in_order
+from .jobfile import STORED, JobFile, read_job_file
+from .settings import BatchOptions, Job, Makers, Problem, in_order
 
 
 class InvalidJobs(InputError):
@@ -73,11 +73,22 @@ def prepare(path: str | Path, group: click.Group, options: BatchOptions) -> Prep
     """
     file = read_job_file(path, group, options)
     jobs = in_order(file.jobs)
-    file.problems += check_files(jobs, file.faulty(), JobState(file.settings.out).owned)
+    made = Makers(jobs, file.settings.out)
+    file.problems += check_files(jobs, file.faulty(), JobState(file.settings.out).owned, made)
     records, _, _ = read_results(file.settings.out / NAME)
-    known = digests(jobs)
-    reusable = {job.name: records[job.name] for job in jobs if job.name in records and _counts(
-        records[job.name], known[job.name], job, file.settings.memory_of(job), options)}
+    known = digests(jobs, made)
+    reusable: dict[str, AttemptRecord] = {}
+    skipped: set[str] = set()  # as before, since what they need is as it was
+    for job in jobs:
+        record = records.get(job.name)
+        if record is None:
+            continue
+        if record.status == SKIPPED and any(
+                need in skipped or (need in reusable and reusable[need].status != DONE) for need in job.needs):
+            skipped.add(job.name)
+        elif all(name in reusable or name in skipped for name in job.after) and _counts(
+                record, known[job.name], job, file.settings.memory_of(job), options):
+            reusable[job.name] = record
     faulty = file.faulty()
     to_run = [job for job in jobs if job.name not in faulty and job.name not in reusable]
     misplaced = check_places(to_run, file.settings.folder)
@@ -97,9 +108,9 @@ def _counts(record: AttemptRecord, digest: str, job: Job, memory: int | None, op
 
 
 # Commands that refuse a target that exists, unless they have --force.
-_REFUSING = ("convert", "generate", "reorder")
+_REFUSING = ("convert", "generate", "reorder", "apsp")
 # What may be made where the folder is there, by command; of the others it may be anything.
-_PLACES = {"exact": check_file, "tradeoff": check_folder}
+_PLACES = {**dict.fromkeys(("exact", "ecc", "distances", "sssp"), check_file), "tradeoff": check_folder}
 
 
 def files_of(path: str) -> list[str]:
@@ -107,17 +118,16 @@ def files_of(path: str) -> list[str]:
     return [path] if os.path.lexists(path) else sorted(glob.glob(path))
 
 
-def check_files(jobs: Sequence[Job], faulty: Mapping[str, str], owned: set[str]) -> list[Problem]:
+def check_files(jobs: Sequence[Job], faulty: Mapping[str, str], owned: set[str], made: Makers) -> list[Problem]:
     """Files that jobs read and that neither exist nor are made by a job, and stores that are in the way of
     jobs. faulty : jobs that are not checked. owned : paths that earlier runs of the batch have made."""
-    made = {path for job in jobs for path in job.writes}
     problems = []
     for job in jobs:
         if job.name in faulty:
             continue
         for path in job.reads:
-            if "://" not in path and path not in made and not files_of(path):
-                kind = "store" if job.command != "convert" and path == job.reads[-1] else "file"
+            if "://" not in path and not files_of(path) and not made.of(path) and not made.are_results(path):
+                kind = "store" if job.command in STORED and path == job.reads[-1] else "file"
                 problems.append(Problem(f"there is no {kind} {path}, and no job makes it", job.line, job.name))
         if job.command in _REFUSING and not job.options.get("force"):
             problems += [Problem(f"{path} exists already; give the option force = true to replace it, or delete it",
@@ -148,23 +158,22 @@ def check_budgets(file: JobFile, jobs: Sequence[Job]) -> list[Problem]:
 
     jobs : those to ask about. Raises RuntimeError if the process that answers fails.
     """
-    made = {path for job in file.jobs for path in job.writes}
-    asked = [job for job in jobs if job.reads and "store" in READS[job.command] and job.reads[-1] not in made
+    made = Makers(file.jobs, file.settings.out)
+    asked = [job for job in jobs if job.reads and job.command in STORED and not made.of(job.reads[-1])
              and (is_url(job.reads[-1]) or files_of(job.reads[-1]))]
     answers = ask([question_of(job, file.settings.memory_of(job)) for job in asked])
     return [Problem(in_keys(text), job.line, job.name)
             for job, text in zip(asked, answers, strict=True) if text is not None]
 
 
-def digests(jobs_in_order: Sequence[Job]) -> dict[str, str]:
-    """By job, the digest of what it computes; it changes when a job that it needs does, or an input that no
-    job makes. jobs_in_order : each after those it needs."""
-    made = {path for job in jobs_in_order for path in job.writes}
+def digests(jobs_in_order: Sequence[Job], made: Makers) -> dict[str, str]:
+    """By job, the digest of what it computes; it changes when a job that it waits for does, or an input that no
+    job makes. jobs_in_order : each after those it waits for."""
     result: dict[str, str] = {}
     for job in jobs_in_order:
-        stamps = {file: _stamp(file) for path in job.reads if path not in made and "://" not in path
-                  for file in files_of(path)}
-        result[job.name] = job.digest(stamps, {name: result[name] for name in job.needs})
+        stamps = {file: _stamp(file) for path in job.reads if "://" not in path and not made.of(path)
+                  and not made.are_results(path) for file in files_of(path)}
+        result[job.name] = job.digest(stamps, {name: result[name] for name in (*job.needs, *job.after)})
     return result
 
 
@@ -181,6 +190,10 @@ _CHILD = ("import json, sys; from emdiam.batch.prepare import Question, answer;"
 
 # Options that the memory of a run depends on.
 _OF_PLANS = ("arena", "threads", "batch", "masters", "euler")
+
+
+# Commands that take stores with directions or without.
+_EITHER = ("verify", "info", "plan", "sssp", "apsp")
 
 
 @dataclass(frozen=True)
@@ -203,7 +216,7 @@ def question_of(job: Job, memory: int | None) -> Question:
     directed, weighted = (bool(job.options.get(name)) for name in ("directed", "weighted"))
     planned = job.options.get("device", "cpu") == "cpu" and not directed and not weighted
     return Question(job.command, job.reads[-1], job.method, {"memory": memory, **given} if planned else None,
-                    None if job.command == "verify" else directed, weighted)
+                    None if job.command in _EITHER else directed, weighted)
 
 
 def ask(questions: Sequence[Question]) -> list[str | None]:
@@ -234,6 +247,8 @@ def _try(question: Question) -> None:
     from ..runs.task import task_of
     from ..store.store import check_weighted, open_store
 
+    if question.command in ("info", "verify") and not is_url(question.store) and os.path.isfile(question.store):
+        return  # a file with edges
     if question.command not in ("exact", "approx") or question.options is None:
         with open_store(question.store, directed=question.directed) as store:
             if question.weighted:
@@ -277,9 +292,10 @@ class Batch:
         return StoppedEarly.exit_code if counts[STOPPED] or counts[SKIPPED] or counts["left"] else 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dict, ready for JSON: {"jobs": [...]} are the lines of results.jsonl that count."""
+        """Plain dict, ready for JSON, without the records of jobs."""
         data = asdict(self)
-        return {**data, "counts": self.counts(), "exit_code": self.exit_code, "jobs": data.pop("records")}
+        del data["records"]
+        return {**data, "counts": self.counts(), "exit_code": self.exit_code}
 
 
 def answer_text(result: dict[str, Any] | None) -> str:
@@ -291,12 +307,37 @@ def answer_text(result: dict[str, Any] | None) -> str:
     if "verified" in result:
         return "proved" if result["verified"] else "not proved"
     if result.get("lower") is not None:
-        return _bounds_text(result)
-    if isinstance(result.get("record"), dict):
-        record = result["record"]
-        return (f"{format_count(record.get('n_vertices', 0), 'vertex', 'vertices')},"
-                f" {format_count(record.get('n_edges', 0), 'edge')}")
-    return format_count(result["n_cells"], "run") if "n_cells" in result else ""
+        radius = result.get("radius")
+        return _bounds_text(result) + ("" if radius is None else f", radius {radius:,}")
+    if isinstance(result.get("files"), list):
+        return ", ".join(map(str, result["files"]))
+    return next((text(result) for name, text in _ANSWERS.items() if result.get(name) is not None), "")
+
+
+def _sizes_text(result: dict[str, Any]) -> str:
+    """Vertices and edges of a graph."""
+    return (f"{format_count(result.get('n_vertices', 0), 'vertex', 'vertices')},"
+            f" {format_count(result.get('n_edges', 0), 'edge')}")
+
+
+def _search_text(result: dict[str, Any]) -> str:
+    """What a search from one vertex has found."""
+    if result.get("target") is not None:
+        return "no path" if result.get("distance") is None else f"distance {result['distance']:,}"
+    return f"{result['reached']:,} reached, the farthest at {result.get('largest_distance', 0):,}"
+
+
+# Name in a result, and what it says in a few words; the first one that is there.
+_ANSWERS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "record": lambda result: _sizes_text(result["record"]),
+    "n_cells": lambda result: format_count(result["n_cells"], "run"),
+    "mean": lambda result: f"mean {result['mean']:.4g}, effective diameter {result.get('effective_diameter', 0):.4g}",
+    "reached": _search_text,
+    "largest_distance": lambda result: f"largest distance {result['largest_distance']:,}",
+    "methods": lambda result: format_count(len(result["methods"]), "method"),
+    "kernels": lambda result: f"{format_count(result['kernels'], 'kernel')} compiled",
+    "n_vertices": _sizes_text,
+}
 
 
 def _bounds_text(result: dict[str, Any]) -> str:
@@ -318,15 +359,20 @@ def _size_text(size: int | None) -> str:
 def summary_text(batch: Batch) -> str:
     """The table, then a line for each job that is not done, then the sum."""
     rows = [
-        (record.job, record.status, answer_text(record.result),
-         format_seconds(record.seconds) if record.attempts else "", _size_text(record.peak_rss_bytes))
+        (record.job, record.status, format_seconds(record.seconds) if record.attempts else "",
+         _size_text(record.peak_rss_bytes), answer_text(record.result))
         for record in batch.records]
-    table = table_text(("job", "status", "answer", "time", "peak memory"), rows, left=(0, 1, 2))
+    table = table_text(("job", "status", "time", "peak memory", "answer"), rows, left=(0, 1, 4))
     sentences = [f"{record.job}: {record.sentence}" for record in batch.records
             if record.status != DONE and record.sentence]
     counts = ", ".join(f"{count:,} {status}" for status, count in batch.counts().items() if count)
     return "\n".join([table, *([""] if sentences else []), *sentences, "",
                       f"{format_count(batch.n_jobs, 'job')}: {counts}"])
+
+
+def waits_text(needs: Sequence[str], after: Sequence[str] = ()) -> str:
+    """What a job waits for."""
+    return ", ".join([*needs, *([f"the end of {format_count(len(after), 'other job')}"] if after else [])])
 
 
 def jobs_data(prepared: Prepared) -> dict[str, Any]:
@@ -337,8 +383,8 @@ def jobs_data(prepared: Prepared) -> dict[str, Any]:
         "parallel": file.settings.parallel,
         "jobs": [{
             "job": job.name, "digest": prepared.digests[job.name], "command": ["emdiam", *map(redacted, job.arguments)],
-            "needs": list(job.needs), "reads": [redacted(path) for path in job.reads], "writes": list(job.writes),
-            "memory": file.settings.memory_of(job), "time_limit": job.time_limit,
+            "needs": list(job.needs), "after": list(job.after), "reads": [redacted(path) for path in job.reads],
+            "writes": list(job.writes), "memory": file.settings.memory_of(job), "time_limit": job.time_limit,
             "state": "cannot run" if job.name in prepared.faulty else "to run" if job.name not in prepared.reusable
             else f"{prepared.reusable[job.name].status} before",
             "sentence": prepared.faulty.get(job.name),
@@ -351,7 +397,7 @@ def jobs_text(prepared: Prepared) -> str:
     data = jobs_data(prepared)
     rows = [
         (job["job"], job["state"], _size_text(job["memory"]),
-         "" if job["time_limit"] is None else format_seconds(job["time_limit"]), ", ".join(job["needs"]))
+         "" if job["time_limit"] is None else format_seconds(job["time_limit"]), waits_text(job["needs"], job["after"]))
         for job in data["jobs"]]
     table = table_text(("job", "state", "memory", "time limit", "needs"), rows, left=(0, 1, 4))
     commands = [f"{job['job']}: {job['sentence'] or ' '.join(job['command'])}" for job in data["jobs"]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -17,18 +18,33 @@ import click
 from ..checkpoint.folder import check_owner
 from ..durable import check_folder, locked
 from ..errors import NotWritten, StoppedEarly, redacted
-from ..progress import OUTCOME, SECONDS, Event, Listener, silent
+from ..progress import ANSWER, LINES, OUTCOME, PEAK, SECONDS, Event, Listener, silent
 from . import jobfile as commands
-from .attempt import DONE, FAILED, SKIPPED, Attempt, AttemptRecord, JobFolder, JobState, Results, Running, end_leftovers
-from .prepare import Batch, Prepared, prepare
+from .attempt import (
+    DONE,
+    FAILED,
+    SKIPPED,
+    Attempt,
+    AttemptRecord,
+    JobFolder,
+    JobLine,
+    JobState,
+    Results,
+    Running,
+    end_leftovers,
+)
+from .prepare import Batch, Prepared, answer_text, prepare, waits_text
 from .settings import BatchOptions, Job
 
 _TICK = 0.05
+# Between looks at what jobs have told by now.
+_LOOK_SECONDS = 0.5
 
 
 def batch(path: str | Path, group: click.Group, options: BatchOptions | None = None,
-          progress: Listener | None = None) -> Batch:
-    """Run the jobs of a file. group : the command line that they are commands of (emdiam.cli.main.group).
+          progress: Listener | None = None, ended: Callable[[AttemptRecord], None] | None = None) -> Batch:
+    """Run the jobs of a file. group : the command line that they are commands of (emdiam.cli.main.group). ended : takes
+    the record of every job as it ends, or has ended in an earlier run.
 
     A job that fails does not stop the others; those that need it are skipped. Jobs that an earlier run in the
     same folder has finished are not run again.
@@ -54,7 +70,7 @@ def batch(path: str | Path, group: click.Group, options: BatchOptions | None = N
         with closing(Results(settings.out)) as results:
             if results.notice:
                 result.messages.append(results.notice)
-            night = _Night(prepared, group, options, results, progress or silent)
+            night = _Night(prepared, group, options, results, progress or silent, ended)
             night.messages = result.messages
             full = night.run()
         result.records = [night.ended[job.name] for job in prepared.file.jobs if job.name in night.ended]
@@ -73,11 +89,13 @@ class _Night:
     """The jobs of one batch. ended : records of those that have ended, in this run or before."""
 
     def __init__(self, prepared: Prepared, group: click.Group, options: BatchOptions, results: Results,
-                 progress: Listener) -> None:
+                 progress: Listener, on_end: Callable[[AttemptRecord], None] | None = None) -> None:
+        self._on_end, self._looked = on_end, 0.0
         self.prepared, self.group, self.options = prepared, group, options
         self.results, self.progress = results, progress
         self.settings = prepared.file.settings
         self.state = JobState(self.settings.out)
+        self.state.jobs = [job.name for job in prepared.file.jobs]
         self.waiting = list(prepared.jobs)  # those that have not ended
         self.running: dict[str, Running] = {}
         self.ended: dict[str, AttemptRecord] = {}
@@ -91,6 +109,7 @@ class _Night:
             while self.waiting or self.running:
                 self._start_ready()
                 self._see_to_running()
+                self._show_lines()
                 if self.running:
                     time.sleep(_TICK)
         except KeyboardInterrupt:
@@ -122,7 +141,7 @@ class _Night:
     def _start_ready(self) -> None:
         """Start what can be; a small job may overtake a large one that has no room yet."""
         for job in list(self.waiting):
-            if job.name in self.running or any(need not in self.ended for need in job.needs):
+            if job.name in self.running or any(name not in self.ended for name in (*job.needs, *job.after)):
                 continue
             lacking = next((self.ended[need] for need in job.needs if self.ended[need].status != DONE), None)
             before = self.prepared.reusable.get(job.name)
@@ -151,10 +170,13 @@ class _Night:
         if last is None or (last.digest, last.status, last.sentence) != (record.digest, status, sentence):
             self.results.append(record)
         self._end(job, record)
+        self._tell(job, record)
 
     def _end(self, job: Job, record: AttemptRecord) -> None:
         self.ended[job.name] = record
         self.waiting.remove(job)
+        if self._on_end is not None:
+            self._on_end(record)
 
     def _start(self, job: Job, afresh: bool = False) -> None:
         """Start an attempt. afresh : not from the checkpoint."""
@@ -213,10 +235,26 @@ class _Night:
                 for other in list(self.running.values())[-1:]:  # the phase that goes on
                     self._tell(other.attempt.job)
 
+    def _show_lines(self) -> None:
+        """Tell, now and then, of all jobs that have not ended."""
+        now = time.monotonic()
+        if now - self._looked < _LOOK_SECONDS:
+            return
+        self._looked = now
+        lines = [running.shown() for running in self.running.values()]
+        for job in self.waiting:
+            if job.name not in self.running:
+                needs, after = ([name for name in names if name not in self.ended] for names in (job.needs, job.after))
+                lines.append(JobLine(job.name, "waiting", f"for {text}" if (text := waits_text(needs, after)) else ""))
+        self.progress(Event("jobs", len(self.ended), len(self.prepared.jobs), "jobs", {LINES: lines}, kind="jobs"))
+
     def _tell(self, job: Job, record: AttemptRecord | None = None) -> None:
         """A phase each: jobs differ so much that a rate would say nothing. record : how it ended."""
         jobs = self.prepared.jobs
-        ending = {} if record is None else {OUTCOME: record.status, SECONDS: record.seconds}
+        ending = {} if record is None else {
+            OUTCOME: record.status, SECONDS: record.seconds, PEAK: record.peak_rss_bytes,
+            ANSWER: answer_text(record.result) or record.sentence or ""}
+        # Names of jobs have no spaces.
         self.progress(Event(f"{job.name} ({jobs.index(job) + 1} of {len(jobs)} jobs)", facts=ending,
                             finished=record is not None))
 

@@ -9,6 +9,7 @@ reads.
 
 from __future__ import annotations
 
+import fnmatch
 import hashlib
 import json
 import os
@@ -21,6 +22,8 @@ from typing import Any
 
 from ..errors import InputError, redacted
 from ..units import format_size, parse_duration, parse_size
+
+RESULTS = "results.jsonl"
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,8 @@ class Job:
     name : unique, and the name of a folder. command : e.g. "exact". arguments : of the command line,
     from the command on, without what a batch adds. method : of exact and approx; None: the default.
     options : by their long names without dashes, as texts (True: a flag). reads, writes : absolute paths
-    (or URLs). needs : names of jobs that must be done before. memory : bytes of --memory, if the file says.
+    (or URLs). needs : names of jobs that must be done before; after : of those that must have ended, however they did.
+    memory : bytes of --memory, if the file says.
     time_limit : seconds, if the file says. line : of its table, if known.
     """
 
@@ -60,6 +64,7 @@ class Job:
     memory: int | None = None
     time_limit: float | None = None
     line: int | None = None
+    after: tuple[str, ...] = ()
 
     def digest(self, stamps: Mapping[str, Any], digests: Mapping[str, str]) -> str:
         """Of what the job computes: equal digests, equal answers.
@@ -71,9 +76,44 @@ class Job:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def link(jobs: Sequence[Job], problems: list[Problem]) -> list[Job]:
+class Makers:
+    """Which job makes what is at a path. out : the folder of the batch, in which each job has one of its own."""
+
+    def __init__(self, jobs: Sequence[Job], out: Path | None = None) -> None:
+        self._out = None if out is None else os.path.realpath(out)
+        self._jobs: dict[str, str] = {}
+        for job in jobs:
+            for path in job.writes:
+                self._jobs.setdefault(_place(path), job.name)
+        if self._out is not None:
+            self._jobs |= {os.path.join(self._out, "jobs", job.name): job.name for job in jobs}
+
+    def of(self, path: str) -> list[str]:
+        """The names of the jobs that make this path, a folder that it is in, or something in it or of its pattern."""
+        place = _place(path)
+        above = place
+        while above not in self._jobs and above != os.path.dirname(above) and "://" not in above:
+            above = os.path.dirname(above)
+        if above in self._jobs:
+            return [self._jobs[above]]
+        pattern = re.compile(fnmatch.translate(place)) if any(mark in place for mark in "*?[") else None
+        return [name for made, name in self._jobs.items()
+                if made.startswith(place + os.sep) or (pattern is not None and pattern.match(made))]
+
+    def are_results(self, path: str) -> bool:
+        """Whether the path is that of the results of the whole batch."""
+        return self._out is not None and _place(path) in (self._out, os.path.join(self._out, RESULTS))
+
+
+def _place(path: str) -> str:
+    """The path without links, by which two names of one file are the same."""
+    return path if "://" in path else os.path.realpath(path)
+
+
+def link(jobs: Sequence[Job], problems: list[Problem], out: Path | None = None) -> list[Job]:
     """The jobs in the order of the file with all their needs; unknown needs, files that two jobs write and
-    circles are added to `problems`, and needs of a circle are left out."""
+    circles are added to `problems`, and needs of a circle are left out. A job that reads the results of the batch is
+    after all others. out : the folder of the batch."""
     makers: dict[str, Job] = {}
     names = {job.name for job in jobs}
     for job in jobs:
@@ -84,10 +124,14 @@ def link(jobs: Sequence[Job], problems: list[Problem]) -> list[Job]:
         for need in job.needs:
             if need not in names:
                 problems.append(Problem(f"it needs {need!r}, and there is no such job", job.line, job.name))
-    linked = []
+    linked, made = [], Makers(jobs, out)
+    last = {job.name for job in jobs if any(map(made.are_results, job.reads))}
     for job in jobs:
-        implied = [makers[path].name for path in job.reads if makers.get(path, job) is not job]
-        linked.append(replace(job, needs=tuple(dict.fromkeys([need for need in job.needs if need in names] + implied))))
+        implied = [name for path in job.reads if not made.are_results(path)
+                   for name in made.of(path) if name != job.name]
+        needs = dict.fromkeys([need for need in job.needs if need in names] + implied)
+        after = [other.name for other in jobs if other.name not in last] if job.name in last else []
+        linked.append(replace(job, needs=tuple(needs), after=tuple(after)))
     return _without_circles(linked, problems)
 
 
@@ -95,24 +139,26 @@ def _without_circles(jobs: list[Job], problems: list[Problem]) -> list[Job]:
     """Each circle is a problem once, for every job of it."""
     while True:
         try:
-            TopologicalSorter({job.name: job.needs for job in jobs}).prepare()
+            TopologicalSorter({job.name: (*job.needs, *job.after) for job in jobs}).prepare()
         except CycleError as error:
             circle = list(error.args[1])
             shown = " needs ".join(reversed(circle))
             inside = set(circle)
             problems += [Problem(f"jobs need each other in a circle: {shown}", job.line, job.name)
                          for job in jobs if job.name in inside]
-            jobs = [replace(job, needs=tuple(need for need in job.needs if need not in inside))
+            jobs = [replace(job, needs=tuple(need for need in job.needs if need not in inside),
+                            after=tuple(name for name in job.after if name not in inside))
                     if job.name in inside else job for job in jobs]
         else:
             return jobs
 
 
 def in_order(jobs: Sequence[Job]) -> list[Job]:
-    """The jobs so that each comes after those it needs; otherwise in the order of the file."""
+    """The jobs so that each comes after those it waits for; otherwise in the order of the file."""
     done: dict[str, Job] = {}
     while len(done) < len(jobs):
-        ready = next(job for job in jobs if job.name not in done and all(need in done for need in job.needs))
+        ready = next(job for job in jobs if job.name not in done
+                     and all(name in done for name in (*job.needs, *job.after)))
         done[ready.name] = ready
     return list(done.values())
 

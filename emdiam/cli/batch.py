@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from . import options
 from .listener import answered
 from .outcome import EmdiamCommand
-from .output import answer
+from .output import answer, emit
+
+if TYPE_CHECKING:
+    from ..batch.attempt import AttemptRecord
 
 
 @click.command(cls=EmdiamCommand)
@@ -21,7 +26,8 @@ def command(**given: Any) -> int:
     Jobs are conversions, diameters, approximations and so on. The whole file is checked before the first job starts.
     Each job is a separate process; one that fails does not stop the others. The same command goes on where it was
     stopped.
-    Relative paths in the file count from its folder.
+    Relative paths in the file count from its folder. With --json a line for each job that has ended, and a last one for
+    the batch.
 
     Exit code 0: all jobs are done. 2: the file is not valid, or a job failed. 3: the batch or a job was stopped early.
     """
@@ -35,5 +41,10 @@ def command(**given: Any) -> int:
         prepared = prepare(given["jobs"], group, chosen)
         answer(jobs_data(prepared), lambda _: jobs_text(prepared), given["as_json"])
         return 0
-    return int(answered(given, lambda listener: run_batch(given["jobs"], group, chosen, listener),
-                        summary_text).exit_code)
+
+    def line(record: AttemptRecord) -> None:
+        emit(json.dumps(asdict(record), allow_nan=False))
+
+    shown = line if given["as_json"] else None
+    return int(answered(given, lambda listener: run_batch(given["jobs"], group, chosen, listener, shown),
+                        summary_text, "NightView").exit_code)

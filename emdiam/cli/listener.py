@@ -21,7 +21,7 @@ from typing import Any
 import click
 
 from ..errors import NotWritten, StoppedEarly
-from ..progress import OUTCOME, SECONDS, Event, Listener, bounds_text, count_text, joined, shared, silent
+from ..progress import ANSWER, OUTCOME, PEAK, SECONDS, Event, Listener, bounds_text, count_text, joined, shared, silent
 from ..units import format_count, format_seconds, format_size
 from .options import EVENT_LOG
 from .output import answer, complain
@@ -33,7 +33,7 @@ _PASS = ("pass_done", "pass_total")
 # Facts of which 0 says something; of others it says that they have not begun.
 _TOLD_AT_0 = ("active", "open")
 # Facts that have places of their own in a line.
-_PLACED = (*_PASS, OUTCOME, SECONDS)
+_PLACED = (*_PASS, OUTCOME, SECONDS, ANSWER, PEAK)
 # The one event of a run that goes on from a checkpoint.
 RESUME = "resume"
 SOONEST_SECONDS = 0.5
@@ -191,14 +191,15 @@ def range_text(least: float, most: float) -> str:
 
 
 @contextmanager
-def listening(given: Mapping[str, Any]) -> Iterator[Listener]:
+def listening(given: Mapping[str, Any], view: str = "LiveView") -> Iterator[Listener]:
     """A listener for the library's `progress` argument; everything goes to standard error, and to the file of --events
     if the running command has one. given : the options of the command, quiet and log_interval (seconds between lines
-    where standard error is no terminal) among them."""
+    where standard error is no terminal) among them. view : the class of live.py that shows it on a terminal."""
     context = click.get_current_context(silent=True)
     log: Listener | None = None if context is None else context.meta.get(EVENT_LOG)
-    with _view(given["quiet"], given["log_interval"]) as view, _messages(given["quiet"], view, given["log_interval"]):
-        yield view if log is None else shared(view, log)
+    with (_view(given["quiet"], given["log_interval"], view) as shown,
+          _messages(given["quiet"], shown, given["log_interval"])):
+        yield shown if log is None else shared(shown, log)
 
 
 @contextmanager
@@ -232,28 +233,31 @@ def _messages(quiet: bool, view: Listener, interval: float) -> Iterator[None]:
         logger.setLevel(before)
 
 
-def _view(quiet: bool, log_interval: float) -> AbstractContextManager[Listener]:
+def _view(quiet: bool, log_interval: float, name: str) -> AbstractContextManager[Listener]:
     if quiet:
         return nullcontext(silent)
     if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb":
         from rich.console import Console
 
-        from .live import LiveView
+        from . import live
 
-        return LiveView(Console(file=sys.stderr))
+        view: AbstractContextManager[Listener] = getattr(live, name)(Console(file=sys.stderr))
+        return view
     return Heartbeat(complain, log_interval)
 
 
-def answered(given: Mapping[str, Any], work: Callable[[Listener], Any], text: Callable[[Any], str]) -> Any:
+def answered(given: Mapping[str, Any], work: Callable[[Listener], Any], text: Callable[[Any], str],
+             view: str = "LiveView") -> Any:
     """Do work of many runs and print its answer: messages, then one JSON object or `text`. Of work that was stopped or
-    whose files cannot be written it is what there is by then, and the StoppedEarly or NotWritten goes on."""
+    whose files cannot be written it is what there is by then, and the StoppedEarly or NotWritten goes on. view : see
+    `listening`."""
     def show(result: Any) -> None:
         for message in result.messages:
             complain(f"emdiam: {message}")
         answer(result.to_dict(), lambda _: text(result), given["as_json"])
 
     try:
-        with listening(given) as listener:
+        with listening(given, view) as listener:
             result = work(listener)
     except (StoppedEarly, NotWritten) as end:
         show(end.result)
@@ -294,6 +298,8 @@ class Heartbeat:
             if event.phase == RESUME:
                 self._write(resumed_text(event))
                 return
+            if event.kind == "jobs":  # for a table
+                return
             now = self._clock()
             new = event.phase not in self._book.seen
             phase = self._book.take(event, now)
@@ -303,7 +309,7 @@ class Heartbeat:
                     self._ended.add(phase.name)
                     outcome = event.facts.get(OUTCOME, "done")
                     self._write(joined(f"{phase.name}: {outcome} in {format_seconds(seconds)}", phase.amount(),
-                                       phase.pace(now), self._book.facts_text()))
+                                       phase.pace(now), event.facts.get(ANSWER, ""), self._book.facts_text()))
             elif event.kind == "progress" and new:
                 # Without a total, `done` may count from the beginning of the run.
                 self._write(joined(f"{phase.name}: started", phase.amount() if event.total else ""))

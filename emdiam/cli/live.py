@@ -1,9 +1,12 @@
-"""Progress on a terminal: a line for the running phase and one for the bounds, kept up to date."""
+"""Progress on a terminal: a line for the running phase and one for the bounds, kept up to date; of a batch a table of
+jobs."""
 
 from __future__ import annotations
 
 import threading
 import time
+from abc import ABC, abstractmethod
+from typing import Any, Self
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -11,29 +14,43 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from ..progress import Event, joined
-from ..units import format_seconds
+from ..progress import ANSWER, LINES, OUTCOME, PEAK, SECONDS, Event, joined
+from ..units import format_seconds, format_size
 from .listener import RESUME, PhaseBook, ShownPhase, resumed_text
 
 _BAR_WIDTH, _FRAMES_A_SECOND = 24, 4
+# Of the table of a batch: jobs that are shown at most, and letters of columns.
+_MOST_JOBS, _WIDEST_NAME, _STATE_WIDTH, _TIME_WIDTH, _PEAK_WIDTH = 10, 30, 7, 10, 9
 
 
-class LiveView:
-    """A listener that redraws itself; a context manager. The view goes when the work ends: the
-    answer that follows on standard output says it all."""
+class _View(ABC):
+    """A view that redraws itself; a context manager. It goes when the work ends: the answer that follows on standard
+    output says it all."""
 
     def __init__(self, console: Console) -> None:
-        self._book, self._began, self._lock = PhaseBook(), time.monotonic(), threading.Lock()
+        self._began, self._lock = time.monotonic(), threading.Lock()
         # Standard output stays untouched: it carries the answer, and may be a file.
         self._live = Live(get_renderable=self.render, console=console, refresh_per_second=_FRAMES_A_SECOND,
                           transient=True, redirect_stdout=False)
 
-    def __enter__(self) -> LiveView:
+    def __enter__(self) -> Self:
         self._live.start()
         return self
 
     def __exit__(self, *exc: object) -> None:
         self._live.stop()
+
+    @abstractmethod
+    def render(self) -> Group:
+        """The view as it is now."""
+
+
+class LiveView(_View):
+    """A listener that shows the phase that runs."""
+
+    def __init__(self, console: Console) -> None:
+        self._book = PhaseBook()
+        super().__init__(console)
 
     def __call__(self, event: Event) -> None:
         """Take one event; may be called from any thread."""
@@ -63,3 +80,56 @@ def _bar(phase: ShownPhase, now: float) -> ProgressBar:
     """A bar that fills where the total is known and pulses where nobody can know it."""
     done, total = phase.share() or (0, None)
     return ProgressBar(total=total, completed=done, width=_BAR_WIDTH, pulse=total is None, animation_time=now)
+
+
+class NightView(_View):
+    """A listener for a batch: a table of the jobs that run and wait; those that have ended scroll away above it with
+    their answers, in its columns."""
+
+    def __init__(self, console: Console) -> None:
+        self._lines: list[Any] = []
+        self._done, self._total, self._width = 0, 0, 0
+        super().__init__(console)
+
+    def __call__(self, event: Event) -> None:
+        """Take one event; may be called from any thread."""
+        with self._lock:
+            if event.kind == "jobs":
+                self._lines, self._done, self._total = event.facts[LINES], event.done or 0, event.total or 0
+                self._width = max([self._width, *(len(line.job) for line in self._lines)])
+                return
+        if event.finished and OUTCOME in event.facts:
+            facts, job = event.facts, event.phase.partition(" ")[0]
+            with self._lock:
+                self._lines = [line for line in self._lines if line.job != job]
+            row = self._table(whole=True)
+            self._add(row, job, facts[OUTCOME], facts.get(ANSWER, ""), facts.get(SECONDS, 0.0), facts.get(PEAK))
+            self._live.console.print(row)
+
+    def render(self) -> Group:
+        """The table as it is now, and a line for the batch."""
+        with self._lock:
+            lines, done, total = self._lines, self._done, self._total
+        table = self._table()
+        for line in lines[:_MOST_JOBS]:
+            self._add(table, *line)
+        if len(lines) > _MOST_JOBS:
+            table.add_row("", "", f"and {len(lines) - _MOST_JOBS:,} more", "", "")
+        if not total:
+            return Group(table)
+        seconds = format_seconds(time.monotonic() - self._began)
+        return Group(table, Text(f"{done:,} of {total:,} jobs have ended, {seconds}", style="dim"))
+
+    def _table(self, whole: bool = False) -> Table:
+        """One without rows, whose columns are the same every time. whole : long answers go over several lines."""
+        table = Table.grid(padding=(0, 2), expand=True)
+        table.add_column(width=min(self._width, _WIDEST_NAME), no_wrap=True)
+        table.add_column(width=_STATE_WIDTH, no_wrap=True)
+        table.add_column(ratio=1, no_wrap=not whole)
+        table.add_column(width=_TIME_WIDTH, no_wrap=True, justify="right")
+        table.add_column(width=_PEAK_WIDTH, no_wrap=True, justify="right")
+        return table
+
+    def _add(self, table: Table, job: str, state: str, answer: str, seconds: float, peak: int | None) -> None:
+        table.add_row(Text(job), Text(state), Text(answer), format_seconds(seconds) if seconds else "",
+                      "" if peak is None else format_size(peak))

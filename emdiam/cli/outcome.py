@@ -350,6 +350,8 @@ class EventLog:
             profile = {"profile": facts.pop("profile")} if "profile" in facts else {}
             self.write("traversal", facts, **profile)
             return
+        if event.kind == "jobs":  # each job has events of its own
+            return
         turn = event.finished or event.phase != self._phase
         if self._all.take() or (turn and self._turns.take()):
             self._phase = event.phase

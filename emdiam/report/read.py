@@ -41,7 +41,7 @@ from .records import (
     outcome,
 )
 
-RESULTS, TRADEOFF, EVENTS = "results.jsonl", "tradeoff.json", "events.jsonl"
+RESULTS, TRADEOFF, EVENTS, STATE = "results.jsonl", "tradeoff.json", "events.jsonl", "state.json"
 _LIMIT_PROFILES = 4
 # Options that a batch adds to every command.
 _ADDED = ("--checkpoint=", "--events=", "--json", "--resume")
@@ -117,7 +117,18 @@ def _read_lines(source: Path, text: str, report: Report) -> None:
         if Path(run.name).name == run.name:  # what a file of results says must not lead out of its folder
             run.track = _events(source.parent / "jobs" / run.name / EVENTS)
         runs[run.name] = run
-    report.runs += [one for run in runs.values() for one in _spread(run)]
+    order = {name: place for place, name in enumerate(_jobs_of(source.parent))}
+    ordered = sorted(runs.values(), key=lambda run: order.get(run.name, len(order)))
+    report.runs += [one for run in ordered for one in _spread(run)]
+
+
+def _jobs_of(folder: Path) -> list[str]:
+    """The jobs of a batch in the order of its file; [] where its state does not say."""
+    try:
+        names = json.loads((folder / STATE).read_text(encoding="utf-8"))["jobs"]
+        return [str(name) for name in names]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
 
 
 def _spread(run: Run) -> list[Run]:

@@ -373,6 +373,7 @@ _ROWS = (
            of="batch"),
     Option("parallel", POSITIVE, "Jobs at the same time, as far as memory allows. [default: as the file says, else 1]",
            "N"),
+    Option("resume", FLAG, "Go on where the batch was stopped, as it does without this option, too.", of="batch"),
     Option("keep_going", FLAG, "Run the other jobs where some have a fault in the file."),
     Option("retry", FLAG, "Run again the jobs that failed or met their time limit.", of="batch"),
     Option("dry_run", FLAG, "Check the file and show the jobs, without running one."),
@@ -418,7 +419,7 @@ COMMANDS = {name: tuple(options.split()) for name, options in {
     "tradeoff": f"out methods masters seeds exact known_diameter iterations euler levels weighted {_SIZES} device"
                 " workers scheduler worker_memory worker_threads vertex_state scratch reorder time_limit"
                 " checkpoint_every evict_page_cache retry no_plots as_json quiet log_interval events",
-    "batch": "out memory parallel keep_going retry dry_run as_json quiet log_interval events",
+    "batch": "out memory parallel resume keep_going retry dry_run as_json quiet log_interval events",
     "report": "out wanted as_json",
     "warmup": "everything as_json quiet log_interval events",
 }.items()}

@@ -13,7 +13,7 @@ from emdiam.batch import BatchOptions
 from emdiam.batch import jobfile as commands
 from emdiam.batch.jobfile import JobFile, read_job_file
 from emdiam.batch.settings import Job, Problem, expand, find_lines, in_order, link
-from emdiam.cli.main import group
+from emdiam.cli.main import COMMANDS, group
 from emdiam.errors import InputError
 
 GENERATE = '[[job]]\nname = "g"\ncommand = "generate"\nclass = "path"\nstore = "g.zarr"\noptions = {vertices = 5}\n'
@@ -192,8 +192,8 @@ def test_what_is_written_down_of_commands_is_there():
         command = found[1]
         known = {*commands.argument_names(command),
                  *(option[2:] for parameter in command.params for option in parameter.opts if option[:2] == "--")}
-        assert known >= {*commands.READS[name], *commands.WRITES[name], "json", "memory"}
-        assert commands.takes(command, "force") == (name in ("convert", "generate", "reorder"))
+        assert known >= {*commands.READS.get(name, ()), *commands.WRITES.get(name, ()), "json"}
+        assert commands.takes(command, "force") == (name in ("convert", "generate", "reorder", "apsp"))
 
 
 def test_no_positional_argument_passes_for_an_option(tmp_path: Path):
@@ -234,3 +234,47 @@ def test_a_command_that_is_no_group_has_no_kinds():
         """None."""
 
     assert commands.find_command(other, "exact", None) is None
+
+
+def needs_of(folder: Path, *tables: str) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """What each job needs, and what it comes after."""
+    file = read(folder, "".join(tables))
+    assert file.problems == []
+    return {one.name: (one.needs, one.after) for one in file.jobs}
+
+
+def test_every_command_is_one_for_a_job():
+    assert sorted([*commands.WORK, "batch"]) == sorted(COMMANDS)
+
+
+def test_needs_are_found_by_paths(tmp_path: Path):
+    """A job needs those that make what it reads: the file itself, by another name, in a folder that they make, or of a
+    pattern; and what they have answered."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "link").symlink_to("data")
+    store = 'store = "data/g.zarr"'
+    found = needs_of(
+        tmp_path, GENERATE.replace("g.zarr", "link/g.zarr"),
+        job("e", command='"ecc"', store='"data/../data/g.zarr"', options='{out = "tables/e.csv"}'),
+        job("d", command='"distances"', store='"data/g.zarr"', options='{out = "tables/d.csv"}'),
+        job("c", command='"convert"', inputs='["tables/*.csv"]', store='"c.zarr"'),
+        job("one", command='"convert"', inputs='["tables/d.csv"]', store='"one.zarr"'),
+        f'[[job]]\nname = "x"\ncommand = "exact"\n{store}\noptions = {{certificate = "x.cert"}}\n',
+        f'[[job]]\nname = "v"\ncommand = "verify"\n{store}\ncertificate = "x.cert"\n',
+        f'[[job]]\nname = "t"\ncommand = "tradeoff"\n{store}\n',
+        job("rt", command='"report"', sources='["${OUT}/jobs/t/tradeoff", "${OUT}/jobs/x/answer.json"]',
+            options='{out = "t.html"}'))
+    assert {name: needs for name, (needs, _) in found.items()} == {
+        "g": (), "e": ("g",), "d": ("g",), "c": ("e", "d"), "one": ("d",), "x": ("g",), "v": ("x", "g"), "t": ("g",),
+        "rt": ("t", "x")}
+
+
+def test_a_job_that_reads_the_results_comes_after_all_others(tmp_path: Path):
+    page = job("page", command='"report"', sources='["${OUT}"]')
+    lines = job("lines", command='"report"', sources='["${OUT}/results.jsonl"]', options='{format = "md"}')
+    file = read(tmp_path, page + GENERATE + job("x", command='"exact"', store='"g.zarr"') + lines)
+    assert file.problems == []
+    assert [one.after for one in file.jobs] == [("g", "x"), (), (), ("g", "x")]
+    assert [one.name for one in in_order(file.jobs)] == ["g", "x", "page", "lines"]
+    assert [one.writes for one in file.jobs if one.command == "report"] == [
+        (f"{tmp_path}/jobs.out/report.html",), (f"{tmp_path}/jobs.out/report.md",)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from emdiam.batch.attempt import NAME, processes_of
-from tests.helpers.batch_night import Night, make_night
+from tests.helpers.batch_night import Night, make_night, printed
 from tests.helpers.waiting import PATIENCE, wait_until
 
 
@@ -33,7 +32,7 @@ def kill_and_go_on(night: Night, kills: int, seconds: float, seed: int) -> None:
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, out + err
     assert "Traceback" not in err
-    told = json.loads(out)
+    told = printed(out)
     assert told["counts"]["done"] == told["n_jobs"]
     assert night.starts("twice") == []
     lines = (night.out / NAME).read_text().splitlines()
@@ -81,7 +80,7 @@ def test_jobs_end_with_their_batch(night: Night):
     assert night.starts("end") == ["s"]
     night.behave()
     out, _ = night.start().communicate(timeout=PATIENCE)
-    told = json.loads(out)
+    told = printed(out)
     assert told["counts"]["done"] == 2 and [job["attempts"] for job in told["jobs"]] == [2, 2]
     assert "an earlier batch had ended without its jobs; 1 of its processes" in told["messages"][0]
     assert night.starts("twice") == [] and processes_of(night.out) == []
@@ -121,7 +120,7 @@ options = { masters = 64 }
 def answers(out: str) -> dict[str, object]:
     """What does not depend on time and place, by job."""
     names = ("diameter", "lower", "upper", "estimate", "traversals")
-    return {job["job"]: {name: job["result"].get(name) for name in names} for job in json.loads(out)["jobs"]}
+    return {job["job"]: {name: job["result"].get(name) for name in names} for job in printed(out)["jobs"]}
 
 
 @pytest.mark.slow
@@ -138,12 +137,12 @@ def test_real_jobs_killed_at_25_random_moments(tmp_path: Path):
                                 cwd=tmp_path / name, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     whole, err = start("whole").communicate(timeout=PATIENCE)
-    assert json.loads(whole)["exit_code"] == 0, err
+    assert printed(whole)["exit_code"] == 0, err
     for _ in range(25):
         process = start("broken")
         time.sleep(chance.uniform(0.2, 6.0))
         process.kill()
         process.communicate(timeout=PATIENCE)
     broken, err = start("broken").communicate(timeout=PATIENCE)
-    assert json.loads(broken)["exit_code"] == 0, err
+    assert printed(broken)["exit_code"] == 0, err
     assert answers(broken) == answers(whole)

@@ -18,6 +18,7 @@ import pytest
 from emdiam.batch.prepare import Question, ask
 from emdiam.generators import generate
 from tests.conftest import ROOT, Run
+from tests.helpers.batch_night import printed
 
 TWELVE = """
 [batch]
@@ -107,7 +108,7 @@ def test_twelve_jobs_of_which_some_fail(tmp_path: Path, emdiam: Run, two_compone
     assert refused.stderr.count("\n  jobs.toml, line ") == 3
     done = emdiam("batch", "jobs.toml", "--keep-going", "--json", timeout=300)
     assert done.returncode == 2, done.stderr
-    told = json.loads(done.stdout)
+    told = printed(done.stdout)
     assert told["n_jobs"] == 12
     status = {job["job"]: job["status"] for job in told["jobs"]}
     assert status == {
@@ -151,7 +152,7 @@ def run_example(name: str, folder: Path, *options: str) -> dict[str, Any]:
         [sys.executable, "-m", "emdiam", "batch", str(EXAMPLES / f"{name}.toml"), "--out", "out", "--json", *options],
         cwd=folder, text=True, capture_output=True, env={**os.environ, "EMDIAM_DATA": str(folder)})
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return printed(done.stdout)
 
 
 @pytest.mark.parametrize("name", DIAMETERS)

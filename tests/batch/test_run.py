@@ -15,14 +15,14 @@ from typing import Any
 import click
 import pytest
 
-from emdiam.batch import Batch, BatchOptions, InvalidJobs, prepare
-from emdiam.batch.attempt import NAME, read_results
+from emdiam.batch import Batch, BatchOptions, InvalidJobs, batch, prepare
+from emdiam.batch.attempt import NAME, doing, read_results
 from emdiam.cli.listener import Heartbeat
 from emdiam.cli.main import group
 from emdiam.errors import InputError, NotWritten, StoppedEarly
-from emdiam.progress import Event
+from emdiam.progress import LINES, Event
 from emdiam.units import format_seconds
-from tests.helpers.batch_night import Night, make_night
+from tests.helpers.batch_night import Night, make_night, printed
 from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.thin(4)
@@ -247,7 +247,7 @@ def test_progress_names_the_jobs(night: Night):
     events: list[Event] = []
     night.write("s", "x:s")
     night.run(progress=events.append)
-    assert [(event.phase, event.finished) for event in events] == [
+    assert [(event.phase, event.finished) for event in events if event.kind == "progress"] == [
         ("s (1 of 2 jobs)", False), ("s (1 of 2 jobs)", True), ("x (2 of 2 jobs)", False), ("x (2 of 2 jobs)", True)]
 
 
@@ -268,10 +268,54 @@ def test_jobs_that_run_at_once_end_with_their_status_and_their_seconds(night: Ni
     found = night.run(progress=listen)
     seconds = {record.job: record.seconds for record in found.records}
     assert lines[0] == "bad (1 of 2 jobs): started"
-    assert f"bad (1 of 2 jobs): failed in {format_seconds(seconds['bad'])}" in lines
-    assert f"s (2 of 2 jobs): done in {format_seconds(seconds['s'])}" in lines
+    assert f"bad (1 of 2 jobs): failed in {format_seconds(seconds['bad'])}, it is too large" in lines
+    assert f"s (2 of 2 jobs): done in {format_seconds(seconds['s'])}, D = 7" in lines
     ended = next(i for i, line in enumerate(lines) if "done in" in line)
     assert lines[ended + 1].endswith("s: bad (1 of 2 jobs)")  # what goes on is the phase again
+
+
+def test_a_report_of_the_batch_comes_last_however_the_others_end(night: Night):
+    night.behave(bad={"code": 2, "err": "no"})
+    night.write("bad", "x:bad", "s")
+    page = '[[job]]\nname = "page"\ncommand = "report"\nsources = ["${OUT}"]\n'
+    night.file.write_text(page + night.file.read_text())
+    assert night.run().exit_code == 2 and night.starts() == ["bad", "s", "jobs.out"]
+    assert night.statuses() == {"bad": "failed", "x": "skipped", "s": "done", "page": "done"}
+    (night.out / "report.html").touch()  # by the report, if it were one
+    assert night.run().exit_code == 2 and night.starts() == ["bad", "s", "jobs.out"]
+    night.behave()
+    assert night.run(retry=True).exit_code == 0
+    assert night.starts() == ["bad", "s", "jobs.out", "bad", "bad", "jobs.out"]  # again, since others ran again
+
+
+def test_jobs_that_have_not_ended_are_told_now_and_then(night: Night, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys.modules["emdiam.batch.run"], "_LOOK_SECONDS", 0)
+    events: list[Event] = []
+    night.write("s", "x:s", "y:s")
+    night.run(progress=events.append)
+    told = [(event.done, [line[:3] for line in event.facts[LINES]]) for event in events if event.kind == "jobs"]
+    first = [("s", "running", ""), ("x", "waiting", "for s"), ("y", "waiting", "for s")]
+    assert told[0] == (0, first) and (1, [("x", "running", ""), ("y", "waiting", "")]) in told
+    assert told[-1][0] == 3 or told[-1][0] == 2
+
+
+def test_records_are_handed_on_as_jobs_end(night: Night):
+    night.behave(bad={"code": 2, "err": "no"})
+    night.write("s", "bad", "x:bad")
+    for _ in range(2):  # those of an earlier run, too
+        told: list[str] = []
+        batch(night.file, group, BatchOptions(), ended=lambda record: told.append(f"{record.job} {record.status}"))  # noqa: B023
+        assert told == ["s done", "bad failed", "x skipped"]
+
+
+@pytest.mark.parametrize(("lines", "text"), [
+    ([], ""), (['{"record": "begin"}', '{"phase": "read", "facts": {}}'], "read"),
+    (['{"phase": "bfs", "facts": {"lower": 3, "upper": 9}}', '{"phase": "verify", "lower": 4}', '{"torn'],
+     "4 <= D <= 9, verify")])
+def test_what_a_job_does_is_read_from_its_events(tmp_path: Path, lines: list[str], text: str):
+    assert doing(tmp_path / "none.jsonl") == ""
+    (tmp_path / "events.jsonl").write_text("x" * 5000 + "\n" + "\n".join(lines))
+    assert doing(tmp_path / "events.jsonl") == text
 
 
 def test_a_job_that_cannot_be_started_is_a_failure(night: Night, monkeypatch: pytest.MonkeyPatch):
@@ -321,7 +365,7 @@ def test_a_stopped_batch_ends_soon_and_goes_on(night: Night, number: int):
     process.send_signal(number)
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 3 and "the same command goes on" in err
-    told = json.loads(out)
+    told = printed(out)
     assert (told["interrupted"], told["counts"]["left"]) == (True, 1)
     assert [(job["job"], job["status"], job["stopped_by"]) for job in told["jobs"]] == [
         ("s", "done", None), ("t", "stopped", "user")]

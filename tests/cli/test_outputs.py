@@ -63,7 +63,7 @@ def test_every_path_is_known_to_be_read_or_written():
 def test_jobs_know_what_their_commands_write():
     """Of paths of jobs all are in WRITES but those that the batch gives and folders for temporary files."""
     for words, parameter in WRITTEN:
-        name = parameter.opts[0].removeprefix("--")
+        name = parameter.opts[-1].removeprefix("--")
         if words[0] in commands.WORK and name not in (*commands.OF_BATCH, "scratch"):
             assert name in commands.WRITES[words[0]]
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
+import re
 import threading
 
 import pytest
 from rich.console import Console
 
+from emdiam.batch.attempt import JobLine
 from emdiam.cli.listener import Heartbeat, PhaseBook, bounds_text, listening
-from emdiam.cli.live import LiveView
-from emdiam.progress import Event, silent
+from emdiam.cli.live import LiveView, NightView
+from emdiam.progress import ANSWER, LINES, OUTCOME, PEAK, SECONDS, Event, silent
 from tests.helpers.waiting import PATIENCE
 
 
@@ -147,6 +149,32 @@ def test_the_heart_beats_without_events():
         assert beaten.wait(PATIENCE)
     assert lines[0] == "kernel: started"
     assert lines[1].endswith(" s: kernel")
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_jobs_of_a_batch_are_a_table_above_which_those_that_have_ended_scroll_away(width: int):
+    screen = io.StringIO()
+    lines = [JobLine("wing-exact", "running", "92 <= D <= 100, bfs", 12.3, 5 << 20),
+             *(JobLine(f"job-{i}", "waiting", "for wing") for i in range(20))]
+    with NightView(Console(file=screen, force_terminal=True, width=width)) as view:
+        view(Event("jobs", 1, 22, "jobs", {LINES: lines}, kind="jobs"))
+        table = shown(view, width)
+        assert re.search(r"^wing-exact +running +92 <= D <= 100, bfs +12 s +5.0 MiB$", table, re.MULTILINE)
+        assert "job-8 " in table and "job-9 " not in table and "and 11 more" in table
+        assert "1 of 22 jobs have ended" in table
+        view(Event("wing-exact (2 of 22 jobs)", facts={OUTCOME: "failed", SECONDS: 20.0, PEAK: None,
+                                                       ANSWER: "a sentence of many words " * 5}, finished=True))
+        assert "wing-exact" not in shown(view, width)
+    ended = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.getvalue())
+    assert re.search(r"wing-exact +failed +a sentence", ended) and ended.count("sentence") == 5
+    assert all(len(line.strip("\r")) <= width for line in ended.splitlines())
+
+
+def shown(view: NightView, width: int) -> str:
+    """The table as it is now."""
+    screen = io.StringIO()
+    Console(file=screen, width=width).print(view.render())
+    return "\n".join(line.rstrip() for line in screen.getvalue().splitlines())
 
 
 def test_the_live_view_shows_phases_and_bounds():

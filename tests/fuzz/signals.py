@@ -215,7 +215,8 @@ def judged(base: Base, case: Case, place: Path, code: int) -> list[str]:
     out = (place / "out").read_text()
     if "--json" in case.words and out and code >= 0:
         try:
-            json.loads(out)
+            for line in out.splitlines():
+                json.loads(line)
         except ValueError as error:
             faults.append(f"its answer is not JSON ({error}): {out[-300:]}")
     return faults + unfinished(base, place)

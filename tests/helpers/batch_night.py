@@ -22,6 +22,12 @@ from tests.helpers.waiting import wait_until
 PROGRAM = ROOT / "tests" / "helpers" / "batch_program.py"
 
 
+def printed(out: str) -> dict[str, Any]:
+    """What a batch has printed with --json: its last line, and the lines before it, of jobs, as "jobs"."""
+    *jobs, batch = map(json.loads, out.splitlines())
+    return {"jobs": jobs, **batch}
+
+
 def make_night(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Night:
     """A folder whose batches run the stand-in, until the monkey patches are undone."""
     monkeypatch.setattr("emdiam.batch.attempt.PROGRAM", (sys.executable, "-S", str(PROGRAM)))
