@@ -23,7 +23,7 @@ _SECONDS_BETWEEN_EVENTS = 0.2
 # Facts of the last event of a phase that ran beside others: how it ended ("done", "failed", ...), and wall seconds.
 OUTCOME, SECONDS = "outcome", "wall_seconds"
 # Further ones of a job of a batch: its answer in a few words, and its peak memory; and of an event of kind "jobs" a
-# line of each that has not ended (batch/attempt.py has its class).
+# line of each that has not ended (batch/jobline.py has its class).
 ANSWER, PEAK, LINES = "answer", "peak_rss_bytes", "lines"
 
 

@@ -29,17 +29,17 @@ from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 from .._version import __version__
 from ..durable import sync_path, write_all, write_whole
 from ..errors import InputError, redacted
-from ..progress import bounds_text, joined
 from ..terms import in_keys
 from ..units import peak_rss_bytes
 from . import jobfile as commands
+from .jobline import JobLine, doing
 from .settings import RESULTS, Job
 
 _STATE, _FORMAT = "state.json", 1
@@ -264,39 +264,6 @@ class Attempt:
             folder.checkpoint, "events": folder.events, "json": True}
         taken = {name: value for name, value in given.items() if commands.takes(command, name)}
         return [*job.arguments, *commands.option_words(taken)]
-
-
-class JobLine(NamedTuple):
-    """A job as it is shown while the batch runs. answer : in a few words, or what is known or done by now. peak : bytes
-    of memory, if known."""
-
-    job: str
-    state: str
-    answer: str = ""
-    seconds: float = 0.0
-    peak: int | None = None
-
-
-_EVENTS_TAIL = 4096
-
-
-def doing(events: Path) -> str:
-    """The bounds that the last events of a run tell, and what it does; "" if they tell nothing."""
-    try:
-        with open(events, "rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - _EVENTS_TAIL))
-            lines = file.read().splitlines()
-    except FileNotFoundError:
-        return ""
-    phase, lower, upper = "", None, None
-    for line in lines:
-        try:
-            record = json.loads(line)
-            facts = record.get("facts", record)
-            phase, lower, upper = record.get("phase", phase), facts.get("lower", lower), facts.get("upper", upper)
-        except (ValueError, AttributeError):  # torn, or the end of one
-            continue
-    return joined(bounds_text(lower, upper), phase)
 
 
 class Running:

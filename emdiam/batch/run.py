@@ -27,12 +27,12 @@ from .attempt import (
     Attempt,
     AttemptRecord,
     JobFolder,
-    JobLine,
     JobState,
     Results,
     Running,
     end_leftovers,
 )
+from .jobline import JobLine
 from .prepare import Batch, Prepared, answer_text, prepare, waits_text
 from .settings import BatchOptions, Job
 

@@ -16,7 +16,8 @@ import click
 import pytest
 
 from emdiam.batch import Batch, BatchOptions, InvalidJobs, batch, prepare
-from emdiam.batch.attempt import NAME, doing, read_results
+from emdiam.batch.attempt import NAME, read_results
+from emdiam.batch.jobline import doing
 from emdiam.cli.listener import Heartbeat
 from emdiam.cli.main import group
 from emdiam.errors import InputError, NotWritten, StoppedEarly

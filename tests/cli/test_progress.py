@@ -9,7 +9,7 @@ import threading
 import pytest
 from rich.console import Console
 
-from emdiam.batch.attempt import JobLine
+from emdiam.batch.jobline import JobLine
 from emdiam.cli.listener import Heartbeat, PhaseBook, bounds_text, listening
 from emdiam.cli.live import LiveView, NightView
 from emdiam.progress import ANSWER, LINES, OUTCOME, PEAK, SECONDS, Event, silent
