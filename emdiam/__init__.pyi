@@ -87,7 +87,7 @@ def approximate(
     iterations: int | None = None, root: int | str | None = None, weighted: bool | str = False,
     known_diameter: int | float | None = None, memory: int | str | None = None, arena: int | str | None = None,
     threads: int | None = None, device: str = 'cpu', vram: int | str | None = None, bfs: str | None = None,
-    mapping: str | None = None, workers: int | None = None, scheduler: str | None = None,
+    mapping: str | None = None, workers: int | None = None, scheduler: Any = None,
     worker_memory: int | str | None = None, worker_threads: int | None = None, dashboard: bool | None = None,
     vertex_state: str = 'auto', scratch: str | Path | None = None, reorder: str = 'auto',
     keep_reordered: str | Path | None = None, require_connected: bool = False, time_limit: float | str | None = None,
@@ -147,7 +147,7 @@ def convert(
 def diameter(
     graph: Any, *, method: str = 'pivots', memory: int | str | None = None, arena: int | str | None = None,
     threads: int | None = None, device: str = 'cpu', bfs: str | None = None, mapping: str | None = None,
-    workers: int | None = None, scheduler: str | None = None, worker_memory: int | str | None = None,
+    workers: int | None = None, scheduler: Any = None, worker_memory: int | str | None = None,
     worker_threads: int | None = None, dashboard: bool | None = None, scratch: str | Path | None = None,
     require_connected: bool = False, directed: bool = False, weight: str | None = None, weighted: bool | str = False,
     columns: str | Sequence[str | int] | None = None, progress: Listener | None = None,
@@ -166,7 +166,8 @@ def diameter(
     device : what traversals run on: "cpu" (default), "gpu", "gpu:N", or "auto" for a GPU where there is
         one. bfs, mapping : variant and load balancing on a GPU, see docs/algorithms/gpu-bfs.md.
     workers : share the run out to so many worker processes of dask.distributed on this machine, or, with
-        scheduler="tcp://host:8786", of those that it has. worker_memory, worker_threads : of each. With a device other
+        scheduler="tcp://host:8786" (an address, the file of a scheduler, a cluster of Dask or a distributed.Client),
+        of those that it has. worker_memory, worker_threads : of each. With a device other
         than "cpu" each does large levels on a GPU of its machine. dashboard : let every user of this machine look at
         the run in Dask's dashboard; the logger "emdiam" says where it is.
     scratch : folder for the temporary store of a graph in memory, and for what memory has no room for, default:
@@ -187,7 +188,7 @@ def distances(
     time_limit: float | str | None = None, memory: int | str | None = None, arena: int | str | None = None,
     threads: int | None = None, vertex_state: str = 'auto', scratch: str | Path | None = None,
     evict_page_cache: bool = False, device: str = 'cpu', vram: int | str | None = None, bfs: str | None = None,
-    mapping: str | None = None, workers: int | None = None, scheduler: str | None = None,
+    mapping: str | None = None, workers: int | None = None, scheduler: Any = None,
     worker_memory: int | str | None = None, worker_threads: int | None = None, dashboard: bool | None = None,
     keep: bool = False, weight: str | None = None, weighted: bool | str = False,
     columns: str | Sequence[str | int] | None = None, progress: Listener | None = None,
@@ -213,7 +214,7 @@ def eccentricities(
     graph: Any, *, out: str | Path | None = None, certificate: str | Path | None = None, directed: str | None = None,
     weighted: bool | str = False, memory: int | str | None = None, arena: int | str | None = None,
     threads: int | None = None, device: str = 'cpu', vram: int | str | None = None, bfs: str | None = None,
-    mapping: str | None = None, workers: int | None = None, scheduler: str | None = None,
+    mapping: str | None = None, workers: int | None = None, scheduler: Any = None,
     worker_memory: int | str | None = None, worker_threads: int | None = None, dashboard: bool | None = None,
     require_connected: bool = False, time_limit: float | str | None = None,
     checkpoint: CheckpointOptions | str | Path | None = None, checkpoint_every: float | str | None = None,
@@ -244,7 +245,7 @@ def eccentricities(
 def exact(
     graph: Any, *, method: str = 'pivots', memory: int | str | None = None, arena: int | str | None = None,
     threads: int | None = None, device: str = 'cpu', vram: int | str | None = None, bfs: str | None = None,
-    mapping: str | None = None, workers: int | None = None, scheduler: str | None = None,
+    mapping: str | None = None, workers: int | None = None, scheduler: Any = None,
     worker_memory: int | str | None = None, worker_threads: int | None = None, dashboard: bool | None = None,
     path: str | Path | None = None, certificate: str | Path | None = None, directed: bool = False,
     bounds_only: bool = False, gap: int | None = None, weighted: bool | str = False, components: int | None = None,

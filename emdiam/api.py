@@ -205,7 +205,8 @@ def diameter(graph: Any, **options: Any) -> Result:
     device : what traversals run on: "cpu" (default), "gpu", "gpu:N", or "auto" for a GPU where there is
         one. bfs, mapping : variant and load balancing on a GPU, see docs/algorithms/gpu-bfs.md.
     workers : share the run out to so many worker processes of dask.distributed on this machine, or, with
-        scheduler="tcp://host:8786", of those that it has. worker_memory, worker_threads : of each. With a device other
+        scheduler="tcp://host:8786" (an address, the file of a scheduler, a cluster of Dask or a distributed.Client),
+        of those that it has. worker_memory, worker_threads : of each. With a device other
         than "cpu" each does large levels on a GPU of its machine. dashboard : let every user of this machine look at
         the run in Dask's dashboard; the logger "emdiam" says where it is.
     scratch : folder for the temporary store of a graph in memory, and for what memory has no room for, default:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -100,27 +100,40 @@ def connected(cluster: OnCluster, threads: int) -> Iterator[Client]:
                              " machine can look at it", client.dashboard_link)
             yield client
             return
-        client = stack.enter_context(_client_of(cluster.scheduler))
+        client = stack.enter_context(client_of(cluster.scheduler))
         if not client.scheduler.address.startswith(_PRIVATE):
             _LOG.warning("the scheduler at %s works without TLS: everyone who can connect to it or to its workers can"
                          " run code as you, and read what they send (docs/scaling.md)", client.scheduler.address)
         yield client
 
 
-def _client_of(address: str) -> Client:
-    """A client of a scheduler that runs, with TLS as Dask's own configuration says. Raises InputError."""
+def client_of(scheduler: Any) -> AbstractContextManager[Client]:
+    """A client of a scheduler that runs, with TLS as Dask's own configuration, or the cluster, says; or the client that
+    it is, which stays open. Raises InputError."""
+    if isinstance(scheduler, Client):
+        if scheduler.asynchronous:
+            raise InputError("an asynchronous client cannot be waited for", remedy="give distributed.Client(...) as it"
+                             " is by default, or the address of its scheduler")
+        return nullcontext(scheduler)
+    if isinstance(scheduler, os.PathLike) or (isinstance(scheduler, str) and os.path.isfile(scheduler)):
+        return _connected(str(scheduler), scheduler_file=str(scheduler))
+    return _connected(getattr(scheduler, "scheduler_address", scheduler), address=scheduler)
+
+
+def _connected(shown: str, **way: Any) -> Client:
+    """A client of a scheduler. way : how Client is told of it. shown : the same for errors. Raises InputError."""
     try:
         with ExitStack() as undo:
             # A client names itself as what all of Dask computes on before it connects; one that cannot is never closed.
             undo.callback(dask.config.set, scheduler=dask.config.get("scheduler", None))
-            client = Client(address, timeout=_CONNECT_SECONDS)
+            client = Client(**way, timeout=_CONNECT_SECONDS)
             undo.pop_all()
             return client
     except OSError as error:
-        raise InputError(f"no scheduler answers ({error})", text=address,
+        raise InputError(f"no scheduler answers ({error})", text=shown,
                          remedy="start one with: dask scheduler") from None
     except (TypeError, ValueError, RuntimeError) as error:  # of the address, or of what Dask's configuration lacks
-        raise InputError(f"Dask cannot connect to the scheduler ({error})", text=address,
+        raise InputError(f"Dask cannot connect to the scheduler ({error})", text=shown,
                          remedy="write it like tcp://HOST:8786, or tls://HOST:8786 with the certificates in Dask's"
                                 " configuration (distributed.comm.tls)") from None
 

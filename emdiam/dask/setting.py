@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import InputError
 from ..gpu.setting import CPU
@@ -10,7 +11,8 @@ from ..gpu.setting import CPU
 
 @dataclass(frozen=True)
 class OnCluster:
-    """scheduler : address of one that runs, e.g. tcp://host:8786; None: a cluster on this machine, for this run.
+    """scheduler : address of one that runs, e.g. tcp://host:8786, or the file that `dask scheduler --scheduler-file`
+    writes; in Python a cluster of Dask, or a Client, which stay open; None: a cluster on this machine, for this run.
     workers : how many (None: all that the scheduler has). worker_memory_bytes : peak RSS of a worker process (None: an
     equal share of nine tenths of what its machine has available). worker_threads : that compute on a worker (None:
     those that Dask gave it; on this machine, its share of the cores). device : what a worker does levels of many arcs
@@ -19,7 +21,7 @@ class OnCluster:
     for this run has Dask's dashboard, which every user of this machine can look at.
     """
 
-    scheduler: str | None = None
+    scheduler: Any = None
     workers: int | None = None
     worker_memory_bytes: int | None = None
     worker_threads: int | None = None
@@ -30,13 +32,22 @@ class OnCluster:
     def __post_init__(self) -> None:
         if self.scheduler is None and self.workers is None:
             raise InputError("there are no workers", remedy="give --workers N, or --scheduler ADDRESS")
+        if self.scheduler is not None and not _leads_to_one(self.scheduler):
+            raise InputError("this is no scheduler", text=type(self.scheduler).__name__,
+                             remedy="give an address, a cluster of Dask, or a distributed.Client")
         if self.scheduler is not None and self.dashboard:
-            raise InputError("a dashboard is of workers that are started for the run", text=self.scheduler,
+            raise InputError("a dashboard is of workers that are started for the run", text=str(self.scheduler),
                              remedy="leave --dashboard out and look at that of the scheduler, or leave --scheduler out")
 
 
+def _leads_to_one(scheduler: Any) -> bool:
+    """Whether it is a text, a path, a cluster or a client."""
+    return isinstance(scheduler, str) or any(
+        hasattr(scheduler, name) for name in ("__fspath__", "scheduler_address", "scheduler_info"))
+
+
 def chosen_cluster(
-    scheduler: str | None, workers: int | None, worker_memory_bytes: int | None = None,
+    scheduler: Any, workers: int | None, worker_memory_bytes: int | None = None,
     worker_threads: int | None = None, dashboard: bool | None = None,
 ) -> OnCluster | None:
     """The setting that options ask for; None if they ask for this process alone. Raises InputError."""

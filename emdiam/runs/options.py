@@ -153,8 +153,8 @@ _ROWS = (
            " virtual-warps:lanes=16. [default: the variant's]", metavar="NAME", shared=True),
     Option("workers", POSITIVE, "Share the run out to N worker processes of dask.distributed, on this machine; with"
            " --scheduler to N of its workers.", "N", shared=True),
-    Option("scheduler", help="Share the run out to the workers of a running Dask scheduler, e.g. tcp://host:8786.",
-           metavar="ADDRESS", shared=True),
+    Option("scheduler", help="Share the run out to the workers of a running Dask scheduler, e.g. tcp://host:8786, or by"
+           " the file that it writes with --scheduler-file.", metavar="ADDRESS", shared=True, annotation="Any"),
     Option("worker_memory", SIZE, "Peak resident memory of a worker process. [default: its share of nine tenths of what"
            " its machine has available]", "SIZE", shared=True),
     Option("worker_threads", POSITIVE, "Threads of a worker. [default: as Dask started it; on this machine, its share"
