@@ -68,14 +68,18 @@ class FrontierRounds:
         ends = np.cumsum(degrees) if self._merge_path else np.zeros(1, np.int64)
         n_arcs, shared = int(degrees.sum()), np.zeros(16, np.uint64)
         shares = min(self._threads.compute, 1 + (n_arcs + len(frontier)) // _SHARE_ARCS)
-        self._threads.everywhere(lambda: self._round(self._graph, self._labels, frontier, ends, shares, self._out,
-                                                     self._marks, shared), shares)
+        self._share_out(frontier, ends, shares, shared)
         self.relaxations += n_arcs
         self.rounds += 1
         self._tick()
         woken = self._out[: int(shared[NEXT])].copy()
         clear_marks(self._marks, woken)
         return woken
+
+    def _share_out(self, frontier: np.ndarray, ends: np.ndarray, shares: int, shared: np.ndarray) -> None:
+        """Run the kernel of a round on the threads."""
+        self._threads.everywhere(lambda: self._round(self._graph, self._labels, frontier, ends, shares, self._out,
+                                                     self._marks, shared), shares)
 
     def run(self, source: int, look: Callable[[int], object] | None = None) -> None:
         """All rounds from `source` on. look : called with the number of rounds after 1, 2, 4, 8, ... of them."""

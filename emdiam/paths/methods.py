@@ -21,6 +21,7 @@ from .delta_stepping import WARP, delta_stepping, usual_delta
 from .dijkstra import dijkstra
 from .frontier import frontier_bellman_ford, workfront_sweep
 from .hbf import hbf
+from .light_heavy import light_heavy
 from .near_far import near_far, sorted_buckets
 from .paths import Paths, SearchOptions
 from .rows import WeightedArcs, WeightedRows, unreached
@@ -53,6 +54,7 @@ METHODS: dict[str, SearchMethod] = {method.name: method for method in (
     SearchMethod("bellman-ford", bellman_ford, negative=True),
     SearchMethod("frontier-bellman-ford", frontier_bellman_ford, negative=True),
     SearchMethod("delta-stepping", delta_stepping),
+    SearchMethod("light-heavy", light_heavy),
     SearchMethod("sorted-buckets", sorted_buckets),
     SearchMethod("near-far", near_far),
     SearchMethod("workfront-sweep", workfront_sweep, negative=True),

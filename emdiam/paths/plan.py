@@ -19,8 +19,8 @@ from .methods import AUTO, METHODS
 from .queued import queue_bytes
 
 # Bytes a vertex that a search holds beside the distances, ids of 4 bytes; those of ids are added.
-_HELD = {"dijkstra": 16, "bellman-ford": 16, "frontier-bellman-ford": 24, "sorted-buckets": 57, "near-far": 41,
-         "workfront-sweep": 32, "h-bf": 40, "delta-stepping": 16}
+_HELD = {"dijkstra": 16, "bellman-ford": 16, "frontier-bellman-ford": 24, "light-heavy": 65, "sorted-buckets": 57,
+         "near-far": 41, "workfront-sweep": 32, "h-bf": 40, "delta-stepping": 16}
 
 
 # Methods that run over blocks of a store too.

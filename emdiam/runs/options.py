@@ -40,8 +40,8 @@ AUTO, NEVER, ALWAYS = REORDER = ("auto", "never", "always")
 PROBE_SECONDS = 10.0  # wall seconds that a probe may take, unless told otherwise
 QUEUE = "queue"  # the variant of BFS that the processors have by name
 _, RAM, DISK = STATES = (AUTO, "ram", "disk")  # where vertex state may be
-SEARCHES = ("auto", "dijkstra", "bellman-ford", "frontier-bellman-ford", "delta-stepping", "sorted-buckets", "near-far",
-            "workfront-sweep", "h-bf")
+SEARCHES = ("auto", "dijkstra", "bellman-ford", "frontier-bellman-ford", "delta-stepping", "light-heavy",
+            "sorted-buckets", "near-far", "workfront-sweep", "h-bf")
 # Of a device alone, beside those of SEARCHES that a device has.
 DEVICE_SEARCHES = (
     "harish", "harish-pairs", "harish-lists", "harish-list-matrix", "harish-matrix", "harish-edges",

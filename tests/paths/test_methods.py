@@ -66,7 +66,7 @@ def test_floats(method: str, graph: Graph, data: st.DataObject) -> None:
     check(graph, np.float64, method, data.draw(st.integers(0, graph[0] - 1)))
 
 
-@pytest.mark.parametrize("method", ["delta-stepping", "sorted-buckets", "near-far"])
+@pytest.mark.parametrize("method", ["delta-stepping", "light-heavy", "sorted-buckets", "near-far"])
 @settings(deadline=None, max_examples=15)
 @given(graphs(), st.sampled_from([0.01, 1.0, 7.5, 1e6, float("inf")]), st.integers(1, 2))
 def test_any_delta(method: str, graph: Graph, delta: float, threads: int) -> None:

@@ -1,0 +1,91 @@
+"""Delta-stepping as printed: light arcs within a bucket until it is empty, heavy ones once after that.
+
+A light arc weighs at most Delta, so it may lead into the bucket of its tail; a heavy one leads beyond it and is relaxed
+once, by the label that is final then. delta_stepping.py relaxes both kinds at once, which takes one look at a row.
+`relaxations` counts the arcs of each kind as they are relaxed.
+Delta: as of Delta-stepping. Rounds: frontiers, of light and of heavy arcs. Bytes a vertex: those of frontier.py, and 33
+while a bucket is taken out. Source: Meyer and Sanders, Delta-stepping: a parallelizable shortest path algorithm (2003).
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import numpy as np
+
+from ..jit import kernel
+from ..traverse.atomics import atomic_count, atomic_lower
+from .delta_stepping import usual_delta
+from .frontier import PART, TAKEN, FrontierRounds, by_vertices, first_labels, wait_for_next
+from .paths import Paths, SearchOptions
+from .rows import WeightedRows
+
+# Slot of `shared`, uint64[16]: arcs that were relaxed.
+_ARCS = 4
+
+
+class KindsOfArcs(FrontierRounds):
+    """Rounds that relax arcs of one kind. delta : the largest weight of a light arc. See FrontierRounds."""
+
+    def __init__(self, rows: WeightedRows, labels: np.ndarray, options: SearchOptions, delta: float) -> None:
+        super().__init__(rows, labels, options, by_vertices)
+        self._delta, self._heavy, self._arcs = delta, False, 0
+
+    def relax_kind(self, frontier: np.ndarray, heavy: bool) -> np.ndarray:
+        """See FrontierRounds.relax."""
+        self._heavy, before = heavy, self.relaxations
+        woken = self.relax(frontier)
+        self.relaxations = before + self._arcs
+        return woken
+
+    def _share_out(self, frontier: np.ndarray, ends: np.ndarray, shares: int, shared: np.ndarray) -> None:
+        self._threads.everywhere(lambda: by_weight(self._graph, self._labels, frontier, self._delta, self._heavy,
+                                                   self._out, self._marks, shared), shares)
+        self._arcs = int(shared[_ARCS])
+
+
+@kernel(allocates=False)
+def by_weight(graph, labels, frontier, delta, heavy, out, marks, shared):
+    """A thread's part of a round: parts of the frontier until all are taken. delta : float64; heavy : whether arcs
+    above it are relaxed, or the others."""
+    offsets, heads, costs = graph
+    begin = np.int64(atomic_count(shared, TAKEN, np.uint64(PART)))
+    while begin < len(frontier):
+        arcs = np.uint64(0)
+        for i in range(begin, min(begin + PART, len(frontier))):
+            v = np.int64(frontier[i])
+            label = labels[v]
+            for p in range(offsets[v], offsets[v + 1]):
+                if (costs[p] > delta) != heavy:
+                    continue
+                arcs += np.uint64(1)
+                u = np.int64(heads[p])
+                new = label + costs[p]
+                if new < labels[u] and new < atomic_lower(labels, u, new):
+                    wait_for_next(u, out, marks, shared)
+        atomic_count(shared, _ARCS, arcs)
+        begin = np.int64(atomic_count(shared, TAKEN, np.uint64(PART)))
+
+
+def light_heavy(rows: WeightedRows, source: int, options: SearchOptions) -> Paths:
+    """Distances from `source`. Weights must not be negative."""
+    delta = usual_delta(rows) if options.delta is None else options.delta
+    labels = first_labels(rows, source)
+    waits = np.zeros(rows.n_vertices, np.bool_)
+    with closing(KindsOfArcs(rows, labels, options, float(delta))) as rounds:
+        waiting = rounds.begin(source)
+
+        def wait(woken: np.ndarray, rest: np.ndarray) -> np.ndarray:
+            fresh = woken[~waits[woken]]
+            waits[fresh] = True
+            return np.concatenate([rest, fresh])
+
+        while len(waiting):
+            least, taken = np.floor(labels[waiting].min() / delta), list[np.ndarray]()
+            while (first := np.floor(labels[waiting] / delta) == least).any():
+                frontier, waiting = waiting[first], waiting[~first]
+                waits[frontier] = False
+                taken.append(frontier)
+                waiting = wait(rounds.relax_kind(frontier, False), waiting)
+            waiting = wait(rounds.relax_kind(np.unique(np.concatenate(taken)), True), waiting)
+        return Paths("light-heavy", source, labels, rounds.relaxations, rounds.rounds)
