@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ..checkpoint.records import State
 from ..errors import InputError
+from ..formats.source import SortedRows
 from ..sorting.runs import MARK_BITS, Entries, Keys
 from ..sorting.sort import KeySorter, RunSet, SortContext, fewer_runs, merged_from
 from ..store.layout import id_dtype
@@ -321,6 +322,35 @@ class ArcSorter:
         for sorter in (self._sorter, self._keys):
             if sorter is not None:
                 sorter.abort()
+
+
+class ReadyArcs:
+    """In the place of an ArcSorter: arcs that a source has in the order of a store already."""
+
+    def __init__(self, rows: SortedRows) -> None:
+        self._rows, self.n_reverse = rows, rows.n_reverse
+
+    def finish(self) -> None:
+        """Nothing is to be sorted."""
+
+    def write_rows(self, writer: StoreWriter) -> int:
+        """Append all rows to `writer`; returns the number of arcs."""
+        ids, loops = self._rows.ids, self._rows.loops
+        degrees = np.diff(self._rows.starts).astype(np.int64)
+        degrees[ids[loops]] -= 1
+        for first in range(0, len(degrees), _WINDOW):
+            writer.append_degrees(degrees[first : first + _WINDOW])
+        for begin in range(0, len(ids), _WINDOW):
+            of_piece = slice(*np.searchsorted(loops, (begin, begin + _WINDOW)))
+            writer.append_neighbours(np.delete(ids[begin : begin + _WINDOW], loops[of_piece] - begin))
+        return len(ids) - len(loops)
+
+    def state(self) -> State:
+        """There is none: it is over in no time, or begins again."""
+        return {}
+
+    def abort(self) -> None:
+        """Nothing runs."""
 
 
 class _Partitions:

@@ -25,7 +25,7 @@ from ..checkpoint.records import State
 from ..decimals import MOST_PLACES
 from ..errors import BudgetError, EmdiamError, InputError
 from ..formats.digits import SHORT, Digits, ReadAgainError
-from ..formats.source import EdgeBatch, EdgeSource, SourceInfo
+from ..formats.source import EdgeBatch, EdgeSource, SortedRows, SourceInfo
 from ..progress import Meter
 from ..sorting.plan import SortPlan, plan_sort
 from ..sorting.scratch import Checkpoint, Scratch, disk_faults_are_said
@@ -37,6 +37,7 @@ from ..store.store import Store
 from ..store.weights import ROUNDED, WeightForm
 from ..store.writer import StoreWriter, writer_bytes
 from ..units import format_count, format_size, program_rss_bytes
+from .arcs import ReadyArcs
 from .intake import DeclaredIntake, HashCollisionError, Intake, IntIntake, VertexNumbering
 from .writing import ConvertOptions, ConvertReport, Counts, StoreWriting, memory_to_plan, resumable, sort_context
 
@@ -50,6 +51,7 @@ LEAST_VERTEX_BYTES = 2
 # Bytes of text in one of gzip at most, which is more than its pairs.
 _MOST_EXPANSION = 1032
 _SALTS = 16
+_SMALL_BYTES = 1 << 30  # of the buffers for a graph that is kept in memory, of which it uses a few MiB
 _FIRST_PAIRS = 5
 _PINNED_BYTES = 1 << 16
 
@@ -148,6 +150,8 @@ def _write(source: EdgeSource, target: Path, options: ConvertOptions, checkpoint
 def graph_in_memory(source: EdgeSource, folder: Path, options: ConvertOptions) -> Store:
     """The edges of `source` as a store in memory (store/memory.py). folder : for scratch files, where there are any.
     options : without a checkpoint. Raises what write_graph raises."""
+    if options.memory_bytes is None:  # a small graph needs no look at what the machine has
+        options = replace(options, memory_bytes=program_rss_bytes() + _SMALL_BYTES)
     info, plan = _planned(source, options, None)
     target = folder / "graph"  # nothing is made of that name
     with sort_context(plan, target, options, None, Meter(options.progress), bool(info.weights), False) as context:
@@ -327,7 +331,9 @@ class Conversion(StoreWriting[ConvertReport]):
 
     def _numbered_once(self) -> VertexNumbering:
         """Give all batches to the intake, which numbers the vertices; again with another salt when two strings share a
-        hash."""
+        hash. A source that has rows of a store already gives these."""
+        if (rows := self._rows()) is not None:
+            return self._taken(rows).finish()
         stored: StoredBatches | None = None
         for salt in range(self._salt, _SALTS):
             self._salt = salt
@@ -347,6 +353,27 @@ class Conversion(StoreWriting[ConvertReport]):
                 intake.abort()
             self._intake, self._was_read = None, False
         raise EmdiamError(f"{_SALTS} hash functions in turn gave two strings the same hash")
+
+    def _rows(self) -> SortedRows | None:
+        """The rows of a source that has them, and whose conversion leaves no state."""
+        if self._options.directed or self._info.weights or self._context.safe.active:
+            return None
+        found: SortedRows | None = getattr(self._source, "rows", lambda: None)()
+        return found
+
+    def _taken(self, rows: SortedRows) -> Intake:
+        """The intake with all rows."""
+        self._context.meter.begin("read", rows.n_pairs, "edges")
+        for batch in self._source.batches(1):
+            self._first_pairs += _first_pairs(batch, _FIRST_PAIRS - len(self._first_pairs))
+            if len(self._first_pairs) == _FIRST_PAIRS:
+                break
+        self._info = self._source.info()
+        self._intake = intake = DeclaredIntake(self._info, self._source.name, self._context, arcs=ReadyArcs(rows))
+        intake.tally.pairs, intake.tally.loops = rows.n_pairs, len(rows.loops)
+        self._context.meter.update(rows.n_pairs)
+        self._was_read = True
+        return intake
 
     def _read(self, intake: Intake, batches: Iterator[EdgeBatch]) -> None:
         """Give all batches to `intake`, but for the pairs that it has."""

@@ -181,14 +181,14 @@ def without_loops(src: Keys, dst: Keys, numbers: Keys | None, tally: PairTally) 
 class DeclaredIntake:
     """Ids lie in [first_id, first_id + n_vertices), and every id there is a vertex.
 
-    info : with n_vertices. name : of the source, for errors. resumed : see Intake.
+    info : with n_vertices. name : of the source, for errors. resumed : see Intake. arcs : that are ready, or None.
     """
 
-    def __init__(self, info: SourceInfo, name: str, context: SortContext, resumed: State | None = None) -> None:
-        if info.n_vertices is None:
-            raise ValueError("the number of vertices is not declared")
+    def __init__(self, info: SourceInfo, name: str, context: SortContext, resumed: State | None = None,
+                 arcs: Any = None) -> None:
+        assert info.n_vertices is not None
         self._n, self._first, self._labels, self._name = info.n_vertices, info.first_id, info.labels, name
-        self._arcs = ArcSorter(self._n, context, resumed and resumed["arcs"])
+        self._arcs: Any = arcs or ArcSorter(self._n, context, resumed and resumed["arcs"])
         self.tally = PairTally.of(resumed)
 
     def add(self, batch: EdgeBatch) -> None:

@@ -9,10 +9,10 @@ stored entry of a matrix is an edge, explicit zeros too.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,8 @@ import numpy as np
 from ..errors import InputError
 from .arrays import MATRIX, ArrayEdges, Form, whole_numbers
 from .base import MAX_ID
-from .source import EdgeBatch, SourceInfo, WithoutFile, matrix_note, pairs_per_batch
+from .source import EdgeBatch, SortedRows, SourceInfo, WithoutFile, matrix_note, pairs_per_batch
+from .symmetry import Balance
 from .weights import (
     FLOAT64,
     LARGEST_WHOLE,
@@ -32,6 +33,7 @@ from .weights import (
     kind_of,
 )
 
+_PIECE = 1 << 18  # entries of rows that are looked at together
 _STRING_SHARE = 8  # strings are taken to be this much larger than int64, with their offsets
 
 
@@ -82,6 +84,13 @@ class MatrixSource(WithoutFile):
                           notes=(matrix_note(rows, columns),) if self._behind else (), format="scipy.sparse",
                           dropped={"values": values} if values else {}, weights=self._kind)
 
+    def rows(self) -> SortedRows | None:
+        """Those of a symmetric matrix by rows, or by columns, with sorted indices and no duplicates; None of others."""
+        matrix = self._matrix
+        if self._behind or self._weights is not None or matrix.format == "coo":
+            return None
+        return _sorted_rows(matrix.indptr, matrix.indices[: int(matrix.indptr[-1])])
+
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """Entries in storage order, int64 [k] each. Raises InputError for an index array that is no valid one."""
         matrix, n_entries, step = self._matrix, self._n_entries(), pairs_per_batch(batch_bytes)
@@ -109,6 +118,35 @@ def _major_indices(indptr: np.ndarray, begin: int, end: int) -> np.ndarray:
     stop = int(np.searchsorted(indptr, end, side="left"))
     lengths = np.diff(np.clip(indptr[first:stop + 1], begin, end))
     return np.repeat(np.arange(first, stop, dtype=np.int64), lengths)
+
+
+def _sorted_rows(starts: np.ndarray, ids: np.ndarray, n_pairs: int | None = None) -> SortedRows | None:
+    """Rows if they are such; None of others: the general way says what is wrong, or makes rows of them. n_pairs : of
+    the source, where it has one for each edge; None: all entries."""
+    n, degrees = len(starts) - 1, np.diff(starts)
+    if ids.dtype.kind not in "iu" or starts[0] != 0 or (degrees < 0).any() or starts[-1] != len(ids):
+        return None
+    loops, balance, last = [np.empty(0, np.int64)], Balance(), (-1, -1)
+    for begin in range(0, len(ids), _PIECE):
+        part = ids[begin : begin + _PIECE]
+        major = _major_indices(starts, begin, begin + len(part))
+        if part.min() < 0 or part.max() >= n or not np.all((part[1:] > part[:-1]) | (major[1:] > major[:-1])):
+            return None
+        if last[0] == major[0] and last[1] >= part[0]:
+            return None
+        last = int(major[-1]), int(part[-1])
+        loops.append(np.flatnonzero(part == major) + begin)
+        if len(ids) <= _PIECE:  # without a kernel: arcs by head, then by tail, are those by tail and head
+            turned = np.argsort(part, kind="stable")
+            if not np.array_equal(part[turned], major) or not np.array_equal(major[turned], part):
+                return None
+        else:
+            balance.add(major, part.astype(np.int64))
+    if not balance.symmetric:
+        return None
+    places = np.concatenate(loops)
+    n_edges = (len(ids) - len(places)) // 2
+    return SortedRows(starts, ids, places, *((len(ids), n_edges) if n_pairs is None else (n_pairs, 0)))
 
 
 class DenseSource(WithoutFile):
@@ -227,10 +265,14 @@ class NodesSource(WithoutFile):
     strings, and all different, become the ids of the store, whose vertices go by increasing id. Others cannot be ids:
     vertices are numbered in the order of `nodes` then, and `labels` of the source has what they are called (else None).
     Beside the graph, the numbering costs a dict of n entries.
+
+    The attribute `neighbours` may be set: it returns what each of `nodes` has next to it, with the attributes of these
+    edges where that is a mapping.
     """
 
     def __init__(self, kind: str, nodes: Sequence[Any], edges: Callable[[], Iterable[Sequence[Any]]], n_edges: int,
                  directed: bool, labels: Sequence[Any] | None = None, weights: WeightChoice | None = None) -> None:
+        self.neighbours: Callable[[], Iterable[Collection[Any]]] | None = None
         self._weights, self._kind = weights, "" if weights is None else WHOLE
         self._weight_name = "" if weights is None else weights.column
         self.name, self._edges, self._n_edges, self._directed = kind, edges, n_edges, directed
@@ -248,6 +290,29 @@ class NodesSource(WithoutFile):
         """n is declared: nodes without an edge are isolated vertices."""
         return SourceInfo(n_vertices=self._n, n_entries=self._n_edges, directed=self._directed, format=self.name,
                           dropped=self._dropped, labels=self._ids, weights=self._kind, weight_name=self._weight_name)
+
+    def rows(self) -> SortedRows | None:
+        """Those of a graph without directions and with few edges: of many, the edges would take more memory at once
+        than a batch of them."""
+        if self.neighbours is None or self._weights is not None or self._directed or 2 * self._n_edges > _PIECE:
+            return None
+        lists = list(self.neighbours())
+        heads = chain.from_iterable(lists)
+        ids = np.fromiter(heads if self._number is None else map(self._number.__getitem__, heads), np.int64)
+        degrees = np.fromiter(map(len, lists), np.int64, self._n)
+        tails = np.repeat(np.arange(self._n), degrees)
+        if self._place is not None:
+            ids, tails = self._place[ids], self._place[tails]
+        order = np.lexsort((ids, tails))
+        starts = np.searchsorted(tails[order], np.arange(self._n + 1))
+        found = _sorted_rows(starts, ids[order], self._n_edges)
+        if found is None or len(ids) + len(found.loops) != 2 * self._n_edges:
+            return None
+        named = [bool(data) for row in lists if isinstance(row, Mapping) for data in row.values()]
+        of_loops = sum(map(named.__getitem__, order[found.loops].tolist())) if named else 0
+        attributed = (sum(named) + of_loops) // 2
+        self._dropped = {"edges with attributes": attributed} if attributed else {}
+        return found
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """Edges as int64 [k] vertex numbers."""

@@ -107,8 +107,11 @@ def _networkx(graph: Any, weights: Weights) -> EdgeSource | None:
         if data not in next((named for *_, named in graph.edges(data=True)), (data,)):
             names = list({name: None for *_, named in graph.edges(data=True) for name in named})
             data = edge_attribute("networkx", names, weights.column)
-    return NodesSource("networkx", list(graph), lambda: graph.edges(data=data), graph.number_of_edges(),
-                       graph.is_directed(), weights=weights and replace(weights, column=str(data)))
+    source = NodesSource("networkx", list(graph), lambda: graph.edges(data=data), graph.number_of_edges(),
+                         graph.is_directed(), weights=weights and replace(weights, column=str(data)))
+    if not graph.is_multigraph():
+        source.neighbours = lambda: (row for _, row in graph.adjacency())
+    return source
 
 
 def _igraph(graph: Any, weights: Weights) -> EdgeSource | None:
@@ -120,12 +123,14 @@ def _igraph(graph: Any, weights: Weights) -> EdgeSource | None:
         return None
     attributes = graph.es.attributes()
     wanted = None if weights is None or not graph.ecount() else edge_attribute("igraph", attributes, weights.column)
-    return NodesSource("igraph", range(graph.vcount()),
-                       lambda: ((*edge.tuple, bool(attributes) if wanted is None else edge[wanted])
-                                for edge in graph.es),
-                       graph.ecount(), graph.is_directed(),
-                       graph.vs["name"] if "name" in graph.vs.attributes() else None,
-                       weights and replace(weights, column=wanted or ""))
+    source = NodesSource("igraph", range(graph.vcount()),
+                         lambda: ((*edge.tuple, bool(attributes) if wanted is None else edge[wanted])
+                                  for edge in graph.es),
+                         graph.ecount(), graph.is_directed(),
+                         graph.vs["name"] if "name" in graph.vs.attributes() else None,
+                         weights and replace(weights, column=wanted or ""))
+    source.neighbours = lambda: [dict.fromkeys(row, bool(attributes)) for row in graph.get_adjlist()]
+    return source
 
 
 def edge_attribute(library: str, attributes: Sequence[Any], name: str) -> Any:

@@ -18,6 +18,8 @@ from ..errors import InputError
 from .registry import HEADERS
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from .weights import WeightChoice
 
 @dataclass(frozen=True)
@@ -97,10 +99,26 @@ class WithoutFile:
         return 0
 
 
+@dataclass(frozen=True)
+class SortedRows:
+    """The neighbours of every vertex of an undirected graph, increasing, each once, as a store has them.
+
+    starts : integers[n + 1], where the rows begin in `ids`, and their end. ids : integers[k], both directions of every
+    edge, and loops. loops : int64, the places of these. n_pairs, n_reverse : pairs that the source has for them, and
+    how many of those are the second direction of an edge.
+    """
+
+    starts: np.ndarray
+    ids: np.ndarray
+    loops: np.ndarray
+    n_pairs: int
+    n_reverse: int
+
+
 @runtime_checkable
 class EdgeSource(Protocol):
     """A stream of edges. `info` may read the header; `batches` may be called again to start over
-    unless `rewindable` is False (standard input)."""
+    unless `rewindable` is False (standard input). One that may have SortedRows has rows() -> these, or None."""
 
     name: str
     rewindable: bool
