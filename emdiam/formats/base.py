@@ -172,18 +172,24 @@ class ChainedSource:
     @property
     def memory_bytes(self) -> int:
         """What an input takes beside its batches, the one that takes most."""
-        remote = any(source.input.remote is not None for source in self._sources)
+        remote = any(source.remote is not None for source in self._inputs)
         return max(getattr(source, "memory_bytes", 0) for source in self._sources) + (_REMOTE_BYTES if remote else 0)
 
     @property
     def addresses(self) -> list[list[Any]]:
         """Of inputs that are not here: address, size and version."""
-        return [[remote.name, remote.size, remote.version] for source in self._sources
-                if (remote := source.input.remote) is not None]
+        return [[remote.name, remote.size, remote.version] for source in self._inputs
+                if (remote := source.remote) is not None]
+
+    @property
+    def _inputs(self) -> list[Input]:
+        """Of edges, and of lists of vertices."""
+        lists = () if self._vertices is None else self._vertices.inputs
+        return [*(source.input for source in self._sources), *lists]
 
     def check_unchanged(self) -> None:
         """Raise InputError if a file has changed since it was opened."""
-        for source in (*(source.input for source in self._sources), *(self._vertices.inputs if self._vertices else ())):
+        for source in self._inputs:
             source.watched.check()
 
     @property

@@ -23,7 +23,7 @@ from .digits import are_long
 from .look_sample import whole_number
 from .source import EdgeBatch, SourceInfo
 from .streams import BOM, after_line, block_bytes_for, count_lines, text_blocks
-from .tables import dropped_columns, in_slices
+from .tables import dropped_columns, id_spaces, in_slices
 from .text_source import TextSource
 from .weights import FLOAT64, LARGEST_WHOLE, LEAST_WHOLE, WHOLE, WeightChoice, weight_column
 
@@ -91,6 +91,11 @@ class CsvSource(TextSource):
     def _read_info(self) -> SourceInfo:
         header, reading = self._header(), self.look()
         self.column_names = reading.names
+        spaces = id_spaces([header.names[header.src], header.names[header.dst]])
+        if len(set(spaces)) > 1 and not self.wishes.bipartite:
+            raise self.error("the ids of the two ends are of several spaces, so that equal ones are other vertices",
+                             text=", ".join(spaces), remedy="take them as two sides with --bipartite, or write ids that"
+                             " differ")
         weighed = {} if self.weights is None else {"weights": WHOLE, "weight_name": header.names[header.weight].strip()}
         return self._facts(directed=True, id_kind=reading.id_kind, reading=reading.why, **weighed)
 

@@ -87,11 +87,12 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _may_have_edges(file: Path) -> bool:
-    """Whether a name is that of a file of edges: by its suffix, or a part without one."""
+    """Whether a name is that of a file of edges: by its suffix, or a part without one (of Hive and Athena they begin
+    with a digit)."""
     suffix = format_suffix(file.name)
     return file.name != _STORE and (suffix in _LISTS or format_of_file(file.name) is not None or (
         file.name.startswith(_PART) and (suffix == "" or suffix[1:].isdigit())) or (
-        not suffix and compression_suffix(file.name) is not None))
+        not suffix and file.name[:1].isdigit()) or (not suffix and compression_suffix(file.name) is not None))
 
 
 def partition_keys(folder: Path, files: Sequence[str]) -> tuple[str, ...]:

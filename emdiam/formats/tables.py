@@ -35,6 +35,8 @@ _LONGEST_NAME = 200
 _NO_ENDS = frozenset("date time timestamp datetime year month day hour lat lon lng latitude longitude coord coordinate"
                      " pos position weight score value length distance feature attr attribute".split())
 _WORD = re.compile(r"[a-z]+|[0-9]+|[^a-z0-9]+")
+# Of Neo4j, with the space of the ids.
+_SPACE = re.compile(r"(:(?:start|end)_id)\(([^()]*)\)$")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _NUMBERS = re.compile(r"(?:(?:edge|link|row|line|record|rel|relationship)[ _.-]*)?(?:id|idx|index|no|nr|num|number|key)"
                       r"|index|unnamed: \d+|:id|~id|")
@@ -75,13 +77,19 @@ def certain_pair(names: Sequence[str]) -> tuple[int, int] | None:
     return _pair_among(names, PAIRS)
 
 
+def id_spaces(names: Sequence[str]) -> list[str]:
+    """The spaces that these ends of edges have their ids from, as Neo4j writes them."""
+    found = (_SPACE.search(name[:_LONGEST_NAME].strip().lower()) for name in names)
+    return [match[2] for match in found if match]
+
+
 def weak_pair(names: Sequence[str]) -> tuple[int, int] | None:
     """The same of pairs that may as well be vertices, such as u and v; but for a and b, which begin many lists."""
     return _pair_among(names, [pair for pair in _WEAK_PAIRS if pair != ("a", "b")])
 
 
 def _pair_among(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> tuple[int, int] | None:
-    lower = [name.strip().lower() for name in names]
+    lower = [_SPACE.sub(r"\1", name[:_LONGEST_NAME].strip().lower()) for name in names]
     for first, second in pairs:
         if lower.count(first) == 1 and lower.count(second) == 1:
             return lower.index(first), lower.index(second)

@@ -95,6 +95,10 @@ CLAIMS: dict[str, Callable[[], bytes]] = {
     "edgeslist.net": lambda: b"*Vertices 3\n*Edgeslist\n1 " + b"2 " * 100_000 + b"\n",
     "lists.adjlist": lambda: b"#x\n# GMT x\n#\n" + b"1 " * 100_000 + b"\n",
     "multiline.adjlist": lambda: b"#x\n# GMT x\n#\n1 %d\n2 {}\n" % LARGE,
+    "large.adj": lambda: b"AdjacencyGraph\n%d\n1\n0\n0\n" % LARGE,
+    "word.adj": lambda: b"AdjacencyGraph\n1\n1\n0\n" + b"7" * 100_000,
+    "vertices.gr": lambda: struct.pack("<5Q", 1, 0, LARGE // 100, 1, 0),
+    "edges.gr": lambda: struct.pack("<5Q", 2, 4, 1, LARGE, LARGE),
 }
 BOMBS: dict[str, Callable[[], bytes]] = {
     "zeros.txt.gz": lambda: _gzipped(b"", bytes(1 << 20)),
@@ -110,6 +114,9 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "one.g6.gz": lambda: _gzipped(b"~", b"~" * 1000),
     "array.npy.gz": lambda: _gzipped(_npy("20000000, 2"), bytes(1000)),
     "matrix.dl.gz": lambda: _gzipped(b"dl n=10000 format=fullmatrix\ndata:\n", b"0 1 " * 1000),
+    "numbers.adj.gz": lambda: _gzipped(b"AdjacencyGraph\n20000000\n20000000\n", b"0\n" * 500),
+    "word.adj.gz": lambda: _gzipped(b"AdjacencyGraph\n1\n1\n0\n", b"7" * 1000),
+    "rows.gr.gz": lambda: _gzipped(struct.pack("<4Q", 2, 0, 10_000_000, 1), bytes(1000)),
     "edges.txt.zip": lambda: _zip({"edges.txt": bytes(UNPACKED)}),
     "nested.zip": lambda: _zip({"inner.zip": _zip({"edges.txt": b"1 2\n"})}),
 }

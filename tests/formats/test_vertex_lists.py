@@ -83,6 +83,9 @@ def test_names_are_the_ids_of_the_store(tmp_path: Path) -> None:
     emdiam.convert(edges, tmp_path / "d.zarr", vertices=hosts, directed=True, memory="2GiB")
     with emdiam.open(tmp_path / "d.zarr") as store:
         assert store.directed and store.n_arcs == 3
+    write(tmp_path, "e.txt", "0\t1\t7\n1\t2\t2.5\n2\t3\t4\n")
+    emdiam.convert(edges, tmp_path / "w.zarr", vertices=hosts, weights=True, memory="2GiB")
+    assert emdiam.shortest_paths(tmp_path / "w.zarr", "org.zoe", target="com.b.a").distance == 13.5
 
 
 def test_names_of_a_bvgraph(tmp_path: Path) -> None:
@@ -139,6 +142,19 @@ def test_graphalytics_has_the_list_beside_the_edges(tmp_path: Path) -> None:
         source.check_unchanged()
     write(tmp_path, "g.v", "p q\n")  # no list of vertices
     assert emdiam.exact(edges).n_vertices == 3
+
+
+def test_spaces_of_ids_of_neo4j(tmp_path: Path) -> None:
+    """Ids of several spaces may be equal and mean other vertices."""
+    edges = write(tmp_path, "acted.csv", ":START_ID(Person),role,:END_ID(Movie),:TYPE\n1,a,2,ACTED\n2,b,1,ACTED\n")
+    with pytest.raises(InputError, match="several spaces") as caught:
+        open_source([edges])
+    assert "--bipartite" in str(caught.value.remedy)
+    assert emdiam.convert(edges, tmp_path / "g.zarr", bipartite=True, memory="2GiB").record.n_vertices == 4
+    edges = write(tmp_path, "knows.csv", ":START_ID(Person),since:int,:END_ID(Person),:TYPE\n1,2009,2,KNOWS\n")
+    people = write(tmp_path, "people.csv", "personId:ID(Person),name,:LABEL\n1,\"A, b\",P\n2,c,P\n8,d,P\n")
+    report = emdiam.convert(edges, tmp_path / "h.zarr", vertices=people, memory="2GiB")
+    assert (report.record.n_vertices, report.record.n_edges) == (3, 1)
 
 
 BENT = 300

@@ -7,6 +7,7 @@ from tests.mutations.budget_faults import BUDGET_FAULTS
 from tests.mutations.door_faults import DOOR_FAULTS
 from tests.mutations.fault import Fault
 from tests.mutations.file_faults import FILE_FAULTS
+from tests.mutations.input_faults import INPUT_FAULTS
 
 _ENGINE = ("tests/engine/test_protocol.py",)
 _WIDE = ("tests/traverse/test_wide.py",)
@@ -490,7 +491,7 @@ FAULTS = (
     Fault("the last message counts as one superstep early", "emdiam/traverse/messages.py",
           "            last_new[v] = step\n", "            last_new[v] = max(1, step - 1)\n",
           ("tests/methods/exact/test_classics.py", "tests/engine/test_methods.py")),
-    *FILE_FAULTS,
+    *FILE_FAULTS, *INPUT_FAULTS,
     *DOOR_FAULTS,
     *ARC_FAULTS, *BUDGET_FAULTS,
 )
