@@ -179,10 +179,12 @@ class ParquetSource(ColumnFile):
     format = "parquet"
 
     def _opened(self) -> pq.ParquetFile:
-        path = self._path_in_place("a Parquet file", "Parquet file")
+        remote = self.input.remote
+        place = (self._path_in_place("a Parquet file", "Parquet file") if remote is None
+                 else pa.PythonFile(remote.anywhere(), mode="r"))
         with self._damage(DAMAGE, "not a Parquet file, or cut short", AGAIN):
             try:
-                file = pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES,
+                file = pq.ParquetFile(place, pre_buffer=False, buffer_size=_BUFFER_BYTES,
                                       page_checksum_verification=True)
                 str([(field.name, field.type) for field in file.schema_arrow])  # all names are decoded
                 return file

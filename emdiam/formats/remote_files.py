@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from io import SEEK_CUR, SEEK_END, SEEK_SET, RawIOBase
 from typing import Any, BinaryIO, Protocol, cast
 from urllib.parse import unquote
 
@@ -120,10 +121,11 @@ class RemoteFile:
             raise InputError("this changed while it was read", path=self.name,
                              remedy="run the command again once nothing writes to it")
 
-    def piece(self, begin: int) -> bytes:
-        """The bytes from here on, as many as there are in a piece. Raises InputError."""
+    def piece(self, begin: int, size: int | None = None) -> bytes:
+        """The bytes from here on, so many, or as many as there are in a piece. Raises InputError."""
         assert self._objects is not None
-        end = begin + _PIECE_BYTES if self.size is None else min(begin + _PIECE_BYTES, self.size)
+        end = begin + (_PIECE_BYTES if size is None else size)
+        end = end if self.size is None else min(end, self.size)
         if begin >= end:
             return b""
         with _said(self.name, begin):
@@ -149,6 +151,42 @@ class RemoteFile:
             return RemoteStream(_Pieces(self, self._head), self.name, seekable=True)
         with _said(self.name):
             return RemoteStream(_Whole(self._whole(), self.name), self.name, seekable=False)
+
+
+    def anywhere(self) -> Any:
+        """A file of Python that is read at any place. Raises InputError where the server has no ranges."""
+        if self._objects is None:
+            return self._foreign()
+        if not self._ranges or self.size is None:
+            raise InputError("this format is read in place, and the server answers no requests for ranges",
+                             path=self.name, remedy="fetch the file, and name that")
+        return _Anywhere(self, self.size)
+
+
+class _Anywhere(RawIOBase):
+    """A file that is read at any place, by a request a read."""
+
+    def __init__(self, file: RemoteFile, size: int) -> None:
+        super().__init__()
+        self._file, self._size, self._at = file, size, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = SEEK_SET) -> int:
+        self._at = offset + {SEEK_SET: 0, SEEK_CUR: self._at, SEEK_END: self._size}[whence]
+        return self._at
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.piece(self._at, self._size - self._at if size < 0 else size)
+        self._at += len(data)
+        return data
 
 
 class _Pieces:

@@ -18,6 +18,7 @@ import scipy.io
 import scipy.sparse as sparse
 
 from tests.formats.kinds import Kind
+from tests.helpers.graph_files import galois, gapbs
 from tests.helpers.handed_in import Facts
 
 _FOUR, _THREE, _EDGE = Facts(4, 3, 3), Facts(3, 2, 2), Facts(2, 1, 1)
@@ -43,6 +44,8 @@ _TEXTS = {
     "Pajek, lists": Kind(".net", "*Vertices 4\n*Edgeslist\n1 2 3\n3 4\n", _FOUR),
     "DOT": Kind(".dot", 'digraph g {\n p -> q [weight=2];\n q -> "r s"\n}\n', _THREE),
     "DOT behind a comment": Kind(".gv", "/* by hand */\ngraph {\n  p -- q -- r;\n}\n", _THREE),
+    "AdjacencyGraph": Kind(".adj", "AdjacencyGraph\n3\n4\n0\n1\n3\n1\n0\n2\n1\n", _THREE),
+    "WeightedAdjacencyGraph": Kind(".txt", "WeightedAdjacencyGraph 3 2 0 1 2 1 2 7 9\n", _THREE),
     "LEDA": Kind(".gw", "LEDA.GRAPH\nvoid\nint\n-2\n3\n|{}|\n|{}|\n|{}|\n2\n1 2 0 |{4}|\n2 3 0 |{5}|\n", _THREE),
     "DL, edgelist1": Kind(".dl", "dl n=3 format=edgelist1\ndata:\n1 2\n2 3\n", _THREE),
     "DL, fullmatrix": Kind(".dl", "DL N=3 NM=1\nFORMAT = FULLMATRIX DIAGONAL PRESENT\nDATA:\n0 1 0\n1 0 1\n0 1 0\n",
@@ -118,6 +121,9 @@ _IDS = [[4, 5], [5, 6]]
 _NAMES = pa.array(["p", "q"]), pa.array(["q", "r"])
 
 _BINARY = {
+    "Galois": Kind(".gr", galois([[1], [2], []]), _THREE),
+    "Galois, version 2": Kind(".gr", galois([[1], [2], []], 2), _THREE),
+    "GAP": Kind(".sg", gapbs([[1], [2], []]), _THREE),
     "archive of KONECT": Kind(".tar.bz2", _tar("w:bz2", {
         "roads/README.roads": "About\n", "roads/meta.roads": "name: roads\n", "roads/out.roads": "% sym\n" + _PLAIN}),
         _THREE),

@@ -89,7 +89,8 @@ def _csv_with_headers(folder: Path) -> None:
 WRITERS: dict[str, Callable[[Path], None]] = {
     "pyarrow": _hive_of_pyarrow, "pyarrow, CSV": _csv_of_pyarrow, "pyarrow, Feather": _arrow_of_pyarrow,
     "pandas": _hive_of_pandas, "polars": _hive_of_polars, "DuckDB": lambda folder: _duckdb(folder, "parquet"),
-    "DuckDB, CSV": lambda folder: _duckdb(folder, "csv"), "Spark": _spark, "Hive": _hive_of_texts, "Spark, gzip": _zipped,
+    "DuckDB, CSV": lambda folder: _duckdb(folder, "csv"), "Spark": _spark, "Hive": _hive_of_texts,
+    "Spark, gzip": _zipped,
     "Spark, headers": _csv_with_headers}
 
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import emdiam
@@ -162,7 +164,7 @@ def test_a_file_that_changes_meanwhile(faulty: FaultyServer, tmp_path: Path) -> 
 @pytest.mark.parametrize(("name", "data", "what"), [
     ("none.txt", None, "missing"), ("g.txt", b"", "ends before|empty"),
     ("g.zip", b"PK\x03\x04" + bytes(99), "an address"),
-    ("g.parquet", b"PAR1" + bytes(99), "an address"),
+    ("g.parquet", b"PAR1" + bytes(99), "no Parquet|not a Parquet"),
     ("g.graph", b"\x07\0\x05\x06" * 99, "binary"), ("g.txt.gz", gzip.compress(TEXT)[:-40], "cut short|ends|damaged")])
 def test_what_is_refused(name: str, data: bytes | None, what: str, server: RangeServer, tmp_path: Path) -> None:
     if data is not None:
@@ -185,10 +187,36 @@ def test_other_schemes_go_by_fsspec(monkeypatch: pytest.MonkeyPatch) -> None:
         file.write(TEXT)
     source = open_source(["memory://folder/g.txt"])
     assert collect(source) == collect(source, 256) == PAIRS and source.info().size_bytes == len(TEXT)
+    with fsspec.open("memory://folder/g.parquet", "wb") as file:
+        pq.write_table(pa.table({"src": [1, 2], "dst": [2, 3]}), file)
+    assert read_pairs("memory://folder/g.parquet") == [(1, 2), (2, 3)]
     assert "FileNotFoundError" in fault_of("memory://folder/none.txt").what
     assert "cannot be read" in fault_of("nothing://folder/none.txt").what
     monkeypatch.setitem(__import__("sys").modules, "fsspec", None)
     assert "needs the package fsspec" in fault_of("memory://folder/g.txt").what
+
+
+def test_parquet_is_read_in_place(faulty: FaultyServer, tmp_path: Path) -> None:
+    """Of its columns those with the ends alone, row group by row group."""
+    src, dst = np.array(PAIRS * 20).T
+    table = pa.table({"note": np.random.default_rng(1).random(len(src)), "src": src, "dst": dst})
+    pq.write_table(table, tmp_path / "g.parquet", row_group_size=30_000, use_dictionary=False)
+    address = f"http://{faulty.host}/g.parquet"
+    source = open_source([address])
+    faulty.conduct.sent = 0
+    faulty.conduct.faults["/g.parquet"] = ["cut", 503]
+    assert collect(source) == PAIRS * 20
+    assert faulty.conduct.sent < .9 * (tmp_path / "g.parquet").stat().st_size
+    faulty.conduct.faults["/g.parquet"] = ["cut", "always"]
+    with pytest.raises(InputError, match="breaks off") as caught:
+        collect(source)
+    assert caught.value.path == address
+
+
+def test_parquet_without_ranges(server: RangeServer, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"src": [1], "dst": [2]}), tmp_path / "g.parquet")
+    server.ranges = False
+    assert "no requests for ranges" in fault_of(f"{server.url}/g.parquet").what
 
 
 @pytest.mark.usefixtures("small")
