@@ -136,4 +136,7 @@ def _short_row(option: click.Option, context: click.Context) -> Row:
     names, text = record
     if len(names) > _LONGEST_METAVAR + 12 and "[" in names:
         names = f"{names.partition('[')[0]}NAME"
-    return names, f"{_SENTENCE_END.split(text)[0].rstrip('.')}."
+    first = _SENTENCE_END.split(text)[0].rstrip(".")
+    if first.count("(") > first.count(")"):  # it ends within brackets
+        first = first.rpartition(" (")[0]
+    return names, f"{first}."

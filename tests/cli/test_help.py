@@ -125,6 +125,8 @@ def test_help_fits_a_terminal_and_the_whole_is_in_groups(words: tuple[str, ...])
     if words == ("generate",):
         return
     assert any(line.split("  ")[1] == "--help-all" for line in short if line.startswith("  --"))
+    text = "".join(short)
+    assert text.count("(") == text.count(")")
     whole = helped(*words, "--help-all")
     known = [f"{title}:" for title in (short_help.ANSWER, *short_help.SECTIONS)]
     titles = [line for line in whole if line.endswith(":") and not line.startswith(" ")]
@@ -279,3 +281,4 @@ def test_shells_can_be_told_to_ask(shell: str, monkeypatch: pytest.MonkeyPatch, 
         main([])
     out = capsys.readouterr().out
     assert left.value.code == 0 and f"{COMPLETE}={shell}_complete" in out and "Usage" not in out
+
