@@ -165,9 +165,9 @@ def diameter(
     arena : memory for decoded edges alone. threads : default: the cores this process may use.
     device : what traversals run on: "cpu" (default), "gpu", "gpu:N", or "auto" for a GPU where there is
         one. bfs, mapping : variant and load balancing on a GPU, see docs/algorithms/gpu-bfs.md.
-    workers : share the run out to so many worker processes of dask.distributed on this machine, or, with
+    workers : share the run out to N worker processes of dask.distributed on this machine, or, with
         scheduler="tcp://host:8786" (an address, the file of a scheduler, a cluster of Dask or a distributed.Client),
-        of those that it has. worker_memory, worker_threads : of each. With a device other
+        N of its workers. worker_memory, worker_threads : of each. With a device other
         than "cpu" each does large levels on a GPU of its machine. dashboard : let every user of this machine look at
         the run in Dask's dashboard; the logger "emdiam" says where it is.
     scratch : folder for the temporary store of a graph in memory, and for what memory has no room for, default:
@@ -196,7 +196,7 @@ def distances(
     """How the distances of `graph` (of any kind that `diameter` takes) are distributed: unordered pairs of different
     vertices by distance, pairs that no path joins, the mean, and the effective diameter.
 
-    By name, one of: sample : count from so many vertices, drawn at random (default 1,024; a graph of no more is
+    By name, one of: sample : count from K vertices, drawn at random (default 1,024; a graph of no more is
     counted whole). exact : count from all. hyperball : estimate from 2^hyperball counters a vertex. Further:
     quantile : share of the connected pairs within the effective diameter (default 0.9). seed : of the sample, or of
     the counters. out : a Parquet file for the closeness and harmonic centrality of every vertex, in the ids of the
@@ -316,7 +316,7 @@ def plan(
     """What runs on the store at a path, or on a graph of another kind that `diameter` takes, would take, without
     running them: one Planned for every method, each with its own default options; or for `method` alone.
 
-    probe : look at the graph for at most so many seconds (or a text like "10s"), by four BFS at the arena of the plan;
+    probe : look at the graph for at most N seconds (or a text like "10s"), by four BFS at the arena of the plan;
     None: predict from its size alone. Options by name: memory, arena, threads, device as for `diameter`; of a single
     method its own too (batch, masters, euler). Raises InputError (StoreError), and BudgetError with the numbers where
     memory cannot do for the one method; of all methods, `refused` says so.
@@ -327,11 +327,11 @@ def profile(
     memory: int | str | None = None, threads: int | None = None, scratch: str | Path | None = None,
     columns: str | Sequence[str | int] | None = None, progress: Listener | None = None,
 ) -> Profile:
-    """What `graph` (of any kind that `diameter` takes) is like: degrees, triangles, clustering, degeneracy, the mean
+    """Profile of `graph` (of any kind that `diameter` takes): degrees, triangles, clustering, degeneracy, the mean
     distance and the effective diameter, and that over the diameter.
 
     Options, all by name: sample, seed : sources of the distances, as of `distances`. time_limit : of the exact
-    diameter, whose bounds are told where it is over. memory, threads, scratch, progress as for `diameter`. Raises
+    diameter, whose bounds are given where it is over. memory, threads, scratch, progress as for `diameter`. Raises
     InputError (BudgetError), and TypeError for an option that there is not.
     """
 

@@ -33,6 +33,7 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)")
 CHECK = doctest.OutputChecker()
+MOST_WORDS = 55_000
 
 
 def blocks(document: Path) -> list[tuple[str, str]]:
@@ -217,6 +218,16 @@ def test_the_changelog_begins_with_this_version():
 
     headings = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert next(name for name in headings if name != "Unreleased") == emdiam.__version__
+
+
+def test_texts_are_plain():
+    """In documents and in what users see of the package; scripts/phrases.py -v shows the places."""
+    assert len(script("phrases").found()) <= 10
+
+
+def test_documents_have_no_more_words():
+    """In all of docs/ and the README; where a page grows, another one loses what a reader does not need."""
+    assert sum(len(document.read_text(encoding="utf-8").split()) for document in DOCUMENTS) <= MOST_WORDS
 
 
 def test_a_wrong_example_would_be_noticed(tmp_path: Path):

@@ -32,7 +32,7 @@ def command(**given: Any) -> int:
     often the edges are read. With --method, the memory plan of that method, phase by phase. A --memory that is too
     small is refused with the numbers and exit code 2; in the table only if it is too small for every method.
 
-    A planned peak is a promise. What is predicted is a forecast, from four BFS that show what the graph is like.
+    A planned peak is a promise. Predicted figures are a forecast, from four BFS that show how the graph is shaped.
     """
     from ..api import plan
     from ..methods.approx.masters import one_item

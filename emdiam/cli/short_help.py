@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from ..runs.options import COMMANDS
+from ..runs.options import COMMANDS, NAMES
 
 Row = tuple[str, str]
 
@@ -125,8 +125,10 @@ def shown(command: click.Command, context: click.Context, name: str) -> list[cli
 
 
 def _names(context: click.Context) -> list[str]:
-    """The words of a command behind "emdiam", without its arguments; its own name where it stands alone."""
-    return context.command_path.split()[1:] or [str(context.command.name)]
+    """The words of a command behind "emdiam", without its arguments, by the first of its names; its own name where it
+    stands alone."""
+    first, *others = context.command_path.split()[1:] or [str(context.command.name)]
+    return [NAMES.get(first, first), *others]
 
 
 def _short_row(option: click.Option, context: click.Context) -> Row:

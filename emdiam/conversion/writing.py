@@ -351,7 +351,7 @@ def resumable(
     if options.checkpoint is None:
         return write(None)
     if options.scratch is not None:
-        raise InputError("with a checkpoint the scratch files lie in its folder", path=options.scratch,
+        raise InputError("with a checkpoint the scratch files are in its folder", path=options.scratch,
                          remedy="leave out --scratch, and name a folder with room by --checkpoint")
     checkpoint = Checkpoint(options.checkpoint.folder_for(target), identity(), options.checkpoint)
     try:

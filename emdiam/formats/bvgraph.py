@@ -433,6 +433,6 @@ class _Decoding:
             return rows.step()
         except _NoRoom as need:
             raise BudgetError(
-                f"a row and those that it may be copied from take {format_size(need.args[0])}, and"
+                f"a row and the rows that it may be copied from take {format_size(need.args[0])}, and"
                 f" {format_size(self._most)} are planned for them", path=self._graph.name,
                 remedy=f"give --memory {(need.args[0] * _SHARE + _FREE >> 20) + 1}MiB or more") from None

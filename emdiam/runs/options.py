@@ -278,8 +278,8 @@ _ROWS = (
     Option("device", help="What searches: cpu, gpu, gpu:N (the GPU of number N), or auto: a GPU if there is one, else"
            " the CPU.", metavar="DEVICE", of="sssp", default="cpu"),
     Option("keep", FLAG, of="sssp", default=True),
-    *(Option("weighted", FLAG, "Of a file that is no store: distances are sums of its weights; a store has those that"
-             " it was converted with.", of=of, annotation="bool | str") for of in PATHS),
+    *(Option("weighted", FLAG, "Of a file that is no store: distances are sums of its weights; a store has its own.",
+             of=of, annotation="bool | str") for of in PATHS),
     *(Option("directed", FLAG, "Of a file that is no store: keep its directions; a store has them, or not.", of=of)
       for of in PATHS),
     # Of all pairs.
@@ -319,7 +319,7 @@ _ROWS = (
            choices=("auto", "int", "string"), default="auto"),
     Option("columns", help="The two ends of an edge in a table, by name or by number from 1. [default: found by the"
            " names]", metavar="SRC,DST", annotation="str | Sequence[str | int] | None"),
-    Option("header", help="What the first line of a text is: an edge (none), counts of vertices and edges, or names.",
+    Option("header", help="Kind of the first line of a text: an edge (none), counts of vertices and edges, or names.",
            choices=HEADERS, default="auto"),
     Option("encoding", help="Encoding of texts, such as latin-1. [default: UTF-8, or by its mark]", metavar="NAME"),
     Option("vertices", help="A file that lists the vertices, also those without an edge: ids, or ids and names, which"

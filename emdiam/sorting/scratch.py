@@ -128,7 +128,7 @@ class Scratch:
         """A new empty file. Raises InputError on a memory file system that nobody named."""
         if self.in_memory and not self.named:
             raise InputError(
-                "scratch files would lie on a memory file system, that is in RAM outside --memory", path=self.folder,
+                "scratch files would be on a memory file system, that is in RAM outside --memory", path=self.folder,
                 remedy="name a folder on disk with --scratch DIR, or this one if you mean it",
             )
         made = self._create()

@@ -204,7 +204,7 @@ def parse_index(data: bytes, shard_chunks: int, n_chunks: int, file_bytes: int |
     outside[1:] |= starts[1:] < starts[:-1] + sizes[:-1]
     bad = np.flatnonzero(outside)
     if bad.size:
-        raise StoreError(f"chunk {int(bad[0])} does not lie where it must in the shard", path=path, remedy=REMEDY)
+        raise StoreError(f"chunk {int(bad[0])} is not where it must be in the shard", path=path, remedy=REMEDY)
     return index
 
 

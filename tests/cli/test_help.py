@@ -135,6 +135,11 @@ def test_help_fits_a_terminal_and_the_whole_is_in_groups(words: tuple[str, ...])
     assert every <= set(re.findall(r"(?<![\w-])-{1,2}[a-z][a-z-]*", " ".join(line[:40] for line in whole)))
 
 
+def test_another_name_of_a_command_has_its_help():
+    for name, first in table.NAMES.items():
+        assert helped(name, "--help")[1:] == helped(first, "--help")[1:], name
+
+
 def test_every_command_has_eight_options_and_two_examples_that_run(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     """From first to last, in one folder."""

@@ -136,7 +136,7 @@ def test_chunks_out_of_order(store: Path):
     for change in ([1, 0], [0, 0]):
         body = index[[*change, *range(2, 4096)]].tobytes()
         path.write_bytes(data[: -(16 * 4096 + 4)] + body + crc32c(body).to_bytes(4, "little"))
-        assert "does not lie where it must" in refusal(store)
+        assert "is not where it must be" in refusal(store)
 
 
 @pytest.mark.parametrize(("offset", "size"), [(2**64 - 2, 100), (2**63, 2**63), (10**9, 50), (0, 4), (0, 2**40)])
@@ -150,7 +150,7 @@ def test_places_outside_the_shard(store: Path, offset: int, size: int):
         index[opened.indices.n_chunks - 1] = offset, size
     body = index.tobytes()
     path.write_bytes(data[: -(16 * 4096 + 4)] + body + crc32c(body).to_bytes(4, "little"))
-    assert "does not lie where it must" in refusal(store)
+    assert "is not where it must be" in refusal(store)
 
 
 def _shape(meta: dict[str, Any]) -> None:
