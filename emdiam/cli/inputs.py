@@ -47,11 +47,9 @@ def _check_kept(asked: Mapping[str, Any]) -> None:
 Finish = Callable[["Store | str | Path", "Task", Listener], Any]
 
 
-def _execute(place: Store | str | Path, task: Task, progress: Listener) -> Any:
-    """See runs.task, which is imported where there is a task."""
-    from ..runs.task import execute
-
-    return execute(place, task, progress)
+def _no_task(place: Store | str | Path, task: Task, progress: Listener) -> Any:
+    """In the place of what executes tasks, in a command that has none: its import takes time."""
+    raise TypeError("this command has no task")
 
 
 @contextmanager
@@ -65,12 +63,18 @@ def stored(command: str, asked: Mapping[str, Any], listener: Listener, alone: bo
     if not is_input(name):
         if command in PATHS:
             _check_kept(asked)
-        yield name, _execute
+        if command == "info":
+            yield name, _no_task
+            return
+        from ..runs.task import execute
+
+        yield name, execute
         return
     import logging
     from dataclasses import replace
 
     from ..caller import Means, as_store, deadline_of, named, seconds_left
+    from ..runs.task import execute
 
     deadline, keeping = deadline_of(asked.get("time_limit")), _convert_command(asked)
     means = Means(asked.get("memory"), asked.get("threads"), asked.get("scratch"), alone, deadline)
@@ -80,7 +84,7 @@ def stored(command: str, asked: Mapping[str, Any], listener: Listener, alone: bo
 
         def finish(place: Store | str | Path, task: Task, progress: Listener) -> Any:
             limited = replace(task, time_limit=seconds_left(deadline))
-            return named(lambda: _execute(place, limited, progress), name, origin)
+            return named(lambda: execute(place, limited, progress), name, origin)
 
         yield store, finish
 
