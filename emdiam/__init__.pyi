@@ -64,7 +64,7 @@ def all_pairs(
     weighted: bool | str = False, directed: bool = False, time_limit: float | str | None = None,
     memory: int | str | None = None, threads: int | None = None, weight: str | None = None,
     columns: str | Sequence[str | int] | None = None, scratch: str | Path | None = None,
-    progress: Listener | None = None,
+    progress: Listener | bool | None = None,
 ) -> AllPairs:
     """Distances between all pairs of vertices of `graph` (of any kind that `diameter` takes), along the weights of a
     store that has them, and along its directions if it has those; else every edge has the length 1.
@@ -94,7 +94,7 @@ def approximate(
     checkpoint: CheckpointOptions | str | Path | None = None, checkpoint_every: float | str | None = None,
     resume: bool = False, keep_checkpoint: bool = False, evict_page_cache: bool = False, gap: int | None = None,
     direction: str | None = None, weight: str | None = None, columns: str | Sequence[str | int] | None = None,
-    progress: Listener | None = None,
+    progress: Listener | bool | None = None,
 ) -> Approximation:
     """An estimate of the diameter of `graph`, in hops, and bounds on it that are proved.
 
@@ -120,7 +120,7 @@ def convert(
     bipartite: bool = False, weights: bool | str | WeightChoice | None = False,
     checkpoint: CheckpointOptions | str | Path | None = None, checkpoint_every: float | str | None = None,
     resume: bool = False, keep_checkpoint: bool = False, threads: int | None = None, weight: str | None = None,
-    progress: Listener | None = None,
+    progress: Listener | bool | None = None,
 ) -> ConvertReport | ReorderReport:
     """Convert edge lists, or a graph in memory, into a store.
 
@@ -150,7 +150,7 @@ def diameter(
     workers: int | None = None, scheduler: Any = None, worker_memory: int | str | None = None,
     worker_threads: int | None = None, dashboard: bool | None = None, scratch: str | Path | None = None,
     require_connected: bool = False, directed: bool = False, weight: str | None = None, weighted: bool | str = False,
-    columns: str | Sequence[str | int] | None = None, progress: Listener | None = None,
+    columns: str | Sequence[str | int] | None = None, progress: Listener | bool | None = None,
 ) -> Result:
     """The exact diameter of `graph`, in hops, with a witness.
 
@@ -191,7 +191,7 @@ def distances(
     mapping: str | None = None, workers: int | None = None, scheduler: Any = None,
     worker_memory: int | str | None = None, worker_threads: int | None = None, dashboard: bool | None = None,
     keep: bool = False, weight: str | None = None, weighted: bool | str = False,
-    columns: str | Sequence[str | int] | None = None, progress: Listener | None = None,
+    columns: str | Sequence[str | int] | None = None, progress: Listener | bool | None = None,
 ) -> Distances:
     """How the distances of `graph` (of any kind that `diameter` takes) are distributed: unordered pairs of different
     vertices by distance, pairs that no path joins, the mean, and the effective diameter.
@@ -221,7 +221,7 @@ def eccentricities(
     resume: bool = False, keep_checkpoint: bool = False, vertex_state: str = 'auto', scratch: str | Path | None = None,
     reorder: str = 'auto', keep_reordered: str | Path | None = None, evict_page_cache: bool = False, what: str = 'all',
     direction: str | None = None, seed: int | None = None, keep: bool | None = None, weight: str | None = None,
-    columns: str | Sequence[str | int] | None = None, progress: Listener | None = None,
+    columns: str | Sequence[str | int] | None = None, progress: Listener | bool | None = None,
 ) -> EccentricityResult:
     """The eccentricity of every vertex of `graph`, in hops, within its component.
 
@@ -257,7 +257,7 @@ def exact(
     chains: bool | None = None, start: str | None = None, order: str | None = None, first: str | None = None,
     batch: int | None = None, k: int | None = None, direction: str | None = None, evict_page_cache: bool = False,
     sweeps: int | None = None, weight: str | None = None, columns: str | Sequence[str | int] | None = None,
-    progress: Listener | None = None,
+    progress: Listener | bool | None = None,
 ) -> Result:
     """The run of `emdiam exact` on `graph` (see `diameter`), with all that the command takes.
 
@@ -284,7 +284,8 @@ def exact(
 def generate(
     name: str, target: str | Path, *, vertices: int | str | None = None, seed: int = 0, weights: str | None = None,
     memory: int | str | None = None, scratch: str | Path | None = None, force: bool = False, threads: int | None = None,
-    codec: str | None = 'lz4', chunk: int | str | None = None, progress: Listener | None = None, **parameters: Any,
+    codec: str | None = 'lz4', chunk: int | str | None = None, progress: Listener | bool | None = None,
+    **parameters: Any,
 ) -> GenerateReport:
     """Generate a graph of a known class straight into a store; equal arguments give equal graphs.
 
@@ -325,7 +326,7 @@ def plan(
 def profile(
     graph: Any, *, sample: int | str | None = None, seed: int | None = None, time_limit: float | str | None = None,
     memory: int | str | None = None, threads: int | None = None, scratch: str | Path | None = None,
-    columns: str | Sequence[str | int] | None = None, progress: Listener | None = None,
+    columns: str | Sequence[str | int] | None = None, progress: Listener | bool | None = None,
 ) -> Profile:
     """Profile of `graph` (of any kind that `diameter` takes): degrees, triangles, clustering, degeneracy, the mean
     distance and the effective diameter, and that over the diameter.
@@ -339,7 +340,8 @@ def reorder(
     store: Store | str | Path, target: str | Path, order: str, *, seed: int = 0, memory: int | str | None = None,
     scratch: str | Path | None = None, force: bool = False, codec: str | None = None, chunk: int | str | None = None,
     checkpoint: CheckpointOptions | str | Path | None = None, checkpoint_every: float | str | None = None,
-    resume: bool = False, keep_checkpoint: bool = False, threads: int | None = None, progress: Listener | None = None,
+    resume: bool = False, keep_checkpoint: bool = False, threads: int | None = None,
+    progress: Listener | bool | None = None,
 ) -> ReorderReport:
     """Write the graph of a store to a new one, its vertices in another order; answers stay in your ids.
 
@@ -357,7 +359,7 @@ def shortest_paths(
     out: str | Path | None = None, weighted: bool | str = False, directed: bool = False, device: str = 'cpu',
     memory: int | str | None = None, arena: int | str | None = None, threads: int | None = None,
     evict_page_cache: bool = False, weight: str | None = None, columns: str | Sequence[str | int] | None = None,
-    keep: bool = True, scratch: str | Path | None = None, progress: Listener | None = None,
+    keep: bool = True, scratch: str | Path | None = None, progress: Listener | bool | None = None,
 ) -> ShortestPaths:
     """Shortest paths from the vertex `source` (an id of the store; of a graph in memory its number) along the weights
     of a store that has them, and along its directions if it has those; else every edge has the length 1.
@@ -378,7 +380,7 @@ def shortest_paths(
 def verify(
     certificate: str | Path, store: Any, *, memory: int | str | None = None, threads: int | None = None,
     scratch: str | Path | None = None, columns: str | Sequence[str | int] | None = None, weight: str | None = None,
-    weighted: bool | str = False, progress: Listener | None = None,
+    weighted: bool | str = False, progress: Listener | bool | None = None,
 ) -> VerifyReport:
     """Prove again what the certificate (a path, or an address) claims of the store (opened, or a path), or of a graph
     of another kind that `diameter` takes, such as a file of edges.
@@ -391,7 +393,7 @@ def verify(
     """
 
 def warmup(
-    *, all: bool = False, progress: Listener | None = None,
+    *, all: bool = False, progress: Listener | bool | None = None,
 ) -> WarmupReport:
     """Compile the kernels of the default methods ahead of the first run; all : of every method, for every width of
     distances, in memory and paged. Takes half a minute, or some minutes, where nothing is compiled yet.

@@ -58,8 +58,11 @@ class Event:
         return f"{count_text(self.done, self.unit, bare=True)} of {count_text(self.total, self.unit)} ({share})"
 
     def __str__(self) -> str:
-        """One line of text: the phase, what is done of it, and the bounds on the diameter D."""
-        return joined(self.phase, self.amount(), bounds_text(self.facts.get("lower"), self.facts.get("upper")))
+        """One line of text: what is done, how much of it, and the bounds on the diameter D."""
+        from .phases import WORDS
+
+        return joined(WORDS.get(self.phase, self.phase), self.amount(),
+                      bounds_text(self.facts.get("lower"), self.facts.get("upper")))
 
 
 def count_text(number: int, unit: str, *, bare: bool = False) -> str:

@@ -13,6 +13,7 @@ import functools
 import inspect
 import re
 import shlex
+import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -36,6 +37,8 @@ _NAMED = frozenset({"bfs", "codec", "device", "direction", "encoding", "format",
                     "order", "reorder", "sep", "start", "vertex_state", "weight"})
 _GOES_ON = frozenset({"alone", "and", "another", "are", "as", "for", "goes", "if", "in", "is", "of", "or", "out",
                       "shows", "takes", "that", "there", "to", "where", "which", "with"})
+# Commands that read no graph for a run.
+_WRITERS = ("convert", "reorder", "generate")
 # Options with another name in Python.
 _RENAMED = {"radius": 'what="radius"', "center": 'what="center"', "sources": "k=",
             "allow_negative": "weights=WeightChoice(negative=True)"}
@@ -195,8 +198,18 @@ def with_keyword_terms(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **given: Any) -> Any:
+        asked = given.get("progress")
         with keyword_terms(name, known):
-            result = function(*args, **given)
+            if "progress" not in known or (asked is None and "IPython" not in sys.modules):
+                result = function(*args, **given)
+            else:
+                from .caller import is_store
+                from .progress_view import watching
+
+                command, graphs = KEYWORDS[name][0], args[:2 if name == "verify" else 1]
+                of_file = command not in _WRITERS and bool(graphs) and not is_store(graphs[-1])
+                with watching(asked, command, given, of_file) as listener:
+                    result = function(*args, **{**given, "progress": listener})
         if name == "plan":
             return [one if one.refused is None else replace(one, refused=in_keywords(one.refused, name, known))
                     for one in result]

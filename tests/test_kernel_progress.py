@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from emdiam import jit, kernel_progress
-from emdiam.cli.listener import Heartbeat, _messages
+from emdiam.cli.listener import _messages
 from emdiam.cli.main import COMMANDS
+from emdiam.heartbeat import Heartbeat
 from emdiam.progress import Event
 from tests.helpers.waiting import PATIENCE
 from tests.test_jit import loaded

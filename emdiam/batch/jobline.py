@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from ..phases import WORDS
 from ..progress import bounds_text, joined
 
 
@@ -40,4 +41,4 @@ def doing(events: Path) -> str:
             phase, lower, upper = record.get("phase", phase), facts.get("lower", lower), facts.get("upper", upper)
         except (ValueError, AttributeError):  # torn, or the end of one
             continue
-    return joined(bounds_text(lower, upper), phase)
+    return joined(bounds_text(lower, upper), WORDS.get(phase, phase))

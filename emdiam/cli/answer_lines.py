@@ -12,9 +12,9 @@ from typing import Any
 
 from ..decimals import Number, agreed
 from ..kernel_progress import Spent
+from ..phases import range_text
 from ..progress import bounds_text, joined
 from ..units import SHORTEST_SHOWN, format_count, format_seconds, format_size
-from .listener import range_text
 from .process import process_seconds
 
 ROUNDED_REASON = "sums of these weights have more digits than 64 bits"

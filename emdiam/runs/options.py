@@ -174,7 +174,7 @@ _ROWS = (
            " --checkpoint it is STORE.resume beside the new store, or in the folder for temporary files.",
            shared=True),
     Option("keep_checkpoint", FLAG, "Leave the checkpoint in place at the end.", shared=True),
-    Option("progress", annotation="Listener | None"),
+    Option("progress", annotation="Listener | bool | None"),
     # How a command prints.
     Option("as_json", FLAG, "Print one JSON object on standard output.", flags=("--json",)),
     Option("as_csv", FLAG, "Print a table as CSV, one row a run.", flags=("--csv",)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -18,9 +19,9 @@ import pytest
 from emdiam.batch import Batch, BatchOptions, InvalidJobs, batch, prepare
 from emdiam.batch.attempt import NAME, read_results
 from emdiam.batch.jobline import doing
-from emdiam.cli.listener import Heartbeat
 from emdiam.cli.main import group
 from emdiam.errors import InputError, NotWritten, StoppedEarly
+from emdiam.heartbeat import Heartbeat
 from emdiam.progress import LINES, Event
 from emdiam.units import format_seconds
 from tests.helpers.batch_night import Night, make_night, printed
@@ -258,7 +259,7 @@ def test_jobs_that_run_at_once_end_with_their_status_and_their_seconds(night: Ni
     clock, lines = iter(range(100)), list[str]()
     night.behave(bad={"code": 2, "err": "it is too large", "wait_for": "the other"})
     night.write("bad", "s", head="[batch]\nparallel = 2\nmemory = \"4GiB\"\n")
-    beat = Heartbeat(lines.append, 10, lambda: float(next(clock)))
+    beat = Heartbeat(lines.append, 10, clock=lambda: float(next(clock)))
 
     def listen(event: Event) -> None:
         beat(event)
@@ -268,11 +269,12 @@ def test_jobs_that_run_at_once_end_with_their_status_and_their_seconds(night: Ni
 
     found = night.run(progress=listen)
     seconds = {record.job: record.seconds for record in found.records}
-    assert lines[0] == "bad (1 of 2 jobs): started"
-    assert f"bad (1 of 2 jobs): failed in {format_seconds(seconds['bad'])}, it is too large" in lines
-    assert f"s (2 of 2 jobs): done in {format_seconds(seconds['s'])}, D = 7" in lines
+    told = [line.partition(" ")[2] for line in lines]  # behind date and time
+    assert told[0] == "bad (1 of 2 jobs)"
+    assert f"bad (1 of 2 jobs), failed in {format_seconds(seconds['bad'])}, it is too large" in told
+    assert f"s (2 of 2 jobs), done in {format_seconds(seconds['s'])}, D = 7" in told
     ended = next(i for i, line in enumerate(lines) if "done in" in line)
-    assert lines[ended + 1].endswith("s: bad (1 of 2 jobs)")  # what goes on is the phase again
+    assert re.search(r"Z bad \(1 of 2 jobs\), .* so far", lines[ended + 1])  # what goes on is the phase again
 
 
 def test_a_report_of_the_batch_comes_last_however_the_others_end(night: Night):
@@ -310,9 +312,9 @@ def test_records_are_handed_on_as_jobs_end(night: Night):
 
 
 @pytest.mark.parametrize(("lines", "text"), [
-    ([], ""), (['{"record": "begin"}', '{"phase": "read", "facts": {}}'], "read"),
+    ([], ""), (['{"record": "begin"}', '{"phase": "read", "facts": {}}'], "reading edges"),
     (['{"phase": "bfs", "facts": {"lower": 3, "upper": 9}}', '{"phase": "verify", "lower": 4}', '{"torn'],
-     "4 <= D <= 9, verify")])
+     "4 <= D <= 9, checking the longest path")])
 def test_what_a_job_does_is_read_from_its_events(tmp_path: Path, lines: list[str], text: str):
     assert doing(tmp_path / "none.jsonl") == ""
     (tmp_path / "events.jsonl").write_text("x" * 5000 + "\n" + "\n".join(lines))

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import threading
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from emdiam.batch.jobline import JobLine
-from emdiam.cli.listener import Heartbeat, PhaseBook, bounds_text, listening
-from emdiam.cli.live import LiveView, NightView
-from emdiam.progress import ANSWER, LINES, OUTCOME, PEAK, SECONDS, Event, silent
+from emdiam.cli.listener import listening
+from emdiam.heartbeat import Heartbeat
+from emdiam.live import LiveView, NightView
+from emdiam.phases import WORDS, PhaseBook, Step, steps_of
+from emdiam.progress import ANSWER, LINES, OUTCOME, PEAK, SECONDS, Event, bounds_text, silent
 from tests.helpers.waiting import PATIENCE
 
 
@@ -26,38 +30,88 @@ class Clock:
         return self.now
 
 
-def lines_of(events: list[tuple[float, Event]], interval: float = 10) -> list[str]:
-    """What a heartbeat writes for events at the given seconds (its thread is not started)."""
+def lines_of(events: list[tuple[float, Event]], interval: float = 10, steps: tuple[Step, ...] = ()) -> list[str]:
+    """What a heartbeat writes for events at the given seconds (its thread is not started), without date and time."""
     clock, lines = Clock(), []
-    beat = Heartbeat(lines.append, interval, clock)
+    beat = Heartbeat(lines.append, interval, steps, clock)
     for seconds, event in events:
         clock.now = 100 + seconds
         beat(event)
     beat.tick()
-    return lines
+    assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \S", line) for line in lines)
+    return [line.partition(" ")[2] for line in lines]
 
 
-def test_a_phase_announces_its_start_and_its_end():
-    lines = lines_of([
-        (0, Event("read", 0, 4 << 20, "B")),
-        (2, Event("read", 4 << 20, 4 << 20, "B", finished=True)),
-    ])
-    assert lines == [
-        "read: started, 0 B of 4.0 MiB (0 %)",
-        "read: done in 2 s, 4.0 MiB of 4.0 MiB (100 %), 2.0 MiB/s",
-    ]
+def test_a_phase_announces_its_start_and_if_it_was_long_its_end():
+    events = [(0, Event("read", 0, 4 << 20, "B")), (20, Event("read", 4 << 20, 4 << 20, "B", finished=True))]
+    assert lines_of(events) == [
+        "reading edges", "reading edges, done in 20 s, 4.0 MiB of 4.0 MiB (100 %), 205.1 KiB/s"]
+    assert lines_of(events, 30) == ["reading edges"]
 
 
 def test_a_line_has_nothing_of_what_has_not_begun_and_the_diameter_where_bounds_meet():
     facts = {"traversals": 0, "bytes_read": 0, "levels": 0, "open": 0}
     lines = lines_of([(0, Event("bfs", 0, None, "arcs", facts=facts)),
                       (1, Event("verify", 35_340, None, "arcs", facts={"lower": 108, "upper": 108, "levels": 3}))])
-    assert lines == ["bfs: started", "verify: started", "1 s: verify, 35,340 arcs, D = 108, open 0, levels 3"]
+    assert lines == ["BFS from one vertex at a time", "checking the longest path",
+                     "checking the longest path, 1 s so far, 35,340 arcs, D = 108, 0 vertices with open pairs"]
+
+
+def test_facts_say_what_they_mean_and_others_are_for_programs():
+    facts = {"lower": 3, "upper": 9, "active": 1, "level": 7, "levels": 12, "traversals": 1, "bytes_read": 1 << 20,
+             "verb": "bfs", "expected_seconds": 61.0}
+    assert lines_of([(0, Event("bfs")), (1, Event("bfs", facts=facts))])[-1] == (
+        "BFS from one vertex at a time, 1 s so far, 3 <= D <= 9, 1 vertex with open bounds, 1 traversal, 1.0 MiB read,"
+        " at distance 7 from the sources, about 1 min 01 s expected")
+    assert lines_of([(0, Event("job-1", facts={"share": 0.25, "peak_bytes": 1 << 20}))])[-1] == (
+        "job-1, 0 s so far, share 0.25, peak bytes 1.0 MiB")
+
+
+def test_steps_are_counted_and_go_forward_alone():
+    phases = ["load", "bfs", "compile", "components", "load", "bfs", "verify", "bfs", "digest"]
+    steps = steps_of("exact", {"certificate": "c.json"})
+    texts = []
+    book = PhaseBook(steps)
+    for number, phase in enumerate(phases):
+        book.take(Event(phase), float(number))
+        texts.append(book.title().partition(":")[0])
+    assert texts == [f"step {k} of 4" for k in (1, 2, 2, 2, 2, 2, 3, 3, 4)]
+    lines = lines_of([(number, Event(phase)) for number, phase in enumerate(phases)], steps=steps)
+    assert lines[:4] == ["step 1 of 4: opening the graph", "step 2 of 4: BFS from one vertex at a time",
+                         "step 3 of 4: checking the longest path", "step 4 of 4: writing the certificate"]
+
+
+@pytest.mark.parametrize(("command", "options", "of_file", "number"), [
+    ("exact", {}, False, 3), ("exact", {}, True, 7), ("convert", {}, False, 4), ("convert", {"order": "bfs"}, False, 9),
+    ("approx", {}, False, 7), ("approx", {"method": "sweep"}, False, 3), ("approx", {"weighted": True}, False, 3),
+    ("distances", {"out": "d.csv"}, False, 4), ("info", {}, True, 0), ("batch", {}, False, 0)])
+def test_steps_of_commands(command: str, options: dict[str, object], of_file: bool, number: int):
+    assert len(steps_of(command, options, of_file)) == number
+
+
+@pytest.mark.parametrize("line", [
+    "convert edges.txt g.zarr", "exact g.zarr --certificate c.json", "ecc g.zarr", "approx g.zarr",
+    "verify c.json g.zarr", "approx g.zarr --method sweep", "distances g.zarr --out d.csv", "sssp g.zarr --source 1",
+    "apsp g.zarr --out m.zarr", "reorder g.zarr r.zarr --order bfs", "exact edges.txt"])
+def test_every_phase_of_a_command_has_words_and_a_step(command, tmp_path: Path, line: str):
+    """All steps come, in their order, and no phase is said by its name for programs."""
+    (tmp_path / "edges.txt").write_text("1 2\n2 3\n3 4\n4 5\n5 1\n5 6\n")
+    if not line.startswith("convert"):
+        command("convert", "edges.txt", "g.zarr", "-q")
+    if line.startswith("verify"):
+        command("exact", "g.zarr", "--certificate", "c.json", "-q")
+    done = command(*line.split(), "--events", "run.jsonl")
+    assert done.returncode == 0, done.stderr
+    found = [re.search(r"Z step (\d+) of (\d+): ", one) for one in done.stderr.splitlines() if "Z step" in one]
+    numbers = [int(one[1]) for one in found if one is not None]
+    assert numbers == list(range(1, int(found[0][2]) + 1)), done.stderr
+    events = [json.loads(one) for one in (tmp_path / "run.jsonl").read_text().splitlines()]
+    assert {one["phase"] for one in events if one["record"] == "progress"} <= WORDS.keys()
 
 
 def test_a_rate_has_three_digits():
     lines = lines_of([(0, Event("bfs", 0, None, "arcs")), (1, Event("bfs", 234_794_817, None, "arcs"))])
-    assert lines[-1] == "1 s: bfs, 234,794,817 arcs, 235,000,000 arcs/s"
+    assert lines[-1] == "BFS from one vertex at a time, 1 s so far, 234,794,817 arcs, 235,000,000 arcs/s"
 
 
 def test_a_heartbeat_has_rate_time_left_and_bounds():
@@ -65,8 +119,8 @@ def test_a_heartbeat_has_rate_time_left_and_bounds():
         (0, Event("bfs", 0, 1000, "blocks")),
         (10, Event("bfs", 250, 1000, "blocks", facts={"lower": 12, "upper": 24, "active": 1031})),
     ])
-    assert lines[-1] == "10 s: bfs, 250 of 1,000 blocks (25 %), 25 blocks/s, 30 s left, " \
-                        "12 <= D <= 24, active 1,031"
+    assert lines[-1] == ("BFS from one vertex at a time, 10 s so far, 250 of 1,000 blocks (25 %), 25 blocks/s,"
+                         " 30 s left, 12 <= D <= 24, 1,031 vertices with open bounds")
 
 
 def test_a_checkpoint_that_a_run_goes_on_from_is_a_line():
@@ -83,14 +137,14 @@ def test_a_checkpoint_that_a_run_goes_on_from_is_a_line():
 
 def test_an_unknown_total_gives_no_time_left():
     lines = lines_of([(0, Event("read", 0, None, "edges")), (10, Event("read", 50, None, "edges"))])
-    assert lines[-1] == "10 s: read, 50 edges, 5 edges/s"
+    assert lines[-1] == "reading edges, 10 s so far, 50 edges, 5 edges/s"
 
 
 def test_a_phase_that_comes_again_speaks_only_if_it_was_long():
     short = [(t, Event("bfs", finished=done)) for t, done in ((0, False), (1, True), (2, False), (3, True))]
-    assert lines_of(short) == ["bfs: started", "bfs: done in 1 s"]
+    assert lines_of(short) == ["BFS from one vertex at a time"]
     long = [*short, (4, Event("bfs")), (30, Event("bfs", finished=True))]
-    assert lines_of(long)[-1] == "bfs: done in 26 s"
+    assert lines_of(long)[-1] == "BFS from one vertex at a time, done in 26 s"
 
 
 def test_bounds_outlive_their_phase_and_other_facts_do_not():
@@ -109,16 +163,17 @@ def test_a_restarted_phase_counts_from_its_own_start():
 
 def test_a_new_phase_ends_the_one_before():
     lines = lines_of([(0, Event("sweep")), (1, Event("bfs")), (8, Event("bfs", 7, None, "levels"))])
-    assert lines == ["sweep: started", "bfs: started", "8 s: bfs, 7 levels, 1 levels/s"]
-    assert lines_of([(0, Event("sweep")), (1, Event("bfs")), (2, Event("bfs", finished=True))])[-1] \
-        == "bfs: done in 1 s"
+    assert lines == ["sweep", "BFS from one vertex at a time",
+                     "BFS from one vertex at a time, 8 s so far, 7 levels, 1 levels/s"]
+    assert lines_of([(0, Event("sweep")), (1, Event("bfs")), (2, Event("bfs", finished=True))], 1)[-1] \
+        == "BFS from one vertex at a time, done in 1 s"
 
 
 def test_a_phase_that_has_others_as_its_parts_counts_from_its_own_start() -> None:
     order = [(0, Event("order")), (1, Event("condense")), (9, Event("order", finished=True))]
-    assert lines_of(order)[-1] == "order: done in 9 s"
+    assert lines_of(order, 9)[-1] == "ordering vertices, done in 9 s"
     again = [*order, (20, Event("order")), (22, Event("condense")), (40, Event("order", finished=True))]
-    assert lines_of(again)[-1] == "order: done in 20 s"
+    assert lines_of(again)[-1] == "ordering vertices, done in 20 s"
 
 
 def test_bounds_text():
@@ -131,7 +186,9 @@ def test_bounds_text():
 def test_sizes_are_written_as_sizes():
     book = PhaseBook()
     book.take(Event("bfs", facts={"bytes_read": 1 << 30, "share": 0.12345}), 0.0)
-    assert book.facts_text() == "bytes read 1.0 GiB, share 0.123"
+    assert book.facts_text() == "1.0 GiB read"
+    book.take(Event("job", facts={"share": 0.12345}), 0.0)
+    assert book.facts_text() == "1.0 GiB read, share 0.123"
 
 
 def test_the_heart_beats_without_events():
@@ -147,8 +204,7 @@ def test_the_heart_beats_without_events():
     with Heartbeat(write, 0.01) as beat:
         beat(Event("kernel"))
         assert beaten.wait(PATIENCE)
-    assert lines[0] == "kernel: started"
-    assert lines[1].endswith(" s: kernel")
+    assert lines[0].endswith("Z kernel") and lines[1].endswith(" s so far")
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -189,7 +245,7 @@ def test_the_live_view_shows_phases_and_bounds():
         shown = Console(file=io.StringIO(), width=120)
         shown.print(view.render())
     text = shown.file.getvalue()
-    assert "bfs" in text and "7 levels" in text
+    assert "BFS from one vertex at a time" in text and "7 levels" in text
     assert "12 <= D <= 24" in text
     assert "12 <= D <= 24" in screen.getvalue()
 
@@ -211,4 +267,5 @@ def test_quiet_is_silent(capfd: pytest.CaptureFixture[str]):
 def test_progress_goes_to_standard_error(capfd: pytest.CaptureFixture[str]):
     with listening({"quiet": False, "log_interval": 10}) as listener:
         listener(Event("read", 0, None, "edges"))
-    assert capfd.readouterr() == ("", "read: started\n")
+    out, err = capfd.readouterr()
+    assert out == "" and err.endswith("Z reading edges\n")

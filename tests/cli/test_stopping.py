@@ -20,7 +20,7 @@ import pytest
 from emdiam.cli import process
 from emdiam.cli.outcome import EmdiamCommand, run
 from emdiam.cli.process import SAME_SECONDS, stop_asked, stopping_on_signals
-from tests.cli.test_signals import start, wait_for
+from tests.cli.test_signals import start
 from tests.helpers.stopped import stopped_everywhere
 from tests.helpers.waiting import PATIENCE, wait_until
 
@@ -51,7 +51,8 @@ PHASES = [
 def test_sigterm_is_heard_in_every_phase(hard_store: str, tmp_path: Path, case: tuple[str, ...]):
     command, *options, phase = case
     process = start(tmp_path, command, hard_store, *options, "--arena", "2MiB", "--json", "--events", "e.jsonl")
-    wait_for(process, f"{phase}: started")
+    events = tmp_path / "e.jsonl"
+    wait_until(lambda: events.exists() and f'"phase": "{phase}"' in events.read_text())
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 3, err

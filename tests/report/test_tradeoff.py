@@ -307,7 +307,7 @@ def test_ctrl_c_ends_the_cell_too(torus: Path, tmp_path: Path):
         [sys.executable, "-m", "emdiam", "tradeoff", torus, "--out", out, "--methods", "sweep", "--iterations", "65536",
          "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
-    assert next(line for line in process.stderr if line.startswith("sweep-seed-0: started"))
+    assert next(line for line in process.stderr if "Z sweep-seed-0" in line)
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
     text, err = process.communicate(timeout=PATIENCE)

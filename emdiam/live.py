@@ -1,11 +1,12 @@
-"""Progress on a terminal: a line for the running phase and one for the bounds, kept up to date; of a batch a table of
-jobs."""
+"""Progress on a terminal: lines for the step, for how much of it is done, and for the bounds, kept up to date; of a
+batch a table of jobs."""
 
 from __future__ import annotations
 
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, Self
 
 from rich.console import Console, Group
@@ -14,9 +15,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from ..progress import ANSWER, LINES, OUTCOME, PEAK, SECONDS, Event, joined
-from ..units import format_seconds, format_size
-from .listener import RESUME, PhaseBook, ShownPhase, resumed_text
+from .phases import RESUME, PhaseBook, ShownPhase, Step, resumed_text
+from .progress import ANSWER, LINES, OUTCOME, PEAK, SECONDS, Event, joined
+from .units import format_seconds, format_size
 
 _BAR_WIDTH, _FRAMES_A_SECOND = 24, 4
 # Of the table of a batch: jobs that are shown at most, and letters of columns.
@@ -48,8 +49,8 @@ class _View(ABC):
 class LiveView(_View):
     """A listener that shows the phase that runs."""
 
-    def __init__(self, console: Console) -> None:
-        self._book = PhaseBook()
+    def __init__(self, console: Console, steps: Sequence[Step] = ()) -> None:
+        self._book = PhaseBook(steps)
         super().__init__(console)
 
     def __call__(self, event: Event) -> None:
@@ -61,7 +62,7 @@ class LiveView(_View):
             self._book.take(event, time.monotonic())
 
     def render(self) -> Group:
-        """The view as it is now: the phase and the time since the start, the facts below."""
+        """The view as it is now: the time since the start and the step; how much of it is done; bounds and figures."""
         with self._lock:
             now, phase = time.monotonic(), self._book.latest
             if phase is None:
@@ -69,11 +70,13 @@ class LiveView(_View):
             place, work = phase.pass_text(now), joined(phase.amount(), phase.pace(now))
             line = Table.grid(padding=(0, 2))
             for _ in range(2):
-                line.add_column(no_wrap=True)
-            line.add_row(format_seconds(now - self._began), phase.name, _bar(phase, now), place or work)
-            # What the pass has pushed out of the first line comes behind the facts.
+                line.add_column(no_wrap=True, overflow="ellipsis")
+            line.add_row(_bar(phase, now), place or work)
+            # What the pass has pushed out of its line comes behind the facts.
             below = joined(self._book.facts_text(), work if place else "")
-        return Group(line, Text(below)) if below else Group(line)
+            first = Text(f"{format_seconds(now - self._began)}  {self._book.title()}", no_wrap=True,
+                         overflow="ellipsis")
+        return Group(first, line, Text(below)) if below else Group(first, line)
 
 
 def _bar(phase: ShownPhase, now: float) -> ProgressBar:
@@ -86,7 +89,7 @@ class NightView(_View):
     """A listener for a batch: a table of the jobs that run and wait; those that have ended scroll away above it with
     their answers, in its columns."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, steps: Sequence[Step] = ()) -> None:
         self._lines: list[Any] = []
         self._done, self._total, self._width = 0, 0, 0
         super().__init__(console)
