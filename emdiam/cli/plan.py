@@ -85,7 +85,8 @@ def plan_text(plan: dict[str, Any]) -> str:
     state = max(phase["bytes"] for phase in plan["phases"])
     sizes = {"program": plan["base_bytes"], "vertex state": state,
              "reserve": plan["reserve_bytes"], "buffers": plan["buffer_bytes"],
-             "batches and columns": plan["pool_bytes"], "arena": plan["arena_bytes"]}
+             "batches and columns": plan["pool_bytes"], "arena": plan["arena_bytes"],
+             "row offsets": plan["starts_bytes"]}
     parts = " + ".join(f"{format_size(size)} {name}" for name, size in sizes.items() if size)
     forecast = plan.get("forecast")
     lines = [f"planned peak: {format_size(plan['planned_rss_bytes'])} = {parts}"]

@@ -447,6 +447,8 @@ def loaded(engine: Opened, begin: float, *cores: Core) -> Iterator[Opened]:
             engine.reporter.tick("load")
             for core in cores:
                 core.pager.preload(lambda: engine.reporter.tick("load"))
+                if engine.plan.starts_bytes:
+                    core.lay_out()
         engine.load_seconds = clock() - begin
         stack.enter_context(blamed_on(engine.store, TimeOver))
         yield engine

@@ -130,6 +130,16 @@ def row_starts(group, row, hub, vertices, out):
         out[i] = row_start(group, row, hub, np.int64(vertices[i]))
 
 
+def starts_dtype(n_arcs: int) -> np.dtype[Any]:
+    """Of an array with where every row begins."""
+    return np.dtype(np.uint32 if n_arcs < 1 << 32 else np.int64)
+
+
+def starts_bytes(n_vertices: int, n_arcs: int) -> int:
+    """Bytes of such an array, and of the end of the last row."""
+    return (n_vertices + 1) * starts_dtype(n_arcs).itemsize
+
+
 def offsets_bytes(n_vertices: int, n_arcs: int, max_degree: int) -> int:
     """Upper bound of the bytes of Offsets for such a graph."""
     n_groups = n_vertices // GROUP + 1

@@ -54,8 +54,9 @@ class Arena:
 
     Attributes
     ----------
-    ids : dtype[n_slots * block_ids], the pool. slot_of : int32[n_blocks], slot or -1. settle() : waits until nobody
-    writes to slots any more, before memory of them goes elsewhere.
+    ids : dtype[n_slots * block_ids], the pool. slot_of : int32[n_blocks], slot or -1. in_order : every block is in the
+    slot of its number, so that `ids` are those of the graph. settle() : waits until nobody writes to slots any more,
+    before memory of them goes elsewhere.
     """
 
     settle: Callable[[], None] = staticmethod(lambda: None)
@@ -65,7 +66,7 @@ class Arena:
             raise ValueError("an arena needs at least one slot")
         self.n_slots, self.block_ids = n_slots, block_ids
         self.ids = np.empty(n_slots * block_ids, dtype)
-        self.slot_of = np.full(n_blocks, -1, np.int32)
+        self.slot_of, self.in_order = np.full(n_blocks, -1, np.int32), False
         self._block_in = np.full(n_slots, -1, np.int64)
         self._used = np.zeros(n_slots, np.int64)
         self._tick = 0
@@ -97,7 +98,7 @@ class Arena:
             return np.empty(0, np.int64)
         slots = np.sort(np.argpartition(priority, count - 1)[:count]).astype(np.int64)
         old = self._block_in[slots]
-        self.slot_of[old[old >= 0]] = -1
+        self.slot_of[old[old >= 0]], self.in_order = -1, False
         self._block_in[slots] = -1
         if slots[-1] >= self._apart_from:
             self._apart_from = len(self._block_in)
@@ -116,7 +117,7 @@ class Arena:
     def _vacate(self, first: int) -> None:
         """The blocks in slot `first` and those after it are no longer there."""
         dropped = self._block_in[first:]
-        self.slot_of[dropped[dropped >= 0]] = -1
+        self.slot_of[dropped[dropped >= 0]], self.in_order = -1, False
         self._block_in[first:] = -1
 
     def set_apart(self, count: int) -> np.ndarray:
@@ -257,6 +258,8 @@ class Pager:
                 tick()
 
             self.load(np.arange(count), count_blocks)
+        slots = self.arena.slot_of
+        self.arena.in_order = bool((slots == np.arange(len(slots))).all())
 
     @contextmanager
     def own_pass(self, n_blocks: int) -> Iterator[Callable[[int], None]]:

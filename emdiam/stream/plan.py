@@ -18,6 +18,7 @@ from typing import Any
 from ..errors import BudgetError, InputError, MoreMemoryError
 from ..store.store import Store
 from ..units import BASE_JITTER, budget_bytes, current_rss_bytes, format_size
+from .offsets import starts_bytes
 
 READERS = 3
 MIN_BLOCKS = 4
@@ -105,7 +106,8 @@ class MemoryPlan:
     each and the graph is in one piece; 0: there is none. wide_bytes : the smallest that works in memory whatever the
     graph is like. pool_bytes :
     for what a method sizes by its budget (batches, pivot columns). reserve_bytes : for wider columns and labels.
-    disk_bytes : what vertex state takes on disk, at most; 0: it is in memory."""
+    disk_bytes : what vertex state takes on disk, at most; 0: it is in memory. starts_bytes : for where every row of a
+    graph in memory begins; 0: there is no room, and compact offsets do alone."""
 
     memory_limit_bytes: int
     base_bytes: int
@@ -123,6 +125,7 @@ class MemoryPlan:
     disk_bytes: int = 0
     narrow_bytes: int = 0
     wide_bytes: int = 0
+    starts_bytes: int = 0
 
     @property
     def spare_bytes(self) -> int:
@@ -228,9 +231,12 @@ def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int | No
     blocks = max(least_blocks, min(max(1, n_blocks), (rest - reserved - pooled) // block))
     if arena_bytes is not None:
         blocks = min(blocks, arena_bytes // block)
+    starts = ways * starts_bytes(store.n_vertices, store.n_arcs)
+    if blocks < n_blocks or rest - reserved - pooled - blocks * block < starts:
+        starts = 0
     return MemoryPlan(memory_limit_bytes=memory_bytes, base_bytes=base, phases=phases, buffer_bytes=buffers + tables,
-                      arena_bytes=blocks * block,
-                      planned_rss_bytes=base + state + tables + buffers + reserved + pooled + blocks * block,
+                      arena_bytes=blocks * block, starts_bytes=starts,
+                      planned_rss_bytes=base + state + tables + buffers + reserved + pooled + blocks * block + starts,
                       minimum_bytes=works + BASE_JITTER, n_blocks=n_blocks, arena_blocks=blocks, pool_bytes=pooled,
                       run_blocks=run, in_ram=blocks >= n_blocks, reserve_bytes=reserved,
                       narrow_bytes=need + BASE_JITTER, wide_bytes=works + BASE_JITTER)

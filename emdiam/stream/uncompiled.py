@@ -93,13 +93,14 @@ def equal_bits(bound: np.ndarray, value: int, bitmap: np.ndarray) -> int:
 
 
 class ResidentRows:
-    """The rows of a graph whose blocks are all there. Raises Uncovered for another."""
+    """The rows of a graph whose blocks are all there. rows : their offsets, or where each begins and the last one ends.
+    Raises Uncovered for another."""
 
-    def __init__(self, paging: tuple[np.ndarray, np.ndarray, int], offsets: Offsets) -> None:
+    def __init__(self, paging: tuple[np.ndarray, np.ndarray, int], rows: Offsets | np.ndarray) -> None:
         ids, slot_of, shift = paging
         if len(slot_of) and slot_of.min() < 0:
             raise Uncovered
-        self.starts = starts_of(*offsets)
+        self.starts = starts_of(*rows) if isinstance(rows, tuple) else rows.astype(np.int64)
         self._ids, self._slots, self._shift = ids, slot_of, shift
 
     def lengths(self, vertices: np.ndarray) -> np.ndarray:

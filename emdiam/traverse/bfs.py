@@ -1,4 +1,4 @@
-"""Level-synchronous breadth-first search, which does each level in one of five modes.
+"""Level-synchronous breadth-first search, which does each level in one of six modes.
 
 Definition: level k holds the vertices at distance k from the source; the eccentricity is the last
 non-empty level. Work: each row is scanned at most once top-down; bottom-up rows stop at the first
@@ -6,10 +6,10 @@ frontier neighbour. Bytes a vertex: see workspace.py, plus the distance column i
 unsigned dtype, widened when a level does not fit). I/O: a level reads a block at most once, and
 only if it holds a frontier row (top-down) or an unvisited one (bottom-up).
 
-A mode is a way to do levels: on a queue by one thread (sparse.py) or by all (shared_levels.py), on bitmaps (dense.py),
-among rows that were put aside (left_rows.py), by labels in windows of levels (level_windows.py). Each has a file that
-can be read alone, with its kernels. `mode.step(tick)` does some levels and gives the mode that comes next, which is
-itself as a rule, or None at the end.
+A mode is a way to do levels: all of them in one call where all rows are in memory (bfs_whole.py), on a queue by one
+thread (sparse.py) or by all (shared_levels.py), on bitmaps (dense.py), among rows put aside (left_rows.py), by labels
+in windows of levels (level_windows.py). Each has a file that can be read alone, with its kernels.
+`mode.step(tick)` does some levels and gives the mode that comes next, which is itself as a rule, or None at the end.
 Sources: F-Diam, Algorithm 2; Beamer, Asanovic, Patterson 2012.
 """
 
@@ -23,6 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..progress import Tick, no_tick
+from .bfs_whole import WholeLevels
 from .columns import Column
 from .core import Core
 from .dense import DenseLevels
@@ -99,7 +100,7 @@ class BfsRun:
 
     Attributes
     ----------
-    mode : that of the next step; None at the end. sparse, shared, dense, windows, left : the modes.
+    mode : that of the next step; None at the end. whole, sparse, shared, dense, windows, left : the modes.
     distances : unsigned[n], or length 0. targets : bitmap, or length 0. front : of the rule of directions.
     bounded : whether it stays among some vertices. used : classes of modes, beside the sparse one, that have done
     levels. complete : whether it has come to its last level; None: not yet.
@@ -136,6 +137,8 @@ class BfsRun:
         self.mode: Mode | None = self.sparse
         if len(self.targets) and state[TARGETS] <= 0:
             self.mode = self.end(False)
+        elif not len(self.targets) and WholeLevels.possible(core):
+            self.mode = self.whole.begin()
 
     def _targets(self, targets: Iterable[int] | None) -> np.ndarray:
         """The bitmap of the targets, which are counted in the state."""
@@ -146,6 +149,11 @@ class BfsRun:
         set_bits(bitmap, wanted, len(wanted))
         self.core.work.state[TARGETS] = len(wanted) - int(np.isin(self.source, wanted))
         return bitmap
+
+    @cached_property
+    def whole(self) -> WholeLevels:
+        """All levels in one call."""
+        return WholeLevels(self)
 
     @cached_property
     def shared(self) -> SharedLevels:
@@ -223,7 +231,8 @@ class BfsRun:
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Scalars and arrays from which `restore` goes on, between two steps."""
         work = self.core.work
-        scalars = {"front": asdict(self.front), "dense": self.mode in (self.dense, self.left),
+        on_bitmap = self.whole.on_bitmap if self.mode is self.whole else self.mode in (self.dense, self.left)
+        scalars = {"front": asdict(self.front), "dense": on_bitmap,
                    "windowed": LevelWindows in self.used, "swept": DenseLevels in self.used,
                    "windows": self.mode is self.windows, "level_counts": self.level_counts}
         return scalars, {"visited": work.visited, "before": work.before, "frontier": work.frontier,
@@ -259,7 +268,8 @@ class BfsRun:
         if windowed and learned.window_levels:
             share = next_share(share, int(core.work.state[ARCS]) / core.table.n_arcs - 1)
         alone = learned.alone_arcs
-        if alone is None and self.sparse.gives_up_sharing and 2 * self._n_reached > len(self.distances):
+        whole = 2 * self._n_reached > len(self.distances)
+        if alone is None and whole and self.sparse.gives_up_sharing and WholeLevels not in self.used:
             alone = core.dense_arcs
         levels = self.level if windowed or waited else 0
         if (levels, share, alone) != (learned.window_levels, learned.window_share, learned.alone_arcs):
@@ -276,7 +286,7 @@ class BfsRun:
         if self.complete:
             self._learn()
         # Modes have this run: without them its memory is free as soon as it is dropped.
-        for mode in ("sparse", "shared", "dense", "windows", "left"):
+        for mode in ("whole", "sparse", "shared", "dense", "windows", "left"):
             self.__dict__.pop(mode, None)
         column = RamColumn(self.distances) if len(self.distances) else None
         return BfsResult(self.source, self.level if self.complete else None, self.level, self._n_reached,

@@ -18,10 +18,11 @@ from ..progress import Tick, no_tick
 from ..stream import uncompiled
 from ..stream.blocks import BlockTable
 from ..stream.counters import SharedCounters
-from ..stream.offsets import row_length, row_starts
+from ..stream.offsets import following_starts, row_length, row_starts, starts_dtype
 from ..stream.pager import BlockKernel, Pager
 from ..stream.reserve import Reserve
 from ..stream.threads import Threads
+from .direction import DIRECTIONS
 from .rows import mark_blocks
 from .workspace import SMALL_ARCS, SMALL_VERTICES, Workspace
 
@@ -80,7 +81,6 @@ def highest_degrees(core: Degrees, limit: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 T = TypeVar("T")
-DIRECTIONS = ("work", "beamer", "paper")
 _SLICE_ARCS = 1 << 25
 _DENSE_ARCS = 1 << 15
 _SHARED_ARCS = 1 << 12
@@ -111,6 +111,8 @@ class Core:
     reserve : of what the plan has not (None: nobody counts).
     turned : where arcs have directions, the core of the reverse, at whose rows bottom-up levels look; it shares all but
     table and pager (None: rows have both directions of every edge). reverse : that, or the core itself.
+    starts : where each row begins, unsigned[n_vertices + 1], if the plan has memory for that (lay_out). whole : a BFS
+    is one call while all rows are in memory in order (bfs_whole.py); not where dense_arcs says how levels are done.
     span : first vertex and end, all vertices without `part`. blocks : of its arcs, int64[k].
     """
 
@@ -128,6 +130,8 @@ class Core:
     reserve: Reserve | None = None
     part: InitVar[tuple[int, int, np.ndarray] | None] = None
     turned: Core | None = field(default=None, repr=False)
+    starts: np.ndarray | None = field(default=None, repr=False)
+    whole: bool = field(init=False)
     dense_arcs_of_batch: int = field(init=False)
     span: tuple[int, int] = field(init=False)
     blocks: np.ndarray = field(init=False)
@@ -139,7 +143,7 @@ class Core:
             raise InputError("unknown direction rule", text=self.direction,
                              remedy=f"use one of {', '.join(DIRECTIONS)}")
         self.n_isolated = int(np.bitwise_count(self.table.isolated).sum()) - (-self.table.n_vertices % 64)
-        self.dense_arcs_of_batch = self.dense_arcs
+        self.dense_arcs_of_batch, self.whole = self.dense_arcs, self.dense_arcs < 0
         if self.dense_arcs < 0:
             self.dense_arcs = self.dense_arcs_of_batch = _DENSE_ARCS + self.table.n_vertices // 64
             if part is None and self.table.n_vertices <= SMALL_VERTICES and self.table.n_arcs <= SMALL_ARCS:
@@ -165,6 +169,18 @@ class Core:
     def paging(self) -> tuple[np.ndarray, np.ndarray, int]:
         """Resident ids, slot of each block, shift."""
         return self.pager.arena.ids, self.pager.arena.slot_of, self.table.shift
+
+    def lay_out(self) -> None:
+        """Have `starts` from now on."""
+        table = self.table
+        self.starts = np.empty(table.n_vertices + 1, starts_dtype(table.n_arcs))
+        following_starts(*self.offsets, 0, self.starts)
+
+    @property
+    def plain_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Ids, where each row begins in them, and degrees up to 255; None unless all rows are in memory in order."""
+        arena = self.pager.arena
+        return (arena.ids, self.starts, self.table.offsets.row) if self.starts is not None and arena.in_order else None
 
     @property
     def shares(self) -> bool:

@@ -21,6 +21,7 @@ from ..jit import inlined, kernel
 from ..progress import Tick, no_tick
 from ..stream.offsets import row_length
 from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros
+from .bfs_whole import WholeLevels
 from .rows import has_bit, hits_to_second, in_first, not_in_second, row_walk
 from .workspace import (
     ARCS,
@@ -210,6 +211,8 @@ class DenseLevels:
         state[TARGETS] -= met
         if len(run.targets) and state[TARGETS] <= 0:
             return run.end(False)
+        if not len(run.targets) and WholeLevels.possible(core):
+            return run.whole.resume()
         if arcs >= core.dense_arcs // 2 or vertices > work.capacity or run.left.is_better:
             return run.left if run.left.whole else self
         run.left.drop()

@@ -1,4 +1,4 @@
-"""Which way a dense level of a BFS goes, top-down or bottom-up, by one of three rules:
+"""Which way a level of a BFS goes, top-down or bottom-up, by one of three rules:
 - "work" (default): the direction with less expected work. Top-down looks at the frontier's arcs
   f. Bottom-up looks, for each of the u unvisited vertices, at arcs until one leads into the
   frontier: of all m arcs a share f/m does, so at min(m_u / u, m / f) arcs each, m_u being the arcs
@@ -18,12 +18,40 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..jit import inlined
+
 if TYPE_CHECKING:
     from .core import Core
 
 ALPHA, BETA = 14, 24
 PAPER_SHARE = 0.1
 TOP_DOWN_COST, LEARNING, MOST_BIAS, FADING = 2, 0.5, 64.0, 0.9
+DIRECTIONS = ("work", "beamer", "paper")
+_BEAMER, _PAPER = 1, 2
+
+
+@inlined
+def expected_arcs(unvisited, n_arcs, arcs):
+    """Arcs that a bottom-up level looks at, where neighbours do not share their level. unvisited : vertices with an
+    arc."""
+    return max(1.0, unvisited * n_arcs / max(1, arcs))
+
+
+@inlined
+def goes_up(rule, was_up, vertices, arcs, hidden, expected, n_vertices):
+    """Whether a level goes bottom-up. rule : its place in DIRECTIONS. was_up : whether the level before did. vertices,
+    arcs : of the frontier. hidden : arcs of unvisited rows. expected : arcs, with the bias."""
+    if rule == _PAPER:
+        return vertices > PAPER_SHARE * n_vertices
+    if rule == _BEAMER:
+        return vertices * BETA >= n_vertices if was_up else arcs * ALPHA > hidden
+    return min(float(hidden), expected) < TOP_DOWN_COST * arcs
+
+
+@inlined
+def learned_bias(bias, scanned, expected):
+    """The bias after a bottom-up level of the rule "work" that has looked at so many arcs."""
+    return bias + (min(MOST_BIAS, max(1.0, scanned / expected)) - bias) * LEARNING
 
 
 @dataclass
@@ -40,16 +68,9 @@ class Front:
         """Decide (and remember) whether this level goes bottom-up. reached : visited vertices."""
         n, m = core.table.n_vertices, core.table.n_arcs
         hidden = max(0, m - self.visited_arcs)
-        if core.direction == "paper":
-            self.bottom_up = self.vertices > PAPER_SHARE * n
-        elif core.direction == "beamer":
-            if not self.bottom_up:
-                self.bottom_up = self.arcs * ALPHA > hidden
-            elif self.vertices * BETA < n:
-                self.bottom_up = False
-        else:
-            self.expected = max(1.0, (n - core.reverse.n_isolated - reached) * m / max(1, self.arcs))
-            self.bottom_up = min(hidden, bias * self.expected) < TOP_DOWN_COST * self.arcs
+        self.expected = expected_arcs.py_func(n - core.reverse.n_isolated - reached, m, self.arcs)
+        self.bottom_up = bool(goes_up.py_func(DIRECTIONS.index(core.direction), self.bottom_up, self.vertices,
+                                              self.arcs, hidden, bias * self.expected, n))
         return self.bottom_up
 
     def reads_less(self, core: Core, blocks: np.ndarray, bias: float) -> bool:
@@ -63,8 +84,7 @@ class Front:
         """The bias after this level, corrected by what was scanned if it went bottom-up."""
         if not self.bottom_up or core.direction != "work":
             return bias
-        measured = min(MOST_BIAS, max(1.0, scanned / self.expected))
-        return bias + (measured - bias) * LEARNING
+        return float(learned_bias.py_func(bias, scanned, self.expected))
 
 
 def faded(bias: float) -> float:

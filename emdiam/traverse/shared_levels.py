@@ -50,16 +50,40 @@ if TYPE_CHECKING:
 
 # Slots of `shared` (uint64[64]), each in a cache line of its own: the ticket; vertices done; entries of the next
 # queue; arcs of their rows; arcs scanned; rows put aside; threads that have come; whether the call is over.
-_TICKET, _DONE, _NEXT, _NEXT_ARCS, _ARCS, _MISSED, _CAME, _OVER = 0, 8, 16, 24, 32, 40, 48, 56
-_SHARED = 64
-_BUFFER = 512
+_TICKET, DONE_PARTS, NEXT_SLOT, NEXT_ARCS_SLOT, SCANNED, _MISSED, CAME, OVER = 0, 8, 16, 24, 32, 40, 48, 56
+SHARED_SLOTS = 64
+BUFFER = 512
 _LEAST_PART, _PARTS = 32, 8
 
 
 @inlined
-def _hand_over(buffer, count, there, shared):
+def open_tickets(shared, count):
+    """Open a level of so many parts, for whoever takes them. Its number is what tells it from the one before."""
+    shared[DONE_PARTS] = 0
+    shared[NEXT_SLOT] = 0
+    shared[NEXT_ARCS_SLOT] = 0
+    shared[SCANNED] = 0
+    number = (shared[_TICKET] >> np.uint64(32)) + np.uint64(1)
+    atomic_put(shared, _TICKET, (number << np.uint64(32)) + np.uint64(count))
+
+
+@inlined
+def take_part(shared, n_threads, least):
+    """(first, end) of what this thread takes of the open level, `least` at least; 0, 0 where none is left."""
+    while True:
+        ticket = shared[_TICKET]
+        left = np.int64(ticket & np.uint64(0xFFFFFFFF))
+        if left == 0:
+            return np.int64(0), np.int64(0)
+        part = min(left, max(np.int64(least), left // (_PARTS * n_threads)))
+        if atomic_replace(shared, _TICKET, ticket, ticket - np.uint64(part)) == ticket:
+            return left - part, left
+
+
+@inlined
+def hand_over(buffer, count, there, shared):
     """Append buffer[:count] to the next queue."""
-    at = np.int64(atomic_count(shared, _NEXT, np.uint64(count)))
+    at = np.int64(atomic_count(shared, NEXT_SLOT, np.uint64(count)))
     for i in range(count):
         there[at + i] = buffer[i]
 
@@ -94,36 +118,32 @@ def _expand(graph, found, here, there, missed, level, part, buffer, shared):
                     buffer[count] = w
                     count += 1
                     if count == len(buffer):
-                        _hand_over(buffer, count, there, shared)
+                        hand_over(buffer, count, there, shared)
                         count = 0
             arcs += stop - p
             p = stop
-    _hand_over(buffer, count, there, shared)
-    atomic_count(shared, _NEXT_ARCS, np.uint64(next_arcs))
-    atomic_count(shared, _ARCS, np.uint64(arcs))
+    hand_over(buffer, count, there, shared)
+    atomic_count(shared, NEXT_ARCS_SLOT, np.uint64(next_arcs))
+    atomic_count(shared, SCANNED, np.uint64(arcs))
 
 
 @inlined
 def _help(graph, found, queues, missed, buffer, shared, state, n_threads):
     """Take one part of the open level and do it; False if none is left."""
-    ticket = shared[_TICKET]
-    left = np.int64(ticket & np.uint64(0xFFFFFFFF))
-    if left == 0:
+    begin, end = take_part(shared, n_threads, _LEAST_PART)
+    if begin == end:
         return False
-    part = min(left, max(_LEAST_PART, left // (_PARTS * n_threads)))
-    if atomic_replace(shared, _TICKET, ticket, ticket - np.uint64(part)) == ticket:
-        current = state[CURRENT]
-        _expand(graph, found, queues[current], queues[1 - current], missed, state[LEVEL] + 1, (left - part, left),
-                buffer, shared)
-        atomic_count(shared, _DONE, np.uint64(part))
+    current = state[CURRENT]
+    _expand(graph, found, queues[current], queues[1 - current], missed, state[LEVEL] + 1, (begin, end), buffer, shared)
+    atomic_count(shared, DONE_PARTS, np.uint64(end - begin))
     return True
 
 
 @inlined
-def _close(queues, shared, state, scanned):
+def _close(queues, shared, state):
     """The next level from what all threads have done; why this was the last one, or -1."""
-    tail, missed = np.int64(shared[_NEXT]), np.int64(shared[_MISSED])
-    state[ARCS] += np.int64(shared[_ARCS]) - scanned
+    tail, missed = np.int64(shared[NEXT_SLOT]), np.int64(shared[_MISSED])
+    state[ARCS] += np.int64(shared[SCANNED])
     if missed:
         state[HEAD] = state[COUNT]
         state[NEXT] = tail
@@ -151,14 +171,14 @@ def shared_levels(graph, found, queues, missed, buffers, shared, state, limits):
     queue that count as dense (at most the capacity of a queue), arcs below which a level is thin, and arcs of the
     current queue.
     """
-    me = np.int64(atomic_count(shared, _CAME, np.uint64(1)))
+    me = np.int64(atomic_count(shared, CAME, np.uint64(1)))
     buffer, n_threads = buffers[me], len(buffers)
     if me:
-        while not shared[_OVER]:
+        while not shared[OVER]:
             if not _help(graph, found, queues, missed, buffer, shared, state, n_threads):
                 yield_core()
         return -1
-    reason, stop_arcs, next_arcs, number = -1, state[ARCS] + limits[1], limits[4], np.uint64(0)
+    reason, stop_arcs, next_arcs = -1, state[ARCS] + limits[1], limits[4]
     while reason < 0:
         if state[LEVEL] >= limits[0]:
             reason = LIMIT
@@ -169,20 +189,15 @@ def shared_levels(graph, found, queues, missed, buffers, shared, state, limits):
         elif state[ARCS] >= stop_arcs:
             reason = SLICE
         else:
-            scanned = np.int64(shared[_ARCS])
-            shared[_DONE] = 0
-            shared[_NEXT] = 0
-            shared[_NEXT_ARCS] = 0
-            number += np.uint64(1)
-            atomic_put(shared, _TICKET, (number << np.uint64(32)) + np.uint64(state[COUNT]))
+            open_tickets(shared, state[COUNT])
             while _help(graph, found, queues, missed, buffer, shared, state, n_threads):
                 pass
-            while np.int64(atomic_count(shared, _DONE, np.uint64(0))) < state[COUNT]:
+            while np.int64(atomic_count(shared, DONE_PARTS, np.uint64(0))) < state[COUNT]:
                 yield_core()
-            next_arcs = np.int64(shared[_NEXT_ARCS])
-            reason = _close(queues, shared, state, scanned)
+            next_arcs = np.int64(shared[NEXT_ARCS_SLOT])
+            reason = _close(queues, shared, state)
     state[NEXT_ARCS] = next_arcs
-    atomic_put(shared, _OVER, np.uint64(1))
+    atomic_put(shared, OVER, np.uint64(1))
     return reason
 
 
@@ -190,7 +205,7 @@ def share_levels(core: Core, dist: np.ndarray, limits: np.ndarray) -> int:
     """Run levels on all threads from the current queue of core.work; why they stopped. dist, limits : see
     shared_levels."""
     work, graph = core.work, (core.paging, core.offsets)
-    buffers, shared = np.empty((core.threads.compute, _BUFFER), work.queues.dtype), np.zeros(_SHARED, np.uint64)
+    buffers, shared = np.empty((core.threads.compute, BUFFER), work.queues.dtype), np.zeros(SHARED_SLOTS, np.uint64)
     return max(core.everywhere(lambda: int(shared_levels(
         graph, (work.visited, dist), work.queues, work.missed, buffers, shared, work.state, limits))))
 

@@ -67,38 +67,70 @@ class _Queue:
 def sparse_bfs(paging: Paging, offsets: Offsets, visited: np.ndarray, dist: np.ndarray, targets: np.ndarray,
                queues: np.ndarray, missed: Missed, state: np.ndarray, limits: np.ndarray) -> int:
     """See sparse.sparse_bfs."""
-    queue, rows, seen = _Queue(queues, state, 64 * len(visited) - 63), ResidentRows(paging, offsets), bits_of(visited)
-    stop, wanted = state[ARCS] + limits[1], bits_of(targets) if len(targets) else None
-    reason = SLICE
+    queue, rows = _Queue(queues, state, 64 * len(visited) - 63), ResidentRows(paging, offsets)
+    reason, arcs = _bfs_levels(rows, (visited, dist), bits_of(targets), queue, state, limits)
+    if reason == DENSE:
+        state[NEXT_ARCS] = arcs
+    return reason
+
+
+def bfs_whole(graph: tuple[Any, Any], found: tuple[np.ndarray, np.ndarray], fronts: np.ndarray, queues: np.ndarray,
+              buffers: np.ndarray, shared: np.ndarray, state: np.ndarray, front: np.ndarray, bias: np.ndarray,
+              limits: np.ndarray, call: np.ndarray) -> int:
+    """See bfs_whole.bfs_whole; all levels go along arcs, on a queue."""
+    from .bfs_whole import FRONT_ARCS, IS_BITMAP, VERTICES, VISITED_ARCS
+
+    queue, scanned = _Queue(queues, state, 64 * len(found[0]) - 63), int(state[ARCS])
+    if front[IS_BITMAP]:
+        raise Uncovered
+    (ids, starts, _), block = graph[0], 62  # all of it is one
+    rows = ResidentRows((ids, np.zeros(1, np.int32), block), starts)
+    first = int(front[VISITED_ARCS] - front[FRONT_ARCS])
+    reason, arcs = _bfs_levels(rows, found, bits_of(found[0][:0]), queue, state,
+                               np.array([*limits[:2], 1 << 62]))
+    front[VERTICES], front[FRONT_ARCS] = state[COUNT], arcs
+    front[VISITED_ARCS] = first + int(state[ARCS]) - scanned + arcs
+    if reason == LIMIT:
+        state[FARTHEST] = queue.vertices().min()
+    return reason
+
+
+def _bfs_levels(rows: ResidentRows, found: tuple[np.ndarray, np.ndarray], wanted: np.ndarray, queue: _Queue,
+                state: np.ndarray, limits: np.ndarray) -> tuple[int, int]:
+    """Levels on a queue; why they are over, and the arcs of the next one. wanted : whether each is a target, or of
+    length 0. limits : levels, arcs of this slice, arcs of a queue that count as dense."""
+    (visited, dist), stop, next_arcs = found, state[ARCS] + limits[1], 0
+    seen, reason = bits_of(visited), SLICE
     for _ in range(_LEVELS):
-        level, here = int(state[LEVEL]), queue.vertices()
+        level, queued = int(state[LEVEL]), queue.vertices()
+        next_arcs = int(rows.lengths(queued).sum())
         if level >= limits[0] or state[ARCS] >= stop:
             reason = LIMIT if level >= limits[0] else SLICE
             break
-        heads = rows.arcs(here)[1]
-        there = np.unique(heads[~seen[heads]])
-        seen[there] = True
+        heads = rows.arcs(queued)[1]
+        new = np.unique(heads[~seen[heads]])
+        seen[new] = True
         if len(dist):
-            dist[there] = level + 1
-        if wanted is not None:
-            state[TARGETS] -= np.count_nonzero(wanted[there])
+            dist[new] = level + 1
+        if len(wanted):
+            state[TARGETS] -= np.count_nonzero(wanted[new])
         state[ARCS] += len(heads)
-        state[REACHED] += len(there)
-        if not len(there):
-            state[FARTHEST], reason = here.min(), DONE
+        state[REACHED] += len(new)
+        if not len(new):
+            state[FARTHEST], reason = queued.min(), DONE
             break
         state[LEVEL] = level + 1
-        count_level.py_func(state, PROFILE, level + 1, len(there))
-        queue.follow(there)
-        next_arcs = int(rows.lengths(there).sum())
-        if wanted is not None and state[TARGETS] <= 0:
+        count_level.py_func(state, PROFILE, level + 1, len(new))
+        queue.follow(new)
+        next_arcs = int(rows.lengths(new).sum())
+        if len(wanted) and state[TARGETS] <= 0:
             reason = MET
             break
         if next_arcs > limits[2]:
-            state[NEXT_ARCS], reason = next_arcs, DENSE
+            reason = DENSE
             break
     put_bits(seen, visited)
-    return reason
+    return reason, next_arcs
 
 
 def sparse_spread(paging: Paging, offsets: Offsets, bound: np.ndarray, queues: np.ndarray, missed: Missed,

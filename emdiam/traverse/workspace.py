@@ -95,16 +95,17 @@ def column_bytes(n_vertices: int) -> int:
 
 
 class Workspace:
-    """visited, before, frontier : uint64 bitmaps. queues : id[2, capacity]. missed_v, missed_p :
-    rows put aside (id[capacity], int64[capacity]). state : int64[STATE]. left_rows : the rows that the last BFS put
-    aside (left_rows.py), if it has: what they are in may be taken since.
+    """visited, before, frontier : uint64 bitmaps. fronts : the last two, uint64[2, words]. queues : id[2, capacity].
+    missed_v, missed_p : rows put aside (id[capacity], int64[capacity]). state : int64[STATE]. left_rows : the rows that
+    the last BFS put aside (left_rows.py), if it has: what they are in may be taken since.
 
     capacity : of a queue (0: queue_capacity). zeros : makes the arrays."""
 
     def __init__(self, n_vertices: int, dtype: np.dtype[Any], capacity: int = 0, zeros: Zeros = np.zeros) -> None:
         n_words = (n_vertices + 63) // 64
         self.capacity = capacity or queue_capacity(n_vertices)
-        self.visited, self.before, self.frontier = (zeros(n_words, np.uint64) for _ in range(3))
+        self.visited, self.fronts = zeros(n_words, np.uint64), zeros(2 * n_words, np.uint64).reshape(2, n_words)
+        self.frontier, self.before = self.fronts
         self.queues = zeros(2 * self.capacity, dtype).reshape(2, -1)
         self.missed_v, self.missed_p = zeros(self.capacity, dtype), zeros(self.capacity, np.int64)
         self.state = np.zeros(STATE, np.int64)

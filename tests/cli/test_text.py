@@ -129,7 +129,7 @@ def plan(**changes: Any) -> dict[str, Any]:
     """A memory plan, with changes."""
     return {
         "memory_limit_bytes": 1 << 30, "base_bytes": 200 << 20, "buffer_bytes": 4 << 20,
-        "arena_bytes": 100 << 20, "pool_bytes": 0, "reserve_bytes": 0, "disk_bytes": 0,
+        "arena_bytes": 100 << 20, "pool_bytes": 0, "reserve_bytes": 0, "starts_bytes": 0, "disk_bytes": 0,
         "phases": [{"name": "bfs", "bytes_per_vertex": 4.25, "bytes": 17 << 20},
                    {"name": "components", "bytes_per_vertex": 4.0, "bytes": 16 << 20}],
         "planned_rss_bytes": 321 << 20, "minimum_bytes": 230 << 20, "n_blocks": 1000, "arena_blocks": 400,

@@ -43,9 +43,9 @@ class _Array:
 
 
 @contextmanager
-def engines(chunk: int = 64, **core_options: Any) -> Iterator[Any]:
-    """A function that makes an in-RAM engine of a graph; the engines share their threads."""
-    threads = Threads(1, 1)
+def engines(chunk: int = 64, n_threads: int = 1, capacity: int = 0, **core_options: Any) -> Iterator[Any]:
+    """A function that makes an in-RAM engine of a graph; the engines share their threads. capacity : of queues."""
+    threads = Threads(n_threads, 1)
 
     def make(graph: naive.Graph) -> CpuEngine:
         indptr, indices = naive.csr(graph)
@@ -62,7 +62,8 @@ def engines(chunk: int = 64, **core_options: Any) -> Iterator[Any]:
         counters = SharedCounters()
         pager = Pager(store.indices, RowCheck(table, store.id_dtype, store.path), arena, threads, counters)
         pager.preload()
-        core = Core(table, pager, threads, counters, Workspace(n, store.id_dtype), **core_options)
+        core = Core(table, pager, threads, counters, Workspace(n, store.id_dtype, capacity), **core_options)
+        core.lay_out()
         return CpuEngine(store, core, SimpleNamespace(pool_bytes=1 << 28, spare_bytes=0, in_ram=True))
 
     try:

@@ -8,6 +8,7 @@ from tests.mutations.door_faults import DOOR_FAULTS
 from tests.mutations.fault import Fault
 from tests.mutations.file_faults import FILE_FAULTS
 from tests.mutations.input_faults import INPUT_FAULTS
+from tests.mutations.memory_faults import MEMORY_FAULTS
 
 _ENGINE = ("tests/engine/test_protocol.py",)
 _WIDE = ("tests/traverse/test_wide.py",)
@@ -153,8 +154,8 @@ FAULTS = (
           "smallest = min(smallest, np.int64(queue[i]))",
           "smallest = np.int64(queue[i])", ("tests/traverse/test_shared_levels.py",)),
     Fault("what threads have in their buffers when a level ends is lost", "emdiam/traverse/shared_levels.py",
-          "    _hand_over(buffer, count, there, shared)\n    atomic_count(shared, _NEXT_ARCS",
-          "    atomic_count(shared, _NEXT_ARCS", ("tests/traverse/test_shared_levels.py",)),
+          "    hand_over(buffer, count, there, shared)\n    atomic_count(shared, NEXT_ARCS_SLOT",
+          "    atomic_count(shared, NEXT_ARCS_SLOT", ("tests/traverse/test_shared_levels.py",)),
     Fault("rows whose block is missing are forgotten", "emdiam/traverse/sparse.py",
           "    state[MISSED] = put_aside\n", "    state[MISSED] = 0\n", _ENGINE),
     Fault("a spread leaves bounds that are one too large", "emdiam/traverse/spread.py",
@@ -493,5 +494,5 @@ FAULTS = (
           ("tests/methods/exact/test_classics.py", "tests/engine/test_methods.py")),
     *FILE_FAULTS, *INPUT_FAULTS,
     *DOOR_FAULTS,
-    *ARC_FAULTS, *BUDGET_FAULTS,
+    *ARC_FAULTS, *BUDGET_FAULTS, *MEMORY_FAULTS,
 )

@@ -13,7 +13,7 @@ from emdiam.generators import generate
 from emdiam.runs import opening
 from emdiam.runs.options import DIRECTIONS
 from emdiam.runs.task import execute, task_of
-from emdiam.traverse.direction import Front
+from emdiam.traverse import bfs_whole
 from tests.conftest import Run
 
 
@@ -29,14 +29,14 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_rule_gives_the_same_answer_and_is_the_one_that_is_asked(
     store: Path, rule: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rules, turn = set[str](), Front.turn
+    rules, kernel = set[str](), bfs_whole.bfs_whole
 
-    def told(front: Front, core: Any, reached: int, bias: float) -> bool:
-        rules.add(core.direction)
-        return turn(front, core, reached, bias)
+    def noted(*arguments: Any) -> Any:
+        rules.add(DIRECTIONS[arguments[-2][bfs_whole.RULE]])
+        return kernel(*arguments)
 
     want = execute(store, task_of("exact", {}, "fdiam"))
-    monkeypatch.setattr(Front, "turn", told)
+    monkeypatch.setattr(bfs_whole, "bfs_whole", noted)
     found = execute(store, task_of("exact", {"direction": rule}, "fdiam"))
     assert rules == {rule} and found.exact
     assert (found.diameter_max_component, found.traversals.bfs) == (want.diameter_max_component, want.traversals.bfs)

@@ -13,13 +13,13 @@ import emdiam
 from emdiam.cli.main import group
 from emdiam.cli.outcome import run
 from emdiam.paths import dijkstra
-from emdiam.traverse import sparse
+from emdiam.traverse import bfs_whole
 
 PACKAGE = Path(emdiam.__file__).parent
 
 
 @pytest.mark.parametrize(("words", "place", "kernel", "most_frames", "most_files"), [
-    ("exact", sparse, "sparse_bfs", 9, 6),
+    ("exact", bfs_whole, "bfs_whole", 9, 6),
     ("sssp --source 3", dijkstra, "settle", 8, 5),
     ("exact --weighted", dijkstra, "settle", 12, 9)], ids=["exact", "sssp", "weighted"])
 def test_few_steps_lead_from_the_command_to_the_first_kernel(

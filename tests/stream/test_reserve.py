@@ -65,7 +65,7 @@ def test_labels_are_set_aside_once_however_often_they_are_made(tmp_path: Path) -
 
 
 def fake_store(n_blocks: int) -> Any:
-    return SimpleNamespace(n_vertices=1 << 20, id_dtype=np.dtype(np.uint32), ahead_bytes=0,
+    return SimpleNamespace(n_vertices=1 << 20, n_arcs=n_blocks << 16, id_dtype=np.dtype(np.uint32), ahead_bytes=0,
                            indices=SimpleNamespace(chunk_items=1 << 16, n_chunks=n_blocks))
 
 

@@ -1,0 +1,487 @@
+"""A whole BFS in one call of a kernel, where all rows are in memory in order: all levels, both directions, all threads.
+
+Row v is ids[starts[v] : starts[v + 1]]. A frontier is a queue while its arcs fit in it, else a bitmap; a level goes
+top-down over either, or bottom-up over the words of the visited set, as the rule of directions says (direction.py).
+One thread begins. Where a level is worth more than one, all threads call the kernel: the first that comes leads, the
+others help by tickets as in shared_levels.py, and short levels the leader does alone. So a BFS of a small graph wakes
+no thread, and none waits for one that the machine keeps away.
+
+The kernel returns between two levels: at the last one, at a limit, after the arcs of a slice, or before a level of very
+many arcs, which is swept block by block (dense.py), so that it can be interrupted.
+Work: as dense.py. Bytes a vertex: 4 or 8 for `starts`, which the plan counts; a buffer of 512 ids a thread.
+Source: Beamer, Asanovic, Patterson 2012; its queues and bitmaps by turns as in the GAP benchmark (2015).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..jit import inlined, kernel
+from ..progress import Tick, no_tick
+from ..stream.offsets import FULL
+from . import uncompiled
+from .atomics import atomic_count, atomic_or, atomic_put, count_ones, count_trailing_zeros, prefetch, yield_core
+from .direction import DIRECTIONS, Front, expected_arcs, goes_up, learned_bias
+from .shared_levels import (
+    BUFFER,
+    CAME,
+    DONE_PARTS,
+    NEXT_ARCS_SLOT,
+    NEXT_SLOT,
+    OVER,
+    SCANNED,
+    SHARED_SLOTS,
+    hand_over,
+    open_tickets,
+    take_part,
+)
+from .sparse import smallest_of
+from .workspace import (
+    ARCS,
+    COUNT,
+    CURRENT,
+    DENSE,
+    DONE,
+    FARTHEST,
+    LEVEL,
+    LIMIT,
+    PROFILE,
+    REACHED,
+    SLICE,
+    THIN,
+    count_level,
+    list_bits,
+    set_bits,
+)
+
+if TYPE_CHECKING:
+    from .bfs import BfsRun, Mode
+    from .core import Core
+
+# Slots of `front` (int64[8]): whether the frontier is a bitmap; which of the two; its vertices, and arcs of their rows;
+# arcs of all visited rows; whether the level goes bottom-up; arcs that it is taken to look at, and those that it would
+# without a bias.
+IS_BITMAP, WHICH, VERTICES, FRONT_ARCS, VISITED_ARCS, UP, WORK, EXPECTED = range(8)
+_FRONT = 8
+# Slots of `limits` (int64[8]): levels to run to; arcs of this slice; arcs of a level that is swept block by block; arcs
+# from which one is worth sharing; the rule of directions; vertices, those with an arc, arcs of the graph.
+_LEVELS, _SLICE, _LARGEST, _WORTH, RULE, _N, _JOINED, _M = range(8)
+# Slots of `call` (int64[5]): arcs in all at which it returns; threads; whether the leader does the level alone;
+# vertices or words of the level; short levels one after another.
+_STOP, _THREADS, _ALONE, _UNITS, _SHORT = range(5)
+# Why the kernel returned, beside those of workspace.py: the next level is worth more than one thread.
+SHARE = THIN + 1
+_AHEAD = 4
+_LEAST_ROWS, _LEAST_WORDS = 32, 8  # of a part that a thread takes
+# Arcs of a level that are worth waking threads for, and those from which it is shared once they are awake; so many
+# shorter ones, one after another, and they go to sleep.
+WAKING, AWAKE, _MOST_SHORT, _NEVER = 1 << 16, 1 << 13, 8, 1 << 62
+LARGEST_LEVEL = 1 << 26
+
+
+@inlined
+def _length(rows, v):
+    """Arcs of vertex v."""
+    _, starts, degrees = rows
+    length = np.int64(degrees[v])
+    if length == FULL:
+        length = np.int64(starts[v + 1]) - np.int64(starts[v])
+    return length
+
+
+@inlined
+def _mark(bitmap, w, bit):
+    """Set the bit; True, since nobody else does."""
+    bitmap[w >> 6] |= bit
+    return True
+
+
+@inlined
+def _mark_shared(bitmap, w, bit):
+    """Set the bit; whether it was this thread that did."""
+    return not atomic_or(bitmap, w >> 6, bit) & bit
+
+
+@inlined
+def _queue(target, count, w, bit):
+    target[count] = w
+    return count + 1
+
+
+@inlined
+def _queue_shared(target, count, w, bit):
+    buffer, following, shared = target
+    buffer[count] = w
+    count += 1
+    if count == len(buffer):
+        hand_over(buffer, count, following, shared)
+        count = 0
+    return count
+
+
+@inlined
+def _set_bit(target, count, w, bit):
+    target[w >> 6] |= bit
+    return count + 1
+
+
+@inlined
+def _set_bit_shared(target, count, w, bit):
+    atomic_or(target, w >> 6, bit)
+    return count + 1
+
+
+def _visitor(mark: Any, put: Any) -> Any:
+    """visit(rows, found, level, p, end, target, count): reach the heads of arcs p..end-1; where entries go on, and
+    the arcs of the rows of what is new."""
+    @inlined
+    def visit(rows, found, level, p, end, target, count):
+        ids = rows[0]
+        visited, dist = found
+        arcs = 0
+        for q in range(p, end):
+            w = np.int64(ids[q])
+            bit = np.uint64(1) << np.uint64(w & 63)
+            if not visited[w >> 6] & bit and mark(visited, w, bit):
+                if len(dist):
+                    dist[w] = level
+                arcs += _length(rows, w)
+                count = put(target, count, w, bit)
+        return count, arcs
+
+    return visit
+
+
+def _over_queue(visit: Any) -> Any:
+    """expand(rows, found, level, current, part, target): top-down from current[part[0] : part[1]]; entries in the
+    target, arcs of what is new, arcs looked at."""
+    @inlined
+    def expand(rows, found, level, current, part, target):
+        ids, starts, _ = rows
+        count = arcs = scanned = 0
+        v = np.int64(current[part[0]])
+        p, end = np.int64(starts[v]), np.int64(starts[v + 1])
+        for i in range(part[0], part[1]):
+            begin, stop = p, end
+            # Rows are anywhere: what the next ones need comes while this one is visited.
+            if i + 1 < part[1]:
+                v = np.int64(current[i + 1])
+                p, end = np.int64(starts[v]), np.int64(starts[v + 1])
+                prefetch(ids, p)
+                prefetch(starts, np.int64(current[min(i + _AHEAD, part[1] - 1)]))
+            count, more = visit(rows, found, level, begin, stop, target, count)
+            arcs += more
+            scanned += stop - begin
+        return count, arcs, scanned
+
+    return expand
+
+
+def _over_words(visit: Any) -> Any:
+    """The same from the vertices of the words current[part[0] : part[1]] of a bitmap."""
+    @inlined
+    def expand(rows, found, level, current, part, target):
+        ids, starts, _ = rows
+        count = arcs = scanned = p = end = 0
+        for word in range(part[0], part[1]):
+            bits = current[word]
+            while bits:
+                v = (word << 6) + count_trailing_zeros(bits)
+                bits &= bits - np.uint64(1)
+                begin, stop = p, end
+                p, end = np.int64(starts[v]), np.int64(starts[v + 1])
+                prefetch(ids, p)
+                count, more = visit(rows, found, level, begin, stop, target, count)
+                arcs += more
+                scanned += stop - begin
+        count, more = visit(rows, found, level, p, end, target, count)
+        return count, arcs + more, scanned + end - p
+
+    return expand
+
+
+@inlined
+def _climb(rows, found, level, current, part, target):
+    """Bottom-up over words part[0]..part[1]-1: new vertices, arcs of their rows, arcs looked at. No other thread writes
+    to these words."""
+    ids, starts, _ = rows
+    visited, dist = found
+    count = arcs = scanned = 0
+    for word in range(part[0], part[1]):
+        new, rest = np.uint64(0), ~visited[word]
+        while rest:
+            bit = rest & (np.uint64(0) - rest)
+            v = (word << 6) + count_trailing_zeros(rest)
+            rest ^= bit
+            begin, end = np.int64(starts[v]), np.int64(starts[v + 1])
+            p = begin
+            while p < end:
+                w = np.int64(ids[p])
+                p += 1
+                if current[w >> 6] >> np.uint64(w & 63) & np.uint64(1):
+                    new |= bit
+                    arcs += end - begin
+                    if len(dist):
+                        dist[v] = level
+                    break
+            scanned += p - begin
+        count += count_ones(new)
+        visited[word] |= new
+        target[word] = new
+    return count, arcs, scanned
+
+
+_walk_queue, _walk_words = _over_queue(_visitor(_mark, _queue)), _over_words(_visitor(_mark, _set_bit))
+_walk_queue_shared = _over_queue(_visitor(_mark_shared, _queue_shared))
+_walk_words_shared = _over_words(_visitor(_mark_shared, _set_bit_shared))
+
+
+@inlined
+def _expand(graph, found, fronts, queues, buffer, shared, state, front, part, alone):
+    """Do a part of the level, of vertices of the queue or of words; new vertices, arcs of their rows, arcs looked at.
+    alone : nobody else is at the level."""
+    down, up = graph
+    level, which, one = state[LEVEL] + 1, front[WHICH], state[CURRENT]
+    current, target = fronts[which], fronts[1 - which]
+    if front[UP]:
+        return _climb(up, found, level, current, part, target)
+    if front[IS_BITMAP]:
+        if alone:
+            return _walk_words(down, found, level, current, part, target)
+        return _walk_words_shared(down, found, level, current, part, target)
+    queue, there = queues[one], queues[1 - one]
+    if alone:
+        return _walk_queue(down, found, level, queue, part, there)
+    count, arcs, scanned = _walk_queue_shared(down, found, level, queue, part, (buffer, there, shared))
+    hand_over(buffer, count, there, shared)
+    return np.int64(0), arcs, scanned  # those are counted
+
+
+@inlined
+def _choose(fronts, queues, state, front, bias, limits):
+    """How the next level goes; the frontier becomes what that takes. Why it does not, or -1; and arcs that a level
+    bottom-up looks at."""
+    arcs, hidden = front[FRONT_ARCS], limits[_M] - front[VISITED_ARCS]
+    expected = expected_arcs(limits[_JOINED] - state[REACHED], limits[_M], arcs)
+    words = fronts.shape[1]
+    up = goes_up(limits[RULE], front[UP] != 0, front[VERTICES], arcs, hidden, bias[0] * expected + words, limits[_N])
+    work = np.int64(min(float(hidden), bias[0] * expected)) if up else arcs
+    front[UP], front[WORK] = up, work
+    wide = up or arcs > queues.shape[1] or work > limits[_LARGEST]
+    if wide and not front[IS_BITMAP]:
+        fronts[front[WHICH]][:] = 0
+        set_bits(fronts[front[WHICH]], queues[state[CURRENT]], state[COUNT])
+    if front[IS_BITMAP] and not wide:
+        state[COUNT] = list_bits(fronts[front[WHICH]], queues[state[CURRENT]])
+    front[IS_BITMAP] = wide
+    if wide and not up:
+        fronts[1 - front[WHICH]][:] = 0
+    return expected
+
+
+@inlined
+def _farthest(fronts, queues, state, front):
+    """The smallest vertex of the frontier."""
+    if not front[IS_BITMAP]:
+        return smallest_of(queues[state[CURRENT]], state[COUNT])
+    bitmap, word = fronts[front[WHICH]], 0
+    while not bitmap[word]:
+        word += 1
+    return (word << 6) + count_trailing_zeros(bitmap[word])
+
+
+@inlined
+def _close(fronts, queues, state, front, done):
+    """Go on to the next level, from what `done` says of this one; whether there is none."""
+    count, arcs, scanned = done
+    state[ARCS] += scanned
+    if count == 0:
+        return True
+    state[LEVEL] += 1
+    state[REACHED] += count
+    count_level(state, PROFILE, state[LEVEL], count)
+    front[VERTICES], front[FRONT_ARCS] = count, arcs
+    front[VISITED_ARCS] += arcs
+    if front[IS_BITMAP]:
+        front[WHICH] = 1 - front[WHICH]
+    else:
+        state[CURRENT] = 1 - state[CURRENT]
+        state[COUNT] = count
+    return False
+
+
+@inlined
+def _open(fronts, queues, shared, state, front, bias, limits, call):
+    """The leader opens the next level. call : see bfs_whole. Why the call is over, or -1."""
+    if state[LEVEL] >= limits[_LEVELS]:
+        return LIMIT
+    if state[ARCS] >= call[_STOP]:
+        return SLICE
+    expected = _choose(fronts, queues, state, front, bias, limits)
+    if front[WORK] > limits[_LARGEST]:
+        return DENSE
+    call[_ALONE] = front[WORK] < limits[_WORTH]
+    if call[_ALONE]:
+        call[_SHORT] += 1
+    elif call[_THREADS] == 1:
+        return SHARE
+    units = np.int64(fronts.shape[1]) if front[IS_BITMAP] else state[COUNT]
+    call[_UNITS], front[EXPECTED] = units, np.int64(expected)
+    if not call[_ALONE]:
+        call[_SHORT] = 0
+        open_tickets(shared, units)
+    return -1
+
+
+@inlined
+def _finish(fronts, queues, state, front, bias, limits, call, done):
+    """The leader ends a level, of which `done` says new vertices, arcs of their rows and arcs looked at. Why the call
+    is over, or -1."""
+    if front[UP] and limits[RULE] == 0:
+        bias[0] = learned_bias(bias[0], done[2], front[EXPECTED])
+    if _close(fronts, queues, state, front, done):
+        return DONE
+    return THIN if call[_THREADS] > 1 and call[_SHORT] > _MOST_SHORT else -1
+
+
+@kernel(allocates=False, uncompiled=uncompiled.bfs_whole)
+def bfs_whole(graph, found, fronts, queues, buffers, shared, state, front, bias, limits, call):
+    """Run BFS levels on every thread that calls it with the same `shared`; all but one return -1, that one why it
+    stopped, between two levels: DONE, LIMIT, SLICE, DENSE (very many arcs), SHARE (worth more threads than called),
+    THIN (not worth so many).
+
+    graph : rows (ids, starts, degrees) along arcs, and of the reverse. found : visited, dist (unsigned[n] or length 0).
+    fronts : two bitmaps, uint64[2, words]. queues : id[2, capacity]. buffers : id[threads, k]. shared : uint64[64],
+    zeros. front, limits : see above. bias : float64[1], see direction.py. call : int64[5], zeros.
+    """
+    me, reason, opened = np.int64(atomic_count(shared, CAME, np.uint64(1))), -1, False
+    buffer, n_threads = buffers[me], np.int64(len(buffers))
+    if me == 0:
+        call[_STOP], call[_THREADS] = state[ARCS] + limits[_SLICE], n_threads
+    while True:
+        if me == 0 and not opened:
+            reason = _open(fronts, queues, shared, state, front, bias, limits, call)
+            if reason >= 0:
+                break
+            opened = True
+        alone = me == 0 and call[_ALONE] != 0
+        part = np.int64(0), np.int64(0)
+        if alone:
+            part = np.int64(0), call[_UNITS]
+        else:
+            part = take_part(shared, n_threads, _LEAST_WORDS if front[IS_BITMAP] else _LEAST_ROWS)
+        if part[0] < part[1]:
+            done = _expand(graph, found, fronts, queues, buffer, shared, state, front, part, alone)
+            if not alone:
+                atomic_count(shared, NEXT_SLOT, np.uint64(done[0]))
+                atomic_count(shared, NEXT_ARCS_SLOT, np.uint64(done[1]))
+                atomic_count(shared, SCANNED, np.uint64(done[2]))
+                atomic_count(shared, DONE_PARTS, np.uint64(part[1] - part[0]))
+                continue
+        elif me:
+            if shared[OVER]:
+                break
+            yield_core()
+            continue
+        else:
+            while np.int64(atomic_count(shared, DONE_PARTS, np.uint64(0))) < call[_UNITS]:
+                yield_core()
+            done = np.int64(shared[NEXT_SLOT]), np.int64(shared[NEXT_ARCS_SLOT]), np.int64(shared[SCANNED])
+        reason, opened = _finish(fronts, queues, state, front, bias, limits, call, done), False
+        if reason >= 0:
+            break
+    if me == 0:
+        if reason == DONE or reason == LIMIT:
+            state[FARTHEST] = _farthest(fronts, queues, state, front)
+        atomic_put(shared, OVER, np.uint64(1))
+    return reason
+
+
+class WholeLevels:
+    """How a BFS does levels where all rows are in memory in order: all that it can in one call. See BfsRun.
+
+    One that began so goes on in other ways where the arena has given up blocks since."""
+
+    def __init__(self, run: BfsRun) -> None:
+        self._run, core = run, run.core
+        self._front, self._bias = np.zeros(_FRONT, np.int64), np.array([run.learned.bias])
+        n = core.table.n_vertices
+        self._limits = np.array([0, core.slice_arcs, LARGEST_LEVEL, 0, DIRECTIONS.index(core.direction), n,
+                                 n - core.reverse.n_isolated, core.table.n_arcs], np.int64)
+        self._threads, self._alone = 1, core.threads.compute == 1
+
+    @staticmethod
+    def possible(core: Core) -> bool:
+        """Whether all rows are where they are to be."""
+        return core.whole and core.plain_rows is not None and core.reverse.plain_rows is not None
+
+    def begin(self) -> Mode:
+        """Go on from the source."""
+        front = self._front
+        front[VERTICES] = 1
+        front[FRONT_ARCS] = front[VISITED_ARCS] = int(self._run.core.degrees(np.array([self._run.source]))[0])
+        return self
+
+    def resume(self) -> Mode:
+        """Go on from a bitmap, that of a dense level."""
+        run, front = self._run, self._front
+        front[:] = 0
+        front[IS_BITMAP], front[UP] = True, run.front.bottom_up
+        front[VERTICES], front[FRONT_ARCS] = run.front.vertices, run.front.arcs
+        front[VISITED_ARCS], self._bias[0] = run.front.visited_arcs, run.learned.bias
+        return self
+
+    @property
+    def on_bitmap(self) -> bool:
+        """Whether the frontier is work.frontier, as dense levels have it, and not a queue."""
+        return bool(self._front[IS_BITMAP])
+
+    def step(self, tick: Tick = no_tick) -> Mode | None:
+        """Levels until the kernel has a reason to return."""
+        run, core = self._run, self._run.core
+        if not self.possible(core):
+            return run.dense if self.on_bitmap else run.sparse
+        state, level, arcs = core.work.state, run.level, int(core.work.state[ARCS])
+        run.used.add(WholeLevels)
+        call = self._call(min(run.level_limit, level + 1) if run.profile else run.level_limit)
+        begin = time.thread_time()
+        reason = call() if self._threads == 1 else max(core.everywhere(call, self._threads))
+        seconds = time.thread_time() - begin if self._threads == 1 else 0.0  # else they have been counted
+        core.counters.add(levels=run.level - level + (reason == DONE), edges_scanned=int(state[ARCS]) - arcs,
+                          kernel_cpu_seconds=seconds)
+        if run.profile and run.level > level:
+            run.level_counts.append(int(self._front[VERTICES]))
+        self._threads = core.threads.compute if reason == SHARE else 1
+        self._put_down()
+        if reason == DONE or (reason == LIMIT and run.at_limit()):
+            return run.end(reason == DONE)
+        return run.dense if reason == DENSE else self
+
+    def _call(self, most: int) -> Callable[[], int]:
+        """The kernel up to this level, for all threads that it has asked for."""
+        core, work, limits = self._run.core, self._run.core.work, self._limits
+        graph, found = (core.plain_rows, core.reverse.plain_rows), (work.visited, self._run.distances)
+        limits[_LEVELS], limits[_WORTH] = most, _NEVER if self._alone else WAKING if self._threads == 1 else AWAKE
+        buffers, shared = np.empty((self._threads, BUFFER), work.queues.dtype), np.zeros(SHARED_SLOTS, np.uint64)
+        return partial(bfs_whole, graph, found, work.fronts, work.queues, buffers, shared, work.state, self._front,
+                       self._bias, limits, np.zeros(5, np.int64))
+
+    def _put_down(self) -> None:
+        """Have frontier and figures where other modes, and checkpoints, look for them."""
+        run, work, front, bias = self._run, self._run.core.work, self._front, float(self._bias[0])
+        if bias != run.learned.bias:
+            run.learned = replace(run.learned, bias=bias)
+        if front[IS_BITMAP]:
+            if front[WHICH]:
+                work.frontier[:] = work.before
+                front[WHICH] = 0
+            np.copyto(work.before, work.visited)
+        run.front = Front(int(front[VERTICES]), int(front[FRONT_ARCS]), int(front[VISITED_ARCS]), bool(front[UP]))
+        if not front[IS_BITMAP]:  # the arcs of a queue count when they are looked at
+            run.front.visited_arcs -= run.front.arcs
