@@ -217,7 +217,8 @@ def _parsed_toml(place: Path, shown: str) -> tuple[str, dict[str, Any]]:
         text = data.decode("utf-8")
         return text, tomllib.loads(text)
     except FileNotFoundError:
-        raise InputError("there is no such file", path=shown) from None
+        raise InputError("there is no such file", path=shown,
+                         remedy="emdiam batch --help-all shows what is in one") from None
     except UnicodeDecodeError as error:
         raise InputError("a jobs file is UTF-8", path=shown, byte=error.start) from None
     except RecursionError:

@@ -194,6 +194,8 @@ _OF_PLANS = ("arena", "threads", "batch", "masters", "euler")
 
 # Commands that take stores with directions or without.
 _EITHER = ("verify", "info", "plan", "sssp", "apsp")
+# Those that take no file with edges in the place of a store.
+_STORES_ALONE = ("reorder", "tradeoff")
 
 
 @dataclass(frozen=True)
@@ -241,14 +243,15 @@ def answer(question: Question) -> str | None:
 
 def _try(question: Question) -> None:
     """Open the store, and plan the run if it is one that can be planned. Raises InputError, OSError."""
+    from ..caller import is_store
     from ..methods.approx.masters import parse_masters
     from ..runs.plan import plan_one
     from ..runs.registry import APPROXIMATIONS, EXACT
     from ..runs.task import task_of
     from ..store.store import check_weighted, open_store
 
-    if question.command in ("info", "verify") and not is_url(question.store) and os.path.isfile(question.store):
-        return  # a file with edges
+    if question.command not in _STORES_ALONE and not is_store(question.store):
+        return  # a file with edges, which the job converts
     if question.command not in ("exact", "approx") or question.options is None:
         with open_store(question.store, directed=question.directed) as store:
             if question.weighted:

@@ -65,8 +65,8 @@ def batch(path: str | Path, group: click.Group, options: BatchOptions | None = N
                        len(prepared.jobs))
         left = end_leftovers(settings.out)
         if left:
-            result.messages.append(f"an earlier batch had ended without its jobs; {left} of its processes have been"
-                                   " ended")
+            result.messages.append(f"an earlier batch had ended without its jobs; {left} of its processes"
+                                   f" {'has' if left == 1 else 'have'} been ended")
         with closing(Results(settings.out)) as results:
             if results.notice:
                 result.messages.append(results.notice)

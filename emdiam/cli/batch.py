@@ -26,8 +26,22 @@ def command(**given: Any) -> int:
     Jobs are conversions, diameters, approximations and so on. The whole file is checked before the first job starts.
     Each job is a separate process; one that fails does not stop the others. The same command goes on where it was
     stopped.
-    Relative paths in the file count from its folder. With --json a line for each job that has ended, and a last one for
-    the batch.
+    Relative paths in the file count from its folder. A file with two jobs, of which the second waits for the store of
+    the first:
+
+    \b
+        [[job]]
+        name = "cities-store"
+        command = "convert"
+        inputs = ["cities.csv"]
+        store = "${OUT}/cities.zarr"
+        [[job]]
+        name = "cities"
+        command = "exact"
+        store = "${OUT}/cities.zarr"
+        options = { threads = 2 }
+
+    Keys of a job are the arguments of its command, options its options, and ${OUT} the folder of the batch.
 
     Exit code 0: all jobs are done. 2: the file is not valid, or a job failed. 3: the batch or a job was stopped early.
     """

@@ -373,6 +373,8 @@ _ROWS = (
            of="batch"),
     Option("parallel", POSITIVE, "Jobs at the same time, as far as memory allows. [default: as the file says, else 1]",
            "N"),
+    Option("as_json", FLAG, "Print a JSON object a line on standard output: one for each job as it ends, then one for"
+           " the batch.", flags=("--json",), of="batch"),
     Option("resume", FLAG, "Go on where the batch was stopped, as it does without this option, too.", of="batch"),
     Option("keep_going", FLAG, "Run the other jobs where some have a fault in the file."),
     Option("retry", FLAG, "Run again the jobs that failed or met their time limit.", of="batch"),

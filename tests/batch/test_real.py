@@ -220,3 +220,15 @@ def test_budgets_are_those_of_the_plan(tmp_path: Path):
     assert [answer is None for answer in answers] == [False, True, False, True, False, True, False, True]
     assert "is too small: the least is" in str(answers[0]) and "is too small" in str(answers[2])
     assert ask([]) == []
+
+
+def test_a_file_with_edges_is_a_graph_for_a_job(tmp_path: Path, emdiam: Run) -> None:
+    (tmp_path / "ring.csv").write_text("a,b\n" + "".join(f"{v},{(v + 1) % 9}\n" for v in range(9)))
+    job = '[[job]]\nname = "{0}"\ncommand = "{0}"\nstore = "ring.csv"\n'
+    (tmp_path / "jobs.toml").write_text(job.format("diameter") + job.format("ecc"))
+    done = emdiam("batch", "jobs.toml", "--quiet", "--resume")
+    assert done.returncode == 0, done.stderr
+    assert "D = 4" in done.stdout and "D = 4, radius 4" in done.stdout
+    (tmp_path / "jobs.toml").write_text(job.format("tradeoff"))
+    refused = emdiam("batch", "jobs.toml", "--out", "other")
+    assert refused.returncode == 2 and "ring.csv" in refused.stderr
