@@ -35,6 +35,8 @@ def draw_bars(counts: Mapping[Any, float], labels: tuple[str, str], width: Any =
         size *= min(second - first for first, second in pairwise(numbers))
     axes.bar(numbers, list(counts.values()), width=size, align=align, color=_COLOUR)
     axes.set(xlabel=labels[0], ylabel=labels[1])
+    if all(number.is_integer() for number in numbers):
+        axes.locator_params(axis="x", integer=True)
     return axes
 
 

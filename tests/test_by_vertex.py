@@ -164,6 +164,8 @@ def test_results_are_drawn(monkeypatch: pytest.MonkeyPatch):
     graph = nx.path_graph(60)
     axes = emdiam.eccentricities(graph).plot()
     assert [bar.get_height() for bar in axes.patches] == [2] * 30 and axes.get_xlabel() == "eccentricity"
+    few = emdiam.eccentricities(nx.les_miserables_graph()).plot()
+    assert all(tick.is_integer() for tick in few.get_xticks()) and len(few.patches) == 3
     assert len(emdiam.distances(graph, exact=True).plot(axes).patches) == 30 + 59
     assert emdiam.shortest_paths(graph, 0).plot().get_ylabel() == "vertices"
     lines = emdiam.approximate(graph, method="sweep").plot().get_lines()
