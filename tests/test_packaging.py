@@ -108,7 +108,8 @@ def test_requirements_are_those_that_are_imported():
     imported = imported_packages(ROOT / "emdiam") - set(sys.stdlib_module_names) - {"emdiam"}
     # Extras, and libraries whose graphs are taken; llvmlite comes with numba, botocore with boto3.
     optional = {"cupy", "fsspec", "pcodec", "matplotlib", "obstore", "boto3", "dask", "distributed", "scipy"}
-    optional |= {"llvmlite", "botocore", "networkx", "igraph", "networkit", "pandas", "polars", "h5py", "pydot"}
+    optional |= {"llvmlite", "botocore", "networkx", "igraph", "networkit", "pandas", "polars", "h5py", "pydot",
+                 "IPython"}
     assert imported - base - optional == set()
     assert base - imported == set()
 
