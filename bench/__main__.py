@@ -13,7 +13,23 @@ from typing import Any
 
 from rich.console import Console
 
-from . import approx, apsp, bfs, convert, ecc, events, exact, external, hard, monotone, seeds, sssp, streamed, tenth
+from . import (
+    approx,
+    apsp,
+    bfs,
+    convert,
+    ecc,
+    events,
+    exact,
+    external,
+    hard,
+    monotone,
+    seeds,
+    small,
+    sssp,
+    streamed,
+    tenth,
+)
 from .arguments import count
 from .cache import Cache
 from .graphs import known
@@ -25,7 +41,7 @@ from .show import show_section
 _HERE = Path(__file__).resolve().parent
 _WIDTH = 200
 SECTIONS: tuple[tuple[str, ModuleType], ...] = (
-    ("bfs", bfs), ("exact", exact), ("ecc", ecc), ("sssp", sssp), ("seeds", seeds), ("hard", hard),
+    ("bfs", bfs), ("exact", exact), ("small", small), ("ecc", ecc), ("sssp", sssp), ("seeds", seeds), ("hard", hard),
     ("external", external), ("streamed", streamed), ("tenth", tenth), ("monotone", monotone), ("convert", convert),
     ("approx", approx), ("apsp", apsp), ("events", events))
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+import emdiam
 from emdiam.conversion.convert import ConvertOptions, convert
 from emdiam.errors import InputError
 from emdiam.formats.source import EdgeBatch
@@ -20,6 +21,7 @@ from emdiam.generators.source import GeneratedSource
 from emdiam.store.layout import CHUNK_IDS
 
 from .graphs import Graph
+from .twins import pairs_of
 
 _BATCH_BYTES = 16 << 20
 
@@ -48,7 +50,10 @@ class Cache:
         target = self.folder / f"{graph.name}.zarr"
         if not target.exists():
             options = ConvertOptions(chunk_ids=graph.chunk_ids or CHUNK_IDS)
-            if graph.file or graph.shuffled:
+            if graph.twin:
+                assert graph.vertices is not None
+                emdiam.convert(pairs_of(graph.twin, graph.vertices), target)
+            elif graph.file or graph.shuffled:
                 listed = self.input_of(graph) if graph.file else self.edge_file(graph, ".parquet")
                 convert([listed], target, options=options)
             else:

@@ -31,11 +31,12 @@ _LEAST_FDIAM_SECONDS = 0.5  # of the graphs in the mean: shorter ones compare co
 
 def run(setting: Setting) -> list[dict[str, Any]]:
     """One row a graph."""
-    return [_measure(setting, graph) for graph in graphs_of("exact", setting.quick, setting.names)
+    return [measured(setting, graph) for graph in graphs_of("exact", setting.quick, setting.names)
             if setting.cache.has(graph)]
 
 
-def _measure(setting: Setting, graph: Graph) -> dict[str, Any]:
+def measured(setting: Setting, graph: Graph) -> dict[str, Any]:
+    """The row of a graph."""
     path = setting.cache.store(graph)
     row: dict[str, Any] = {"graph": graph.name, "known": graph.diameters, "published_bfs": graph.published,
                            "limit_seconds": setting.solve_seconds}

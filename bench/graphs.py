@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from .twins import KINDS, SIZES
+
 
 @dataclass(frozen=True)
 class Graph:
@@ -14,7 +16,8 @@ class Graph:
     parameters, seed : what `generate` takes. chunk_ids : ids a block, 0 for the default.
     shuffled : the generated graph with its vertices in random order (by seed). diameters : known (of
     the largest component, over all), checked in every run; () if unknown. published : traversals of
-    the F-Diam authors' program (0: not known). design : traversals that pivots was designed to need
+    the F-Diam authors' program (0: not known). twin : the kind of a generated graph of twins.py, of about `vertices`
+    vertices, in place of graph_class. design : traversals that pivots was designed to need
     (0: no figure). large : takes minutes to make; only measured when named, or with --large.
     """
 
@@ -30,6 +33,7 @@ class Graph:
     published: int = 0
     design: int = 0
     large: bool = False
+    twin: str = ""
 
 
 def _real(name: str, file: str, diameters: tuple[int, int], published: int = 0, design: int = 0) -> Graph:
@@ -93,6 +97,8 @@ GENERATED = (
     Graph("erdos-renyi-2^18-16", "", "erdos-renyi", 2**18, {"average_degree": 16}),
 )
 
+TWINS = tuple(Graph(f"{kind}-{n}", vertices=n, twin=kind) for kind in KINDS for n in SIZES)
+
 QUICK = (
     Graph("quick-rmat-12", "", "rmat", 2**12, {"edge_factor": 8}, chunk_ids=2**10),
     Graph("quick-path-2^13", "", "path", 2**13, diameters=(2**13 - 1, 2**13 - 1)),
@@ -106,6 +112,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "exact": (*(g.name for g in REAL), "delaunay-2^18", "delaunay-2^20", "grid-80^3", "torus-512^2",
               "hypercube-18", "kronecker-20-ef16", "rmat-21-ef8", "watts-strogatz-2^19",
               "percolated-1000^2", "geometric-2^18", "barabasi-albert-2^19", "regular-2^14"),
+    "small": tuple(g.name for g in TWINS),
     "ecc": ("cnr-2000", "USA-road-d.NY", "wave", "git-objects-git", "delaunay-2^18", "p2p-Gnutella31"),
     "sssp": ("USA-road-d.NY", "rmat-20-ef16"),
     "seeds": tuple(g.name for g in (*REAL, *GENERATED) if g.design),
@@ -124,7 +131,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
 
 def known() -> dict[str, Graph]:
     """All graphs by name."""
-    return {graph.name: graph for graph in (*REAL, *GENERATED, *QUICK)}
+    return {graph.name: graph for graph in (*REAL, *GENERATED, *TWINS, *QUICK)}
 
 
 def graphs_of(section: str, quick: bool, names: tuple[str, ...] = (), large: bool = False) -> list[Graph]:

@@ -4,7 +4,7 @@ that they read, and what they print."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,27 +26,34 @@ _TRIAL = re.compile(r"^Trial Time:\s*([\d.]+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Program:
-    """name : of the folder of its checkout. file : below it. source : where it is from."""
+    """name : of the folder of its checkout. file : below it. source : where it is from. option : what `--program` calls
+    it (empty: name)."""
 
     name: str
     file: str
     source: str
+    option: str = ""
 
 
 FDIAM = Program("F-Diam", "fdiam", "github.com/burtscher/F-Diam")
 AKIBA = Program("graph-diameter", "bin/test", "github.com/kawatea/graph-diameter")
-GAPBS_BFS = Program("gapbs", "bfs", "github.com/sbeamer/gapbs")
-GAPBS_SSSP = Program("gapbs", "sssp", "github.com/sbeamer/gapbs")
+GAPBS_BFS = Program("gapbs", "bfs", "github.com/sbeamer/gapbs", "gapbs-bfs")
+GAPBS_SSSP = Program("gapbs", "sssp", "github.com/sbeamer/gapbs", "gapbs-sssp")
+NAMED = {program.option or program.name: program for program in (FDIAM, AKIBA, GAPBS_BFS, GAPBS_SSSP)}
 
 
 class Programs:
-    """Those below a folder of checkouts; None: none. files : folder for what they read, made once a graph."""
+    """Those below a folder of checkouts; None: none. files : folder for what they read, made once a graph. named :
+    where some of NAMED are instead."""
 
-    def __init__(self, folder: Path | None, files: Path) -> None:
-        self._folder, self._files = folder, files
+    def __init__(self, folder: Path | None, files: Path, named: Mapping[str, Path] | None = None) -> None:
+        self._folder, self._files, self._named = folder, files, named or {}
 
     def path(self, program: Program) -> Path | None:
         """The built program, None if it is not there."""
+        found = self._named.get(program.option or program.name)
+        if found is not None:
+            return found
         found = None if self._folder is None else self._folder / program.name / program.file
         return found if found is not None and found.is_file() else None
 

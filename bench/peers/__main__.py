@@ -27,7 +27,7 @@ from ..papers.lazy import Lazy, Made
 from ..papers.markdown import DRAWINGS
 from ..papers.paper_004 import weights_of
 from ..papers.setting import SMALL, Setting
-from ..programs import Programs
+from ..programs import NAMED, Programs
 from . import searches
 from .measure import library, own, program
 from .pages import page
@@ -50,6 +50,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), metavar="N")
     made.add_argument("--programs", type=Path, metavar="DIR", default=_BENCH / ".programs",
                       help="checkouts built by scripts/build_peers (default: bench/.programs)")
+    made.add_argument("--program", action="append", default=[], type=_named, metavar="NAME=PATH",
+                      help=f"a program that is built elsewhere (again for more): {', '.join(NAMED)}")
     made.add_argument("--cache", type=Path, metavar="DIR", default=_BENCH / ".cache")
     made.add_argument("--data", type=Path, metavar="DIR", default=_BENCH.parents[1] / "shared" / "data")
     made.add_argument("--out", type=Path, metavar="DIR", default=_BENCH / "results" / "reproduction",
@@ -60,6 +62,16 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
+def _named(text: str) -> tuple[str, Path]:
+    """A name of NAMED and the file of its program, of NAME=PATH. Raises ArgumentTypeError."""
+    name, _, path = text.partition("=")
+    if name not in NAMED:
+        raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(NAMED)}")
+    if not Path(path).is_file():
+        raise argparse.ArgumentTypeError(f"there is no program {path!r}")
+    return name, Path(path).resolve()
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run; 0, 1 if diameters contradict each other, 2 where the options are at fault."""
     given = parser().parse_args(arguments)
@@ -68,8 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         kept = Kept(given.resume, run, lambda line: print(line, file=sys.stderr, flush=True))
         cache = Cache(given.cache, given.data)
-        setting = Setting(SMALL, given.seconds, given.threads, cache, Programs(given.programs,
-                                                                               cache.folder / "foreign"),
+        setting = Setting(SMALL, given.seconds, given.threads, cache, Programs(given.programs, cache.folder / "foreign",
+                                                                               dict(given.program)),
                           kept, given.data, _BENCH / "results")
         graphs = QUICK if given.quick else (*REAL, *(known()[name] for name in GENERATED))
         rows = [measured(setting, graph) for graph in graphs

@@ -13,14 +13,16 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.sparse
 
-from bench import bfs, convert, foreign, rounds, streamed
+from bench import bfs, convert, foreign, rounds, streamed, twins
 from bench.__main__ import main, parser, setting_of
 from bench.cache import Cache, cached_share, evict
 from bench.foreign import ForeignWatch
-from bench.graphs import GENERATED, QUICK, REAL, SECTIONS, graphs_of, known
+from bench.graphs import GENERATED, QUICK, REAL, SECTIONS, TWINS, graphs_of, known
 from bench.peers.csr import read_csr
 from bench.peers.run import installed, run_peer
+from bench.programs import rows_of
 from bench.replay import Recorder, cold_seconds
 from bench.rounds import Effort, Lap, measure, measure_paired
 from bench.streamed import floor
@@ -111,7 +113,7 @@ def test_the_own_load_is_not_foreign(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_the_lists_of_graphs_agree_with_each_other():
-    names = [graph.name for graph in (*REAL, *GENERATED, *QUICK)]
+    names = [graph.name for graph in (*REAL, *GENERATED, *TWINS, *QUICK)]
     assert len(set(names)) == len(names)
     assert {name for section in SECTIONS.values() for name in section} <= set(names)
     assert all(graph.graph_class in CLASSES for graph in (*GENERATED, *QUICK))
@@ -123,6 +125,18 @@ def test_the_lists_of_graphs_agree_with_each_other():
     assert graphs_of("external", quick=False, names=(large.name,)) == [large]
     assert set(SECTIONS["exact"]) >= {graph.name for graph in REAL} and len(SECTIONS["exact"]) == 30
     assert len(SECTIONS["seeds"]) == 16 and all(known()[name].design for name in SECTIONS["seeds"])
+
+
+@pytest.mark.parametrize("kind", twins.KINDS)
+def test_a_twin_is_the_same_again_and_mostly_in_one_piece(kind: str, tmp_path: Path):
+    graph = replace(known()[f"{kind}-4000"], name=kind, vertices=500)
+    assert all(np.array_equal(*ends) for ends in zip(twins.pairs_of(kind, 500), twins.pairs_of(kind, 500), strict=True))
+    with open_store(Cache(tmp_path, tmp_path).store(graph)) as store:
+        offsets, heads = rows_of(tmp_path / f"{kind}.zarr")
+        assert 400 < store.n_vertices < 700 and store.n_arcs > store.n_vertices
+    matrix = scipy.sparse.csr_array((np.ones(len(heads)), heads, offsets), shape=(store.n_vertices, store.n_vertices))
+    labels = scipy.sparse.csgraph.connected_components(matrix)[1]
+    assert np.bincount(labels).max() > 0.7 * store.n_vertices
 
 
 def test_the_known_diameters_are_those_of_the_index(data_folder: Path):

@@ -15,7 +15,9 @@ from bench.papers.setting import Setting
 from bench.peers import __main__ as command
 from bench.peers import measure
 from bench.peers.pages import faster, page
+from bench.programs import FDIAM, GAPBS_BFS, GAPBS_SSSP, Programs
 from tests.bench.test_papers import setting
+from tests.helpers.stores import odd_graphs, write_store
 
 GRID = "quick-grid-40x50"
 
@@ -88,6 +90,25 @@ def test_the_command_writes_a_page_and_goes_on(tmp_path: Path, quickly: None, mo
     monkeypatch.setattr(command, "own", again)
     assert command.main(words(tmp_path)) == 0
     assert command.main(words(tmp_path, "--seconds", "1")) == 2
+
+
+def test_a_program_is_taken_by_its_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The one that is named, and not the one of a checkout, of which others are taken."""
+    (tmp_path / "gapbs").mkdir()
+    other, built = tmp_path / "elsewhere", tmp_path / "gapbs" / "sssp"
+    other.write_text("#!/bin/sh\necho 'Trial Time: 0.25'\n")
+    other.chmod(0o755)
+    built.write_text("")
+    programs = Programs(tmp_path, tmp_path / "files", {"gapbs-bfs": other})
+    assert programs.path(GAPBS_BFS) == other and programs.path(GAPBS_SSSP) == built and programs.path(FDIAM) is None
+    store = write_store(tmp_path / "g.zarr", odd_graphs()["grid"])
+    assert programs.gapbs_bfs(store, [0, 3], 1, 20.0)["solve"] == 0.25
+    given = command.parser().parse_args(["--program", f"F-Diam={other}"])
+    assert dict(given.program) == {"F-Diam": other}
+    for wrong in ("gapbs=x", f"F-Diam={tmp_path / 'nowhere'}"):
+        with pytest.raises(SystemExit):
+            command.parser().parse_args(["--program", wrong])
+    assert "is none of F-Diam" in capsys.readouterr().err
 
 
 def test_answers_that_contradict_each_other_are_a_failure(
