@@ -55,7 +55,6 @@ class NamedIntake(StringIntake):
         context = self._context
         for ids, names in self._vertices.names(context.plan.batch_bytes):
             self._sorter.add(_with_ids(names, ids, self._vertices))
-        self._name_blocks = []  # of a table that was begun before a stop
         table, keys, last = IdTable(context.scratch.file(), increasing=False), KeySorter(context), None
         for entries in self._sorter.sorted():
             names, ids = pc.binary_slice(entries, 0, -_BEHIND), _ids_behind(entries)

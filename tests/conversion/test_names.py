@@ -11,6 +11,7 @@ import pytest
 from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.conversion.convert import ConvertOptions, write_graph
 from emdiam.conversion.writing import DONE
+from emdiam.errors import InputError
 from emdiam.formats.source import SourceInfo
 from emdiam.formats.vertex_lists import find_vertices
 from tests.helpers.convert_twin import ROOMY, TINY, ListSource, rows_of
@@ -48,6 +49,20 @@ def test_random_graphs(seed: int, plan: object, tmp_path: Path) -> None:
     source = NamedSource(tmp_path, seed)
     write_graph(source, tmp_path / "g.zarr", options=ConvertOptions(plan=plan, chunk_ids=64, scratch=tmp_path))
     assert rows_of(tmp_path / "g.zarr") == source.right()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_name_that_is_there_twice(seed: int, tmp_path: Path) -> None:
+    """Also where a block of names ends between the two."""
+    source = NamedSource(tmp_path, seed)
+    file, other = tmp_path / "names.txt", source.ids[seed]
+    twice = sorted(source.called.values())[seed]
+    lines = [line for line in file.read_text().splitlines() if not line.startswith(f"{other}\t")]
+    file.write_text("".join(f"{line}\n" for line in [*lines, f"{other}\t{twice}x", f"{1 << 41}\t{twice}x"]))
+    source.named_vertices = find_vertices(file, "")
+    options = ConvertOptions(plan=TINY, chunk_ids=64, scratch=tmp_path)
+    with pytest.raises(InputError, match=f"one name: '{twice}x'"):
+        write_graph(source, tmp_path / "g.zarr", options=options)
 
 
 def test_a_stop_after_every_single_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
