@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import random
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,6 +84,25 @@ def test_no_byte_is_asked_for_twice_but_the_first(server: RangeServer, tmp_path:
     assert collect(source) == PAIRS
     ranges = [wanted for _, wanted in server.requests]
     assert len(ranges) == len(set(ranges)) == -(-(len(TEXT) - 1024) // (1 << 13))
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("ranges", [True, False])
+def test_bytes_are_passed_over(ranges: bool, server: RangeServer, tmp_path: Path) -> None:
+    """Near ones and far ones, while a piece is on its way."""
+    server.ranges = ranges
+    write(tmp_path, "g.txt")
+    for seed in range(6):
+        rng, at = random.Random(seed), 0
+        stream = remote_files.RemoteFile(f"{server.url}/g.txt").raw()
+        while at < len(TEXT):
+            data = stream.read(rng.choice((7, 2000, 9000)))
+            assert data == TEXT[at : at + len(data)]
+            at += len(data)
+            if stream.seekable() and rng.random() < .5:
+                at += stream.skip(rng.choice((3, 700, 9000, 20_000)))
+        assert at == len(TEXT) == stream.consumed and stream.read(9) == b""
+        stream.close()
 
 
 def test_a_look_is_one_request(server: RangeServer, tmp_path: Path) -> None:
