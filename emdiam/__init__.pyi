@@ -184,13 +184,14 @@ def diameter(
 
 def distances(
     graph: Any, *, sample: int | str | None = None, exact: bool = False, hyperball: int | None = None,
-    directed: bool = False, quantile: float = 0.9, seed: int = 0, out: str | Path | None = None,
-    time_limit: float | str | None = None, memory: int | str | None = None, arena: int | str | None = None,
-    threads: int | None = None, vertex_state: str = 'auto', scratch: str | Path | None = None,
-    evict_page_cache: bool = False, device: str = 'cpu', vram: int | str | None = None, bfs: str | None = None,
-    mapping: str | None = None, workers: int | None = None, scheduler: Any = None,
-    worker_memory: int | str | None = None, worker_threads: int | None = None, dashboard: bool | None = None,
-    keep: bool = False, weight: str | None = None, weighted: bool | str = False,
+    directed: bool = False, weighted: bool | str = False, quantile: float = 0.9, seed: int = 0,
+    out: str | Path | None = None, sources: str | Path | Sequence[Any] | None = None,
+    targets: str | Path | Sequence[Any] | None = None, time_limit: float | str | None = None,
+    memory: int | str | None = None, arena: int | str | None = None, threads: int | None = None,
+    vertex_state: str = 'auto', scratch: str | Path | None = None, evict_page_cache: bool = False, device: str = 'cpu',
+    vram: int | str | None = None, bfs: str | None = None, mapping: str | None = None, workers: int | None = None,
+    scheduler: Any = None, worker_memory: int | str | None = None, worker_threads: int | None = None,
+    dashboard: bool | None = None, keep: bool = False, weight: str | None = None,
     columns: str | Sequence[str | int] | None = None, progress: Listener | bool | None = None,
 ) -> Distances:
     """How the distances of `graph` (of any kind that `diameter` takes) are distributed: unordered pairs of different
@@ -203,8 +204,9 @@ def distances(
     store (a graph in memory: its numbers). memory, arena, threads, time_limit, device, bfs, mapping, vram, workers,
     scheduler, worker_memory, worker_threads, dashboard, scratch, vertex_state, evict_page_cache, progress as for
     `exact`. directed : along the arcs of a store with directions, or of a graph that has them; pairs are ordered
-    then, and hyperball, out, devices and workers do not go with it. weight, weighted :
-    refused, since edges are counted.
+    then, and hyperball, devices and workers do not go with it. weighted : whether distances are sums of weights, as of
+    `exact`; the result is a WeightedDistances, along arcs a WeightedArcDistances. sources, targets : files with an id
+    on every line, or ids: their distances are written to out, a table of origin, destination and distance.
 
     Raises InputError (BudgetError, NotWritten with `result`), and StoppedEarly on Ctrl-C and at the end of the time,
     whose `result` is what the sources show that were counted by then. Raises TypeError for an option that there is not.

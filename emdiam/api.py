@@ -308,16 +308,14 @@ def distances(graph: Any, **options: Any) -> Distances:
     store (a graph in memory: its numbers). memory, arena, threads, time_limit, device, bfs, mapping, vram, workers,
     scheduler, worker_memory, worker_threads, dashboard, scratch, vertex_state, evict_page_cache, progress as for
     `exact`. directed : along the arcs of a store with directions, or of a graph that has them; pairs are ordered
-    then, and hyperball, out, devices and workers do not go with it. weight, weighted :
-    refused, since edges are counted.
+    then, and hyperball, devices and workers do not go with it. weighted : whether distances are sums of weights, as of
+    `exact`; the result is a WeightedDistances, along arcs a WeightedArcDistances. sources, targets : files with an id
+    on every line, or ids: their distances are written to out, a table of origin, destination and distance.
 
     Raises InputError (BudgetError, NotWritten with `result`), and StoppedEarly on Ctrl-C and at the end of the time,
     whose `result` is what the sources show that were counted by then. Raises TypeError for an option that there is not.
     """
     check_keywords("distances", options)
-    if _weights(options) is not None:
-        raise InputError("how distances are distributed is counted along edges alone, not along weights",
-                         remedy="use emdiam.all_pairs with weight=, or leave weight out")
     found: Distances = _run("distances", graph, options)
     return found
 

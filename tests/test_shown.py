@@ -48,6 +48,8 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     roads = nx.Graph()
     roads.add_weighted_edges_from([("a", "b", 30245.25), ("b", "c", 30245.25), ("x", "y", 0.5)])
     arcs = nx.DiGraph([(0, 1), (1, 2), (2, 0), (2, 3)])
+    streets = nx.DiGraph()
+    streets.add_weighted_edges_from([(0, 1, 2.5), (1, 0, 30245.25), (1, 2, 1)])
     ecc = emdiam.eccentricities(graph, certificate=folder / "e.json")
     made = {"generate": emdiam.generate("path", folder / "p.zarr", vertices=50),
             "convert": emdiam.convert(graph, folder / "g.zarr"),
@@ -65,6 +67,12 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             "directed exact": emdiam.exact(arcs, directed=True),
             "directed eccentricities": emdiam.eccentricities(arcs, directed="out"),
             "directed distances": emdiam.distances(arcs, directed=True),
+            "weighted distances": emdiam.distances(roads, weighted=True),
+            "distances of streets": emdiam.distances(streets, directed=True, weighted=True),
+            "exact of streets": emdiam.exact(streets, directed=True, weighted=True, certificate=folder / "s.json"),
+            "eccentricities of streets": emdiam.eccentricities(streets, directed="in", weighted=True),
+            "verify streets": emdiam.verify(folder / "s.json", streets),
+            "table": emdiam.distances(folder / "g.zarr", sources=[0], targets=[1, 2], out=folder / "t.csv"),
             "shortest paths": emdiam.shortest_paths(roads, "a", weighted=True, target="x"),
             "all pairs": emdiam.all_pairs(arcs, directed=True, out=matrix)}
     made["witness"], made["matrix"] = made["exact"].witness, made["all pairs"].open()
@@ -75,8 +83,9 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 NAMES = ("generate", "convert", "reorder", "exact", "approximate", "eccentricities", "center", "by vertex", "distances",
          "profile", "verify", "verify ecc", "plan", "refused", "weighted exact", "weighted approximate",
-         "weighted eccentricities", "directed exact", "directed eccentricities", "directed distances", "shortest paths",
-         "all pairs", "witness", "matrix", "store")
+         "weighted eccentricities", "directed exact", "directed eccentricities", "directed distances",
+         "weighted distances", "distances of streets", "exact of streets", "eccentricities of streets",
+         "verify streets", "table", "shortest paths", "all pairs", "witness", "matrix", "store")
 # Bases without an object of their own.
 BASES = {"WritingReport"}
 

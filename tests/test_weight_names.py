@@ -134,11 +134,11 @@ def test_the_usual_names_of_attributes() -> None:
     assert emdiam.exact(narrow, weight="km").diameter == 0.1
 
 
-def test_numbers_of_edges_have_no_weights() -> None:
-    for asked in ({"weight": "km"}, {"weighted": True}):
-        with pytest.raises(InputError, match="along edges alone, not along weights; use emdiam.all_pairs with weight="):
-            emdiam.distances(network(), **asked)
-    assert emdiam.distances(network(), weighted=False).mean > 1
+def test_distances_along_weights_by_their_name() -> None:
+    graph = network()
+    by_name = emdiam.distances(graph, weight="km", exact=True)
+    assert by_name.weight == "km" and by_name.mean == emdiam.distances(graph, weighted="km", exact=True).mean
+    assert emdiam.distances(graph, weighted=False).mean > 1
 
 
 def test_columns_of_decimals() -> None:

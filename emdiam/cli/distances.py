@@ -8,7 +8,7 @@ import click
 
 from ..units import format_count, format_size
 from . import options
-from .answer_lines import device_lines, memory_lines, seconds_line
+from .answer_lines import device_lines, memory_lines, seconds_line, task_lines
 from .checkpoint import running
 from .outcome import EmdiamCommand
 
@@ -20,8 +20,11 @@ def command(**given: Any) -> int:
     """Show how distances are distributed: pairs by distance, mean, effective diameter.
 
     Pairs are unordered, of two different vertices. Pairs that no path joins are counted apart, exactly.
+
+    With --sources it writes a table of the distances between chosen vertices instead, to --out.
     """
-    with running("distances", given, distances_text) as (solve, end):
+    table = given["sources"] is not None or given["targets"] is not None
+    with running("distances", given, table_text if table else distances_text) as (solve, end):
         end(solve())
     return 0
 
@@ -38,17 +41,21 @@ def distances_text(result: dict[str, Any], verbose: bool = False) -> str:
     way = _WAYS[result["method"]].format(
         samples=f"{result['samples']:,}", seed=result["seed"], registers=result["registers"], runs=runs,
         edge="" if result.get("directed") else " with an edge")
-    errors, width = result["standard_error"], result["histogram_width"]
+    width = result["histogram_width"]
     lines = [
-        f"mean distance: {_figure(result['mean'], errors['mean'])}",
-        f"effective diameter ({100 * result['quantile']:g} % of the pairs):"
-        f" {_figure(result['effective_diameter'], errors['effective_diameter'])}"
+        f"mean distance: {_figure(result, 'mean')}",
+        f"effective diameter ({100 * result['quantile']:g} % of the pairs): {_figure(result, 'effective_diameter')}"
         + ("" if width is None else f", off by less than {width:,}"),
         f"pairs: {sum(result['pairs'].values()):,} connected, {result['unreachable_pairs']:,} not,"
         f" in {format_count(result['n_components'], 'component')}",
         f"method: {way}",
         *_levels(result["pairs"], width),
     ]
+    quantiles = result.get("quantiles")
+    if quantiles:
+        lines.append("quantiles: " + ", ".join(f"{100 * float(share):g} %: {value:,.6g}"
+                                               for share, value in quantiles.items()))
+    lines += task_lines(result)
     if result["out"] is not None:
         lines.append(f"centralities: in {result['out']}")
     work = (f"work: {format_count(result['levels'], 'level')}, {format_count(result['edges_scanned'], 'arc')} scanned,"
@@ -57,10 +64,26 @@ def distances_text(result: dict[str, Any], verbose: bool = False) -> str:
                       *memory_lines(result, verbose)])
 
 
-def _figure(value: float | None, error: float | None) -> str:
-    """A figure with its standard error, if there is one."""
+def table_text(result: dict[str, Any], verbose: bool = False) -> str:
+    """Lines for a table of chosen distances, as `DistanceRows.to_dict()` gives it."""
+    longest = result["largest_distance"]
+    lines = [f"table: {format_count(result['n_pairs'], 'distance')} from"
+             f" {format_count(result['n_sources'], 'source')} to {format_count(result['n_targets'], 'target')}",
+             f"pairs without a path: {result['unreachable_pairs']:,}",
+             *([] if longest is None else [f"largest distance: {longest:,}"]), *task_lines(result)]
+    if result["out"] is not None:
+        lines.append(f"distances: in {result['out']}")
+    return "\n".join([*lines, seconds_line(result), *memory_lines(result, verbose)])
+
+
+def _figure(result: dict[str, Any], name: str) -> str:
+    """A figure with its interval, or with its standard error, if there is one."""
+    value, error, confidence = result[name], result["standard_error"][name], result["confidence"]
     if value is None:
         return "none, since no two vertices are connected"
+    if confidence is not None:
+        low, high = confidence[name]
+        return f"{value:.4f} ({100 * confidence['level']:g} % interval {low:.4f} to {high:.4f})"
     return f"{value:.4f}" + (f" (standard error {error:.2g})" if error else "")
 
 

@@ -170,7 +170,8 @@ class SourceCount:
         details = {} if not options.centralities else {
             "centrality": {"mean_distance_error": 0.0 if exact else mean_error(pairs.largest, samples)}}
         return answer(
-            Distances, options, pairs, share, error, n_vertices=facts.n_vertices, n_edges=facts.n_arcs // 2,
+            Distances, options, pairs, share, error, self._table.groups, n_vertices=facts.n_vertices,
+            n_edges=facts.n_arcs // 2,
             connected=connected.n_components <= 1, n_components=connected.n_components,
             unreachable_pairs=connected.unreachable(facts.n_vertices), method=EXACT if exact else SAMPLE,
             samples=samples, complete=self.complete, details=details)

@@ -53,15 +53,22 @@ class DirectedDistances(Distances):
 def options(task: Task, own: dict[str, Any], limits: Limits) -> DistanceOptions:
     """Those that distances along arcs have. Raises InputError."""
     asked = options_of(own)
-    if asked.method == HYPERBALL or asked.centralities:
-        raise InputError("distances along arcs are counted from sources, without a file of centralities",
-                         remedy="leave --hyperball and --out out")
+    if asked.method == HYPERBALL:
+        raise InputError("distances along arcs are counted from sources", remedy="use --sample or --exact")
     return asked
 
 
-def solve(session: Session) -> DirectedDistances:
+def solve(session: Session) -> Any:
     """The result. Raises InputError (BudgetError), and StoppedEarly on Ctrl-C and at the end of the time, with `result`
     where sources have been counted by then."""
+    if session.task.options.of_table:
+        from .table import solve as solve_table
+
+        return solve_table(session, weighted=False)
+    if session.task.options.centralities:
+        from .weighted import solve as solve_by_searches
+
+        return solve_by_searches(session, weighted=False)
     state = phases(session.store, 2, 4, counted_bytes(session.store.n_vertices, MOST_GROUPS))
     with session.engine_along_arcs(state, batches=True) as engine:
         count, why = _Count(engine, session.task.options, session.deadline), "the time limit is over"
@@ -123,7 +130,8 @@ class _Count:
         error = Figures(0.0, 0.0) if exact else jackknife(
             self._table.without_each(), asked.quantile, 1 - self.samples / n)
         return answer(
-            DirectedDistances, asked, pairs, share, error, n_vertices=n, n_edges=engine.store.n_arcs,
+            DirectedDistances, asked, pairs, share, error, self._table.groups, n_vertices=n,
+            n_edges=engine.store.n_arcs,
             connected=self._weak == 1, n_components=self._weak, unreachable_pairs=round(share * unreached),
             method=EXACT if exact else SAMPLE, samples=self.samples, complete=self._complete, levels=used.levels,
             edges_scanned=used.edges_scanned, strongly_connected=n_strong == 1, n_strong_components=n_strong)

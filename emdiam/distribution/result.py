@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -66,6 +67,39 @@ def jackknife(left_out: Iterable[PairCounts], quantile: float, unseen: float = 1
     return Figures(*np.sqrt(share * np.square(values - values.mean(axis=0)).sum(axis=0)).tolist())
 
 
+@dataclass(frozen=True)
+class Confidence:
+    """Intervals that hold but for a chance of 1 - level, as in one of so many samples. mean, effective_diameter : (low,
+    high). method : how they were found."""
+
+    level: float
+    method: str
+    mean: tuple[float, float]
+    effective_diameter: tuple[float, float]
+
+
+LEVEL = 0.95
+METHOD = "jackknife over groups of sources, Student's t"
+
+
+def intervals(figures: Figures, error: Figures, groups: int) -> Confidence | None:
+    """Intervals around figures. error : their standard errors, by leaving out one of so many groups; None of one."""
+    if groups < 2:
+        return None
+    reach = student(LEVEL, groups - 1)
+    ends = [(value - reach * by, value + reach * by) for value, by in (
+        (figures.mean, error.mean), (figures.effective_diameter, error.effective_diameter))]
+    return Confidence(LEVEL, METHOD, *((max(0.0, low), high) for low, high in ends))
+
+
+def student(level: float, freedom: int) -> float:
+    """The quantile of Student's t for an interval of this level: to 1 % from 4 degrees of freedom on, by the expansion
+    around that of the normal distribution (Abramowitz and Stegun, 26.7.5)."""
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    terms = (z, (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
+    return sum(term / freedom**power for power, term in enumerate(terms))
+
+
 EXACT, SAMPLE, HYPERBALL = "exact", "sample", "hyperball"
 # Of a distance in an answer: the number of pairs, in a dict, by names, and as JSON.
 _ANSWER_BYTES = 400
@@ -87,7 +121,8 @@ class Distances(ValuesByVertex, Shown, MemoryFigures):
     effective diameter is off by less than; None where each distance is by itself. unreachable_pairs : in different
     components, counted exactly. mean, effective_diameter : over connected pairs; None where there is none. method :
     "exact", "sample" or "hyperball". samples : sources whose distances were counted; 0 for hyperball. standard_error :
-    of both figures; None where nobody can say. registers, runs : of hyperball, counters of a vertex in a run, and runs
+    of both figures; None where nobody can say. confidence : intervals of both by a sample; None of all vertices, and of
+    hyperball. registers, runs : of hyperball, counters of a vertex in a run, and runs
     that are averaged. complete : False of a run that was stopped and counted fewer sources than it was to. out : the
     file of centralities. seconds : wall seconds {total, load, components, count, write}. not_written : a sentence for
     a file that was asked for and could not be written. directed, directions_dropped : as of an exact Result.
@@ -133,6 +168,7 @@ class Distances(ValuesByVertex, Shown, MemoryFigures):
     not_written: list[str] = field(default_factory=list)
     directed: bool = False
     directions_dropped: bool = False
+    confidence: Confidence | None = None
     closeness: np.ndarray | None = field(default=None, repr=False, compare=False)
     harmonic: np.ndarray | None = field(default=None, repr=False, compare=False)
     names: Names | None = field(default=None, repr=False, compare=False)
@@ -230,10 +266,12 @@ _Kind = TypeVar("_Kind", bound=Distances)
 
 
 def answer(kind: type[_Kind], asked: DistanceOptions, pairs: PairCounts, share: float, error: Figures | None,
-           **facts: Any) -> _Kind:
+           groups: int = 0, **facts: Any) -> _Kind:
     """What counts by distance say. share : of a pair that was counted, among those that are told. error : standard
-    errors. facts : the other fields."""
+    errors. groups : of a sample, that were left out one by one. facts : the other fields."""
     figures = figures_of(pairs, asked.quantile)
+    if figures is not None and error is not None and facts["method"] == SAMPLE:
+        facts["confidence"] = intervals(figures, error, groups)
     return kind(pairs=pairs.to_dict(share), histogram_width=pairs.histogram_width, quantile=asked.quantile,
                 mean=None if figures is None else figures.mean,
                 effective_diameter=None if figures is None else figures.effective_diameter,
@@ -250,7 +288,8 @@ class DistanceOptions:
     """method : EXACT, SAMPLE or HYPERBALL. sample : sources, of a sample. log2_registers : of hyperball, of the
     registers of a vertex. quantile : share of the connected pairs that the effective diameter holds. seed : of the
     sample, or of the hash. out : Parquet file for centralities; None: none. keep : whether the result has them.
-    scratch : folder for what memory has no room for; None: $TMPDIR or /var/tmp. Raises InputError."""
+    scratch : folder for what memory has no room for; None: $TMPDIR or /var/tmp. sources, targets : of a table, files of
+    ids or these; see table.py. Raises InputError."""
 
     method: str = SAMPLE
     sample: int = USUAL_SAMPLE
@@ -260,6 +299,13 @@ class DistanceOptions:
     out: Path | None = None
     scratch: Path | None = None
     keep: bool = False
+    sources: Any = None
+    targets: Any = None
+
+    @property
+    def of_table(self) -> bool:
+        """Whether a table of chosen distances is asked for."""
+        return self.sources is not None or self.targets is not None
 
     @property
     def centralities(self) -> bool:
@@ -284,5 +330,13 @@ def options_of(own: Mapping[str, Any]) -> DistanceOptions:
     methods = [name for name in (SAMPLE, EXACT, HYPERBALL) if own.get(name)]
     if len(methods) > 1:
         raise InputError("one of --sample, --exact and --hyperball is enough", text=" ".join(methods))
-    fields = {name: own[name] for name in ("quantile", "seed", "out", "sample", "scratch", "keep") if name in own}
+    fields = {name: own[name] for name in (
+        "quantile", "seed", "out", "sample", "scratch", "keep", "sources", "targets") if name in own}
+    if (own.get("sources") is not None or own.get("targets") is not None) and methods:
+        raise InputError("a table of distances is of chosen vertices, not of a sample", text=methods[0],
+                         remedy="leave --sample, --exact and --hyperball out, or sources and targets")
+    if own.get("sources") is None and own.get("targets") is not None:
+        raise InputError("a table of distances needs sources: a file with an id on every line")
+    if own.get("sources") is not None and own.get("out") is None:
+        raise InputError("a table of distances is written to a file", remedy="name it with --out")
     return DistanceOptions(methods[0] if methods else SAMPLE, log2_registers=own.get(HYPERBALL) or 0, **fields)

@@ -32,9 +32,13 @@ def options(task: Task, own: dict[str, Any], limits: Limits) -> DistanceOptions:
     return options_of(own)
 
 
-def solve(session: Session) -> Distances:
+def solve(session: Session) -> Any:
     """The result. Raises InputError (BudgetError), DeviceError, and StoppedEarly on Ctrl-C and at the end of the time,
     with `result` where a source has been counted by then."""
+    if session.task.options.of_table:
+        from .table import solve as solve_table
+
+        return solve_table(session, weighted=False)
     result = session.attempted(lambda task, selected, known: _attempt(session, task, selected, known))
     result.seconds["total"] = session.elapsed
     return result

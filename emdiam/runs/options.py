@@ -52,7 +52,8 @@ ALL_PAIRS = ("auto", "blocked", "recursive", "squaring", "lazy-minimum", "single
 REPORTS = ("html", "md", "json", "png")
 
 # Commands that may go along arcs, along weights, and along weighted arcs.
-_ARCS, _WEIGHTS, _BOTH = ("exact", "ecc", "distances"), ("exact", "approx", "ecc"), ("exact", "ecc")
+_ARCS, _WEIGHTS = ("exact", "ecc", "distances"), ("exact", "approx", "ecc", "distances")
+_BOTH, _OF_DISTANCES = ("exact", "ecc", "distances"), ("distances",)
 # Commands that go along what a store has, and what it keeps of a file for that.
 PATHS, KEPT = ("sssp", "apsp"), ("weighted", "directed")
 
@@ -251,21 +252,29 @@ _ROWS = (
     Option("center", FLAG, "Only the centre of the largest component, and its radius."),
     Option("what", default="all", weights=("ecc",), idle=("all",)),
     Option("keep", ON, arcs=("ecc",), weights=("ecc",), both=("ecc",)),
-    Option("keep", FLAG, of="distances"),
+    Option("keep", FLAG, of="distances", weights=_OF_DISTANCES, both=_OF_DISTANCES),
     # Of distances.
     Option("sample", COUNT, "Count from K vertices, drawn at random; from all, if there are no more. [default: 1024]",
-           "K", arcs=("distances",)),
-    Option("exact", FLAG, "Count from all vertices.", arcs=("distances",)),
+           "K", arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
+    Option("exact", FLAG, "Count from all vertices.", arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
     Option("hyperball", INTEGER, "Estimate from HyperLogLog counters of 2^P registers at every vertex, 4 to 16.", "P",
-           limits=(4, 16), arcs=("distances",)),
+           limits=(4, 16), arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
     Option("directed", FLAG, "Along arcs, of a store converted with --directed; pairs are ordered then.",
            of="distances"),
+    Option("weighted", FLAG, "Distances are sums of weights, as the store has them; with --directed those along arcs.",
+           of="distances", annotation="bool | str"),
     Option("quantile", REAL, "Share of the connected pairs within the effective diameter.", "Q", default=0.9,
-           limits=(0, 1), arcs=("distances",)),
+           limits=(0, 1), arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
     Option("seed", NATURAL, "Seed of the sample, or of the hash of --hyperball.", "N", of="distances", default=0,
-           arcs=("distances",)),
+           arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
     Option("out", FILE, "Write the closeness and the harmonic centrality of every vertex to FILE, Parquet, or CSV if"
-           " its name ends so.", "FILE", of="distances", arcs=("distances",)),
+           " its name ends so.", "FILE", of="distances", arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
+    Option("sources", help="Write the distances from the vertices in FILE, an id on every line, to those of --targets,"
+           " to --out: origin, destination, distance.", metavar="FILE", of="distances", arcs=_OF_DISTANCES,
+           weights=_OF_DISTANCES, both=_OF_DISTANCES, annotation="str | Path | Sequence[Any] | None"),
+    Option("targets", help="See --sources. [default: all vertices]", metavar="FILE", of="distances",
+           arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES,
+           annotation="str | Path | Sequence[Any] | None"),
     # Of shortest paths.
     Option("source", help="The vertex that paths begin at, by its id in the input.", metavar="ID", required=True),
     Option("target", help="Show a shortest path to this vertex.", metavar="ID", annotation="int | str | None"),
@@ -405,7 +414,8 @@ COMMANDS = {name: tuple(options.split()) for name, options in {
               f" {_WORKERS} {_STORED} {_ENDS} evict_page_cache as_json as_csv verbose quiet log_interval events",
     "ecc": f"out certificate directed weighted radius center {_SIZES} {_GPU} {_WORKERS} {_ENDS} {_STORED}"
            f" evict_page_cache {_PRINTING}",
-    "distances": f"sample exact hyperball directed quantile seed out time_limit {_SIZES} vertex_state scratch"
+    "distances": f"sample exact hyperball directed weighted quantile seed out sources targets time_limit"
+                 f" {_SIZES} vertex_state scratch"
                  f" evict_page_cache {_GPU} {_WORKERS} {_PRINTING}",
     "sssp": f"source target method delta out weighted directed device {_SIZES} evict_page_cache {_PRINTING}",
     "apsp": f"out method force weighted directed device time_limit memory threads {_PRINTING}",
@@ -441,7 +451,7 @@ FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "convert": _with("convert", "weight progress", "allow_negative"),
     "approximate": _with("approx", "gap direction weight columns progress"),
     "eccentricities": _with("ecc", "what direction seed keep weight columns progress", "radius", "center"),
-    "distances": _with("distances", "keep weight weighted columns progress"),
+    "distances": _with("distances", "keep weight columns progress"),
     "shortest_paths": _with("sssp", "weight columns keep scratch progress", "source"),
     "all_pairs": _with("apsp", "weight columns scratch progress", "device"),
     "profile": ("info", ("sample", "seed", "time_limit", "memory", "threads", "scratch", "columns", "progress")),

@@ -68,6 +68,8 @@ KINDS = {
     **{(command, BOTH): Kind("runs.weighted_arcs", True, _NO_DIAMETER, _NO_BOUND) for command in ("exact", "ecc")},
     ("distances", HOPS): Kind("distribution.run", empty=_NO_DISTANCES, unfinished=_NO_COUNT),
     ("distances", ARCS): Kind("distribution.directed", True, _NO_DISTANCES, _NO_COUNT),
+    ("distances", WEIGHTS): Kind("distribution.weighted", False, _NO_DISTANCES, _NO_COUNT),
+    ("distances", BOTH): Kind("distribution.weighted", True, _NO_DISTANCES, _NO_COUNT),
     ("sssp", STORED): Kind("runs.sssp", None, "there is no source"),
     ("apsp", STORED): Kind("runs.apsp", None, _NO_DISTANCES, "the time limit is over; nothing was kept"),
 }
@@ -331,6 +333,12 @@ class Session:
         from .arcs import opened
 
         return opened(self, phases, batches)
+
+    def along_weights(self, vertex_bytes: int, **how: bool) -> AbstractContextManager[Any]:
+        """What searches along weights, or along edges or arcs, and its plan; see weighted_arcs.opened."""
+        from .weighted_arcs import opened
+
+        return opened(self, vertex_bytes, **how)
 
     def plan(self, task: Task, needs: Needs) -> MemoryPlan:
         """The plan with vertex state in memory. Raises BudgetError."""

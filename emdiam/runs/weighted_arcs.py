@@ -65,30 +65,37 @@ def solve(session: Session) -> Any:
                 metric.round_down()
 
 
-def planned(session: Session, vertex_bytes: int) -> ArcsPlan:
-    """Where the arcs of both directions are, and what a run takes beside the program. Raises BudgetError."""
+def planned(session: Session, store: Store, vertex_bytes: int, both_ways: bool) -> ArcsPlan:
+    """Where the arcs are, maybe of both directions, what a run takes with the program, and the arena of each direction.
+    Raises BudgetError."""
     from ..paths.plan import ArcsPlan, plan_arcs
     from ..stream.plan import base_bytes, program_bytes, too_small
 
-    store, task = session.store, session.task
+    task = session.task
     base = base_bytes(store, program_bytes()) + task.writing_bytes
     plan = plan_arcs(store, task.threads, session.memory_bytes - base, vertex_bytes * store.n_vertices, 0,
-                     task.arena_bytes, both_ways=True)
+                     task.arena_bytes, both_ways=both_ways)
     if base + plan.need > session.memory_bytes:
         raise too_small(session.memory_bytes, base + plan.need + BASE_JITTER)
-    return ArcsPlan(base + plan.need, plan.arena_bytes)
+    return ArcsPlan(base + plan.need, None if plan.arena_bytes is None else plan.arena_bytes // (1 + both_ways))
 
 
 @contextmanager
-def opened(session: Session, vertex_bytes: int) -> Iterator[tuple[WeightedArcMetric, ArcsPlan]]:
+def opened(session: Session, vertex_bytes: int, *, weighted: bool = True, along: bool = True) -> Iterator[
+        tuple[Any, ArcsPlan]]:
     """The metric, and the plan, of which `need` has the program too. vertex_bytes : that are held beside searches.
-    Raises InputError for weights below 0."""
+    weighted : whether lengths are weights, or all are 1. along : whether searches go along arcs and against them, where
+    the store has directions; else the metric is a WeightMetric. Raises InputError for weights below 0."""
     from ..methods.directed.weighted import WeightedArcMetric
+    from ..methods.weighted.metric import WeightMetric
     from ..methods.weighted.units import units_of
     from ..paths.paths import SearchOptions
 
     store, listener, seconds = session.store, session.listener or silent, dict[str, float]()
-    weights, metric = store.record.weights, None
+    both_ways = along and store.directed
+    if not weighted:
+        store = store.unweighted
+    weights, metric, strong = store.record.weights, None, None
     if weights is not None and weights.least < 0:
         raise InputError("there are weights below 0, along which longest shortest paths are found by all pairs alone",
                          path=store.path, remedy="use emdiam apsp, or emdiam sssp from one vertex")
@@ -99,19 +106,21 @@ def opened(session: Session, vertex_bytes: int) -> Iterator[tuple[WeightedArcMet
         else:
             metric.beat()
 
-    planned(session, vertex_bytes + store.id_dtype.itemsize)  # so that it is refused before anything is read
-    with timed(seconds, "components"):
-        strong = _strong_parts(session)
-    plan, meter = planned(session, vertex_bytes), Meter(session.progress or silent)
+    planned(session, store, vertex_bytes + store.id_dtype.itemsize, both_ways)  # so that it is refused at once
+    if both_ways:
+        with timed(seconds, "components"):
+            strong = _strong_parts(session)
+    plan, meter = planned(session, store, vertex_bytes, both_ways), Meter(session.progress or silent)
     with ExitStack() as stack:
         meter.begin("load", None, "arcs")
         with timed(seconds, "load"):
             reading = SearchOptions(session.task.threads, tick=beat)
-            out, into = (stack.enter_context(closing(_arcs(rows, plan, reading, meter)))
-                         for rows in (store, store.reverse))
+            out, *into = (stack.enter_context(closing(_arcs(rows, plan, reading, meter)))
+                          for rows in (store, store.reverse)[: 1 + both_ways])
             units = units_of(out, 0 if weights is None else weights.decimals)
         meter.end()
-        metric = WeightedArcMetric(out, into, strong, units, store, listener)
+        metric = (WeightMetric(out, units, listener, store) if strong is None else
+                  WeightedArcMetric(out, into[0], strong, units, store, listener))
         metric.seconds.update(seconds)
         yield metric, plan
 
@@ -132,7 +141,7 @@ def _arcs(rows: Store, plan: ArcsPlan, reading: SearchOptions, meter: Meter) -> 
     from ..paths.blocks import StoreBlocks, load_rows
 
     if plan.arena_bytes is not None:
-        return ArcsOnDisk(StoreBlocks(rows), plan.arena_bytes // 2, reading)
+        return ArcsOnDisk(StoreBlocks(rows), plan.arena_bytes, reading)
     loaded, read = load_rows(rows, reading.threads, lambda: meter.update(0))
     return ArcsInRam(loaded, reading, read)
 

@@ -78,6 +78,15 @@ class Store(Shown):
         return self.n_arcs if self.directed else self.n_arcs // 2
 
     @property
+    def unweighted(self) -> Store:
+        """The same graph, whose edges have the length 1; of a store without weights this one. It is closed with this
+        one."""
+        if self.weights is None:
+            return self
+        arrays = {name: array for name, array in self._arrays.items() if not name.endswith("data")}
+        return Store(self.path, replace(self.record, weights=None), arrays, self.address)
+
+    @property
     def ahead_bytes(self) -> int:
         """See ShardedArray."""
         return self.indices.ahead_bytes

@@ -96,6 +96,11 @@ class DistanceTable:
         """One row, of a table whose rows are never joined."""
         return PairCounts(self.counts[:, number], self._above[number], self.width, self.largest)
 
+    @property
+    def groups(self) -> int:
+        """Rows that have a pair."""
+        return int(np.count_nonzero(self.counts.any(axis=0)))
+
     def without_each(self) -> Iterator[PairCounts]:
         """All rows but one, for each that has a pair."""
         total, above = self.counts.sum(axis=1), self._above.sum()

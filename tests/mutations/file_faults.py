@@ -115,7 +115,7 @@ FILE_FAULTS = (
           'n is None or given.get("weighted")', "n is None", _UNANSWERED),
     Fault("the total leaves the certificate out", "emdiam/runs/hops.py",
           'result.seconds["total"] += result.seconds["certificate"]', 'result.seconds["total"] += 0', _UNANSWERED),
-    Fault("an option that arcs or weights have not is taken", "emdiam/runs/options.py",
+    Fault("an option that arcs or weights have not is taken", "emdiam/runs/task.py",
           "if option is None or command not in getattr(option, metric):", "if option is None:", ("tests/test_api.py",)),
     Fault("a deleted folder is told as a missing store", "emdiam/cli/outcome.py",
           "isinstance(error, OSError | InputError) and _is_adrift()", "isinstance(error, MemoryError) and _is_adrift()",

@@ -73,7 +73,7 @@ class DirectedMethod(MethodRun):
         does."""
         self.check_time()
         with self.stages.timed("bfs"):
-            self.tick("bfs")
+            self.tick(self.metric.phase)
             run = self.metric.search(vertex, back=back, within=within, distances=distances)
             self.stages.bfs += 1
         if counts and run.levels > self.best.length:

@@ -26,11 +26,12 @@ from .result import DirectedResult
 
 class ArcVerbs(Metric):
     """What methods ask for along arcs. `back` : against the arcs. bound_dtype : of bounds on eccentricities, which may
-    be one more than those of any path. batch : sources whose eccentricities are asked for together. store : of the
-    ids of the answer. result_type : of an exact run."""
+    be one more than those of any path. batch : sources whose eccentricities are asked for together. phase : of a
+    search, in events. store : of the ids of the answer. result_type : of an exact run."""
 
     bound_dtype: np.dtype[Any]
     batch: int
+    phase: str = "bfs"
     store: Store
     result_type: type[DirectedResult] = DirectedResult
 

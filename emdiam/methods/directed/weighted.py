@@ -49,7 +49,7 @@ class WeightedArcMetric(WeightMetric, ArcVerbs):
     WeightMetric."""
 
     bound_dtype = np.dtype(np.int64)
-    batch = 64
+    batch, phase = 64, "search"
     store: Store
     result_type = WeightedArcResult
 

@@ -1,0 +1,331 @@
+"""How distances along weights are distributed, and along weighted arcs; and centralities of vertices by them, along
+arcs of the length 1 too.
+
+A search from each source, of a random sample of all vertices, or from all. Pairs are unordered without directions, else
+of a vertex and another one that it reaches; none is counted of a vertex and itself, and those at the distance 0, where
+weights are 0, are. The mean is that of all pairs that were counted, exactly. Distances are counted in ranges of a whole
+number of units each: 1 where none exceeds 65,536 units, else 10, 100, ... of them (distance_table.py), from multiples
+of their width on. A quantile is the smallest distance within which that share of the pairs is, or where ranges are
+counted interpolated within the one that it lies in, so that it is off by less than a width.
+
+Intervals of a sample: of mean and effective diameter as by numbers of edges (result.py). Of a centrality of a vertex:
+with a source drawn, let x be whether it is another vertex and a path joins them, y the distance, and h its inverse, 0
+without a path; then closeness is mean(x)^2 / mean(y), and harmonic centrality (n - 1) mean(h). The variance of
+closeness is that of the linear terms (the delta method), with the correction for a finite population, and its interval
+is normal. Harmonic centrality has none: a few near vertices make most of it, and a sample that lacks them cannot tell
+(normal intervals held in 77 % of samples of streets, not in 95).
+
+Searches: one a source; along arcs two where centralities are asked for. Bytes a vertex: those of searches, 8 for a
+column, and 32, along arcs 64, for centralities.
+Source of the delta method for a ratio: Cochran, Sampling Techniques, 1977, chapter 6.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..errors import InputError, StoppedEarly
+from ..methods.directed.weighted import WeightedArcMetric, signed
+from ..methods.weighted.metric import WeightMetric
+from ..progress import Meter, TimeOver, silent, timed
+from ..traverse.distance_table import DistanceTable, PairCounts
+from ..vertex_tables import PIECE, Piece, write_vertices
+from .directed import DirectedDistances
+from .result import (
+    EXACT,
+    HYPERBALL,
+    LEVEL,
+    SAMPLE,
+    DistanceOptions,
+    Distances,
+    Figures,
+    intervals,
+    jackknife,
+    options_of,
+)
+from .sources import MOST_GROUPS
+
+if TYPE_CHECKING:
+    from ..methods.definition import Limits
+    from ..runs.task import Session, Task
+
+SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
+# Of largest values that a table counts, so that by how much distances exceed the first of their range fits 64 bits.
+_LARGEST = 1 << 31
+# The first source's longest distance, times this, is what the width of ranges is chosen by.
+_SPARE = 8
+_VERTEX_BYTES, _SUMS_BYTES = 40, 32
+
+
+@dataclass(repr=False)
+class WeightedDistances(Distances):
+    """As Distances; distances are sums of weights: whole numbers, or floats where weights are. pairs : by the first
+    distance of each range, of which histogram_width is the width; None where each whole number of the smallest unit of
+    weights is alone. quantiles : the distance within which a share of the pairs is, by the share. weights, weight : as
+    of an exact result."""
+
+    shown: ClassVar[tuple[str, ...]] = (*Distances.shown, "weight", "weights")
+
+    quantiles: dict[str, Any] = field(default_factory=dict)
+    weighted: bool = True
+    weights: str | None = None
+    weight: str | None = None
+
+
+@dataclass(repr=False)
+class WeightedArcDistances(WeightedDistances, DirectedDistances):
+    """As WeightedDistances and DirectedDistances."""
+
+    shown: ClassVar[tuple[str, ...]] = (*DirectedDistances.shown, "weight", "weights")
+
+
+def options(task: Task, own: dict[str, Any], limits: Limits) -> DistanceOptions:
+    """Those that distances along weights have. Raises InputError."""
+    asked = options_of(own)
+    if asked.method == HYPERBALL:
+        raise InputError("HyperBall counts edges, not weights", remedy="use --sample or --exact")
+    return asked
+
+
+def solve(session: Session, weighted: bool = True) -> Any:
+    """The result, along weights that are rounded down where sums of them are not exact. weighted : whether lengths are
+    weights; else those of arcs are 1, and the result is a DirectedDistances. Raises InputError
+    (BudgetError), and StoppedEarly on Ctrl-C and at the end of the time, with `result` where sources have been counted
+    by then."""
+    if session.task.options.of_table:
+        from .table import solve as solve_table
+
+        return solve_table(session, weighted=weighted)
+    from ..methods.weighted.units import SumsTooLongError
+
+    asked, directed = session.task.options, session.store.directed
+    sums = _SUMS_BYTES * (1 + directed) + 16 * asked.keep if asked.centralities else 0
+    with session.along_weights(_VERTEX_BYTES + sums, weighted=weighted) as (metric, plan):
+        while True:
+            count, why = _Count(session, metric, weighted), "the time limit is over"
+            try:
+                count.run()
+            except KeyboardInterrupt:
+                why = "stopped by the user"
+            except TimeOver:
+                pass
+            except SumsTooLongError:
+                metric.round_down()
+                continue
+            break
+        if not count.samples:
+            raise StoppedEarly(f"{why} before anything was counted")
+        result = count.result()
+        if asked.out is not None:
+            session.write(result, "out", asked.out, lambda: write_vertices(
+                asked.out, count.centralities(), "the table"))
+        if asked.keep:
+            result.closeness, result.harmonic = count.kept()
+        session.tell(result, session.memory_bytes, plan.need)
+        result.bytes_read = metric.used().bytes_read
+        result.seconds = {**metric.seconds, **count.seconds, **result.seconds, "total": session.elapsed}
+    if not result.complete:
+        raise StoppedEarly(f"{why}; the answer is that of {result.samples:,} sources", result)
+    return result
+
+
+class _Sums:
+    """Sums over sources at every vertex, itself left out, float64[4, n]: of x, y, y^2 and h."""
+
+    def __init__(self, n_vertices: int) -> None:
+        self.values = np.zeros((4, n_vertices))
+
+    def add(self, reached: np.ndarray, lengths: np.ndarray) -> None:
+        """A source that these others reach, or are reached from, int64[k], at lengths, float64[k]."""
+        inverse = np.divide(1, lengths, out=np.zeros(len(lengths)), where=lengths > 0)
+        for row, more in zip(self.values, (1, lengths, lengths**2, inverse), strict=True):
+            row[reached] += more
+
+    def columns(self, vertices: np.ndarray, drawn: np.ndarray, samples: int, exact: bool, suffix: str) -> Piece:
+        """closeness and harmonic of vertices, with the ends of an interval of the first if they are estimates. drawn :
+        whether each was a source."""
+        n = self.values.shape[1]
+        x, y, y2, h = self.values[:, vertices]
+        k = np.maximum(1, samples - drawn)
+        mean_x, mean_y, mean_h = x / k, y / k, h / k
+        closeness = np.divide(mean_x**2, mean_y, out=np.zeros(len(x)), where=mean_y > 0)
+        found: dict[str, Any] = {f"closeness{suffix}": closeness, f"harmonic{suffix}": (n - 1) * mean_h}
+        if exact:
+            return found
+        spread = NormalDist().inv_cdf((1 + LEVEL) / 2) * np.sqrt(np.maximum(0, 1 - k / max(1, n - 1)) / k)
+        # closeness is about a x - b y.
+        a, b = (np.divide(top, bottom, out=np.zeros(len(x)), where=mean_y > 0)
+                for top, bottom in ((2 * mean_x, mean_y), (closeness, mean_y)))
+        variance = a * a * mean_x - 2 * a * b * mean_y + b * b * y2 / k - (a * mean_x - b * mean_y)**2
+        by = spread * np.sqrt(np.maximum(0, variance) * k / np.maximum(1, k - 1))
+        low = np.maximum(0, closeness - by)
+        return {**found, f"closeness{suffix}_low": low, f"closeness{suffix}_high": closeness + by}
+
+
+class _Count:
+    """One run. samples : sources that were counted. seconds : wall seconds of its stages."""
+
+    def __init__(self, session: Session, metric: WeightMetric, weighted: bool) -> None:
+        self._weighted = weighted
+        self._session, self._metric, self._asked = session, metric, session.task.options
+        self.samples, self.seconds, self._complete = 0, dict[str, float](), False
+        self._n, self._directed = metric.n_vertices, isinstance(metric, WeightedArcMetric)
+        self._table, self._step, self._total, self._pairs = DistanceTable(MOST_GROUPS), 0, 0, 0
+        ways = 1 + self._directed if self._asked.centralities else 0
+        # At the vertices that sources reach, and at those that reach them.
+        self._sums = [_Sums(self._n) for _ in range(ways)]
+        self._drawn = np.zeros(self._n, np.bool_)
+
+    def run(self) -> None:
+        """Count from source after source. Raises SumsTooLongError."""
+        sources, deadline = self._sources(), self._session.deadline
+        meter = Meter(self._session.progress or silent)
+        meter.begin("count", len(sources), "sources")
+        with timed(self.seconds, "count"):
+            for number, source in enumerate(sources.tolist()):
+                if deadline is not None and time.monotonic() >= deadline:
+                    return
+                self._count(source, number * MOST_GROUPS // len(sources))
+                meter.update(number + 1)
+        meter.end()
+        self._complete = True
+
+    def _sources(self) -> np.ndarray:
+        """In random order, so that those that are done are a sample, too; the same in every order of a store."""
+        store, random = self._session.store, np.random.default_rng(self._asked.seed)
+        ranks = random.permutation(self._n)
+        if self._asked.method == SAMPLE:
+            ranks = ranks[: self._asked.sample]
+        placed = store.natural_ids()
+        return ranks if placed is None else np.argsort(placed, kind="stable")[ranks]
+
+    def _column(self, source: int, back: bool) -> np.ndarray:
+        """Distances in units, the largest value without a path."""
+        if isinstance(self._metric, WeightedArcMetric):
+            found = self._metric.search(source, back=back).distances
+            assert found is not None
+            return found.raw()
+        return signed(self._metric.search(np.array([source])))
+
+    def _count(self, source: int, group: int) -> None:
+        for back, sums in enumerate(self._sums or [None]):
+            column = self._column(source, bool(back))
+            reached = np.flatnonzero(column != np.iinfo(column.dtype).max)
+            reached = reached[reached != source]
+            units = column[reached].astype(np.int64)
+            if sums is not None:
+                sums.add(reached, self._metric.units.lengths(units))
+            if not back:
+                self._add(units, group)
+        self._drawn[source] = True
+        self.samples += 1
+
+    def _add(self, units: np.ndarray, group: int) -> None:
+        """The distances of a source to others."""
+        if not self._step:
+            longest = _SPARE * int(units.max(initial=1))
+            self._step = 10 ** max(0, math.ceil(math.log10(longest / _LARGEST)))
+        self._table.add_values(group, units // self._step)
+        self._pairs += len(units)
+        # Halves, so that no sum is too long.
+        self._total += (int((units >> 32).sum()) << 32) + int((units & 0xFFFFFFFF).sum())
+
+    # -- the answer -----------------------------------------------------------------------------
+    def result(self) -> Distances:
+        """What is known by now."""
+        n, asked, metric = self._n, self._asked, self._metric
+        exact, pairs, units = self.samples == n, self._table.total(), metric.units
+        share, width = n / self.samples / (1 if self._directed else 2), self._table.width * self._step
+        quantiles = {share_of: self._quantile(pairs, share_of) for share_of in sorted({*SHARES, asked.quantile})}
+        value = self._value
+        mean = value(Fraction(self._total, self._pairs)) if self._pairs else None
+        effective = None if mean is None else value(quantiles[asked.quantile])
+        error = Figures(0.0, 0.0) if exact else self._errors()
+        confidence = None if exact or mean is None or effective is None or error is None else intervals(
+            Figures(mean, effective), error, self._table.groups)
+        facts: dict[str, Any] = {
+            "n_vertices": n, "n_edges": metric.n_edges, "method": EXACT if exact else SAMPLE, "samples": self.samples,
+            "complete": self._complete, "seed": asked.seed, "quantile": asked.quantile, "mean": mean,
+            "pairs": {units.length(i * width): round(share * count)
+                      for i, count in enumerate(pairs.counts.tolist()) if count},
+            "histogram_width": None if width == 1 else units.length(width), "effective_diameter": effective,
+            "quantiles": {} if mean is None else {f"{one:g}": value(at) for one, at in quantiles.items()},
+            "standard_error": None if mean is None else error, "edges_scanned": metric.used().edges_scanned,
+            "confidence": confidence, "details": metric.facts(), **self._components(share)}
+        if not self._weighted:
+            del facts["quantiles"]
+            return DirectedDistances(**facts)
+        return (WeightedArcDistances if self._directed else WeightedDistances)(**facts, **metric.fields())
+
+    def _components(self, share: float) -> dict[str, Any]:
+        """Of the graph, and pairs without a path: along arcs an estimate where not all vertices were sources."""
+        n, metric = self._n, self._metric
+        if isinstance(metric, WeightedArcMetric):
+            strong = metric.strong
+            return {"connected": strong.n_weak == 1, "n_components": strong.n_weak,
+                    "unreachable_pairs": round(share * (self.samples * (n - 1) - self._pairs)),
+                    "strongly_connected": strong.n_strong == 1, "n_strong_components": strong.n_strong}
+        sizes = metric.parts.sizes.tolist()
+        return {"connected": len(sizes) == 1, "n_components": len(sizes),
+                "unreachable_pairs": n * (n - 1) // 2 - sum(size * (size - 1) // 2 for size in sizes)}
+
+    def _value(self, units: Fraction | int) -> float:
+        """A number of units, maybe a part of one, as users see lengths: to the nearest float64."""
+        one = self._metric.units
+        unit = Fraction(1, 10**one.decimals) if one.whole else Fraction(2) ** one.exponent
+        return float(units * unit)
+
+    def _quantile(self, pairs: PairCounts, share: float) -> Fraction | int:
+        """The distance within which this share of the pairs is, in units."""
+        within = np.cumsum(pairs.counts)
+        if not len(within) or not within[-1]:
+            return 0
+        wanted = share * int(within[-1])
+        at = min(int(np.searchsorted(within, wanted)), len(within) - 1)
+        width = pairs.width * self._step
+        if width == 1:
+            return at
+        part = (wanted - int(within[at] - pairs.counts[at])) / int(pairs.counts[at])
+        return Fraction(at * width) + Fraction(part) * min(width, (pairs.largest + 1) * self._step - at * width)
+
+    def _errors(self) -> Figures | None:
+        """Standard errors, as lengths."""
+        found = jackknife(self._table.without_each(), self._asked.quantile, 1 - self.samples / self._n)
+        if found is None:
+            return None
+        unit = self._value(self._step)
+        return Figures(found.mean * unit, found.effective_diameter * unit)
+
+    def centralities(self) -> Iterator[Piece]:
+        """Rows of all vertices, in increasing order of ids."""
+        suffixes = ("_in", "_out") if self._directed else ("",)
+        for vertices in self._in_order():
+            columns = {name: values for sums, suffix in zip(self._sums, suffixes, strict=True)
+                       for name, values in self._columns(sums, vertices, suffix).items()}
+            yield {"id": self._session.store.user_ids(vertices), **columns}
+
+    def kept(self) -> tuple[np.ndarray, np.ndarray]:
+        """Closeness and harmonic centrality of all vertices, in increasing order of ids, along arcs those by distances
+        to them."""
+        found = [self._columns(self._sums[0], vertices, "") for vertices in self._in_order()]
+        close, harmonic = (np.concatenate([np.asarray(one[name]) for one in found]) for name in (
+            "closeness", "harmonic"))
+        return close, harmonic
+
+    def _in_order(self) -> Iterator[np.ndarray]:
+        """All vertices in increasing order of ids, in pieces."""
+        placed = self._session.store.natural_ids()
+        order = np.arange(self._n) if placed is None else np.argsort(placed, kind="stable")
+        for start in range(0, self._n, PIECE):
+            yield order[start : start + PIECE]
+
+    def _columns(self, sums: _Sums, vertices: np.ndarray, suffix: str) -> Piece:
+        return sums.columns(vertices, self._drawn[vertices], self.samples, self.samples == self._n, suffix)
