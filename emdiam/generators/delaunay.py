@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..hashing import draw, unit
 from ..jit import kernel
 from .permutation import hilbert_position
-from .source import GeneratedSource, GeneratorFacts, Ids, Request, required_vertices
+from .source import GeneratorFacts, Ids, Request, SlotSource, required_vertices
 
 BYTES_PER_VERTEX = 760
 CURVE_ORDER = 31
@@ -25,7 +25,7 @@ MAX_VERTICES = 1 << 29
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 
 
-class Delaunay(GeneratedSource):
+class Delaunay(SlotSource):
     """The Delaunay triangulation of random points."""
 
     def __init__(self, request: Request, facts: GeneratorFacts) -> None:

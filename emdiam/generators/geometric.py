@@ -23,7 +23,7 @@ from ..errors import InputError
 from ..hashing import draw, unit
 from ..jit import kernel
 from .permutation import hilbert_cell, hilbert_position
-from .source import GeneratedSource, GeneratorFacts, Ids, Request, required_vertices
+from .source import GeneratorFacts, Ids, Request, SlotSource, required_vertices
 
 DEFAULT_AVERAGE_DEGREE = 8.0
 POINTS_PER_CELL = 8
@@ -31,7 +31,7 @@ MAX_ORDER = 28
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 
 
-class Geometric(GeneratedSource):
+class Geometric(SlotSource):
     """The random geometric graph. radius : edges join points at most this far apart."""
 
     def __init__(self, request: Request, facts: GeneratorFacts, radius: float, order: int) -> None:

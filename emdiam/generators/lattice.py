@@ -25,12 +25,12 @@ import numpy.typing as npt
 from ..errors import InputError
 from ..hashing import draw
 from ..jit import kernel
-from .source import GeneratedSource, GeneratorFacts, Ids, Request
+from .source import GeneratorFacts, Ids, Request, SlotSource
 
 MAX_DIMENSIONS = 62
 
 
-class Lattice(GeneratedSource):
+class Lattice(SlotSource):
     """Grid or torus with the given sides.
 
     sides : lengths, slowest axis first. wrap : True for a torus. facts : further ones, by the names of `Facts`.

@@ -126,6 +126,13 @@ _RANDOM = (
                (Parameter("m", "count", 3, "edges that every new vertex brings", 1),),
                None, "Barabasi, Albert 1999; Sanders, Schulz 2016 (retracing)",
                "random_graphs:barabasi_albert"),
+    GraphClass("web", "a web in the order of its sites: power laws, hubs with runs of neighbours, a giant component"
+               " with tendrils",
+               "any number from 64",
+               (Parameter("arcs", "count", None, "about so many, two for every edge; default: 17 x vertices", 0),
+                Parameter("dangling", "real", 0.1, "share of the pages with one neighbour", 0.0, 0.9),
+                Parameter("tendrils", "real", 0.02, "share of the vertices on paths", 0.0, 0.5)),
+               None, "here; fitted to cnr-2000 of the Laboratory for Web Algorithmics", "web:web"),
     GraphClass("erdos-renyi", "G(n, m): m distinct edges, every pair equally likely", "any number from 1",
                (Parameter("edges", "count", None, "m; default: average-degree x vertices / 2", 0),
                 Parameter("average_degree", "real", None, "2 m / n; default 8 unless edges is given", 0.0)),

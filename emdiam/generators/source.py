@@ -125,8 +125,7 @@ class GeneratedSource(WithoutFile, ABC):
             if not self._prepared:
                 self._build()
                 if self._n_slots:
-                    room = np.empty(self._edges_per_slot, np.int64), np.empty(self._edges_per_slot, np.int64)
-                    self._make(0, 1, *room)  # the kernels are compiled here, not midway
+                    next(self._pairs(0, 1, 1), None)  # the kernels are compiled here, not midway
                 self._prepared = True
                 self.memory_bytes = self._listing_bytes
 
@@ -140,20 +139,31 @@ class GeneratedSource(WithoutFile, ABC):
         Disjoint ranges may be read by several threads at once.
         """
         self.prepare()
+        for src, dst in self._pairs(first_slot, stop_slot, batch_edges):
+            for start in range(0, len(src), batch_edges):
+                ends = src[start : start + batch_edges], dst[start : start + batch_edges]
+                yield EdgeBatch(*ends, None if self._weights is None else self._weights.of(*ends))
+
+    def _build(self) -> None:
+        """Preparation; nothing by default."""
+        return None
+
+    @abstractmethod
+    def _pairs(self, first_slot: int, stop_slot: int, batch_edges: int) -> Iterator[tuple[Ids, Ids]]:
+        """Pairs of these slots, about `batch_edges` at a time, or those of one slot."""
+
+
+class SlotSource(GeneratedSource):
+    """A source whose slots yield few pairs each."""
+
+    def _pairs(self, first_slot: int, stop_slot: int, batch_edges: int) -> Iterator[tuple[Ids, Ids]]:
         capacity = max(batch_edges, self._edges_per_slot)
         slot = first_slot
         while slot < stop_slot:
             room = min(capacity, (stop_slot - slot) * self._edges_per_slot)
             src, dst = np.empty(room, np.int64), np.empty(room, np.int64)
             slot, count = self._make(slot, stop_slot, src, dst)
-            for start in range(0, count, batch_edges):
-                stop = min(start + batch_edges, count)
-                ends = src[start:stop], dst[start:stop]
-                yield EdgeBatch(*ends, None if self._weights is None else self._weights.of(*ends))
-
-    def _build(self) -> None:
-        """Preparation; nothing by default."""
-        return None
+            yield src[:count], dst[:count]
 
     @abstractmethod
     def _make(self, first: int, stop: int, src: Ids, dst: Ids) -> tuple[int, int]:
@@ -163,7 +173,7 @@ class GeneratedSource(WithoutFile, ABC):
         """
 
 
-class EdgeSlots(GeneratedSource):
+class EdgeSlots(SlotSource):
     """A source whose slots are the edges 0 .. n_edges - 1, all of which are listed.
 
     fill : called with (first, src, dst), writes the edges first, first + 1, ... into int64[k] src and dst.
