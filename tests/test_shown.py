@@ -217,9 +217,10 @@ def test_what_is_not_known_is_left_out():
 
 def test_an_event_is_a_line_of_text():
     event = emdiam.Event("read", 3 << 20, 12 << 20, "B", {"lower": 3, "upper": 4_000})
-    assert str(event) == "read, 3.0 MiB of 12.0 MiB (25 %), 3 <= D <= 4,000"
-    assert str(emdiam.Event("bfs", 1200, None, "arcs", {"lower": 7})) == "bfs, 1,200 arcs, 7 <= D"
-    assert str(emdiam.Event("load", 0, None, "arcs")) == str(emdiam.Event("load")) == "load"
+    assert str(event) == "reading edges, 3.0 MiB of 12.0 MiB (25 %), 3 <= D <= 4,000"
+    assert str(emdiam.Event("bfs", 1200, None, "arcs", {"lower": 7})) == (
+        "BFS from one vertex at a time, 1,200 arcs, 7 <= D")
+    assert str(emdiam.Event("load", 0, None, "arcs")) == str(emdiam.Event("load")) == "opening the graph"
 
 
 def test_tqdm_and_rich_show_what_happens():
@@ -230,7 +231,7 @@ def test_tqdm_and_rich_show_what_happens():
     out = StringIO()
     with tqdm(bar_format="{elapsed} {desc}", file=out) as bar:
         emdiam.diameter(nx.path_graph(99), progress=lambda event: bar.set_description_str(str(event)))
-    assert "00:00 verify, " in out.getvalue() and "D = 98" in out.getvalue()
+    assert "checking the longest path, " in out.getvalue() and "D = 98" in out.getvalue()
     texts: list[str] = []
     with Console(file=StringIO(), force_terminal=True).status("") as status:
         emdiam.diameter(nx.path_graph(99), progress=lambda event: (
