@@ -14,8 +14,8 @@ from typing import Any
 from numba.core import event as numba_event
 
 from emdiam.errors import StoppedEarly
-from emdiam.methods.definition import Limits
 from emdiam.methods.result import Result
+from emdiam.methods.run import Limits
 from emdiam.progress import Event, TimeOver
 from emdiam.runs.registry import METHODS
 

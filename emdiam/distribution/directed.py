@@ -33,7 +33,7 @@ from .sources import MOST_GROUPS, parts_in_order
 
 if TYPE_CHECKING:
     from ..engine.directed import DirectedEngine
-    from ..methods.definition import Limits
+    from ..methods.run import Limits
     from ..runs.task import Session, Task
 
 

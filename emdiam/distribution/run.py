@@ -23,7 +23,7 @@ from .sources import MOST_GROUPS, connected_pairs
 
 if TYPE_CHECKING:
     from ..gpu.setting import Selection
-    from ..methods.definition import Limits
+    from ..methods.run import Limits
     from ..runs.task import Session, Task
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,37 +14,7 @@ if TYPE_CHECKING:
     from ..store.store import Store
     from ..stream.plan import Phase, Pool
     from .forecast import CostModel
-    from .run import MethodRun
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When an answer is good enough, and when there is no more time.
-
-    gap : end when upper - lower is at most this, over all components and in the largest one.
-    seconds : wall time; it is looked at between traversals. bounds_only : a double sweep and one
-    BFS from the middle of its path in every component that matters, and no proof. connected : raise
-    errors.DisconnectedError once the graph is known not to be. known : a distance that two vertices are known to have
-    at least; a run that ends early has no lower bound below it.
-    """
-
-    gap: int | None = None
-    seconds: float | None = None
-    bounds_only: bool = False
-    connected: bool = False
-    known: int = 0
-
-
-@dataclass(frozen=True)
-class MethodOptions:
-    """Options of every method. scratch : folder for what memory has no room for, and for a store that is reordered
-    first; None: $TMPDIR or /var/tmp. Of exact ones alone: path_file : see check_witness. components : how many of the
-    largest ones are listed, each with its diameter."""
-
-    path_file: Path | None = None
-    limits: Limits = Limits()
-    components: int = 0
-    scratch: str | Path | None = None
+    from .run import MethodOptions, MethodRun
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from ..stream.plan import base_bytes
 from ..stream.threads import Threads
 
 if TYPE_CHECKING:
-    from ..methods.definition import Limits
+    from ..methods.run import Limits
     from .task import Session, Task
 
 

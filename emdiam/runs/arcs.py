@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InputError, StoppedEarly
-from ..methods.definition import Limits
+from ..methods.run import Limits
 from ..progress import Listener
 from ..store.store import Store
 from .task import ARCS, Session, Task, shared_fields, store_of

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BudgetError, MoreMemoryError, StoppedEarly, without_frames
 from ..gpu.setting import DEVICE_FAULTS, Selection
-from ..methods.definition import Limits, MethodOptions
 from ..methods.result import Result, Traversals
+from ..methods.run import Limits, MethodOptions
 from ..progress import TimeOver, until
 from ..store.store import Store
 from ..units import current_rss_bytes, peak_rss_bytes

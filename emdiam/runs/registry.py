@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..errors import InputError, closest, no_such
 
 if TYPE_CHECKING:
-    from ..methods.definition import Method, MethodOptions
+    from ..methods.definition import Method
+    from ..methods.run import MethodOptions
 
 # Options that are not a method's own, in what is said of one that it has not.
 _SHARED = ("path_file", "components", "limits", "scratch", "known_diameter")

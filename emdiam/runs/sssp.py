@@ -30,7 +30,7 @@ from ..vertex_tables import PIECE, Piece, write_vertices
 from .options import DEVICE_SEARCHES
 
 if TYPE_CHECKING:
-    from ..methods.definition import Limits
+    from ..methods.run import Limits
     from .task import Session, Task
 
 

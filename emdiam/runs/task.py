@@ -23,7 +23,7 @@ from ..dask.setting import OnCluster, chosen_cluster
 from ..durable import check_file
 from ..errors import InputError, NotWritten, StoppedEarly, without_frames
 from ..gpu.setting import CPU, DEVICE_FAULTS, Selection
-from ..methods.definition import Limits
+from ..methods.run import Limits
 from ..progress import Listener, TimeOver, timed, until
 from ..store.place import check_target
 from ..store.store import Store, check_directed, check_weighted, open_store

@@ -12,7 +12,7 @@ from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, StoppedEarly
-from ..methods.definition import Limits
+from ..methods.run import Limits
 from ..progress import Event, Meter, silent, timed
 from ..store.store import Store
 from ..units import BASE_JITTER

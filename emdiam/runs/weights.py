@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, MoreMemoryError, StoppedEarly, no_such
-from ..methods.definition import Limits, MethodOptions
+from ..methods.run import Limits, MethodOptions
 from ..progress import Event, Meter, silent, timed
 from ..units import BASE_JITTER, format_size, peak_rss_bytes
 from .task import Session, Task

@@ -25,11 +25,10 @@ from ...traverse.columns import Column
 from ...traverse.components import Component
 from ...traverse.ram_column import RamColumn
 from ...traverse.workspace import workspace_bytes
-from ..definition import MethodOptions
 from ..exact.method import Eccentricity, ExactMethod
 from ..metric import HopMetric
 from ..result import Witness
-from ..run import UNKNOWN, Best
+from ..run import UNKNOWN, Best, MethodOptions
 from .rank_order import first_by_rank, hub_of, members
 from .result import Approximation
 

@@ -23,8 +23,7 @@ from ...traverse.columns import FOLD_BYTES
 from ...traverse.strong import strong_bytes
 from ...traverse.workspace import column_bytes
 from ...vertex_tables import PIECE
-from ..definition import MethodOptions
-from ..run import Best, MethodRun
+from ..run import Best, MethodOptions, MethodRun
 from .metric import ArcVerbs
 
 

@@ -33,11 +33,11 @@ from ...store.store import Store
 from ...stream.plan import Phase, Pool
 from ...traverse.columns import PIECE, Column
 from ...traverse.components import Component
-from ..definition import Method, MethodOptions
+from ..definition import Method
 from ..exact.cost_model import bfs_cost
 from ..exact.method import NOWHERE, Eccentricity, ExactMethod
 from ..metric import HopMetric
-from ..run import UNKNOWN
+from ..run import UNKNOWN, MethodOptions
 from ..witness import REPORT
 from .bounds import Bounds, Summary, count_eccentricities
 from .by_pairs import MOST_PAIRS, PAIR_BYTES, ByPairs

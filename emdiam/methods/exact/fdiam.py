@@ -46,10 +46,10 @@ from ...engine.needs import DeviceState, distance_bytes, traversal_phases
 from ...errors import InputError
 from ...store.store import Store
 from ...traverse.components import Component, Components
-from ..definition import Method, MethodOptions
+from ..definition import Method
 from ..metric import HopMetric
 from ..result import Traversals
-from ..run import StageCounts
+from ..run import MethodOptions, StageCounts
 from .cost_model import FDIAM
 from .method import Eccentricity, ExactMethod, path_middle
 

@@ -24,10 +24,9 @@ from ...store.store import Store
 from ...stream.counters import Counters
 from ...traverse.columns import PIECE, Column
 from ...traverse.components import Component, Components
-from ..definition import MethodOptions
 from ..metric import HopMetric
 from ..result import Result
-from ..run import UNKNOWN, Best, MethodRun
+from ..run import UNKNOWN, Best, MethodOptions, MethodRun
 from ..witness import KeptLabels
 
 # Components with an edge that may be listed.

@@ -21,8 +21,8 @@ from ...stream.plan import Phase
 from ...stream.threads import Threads
 from ...traverse.components import Component
 from ...traverse.messages import first_messages, superstep
-from ..definition import Method, MethodOptions
-from ..run import UNKNOWN
+from ..definition import Method
+from ..run import UNKNOWN, MethodOptions
 from .cost_model import bfs_cost
 from .method import Eccentricity, ExactMethod
 from .small_graph import check_small, local_rows, rows_bytes

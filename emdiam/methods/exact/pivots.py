@@ -30,9 +30,10 @@ from ...traverse.columns import Column
 from ...traverse.components import Component
 from ...traverse.pivot_bounds import Folded
 from ...traverse.workspace import workspace_bytes
-from ..definition import Method, MethodOptions
+from ..definition import Method
 from ..metric import HopMetric
 from ..result import ComponentProof, Proof, Result
+from ..run import MethodOptions
 from .candidates import Candidates, Verdict, boxed_candidates
 from .cost_model import PIVOTS
 from .covering import Covering

@@ -22,7 +22,8 @@ from ...store.store import Store
 from ...stream.plan import Phase
 from ...traverse.columns import Column
 from ...traverse.components import Component
-from ..definition import Method, MethodOptions
+from ..definition import Method
+from ..run import MethodOptions
 from .cost_model import bfs_cost
 from .method import Eccentricity, Enough, ExactMethod
 

@@ -21,7 +21,8 @@ from ...store.store import Store
 from ...stream.plan import Phase
 from ...stream.threads import Threads
 from ...traverse.components import Component
-from ..definition import Method, MethodOptions
+from ..definition import Method
+from ..run import MethodOptions
 from .cost_model import bfs_cost
 from .method import Eccentricity, ExactMethod
 from .small_graph import check_small, local_rows, rows_bytes

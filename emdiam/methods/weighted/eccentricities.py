@@ -56,8 +56,8 @@ class EccentricitySearch(WeightedSearch):
         """Settle all vertices, or what is asked for."""
         if self.what == ALL:
             super().solve()
-        else:
-            self._close(np.arange(len(self.parts.roots)) == self.parts.largest, known=False)
+        elif self.activate(np.arange(len(self.parts.roots)) == self.parts.largest):
+            self.close()
         self._whole = True
 
     def close(self) -> None:

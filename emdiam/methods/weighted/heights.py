@@ -104,7 +104,9 @@ class HeightPivots(WeightedPivots):
 
     def solve(self) -> None:
         """All components at once."""
-        self._close(~self._closed)
+        if self.activate(~self._closed):
+            self.close()
+        self._closed |= self._active
 
     def tick(self, phase: str) -> None:
         """See MethodRun; bounds are not told."""

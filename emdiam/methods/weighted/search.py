@@ -15,9 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...stream.counters import Counters
-from ..definition import MethodOptions
 from ..result import Result
-from ..run import Best, MethodRun
+from ..run import Best, MethodOptions, MethodRun
 from .bounds import LengthBounds
 from .metric import WeightMetric
 from .result import WeightedResult
@@ -104,18 +103,19 @@ class WeightedSearch(MethodRun):
     # -- the whole graph ------------------------------------------------------------------------
     def solve(self) -> None:
         """Prove the longest distance."""
-        self._close(np.arange(len(self._closed)) == self.parts.largest)
-        self.of_largest = self.best.length
-        self._close(~self._closed)
-
-    def _close(self, active: np.ndarray, known: bool = True) -> None:
-        """Close components. known : whether they are closed then."""
-        self._active = active & ~self._closed
-        self.bounds.n_open = np.where(self._active, self.parts.sizes, 0)
-        if (self.n_open > 1).any():
-            self.close()
-        if known:
+        for largest in (True, False):
+            if self.activate((np.arange(len(self._closed)) == self.parts.largest) == largest):
+                self.close()
             self._closed |= self._active
+            if largest:
+                self.of_largest = self.best.length
+
+    def activate(self, components: np.ndarray) -> bool:
+        """Have those of these components active that are not closed, bool[components]; whether a vertex of them is
+        open."""
+        self._active = components & ~self._closed
+        self.bounds.n_open = np.where(self._active, self.parts.sizes, 0)
+        return bool((self.n_open > 1).any())
 
     def upper(self) -> int:
         """See MethodRun."""

@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..definition import MethodOptions
 from ..result import Witness
+from ..run import MethodOptions
 from .metric import WeightMetric
 from .result import WeightedApproximation
 from .search import WeightedSearch

@@ -27,7 +27,7 @@ from emdiam.methods.approx.spanning import (
     spanning_bytes,
     spanning_bytes_of_tour,
 )
-from emdiam.methods.definition import Limits
+from emdiam.methods.run import Limits
 from emdiam.progress import Event, TimeOver
 from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store

@@ -22,7 +22,7 @@ from emdiam.methods.approx.fringe import FringeOptions, fringe
 from emdiam.methods.approx.rank_order import drawn, first_by_rank, stream_key
 from emdiam.methods.approx.result import Approximation
 from emdiam.methods.approx.sweep import SweepOptions, sweep
-from emdiam.methods.definition import Limits
+from emdiam.methods.run import Limits
 from emdiam.traverse.ram_column import StoredColumn
 from tests.helpers import approx_twins, naive
 from tests.helpers.small_engine import engines, limit_pool

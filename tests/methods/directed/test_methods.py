@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from emdiam.engine.directed import DirectedEngine, open_directed_engine, plan_directed
 from emdiam.errors import DisconnectedError, InputError, StoppedEarly
-from emdiam.methods.definition import Limits
 from emdiam.methods.directed.apsp import Apsp
 from emdiam.methods.directed.graph_diameter import GraphDiameter
 from emdiam.methods.directed.method import DirectedMethod, DirectedOptions, phases
@@ -23,6 +22,7 @@ from emdiam.methods.directed.metric import ArcMetric
 from emdiam.methods.directed.pivots import Pivots
 from emdiam.methods.directed.result import DirectedResult
 from emdiam.methods.exact.method import solved
+from emdiam.methods.run import Limits
 from emdiam.store.store import open_store
 from tests.helpers.directed_answers import check_longest
 from tests.helpers.directed_twins import Arcs, all_distances, odd_digraphs, random_arcs, write_arcs

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 import emdiam
 from emdiam.errors import InputError, StoppedEarly
-from emdiam.methods.definition import Limits
 from emdiam.methods.eccentricity import eccentricities as module
 from emdiam.methods.eccentricity.eccentricities import EccentricityOptions, eccentricities
 from emdiam.methods.eccentricity.result import EccentricityResult
+from emdiam.methods.run import Limits
 from tests.helpers import naive
 from tests.helpers.stores import ENGINES, EXTERNAL, engine_on, graphs, odd_graphs, write_store
 

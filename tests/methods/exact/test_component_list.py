@@ -12,7 +12,7 @@ import emdiam
 from emdiam.cli.main import group
 from emdiam.cli.outcome import run
 from emdiam.errors import DisconnectedError, InputError
-from emdiam.methods.definition import Limits
+from emdiam.methods.run import Limits
 from emdiam.runs.registry import APPROXIMATIONS, EXACT, METHODS, method_options
 from tests.helpers import naive
 from tests.helpers.small_engine import engines

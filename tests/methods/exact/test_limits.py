@@ -17,9 +17,9 @@ from emdiam.cli.approx import approximation_text
 from emdiam.cli.exact import result_text
 from emdiam.engine import reporter
 from emdiam.errors import InputError, StoppedEarly
-from emdiam.methods.definition import Limits
 from emdiam.methods.exact.method import ExactMethod
 from emdiam.methods.result import Result
+from emdiam.methods.run import Limits
 from emdiam.progress import Event, TimeOver, until
 from emdiam.runs.plan import FASTEST_READ, plan_run, unmet_limit
 from emdiam.runs.registry import EXACT as METHODS_EXACT

@@ -15,13 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emdiam.errors import InputError, StoppedEarly
-from emdiam.methods.definition import Limits
 from emdiam.methods.exact import pivots as pivots_module
 from emdiam.methods.exact import strategy as costs
 from emdiam.methods.exact.boxes import build_boxes, open_points, worst_pair
 from emdiam.methods.exact.candidates import boxed_candidates
 from emdiam.methods.exact.pivots import PivotOptions, pivots
 from emdiam.methods.exact.strategy import Costs
+from emdiam.methods.run import Limits
 from emdiam.traverse.ram_column import RamColumn
 from tests.helpers import naive
 from tests.helpers.small_engine import engines, limit_pool
