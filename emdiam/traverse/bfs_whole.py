@@ -1,6 +1,6 @@
 """A whole BFS in one call of a kernel, where all rows are in memory in order: all levels, both directions, all threads.
 
-Row v is ids[starts[v] : starts[v + 1]]. A frontier is a queue while its arcs fit in it, else a bitmap; a level goes
+Row v is ids[starts[v] : starts[v + 1]]. A frontier is a queue while it has few vertices, else a bitmap; a level goes
 top-down over either, or bottom-up over the words of the visited set, as the rule of directions says (direction.py).
 One thread begins. Where a level is worth more than one, all threads call the kernel: the first that comes leads, the
 others help by tickets as in shared_levels.py, and short levels the leader does alone. So a BFS of a small graph wakes
@@ -110,7 +110,8 @@ def _mark_shared(bitmap, w, bit):
 
 @inlined
 def _queue(target, count, w, bit):
-    target[count] = w
+    if count < len(target):
+        target[count] = w
     return count + 1
 
 
@@ -264,7 +265,7 @@ def _expand(graph, found, fronts, queues, buffer, shared, state, front, part, al
 
 
 @inlined
-def _choose(fronts, queues, state, front, bias, limits):
+def _choose(visited, fronts, queues, state, front, bias, limits):
     """How the next level goes; the frontier becomes what that takes. Why it does not, or -1; and arcs that a level
     bottom-up looks at."""
     arcs, hidden = front[FRONT_ARCS], limits[_M] - front[VISITED_ARCS]
@@ -273,7 +274,8 @@ def _choose(fronts, queues, state, front, bias, limits):
     up = goes_up(limits[RULE], front[UP] != 0, front[VERTICES], arcs, hidden, bias[0] * expected + words, limits[_N])
     work = np.int64(min(float(hidden), bias[0] * expected)) if up else arcs
     front[UP], front[WORK] = up, work
-    wide = up or arcs > queues.shape[1] or work > limits[_LARGEST]
+    capacity = queues.shape[1]
+    wide = up or front[VERTICES] > min(words, capacity) or work > limits[_LARGEST]
     if wide and not front[IS_BITMAP]:
         fronts[front[WHICH]][:] = 0
         set_bits(fronts[front[WHICH]], queues[state[CURRENT]], state[COUNT])
@@ -282,6 +284,9 @@ def _choose(fronts, queues, state, front, bias, limits):
     front[IS_BITMAP] = wide
     if wide and not up:
         fronts[1 - front[WHICH]][:] = 0
+    elif not wide and arcs > capacity:  # the next queue may be too short: then what is new is the difference to this
+        for word in range(words):
+            fronts[0, word] = visited[word]
     return expected
 
 
@@ -297,7 +302,7 @@ def _farthest(fronts, queues, state, front):
 
 
 @inlined
-def _close(fronts, queues, state, front, done):
+def _close(visited, fronts, queues, state, front, done):
     """Go on to the next level, from what `done` says of this one; whether there is none."""
     count, arcs, scanned = done
     state[ARCS] += scanned
@@ -310,6 +315,10 @@ def _close(fronts, queues, state, front, done):
     front[VISITED_ARCS] += arcs
     if front[IS_BITMAP]:
         front[WHICH] = 1 - front[WHICH]
+    elif count > queues.shape[1]:
+        front[IS_BITMAP], front[WHICH] = True, 0
+        for word in range(len(visited)):
+            fronts[0, word] = visited[word] & ~fronts[0, word]
     else:
         state[CURRENT] = 1 - state[CURRENT]
         state[COUNT] = count
@@ -317,13 +326,13 @@ def _close(fronts, queues, state, front, done):
 
 
 @inlined
-def _open(fronts, queues, shared, state, front, bias, limits, call):
+def _open(visited, fronts, queues, shared, state, front, bias, limits, call):
     """The leader opens the next level. call : see bfs_whole. Why the call is over, or -1."""
     if state[LEVEL] >= limits[_LEVELS]:
         return LIMIT
     if state[ARCS] >= call[_STOP]:
         return SLICE
-    expected = _choose(fronts, queues, state, front, bias, limits)
+    expected = _choose(visited, fronts, queues, state, front, bias, limits)
     if front[WORK] > limits[_LARGEST]:
         return DENSE
     call[_ALONE] = front[WORK] < limits[_WORTH]
@@ -340,12 +349,12 @@ def _open(fronts, queues, shared, state, front, bias, limits, call):
 
 
 @inlined
-def _finish(fronts, queues, state, front, bias, limits, call, done):
+def _finish(visited, fronts, queues, state, front, bias, limits, call, done):
     """The leader ends a level, of which `done` says new vertices, arcs of their rows and arcs looked at. Why the call
     is over, or -1."""
     if front[UP] and limits[RULE] == 0:
         bias[0] = learned_bias(bias[0], done[2], front[EXPECTED])
-    if _close(fronts, queues, state, front, done):
+    if _close(visited, fronts, queues, state, front, done):
         return DONE
     return THIN if call[_THREADS] > 1 and call[_SHORT] > _MOST_SHORT else -1
 
@@ -366,7 +375,7 @@ def bfs_whole(graph, found, fronts, queues, buffers, shared, state, front, bias,
         call[_STOP], call[_THREADS] = state[ARCS] + limits[_SLICE], n_threads
     while True:
         if me == 0 and not opened:
-            reason = _open(fronts, queues, shared, state, front, bias, limits, call)
+            reason = _open(found[0], fronts, queues, shared, state, front, bias, limits, call)
             if reason >= 0:
                 break
             opened = True
@@ -393,7 +402,7 @@ def bfs_whole(graph, found, fronts, queues, buffers, shared, state, front, bias,
             while np.int64(atomic_count(shared, DONE_PARTS, np.uint64(0))) < call[_UNITS]:
                 yield_core()
             done = np.int64(shared[NEXT_SLOT]), np.int64(shared[NEXT_ARCS_SLOT]), np.int64(shared[SCANNED])
-        reason, opened = _finish(fronts, queues, state, front, bias, limits, call, done), False
+        reason, opened = _finish(found[0], fronts, queues, state, front, bias, limits, call, done), False
         if reason >= 0:
             break
     if me == 0:

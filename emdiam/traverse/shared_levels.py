@@ -82,9 +82,9 @@ def take_part(shared, n_threads, least):
 
 @inlined
 def hand_over(buffer, count, there, shared):
-    """Append buffer[:count] to the next queue."""
+    """Append buffer[:count] to the next queue; what does not fit is counted."""
     at = np.int64(atomic_count(shared, NEXT_SLOT, np.uint64(count)))
-    for i in range(count):
+    for i in range(min(count, len(there) - at)):
         there[at + i] = buffer[i]
 
 
