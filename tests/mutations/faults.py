@@ -30,7 +30,7 @@ FAULTS = (
           "        while changed:\n", "        while changed and rounds < 1:\n",
           ("tests/paths/test_methods.py",)),
     Fault("a negative cycle is looked for in two passes, however many rounds there were",
-          "emdiam/paths/bellman_ford.py", "range(max(2, rounds // _LOOKS if rounds < n else n))", "range(2)",
+          "emdiam/paths/negative_cycle.py", "range(max(2, rounds // _LOOKS if rounds < n else n))", "range(2)",
           ("tests/paths/test_methods.py",)),
     Fault("a path that is shorter by 1 is left out", "emdiam/paths/batches.py",
           "        kept += new < labels[np.int64(u)]\n", "        kept += new + 2 < labels[np.int64(u)]\n",
