@@ -81,7 +81,7 @@ FILES: dict[str, Callable[[Path], None]] = {
 @pytest.mark.parametrize("name", FILES)
 def test_a_certificate_is_proved_by_the_files_of_the_graph(proof: Path, name: str, tmp_path: Path) -> None:
     FILES[name](tmp_path / name)
-    report = emdiam.verify(proof, tmp_path / name)
+    report = emdiam.verify(proof, tmp_path / name, memory="2GiB")
     assert report.verified and report.diameter == DIAMETER
     assert (report.converted is None) == (name == "store.zarr")
 
