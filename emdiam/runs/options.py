@@ -252,7 +252,7 @@ _ROWS = (
     Option("center", FLAG, "Only the centre of the largest component, and its radius."),
     Option("what", default="all", weights=("ecc",), idle=("all",)),
     Option("keep", ON, arcs=("ecc",), weights=("ecc",), both=("ecc",)),
-    Option("keep", FLAG, of="distances", weights=_OF_DISTANCES, both=_OF_DISTANCES),
+    Option("keep", FLAG, of="distances", arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
     # Of distances.
     Option("sample", COUNT, "Count from K vertices, drawn at random; from all, if there are no more. [default: 1024]",
            "K", arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),

@@ -136,6 +136,9 @@ def test_commands_and_python(town: tuple[Path, WeightedRows], tmp_path: Path) ->
     arcs, table = graph_of(rows), pyarrow.csv.read_csv(tmp_path / "arcs.csv").to_pydict()
     assert table["closeness_in"] == pytest.approx(list(nx.closeness_centrality(arcs).values()))
     assert table["harmonic_out"] == pytest.approx(list(nx.harmonic_centrality(arcs.reverse()).values()))
+    in_memory = emdiam.distances(arcs, directed=True, exact=True, keep=True)
+    assert dict(in_memory.by_vertex()) == pytest.approx(nx.closeness_centrality(arcs))
+    assert in_memory.harmonic == pytest.approx(list(nx.harmonic_centrality(arcs).values()))
     with pytest.raises(InputError, match="HyperBall counts edges"):
         emdiam.distances(path, directed=True, weighted=True, hyperball=6)
 
