@@ -61,8 +61,8 @@ __version__: str
 
 def all_pairs(
     graph: Any, *, out: str | Path | None = None, method: str = 'auto', force: bool = False,
-    weighted: bool | str = False, directed: bool = False, time_limit: float | str | None = None,
-    memory: int | str | None = None, threads: int | None = None, weight: str | None = None,
+    weighted: bool | str = False, weight: str | None = None, directed: bool = False,
+    time_limit: float | str | None = None, memory: int | str | None = None, threads: int | None = None,
     columns: str | Sequence[str | int] | None = None, scratch: str | Path | None = None,
     progress: Listener | bool | None = None,
 ) -> AllPairs:
@@ -85,15 +85,15 @@ def approximate(
     graph: Any, *, method: str = 'clusters', masters: int | str | None = None, seed: int | None = None,
     euler: bool | None = None, levels: int | str | None = None, shrink: int | None = None,
     iterations: int | None = None, root: int | str | None = None, weighted: bool | str = False,
-    known_diameter: int | float | None = None, memory: int | str | None = None, arena: int | str | None = None,
-    threads: int | None = None, device: str = 'cpu', vram: int | str | None = None, bfs: str | None = None,
-    mapping: str | None = None, workers: int | None = None, scheduler: Any = None,
+    weight: str | None = None, known_diameter: int | float | None = None, memory: int | str | None = None,
+    arena: int | str | None = None, threads: int | None = None, device: str = 'cpu', vram: int | str | None = None,
+    bfs: str | None = None, mapping: str | None = None, workers: int | None = None, scheduler: Any = None,
     worker_memory: int | str | None = None, worker_threads: int | None = None, dashboard: bool | None = None,
     vertex_state: str = 'auto', scratch: str | Path | None = None, reorder: str = 'auto',
     keep_reordered: str | Path | None = None, require_connected: bool = False, time_limit: float | str | None = None,
     checkpoint: CheckpointOptions | str | Path | None = None, checkpoint_every: float | str | None = None,
     resume: bool = False, keep_checkpoint: bool = False, evict_page_cache: bool = False, gap: int | None = None,
-    direction: str | None = None, weight: str | None = None, columns: str | Sequence[str | int] | None = None,
+    direction: str | None = None, columns: str | Sequence[str | int] | None = None,
     progress: Listener | bool | None = None,
 ) -> Approximation:
     """An estimate of the diameter of `graph`, in hops, and bounds on it that are proved.
@@ -184,15 +184,15 @@ def diameter(
 
 def distances(
     graph: Any, *, sample: int | str | None = None, exact: bool = False, hyperball: int | None = None,
-    directed: bool = False, weighted: bool | str = False, quantile: float = 0.9, seed: int = 0,
-    out: str | Path | None = None, sources: str | Path | Sequence[Any] | None = None,
+    directed: bool = False, weighted: bool | str = False, weight: str | None = None, quantile: float = 0.9,
+    seed: int = 0, out: str | Path | None = None, sources: str | Path | Sequence[Any] | None = None,
     targets: str | Path | Sequence[Any] | None = None, time_limit: float | str | None = None,
     memory: int | str | None = None, arena: int | str | None = None, threads: int | None = None,
     vertex_state: str = 'auto', scratch: str | Path | None = None, evict_page_cache: bool = False, device: str = 'cpu',
     vram: int | str | None = None, bfs: str | None = None, mapping: str | None = None, workers: int | None = None,
     scheduler: Any = None, worker_memory: int | str | None = None, worker_threads: int | None = None,
-    dashboard: bool | None = None, keep: bool = False, weight: str | None = None,
-    columns: str | Sequence[str | int] | None = None, progress: Listener | bool | None = None,
+    dashboard: bool | None = None, keep: bool = False, columns: str | Sequence[str | int] | None = None,
+    progress: Listener | bool | None = None,
 ) -> Distances:
     """How the distances of `graph` (of any kind that `diameter` takes) are distributed: unordered pairs of different
     vertices by distance, pairs that no path joins, the mean, and the effective diameter.
@@ -216,15 +216,15 @@ def distances(
 
 def eccentricities(
     graph: Any, *, out: str | Path | None = None, certificate: str | Path | None = None, directed: str | None = None,
-    weighted: bool | str = False, memory: int | str | None = None, arena: int | str | None = None,
-    threads: int | None = None, device: str = 'cpu', vram: int | str | None = None, bfs: str | None = None,
-    mapping: str | None = None, workers: int | None = None, scheduler: Any = None,
+    weighted: bool | str = False, weight: str | None = None, memory: int | str | None = None,
+    arena: int | str | None = None, threads: int | None = None, device: str = 'cpu', vram: int | str | None = None,
+    bfs: str | None = None, mapping: str | None = None, workers: int | None = None, scheduler: Any = None,
     worker_memory: int | str | None = None, worker_threads: int | None = None, dashboard: bool | None = None,
     require_connected: bool = False, time_limit: float | str | None = None,
     checkpoint: CheckpointOptions | str | Path | None = None, checkpoint_every: float | str | None = None,
     resume: bool = False, keep_checkpoint: bool = False, vertex_state: str = 'auto', scratch: str | Path | None = None,
     reorder: str = 'auto', keep_reordered: str | Path | None = None, evict_page_cache: bool = False, what: str = 'all',
-    direction: str | None = None, seed: int | None = None, keep: bool | None = None, weight: str | None = None,
+    direction: str | None = None, seed: int | None = None, keep: bool | None = None,
     columns: str | Sequence[str | int] | None = None, progress: Listener | bool | None = None,
 ) -> EccentricityResult:
     """The eccentricity of every vertex of `graph`, in hops, within its component.
@@ -252,15 +252,15 @@ def exact(
     mapping: str | None = None, workers: int | None = None, scheduler: Any = None,
     worker_memory: int | str | None = None, worker_threads: int | None = None, dashboard: bool | None = None,
     path: str | Path | None = None, certificate: str | Path | None = None, directed: bool = False,
-    bounds_only: bool = False, gap: int | None = None, weighted: bool | str = False, components: int | None = None,
-    require_connected: bool = False, time_limit: float | str | None = None,
+    bounds_only: bool = False, gap: int | None = None, weighted: bool | str = False, weight: str | None = None,
+    components: int | None = None, require_connected: bool = False, time_limit: float | str | None = None,
     checkpoint: CheckpointOptions | str | Path | None = None, checkpoint_every: float | str | None = None,
     resume: bool = False, keep_checkpoint: bool = False, seed: int | None = None, batches: bool | None = None,
     vertex_state: str = 'auto', scratch: str | Path | None = None, reorder: str = 'auto',
     keep_reordered: str | Path | None = None, winnow: bool | None = None, eliminate: bool | None = None,
     chains: bool | None = None, start: str | None = None, order: str | None = None, first: str | None = None,
     batch: int | None = None, k: int | None = None, direction: str | None = None, evict_page_cache: bool = False,
-    sweeps: int | None = None, weight: str | None = None, columns: str | Sequence[str | int] | None = None,
+    sweeps: int | None = None, columns: str | Sequence[str | int] | None = None,
     progress: Listener | bool | None = None,
 ) -> Result:
     """The run of `emdiam exact` on `graph` (see `diameter`), with all that the command takes.
@@ -360,10 +360,10 @@ def reorder(
 
 def shortest_paths(
     graph: Any, source: Any, *, target: int | str | None = None, method: str = 'auto', delta: float | None = None,
-    out: str | Path | None = None, weighted: bool | str = False, directed: bool = False, device: str = 'cpu',
-    memory: int | str | None = None, arena: int | str | None = None, threads: int | None = None,
-    evict_page_cache: bool = False, weight: str | None = None, columns: str | Sequence[str | int] | None = None,
-    keep: bool = True, scratch: str | Path | None = None, progress: Listener | bool | None = None,
+    out: str | Path | None = None, weighted: bool | str = False, weight: str | None = None, directed: bool = False,
+    device: str = 'cpu', memory: int | str | None = None, arena: int | str | None = None, threads: int | None = None,
+    evict_page_cache: bool = False, columns: str | Sequence[str | int] | None = None, keep: bool = True,
+    scratch: str | Path | None = None, progress: Listener | bool | None = None,
 ) -> ShortestPaths:
     """Shortest paths from the vertex `source` (an id of the store; of a graph in memory its number) along the weights
     of a store that has them, and along its directions if it has those; else every edge has the length 1.

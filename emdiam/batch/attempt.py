@@ -233,7 +233,7 @@ _PR_SET_PDEATHSIG = 1  # from <linux/prctl.h>
 # How long one that was asked to stop is waited for, before it is killed.
 END_SECONDS = 20.0
 # Commands that may go along arcs, or along weights.
-_ALONG = ("exact", "approx")
+_ALONG, _UNSAVED = ("exact", "approx"), {"directed", "weighted", "weight"}
 PROGRAM = (sys.executable, "-m", "emdiam")
 
 
@@ -260,7 +260,7 @@ class Attempt:
             "force": "force" not in job.options and any(path in owned and os.path.lexists(path) for path in job.writes),
             "retry": self.retry and "retry" not in job.options, "resume": self.resume,
             # Along arcs or weights there is none.
-            "checkpoint": None if job.command in _ALONG and job.options.keys() & {"directed", "weighted"} else
+            "checkpoint": None if job.command in _ALONG and job.options.keys() & _UNSAVED else
             folder.checkpoint, "events": folder.events, "json": True}
         taken = {name: value for name, value in given.items() if commands.takes(command, name)}
         return [*job.arguments, *commands.option_words(taken)]

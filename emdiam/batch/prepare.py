@@ -202,7 +202,7 @@ _STORES_ALONE = ("reorder", "tradeoff")
 class Question:
     """Can `command` run on the store, with `method` or the command's default? options : of a plan, as the command line
     has them; None: on a GPU, and along arcs or weights, where no plan is made beforehand. directed : whether the store
-    is to have directions; None: either way. weighted : whether it is to have weights."""
+    is to have directions; None: either way. weighted : whether it is to have weights. weight : their name; "": any."""
 
     command: str
     store: str
@@ -210,15 +210,17 @@ class Question:
     options: dict[str, Any] | None
     directed: bool | None = False
     weighted: bool = False
+    weight: str = ""
 
 
 def question_of(job: Job, memory: int | None) -> Question:
     """What to ask about a job whose options are valid; its last file that is read is its store."""
     given = {name: job.options[name] for name in _OF_PLANS if name in job.options}
-    directed, weighted = (bool(job.options.get(name)) for name in ("directed", "weighted"))
+    directed, name = bool(job.options.get("directed")), str(job.options.get("weight", ""))
+    weighted = bool(name or job.options.get("weighted"))
     planned = job.options.get("device", "cpu") == "cpu" and not directed and not weighted
     return Question(job.command, job.reads[-1], job.method, {"memory": memory, **given} if planned else None,
-                    None if job.command in _EITHER else directed, weighted)
+                    None if job.command in _EITHER else directed, weighted, name)
 
 
 def ask(questions: Sequence[Question]) -> list[str | None]:
@@ -255,7 +257,7 @@ def _try(question: Question) -> None:
     if question.command not in ("exact", "approx") or question.options is None:
         with open_store(question.store, directed=question.directed) as store:
             if question.weighted:
-                check_weighted(store)
+                check_weighted(store, question.weight)
         return
     method = question.method or (EXACT if question.command == "exact" else APPROXIMATIONS)[0]
     masters = question.options.get("masters")

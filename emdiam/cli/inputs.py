@@ -14,15 +14,18 @@ import click
 
 from ..errors import BudgetError, InputError, StoreError, is_url
 from ..progress import Listener
-from ..runs.options import PATHS
+from ..runs.options import KEPT, PATHS
 from .answer_lines import counts_line, dropped_text
 
 if TYPE_CHECKING:
     from ..caller import Origin
+    from ..formats.weights import WeightChoice
     from ..runs.task import Task
     from ..store.store import Store
 
 _OPTION = r"(?<![\w-])--([a-z][a-z-]*[a-z])"
+# In errors of a conversion: a column of weights, and weights without a name.
+_COLUMN, _WEIGHTS = re.compile(r"(?<![\w-])--weights="), re.compile(r"(?<![\w-])--weights(?![\w=-])")
 
 
 def is_input(name: str) -> bool:
@@ -34,14 +37,18 @@ def is_input(name: str) -> bool:
     return not is_store(name)
 
 
-def _check_kept(asked: Mapping[str, Any]) -> None:
-    """Raises InputError for a store without the weights, or the directions, that were asked for."""
+def _check_kept(command: str, asked: Mapping[str, Any]) -> None:
+    """Raises InputError for a store without the weights of the name, and of a command that goes along what a store has
+    without the weights or the directions, that were asked for."""
     from ..store.store import check_weighted, open_store
 
-    if asked["weighted"] or asked["directed"]:
-        with open_store(asked["store"], directed=asked["directed"] or None) as store:
-            if asked["weighted"]:
-                check_weighted(store)
+    named = asked.get("weight") is not None
+    weighted, directed = (command in PATHS and asked[one] for one in KEPT)
+    if named or weighted or directed:
+        choice = _choice(command, asked)
+        with open_store(asked["store"], directed=directed or None) as store:
+            if choice is not None:
+                check_weighted(store, choice.column)
 
 
 Finish = Callable[["Store | str | Path", "Task", Listener], Any]
@@ -61,8 +68,7 @@ def stored(command: str, asked: Mapping[str, Any], listener: Listener, alone: bo
     alone : whether no other process opens it. Raises InputError where the file is refused, as `emdiam convert` does."""
     name = asked["store"]
     if not is_input(name):
-        if command in PATHS:
-            _check_kept(asked)
+        _check_kept(command, asked)
         if command == "info":
             yield name, _no_task
             return
@@ -81,6 +87,8 @@ def stored(command: str, asked: Mapping[str, Any], listener: Listener, alone: bo
     logging.getLogger("emdiam").info(f"{name} is no store: it is converted to a temporary one; to keep one: {keeping}")
     with _refusing(keeping), as_store(name, means, listener, _kept(command, asked)) as (store, origin):
         logging.getLogger("emdiam").info(_what(name, origin))
+        if command != "info" and origin.record is not None and origin.record.unread:  # info shows it itself
+            logging.getLogger("emdiam").warning(f"{name}: {origin.record.unread}")
 
         def finish(place: Store | str | Path, task: Task, progress: Listener) -> Any:
             limited = replace(task, time_limit=seconds_left(deadline))
@@ -106,17 +114,25 @@ def opened(command: str, asked: Mapping[str, Any], listener: Listener, directed:
 def _kept(command: str, asked: Mapping[str, Any]) -> Any:
     """What the temporary store keeps beside edges."""
     from ..caller import Kept
-    from ..formats.weights import weight_choice
 
-    return Kept(bool(asked.get("directed")) or (command == "info" and asked["components"]),
-                weight_choice(bool(asked.get("weighted")), command in PATHS))
+    return Kept(bool(asked.get("directed")) or (command == "info" and asked["components"]), _choice(command, asked))
+
+
+def _choice(command: str, asked: Mapping[str, Any]) -> WeightChoice | None:
+    """The weights that were asked for. Raises InputError for a name that is none."""
+    from ..formats.weights import named_weights
+
+    name = asked.get("weight")
+    return named_weights(name, name is None and bool(asked.get("weighted")), command in PATHS)
 
 
 def _convert_command(asked: Mapping[str, Any]) -> str:
     """The command that makes a store of the file to keep."""
     path = Path(asked["store"])
     target = (path.name.partition(".")[0] if path.is_file() else "") or "graph"
-    flags = [flag for option, flag in (("directed", " --directed"), ("weighted", " --weights")) if asked.get(option)]
+    column = asked.get("weight")
+    weights = " --weights" if column is None else f" --weights={quote(column)}"
+    flags = [flag for option, flag in (("directed", " --directed"), ("weighted", weights)) if asked.get(option)]
     return f"emdiam convert {quote(asked['store'])} {quote(target + '.zarr')}{''.join(flags)}"
 
 
@@ -132,11 +148,14 @@ def _what(name: str, origin: Origin) -> str:
 
 @contextmanager
 def _refusing(keeping: str) -> Iterator[None]:
-    """An error that names options of `emdiam convert`, which the running command has not, says so."""
+    """An error that names options of `emdiam convert`, which the running command has not, says so; what --weights is
+    there is two options here."""
     try:
         yield
     except InputError as error:
         own = {flag for option in click.get_current_context().command.params for flag in option.opts}
+        if "--weight" in own:
+            error.args = (_COLUMN.sub("--weight=", _WEIGHTS.sub("--weighted", str(error))), *error.args[1:])
         named = re.findall(_OPTION, str(error))
         if not isinstance(error, BudgetError | StoreError) and any(f"--{one}" not in own for one in named):
             error.args = (f"{error}, an option of: {keeping}", *error.args[1:])

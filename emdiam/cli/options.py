@@ -159,7 +159,7 @@ def task_given(command: str, given: Mapping[str, Any], checkpoint: CheckpointOpt
     one. more : options that have other values. Raises InputError."""
     from ..runs.task import task_of
 
-    asked = {**passed(given, "store"), **more}
+    asked = {**passed(given, "store", "weight"), **more}
     if checkpoint is not None and not asked.get("weighted") and not asked.get("directed"):
         asked["checkpoint"] = checkpoint
     return task_of(command, asked)

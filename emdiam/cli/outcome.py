@@ -43,7 +43,7 @@ from .process import stop_asked
 
 OUR_FAULT, USER_FAULT = 1, 2
 HELP = {"help_option_names": ["-h", "--help"]}
-_BY_USER = "stopped by the user"
+_BY_USER, _WEIGHTED = "stopped by the user", "--weighted"
 # Key of a context's meta: whether the help is to have all options.
 WHOLE = "emdiam.whole"
 # Failures of files and disks that the user can fix, wherever they surface.
@@ -76,6 +76,21 @@ class EmdiamCommand(click.Command):
         return [*super().get_params(ctx), click.Option(
             ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_show_all,
             help="Show all options, in groups, and exit.")]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line: weights that are named are asked for, and a name where --weighted has none brings the
+        option that has."""
+        typed = [arg for arg in args if arg.partition("=")[0] == _WEIGHTED]
+        try:
+            left = super().parse_args(ctx, args)
+        except click.UsageError as error:
+            surplus = type(error) is click.UsageError or getattr(error, "option_name", "") == _WEIGHTED
+            if not (typed and surplus and any(one.name == "weight" for one in self.params)):
+                raise
+            raise click.UsageError(f"{error.message.rstrip('.')}; weights are named by --weight COLUMN", ctx) from None
+        if ctx.params.get("weight") is not None and "weighted" in ctx.params:
+            ctx.params["weighted"] = True
+        return left
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what the command does: its first paragraph; with WHOLE in the context's meta, all of them."""

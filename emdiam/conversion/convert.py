@@ -441,9 +441,8 @@ class Conversion(StoreWriting[ConvertReport]):
         if _is_directed(info, counts) and not self._options.directed:
             yield (f"{format_count(counts.one_way, 'edge')} came in one direction only; directions are dropped: every"
                    " edge is undirected")
-        if info.dropped:
-            values = ", ".join(f"{name} ({count:,})" for name, count in info.dropped.items())
-            yield f"dropped, since distances are {'sums of weights' if info.weights else 'numbers of edges'}: {values}"
+        if record.unread:
+            yield record.unread
         if record.weights is not None and record.weights.edges_with_several:
             yield (f"{format_count(record.weights.edges_with_several, 'edge')} came with several weights; the least of"
                    " each was kept")

@@ -49,7 +49,7 @@ def named_weights(weight: str | None, weighted: bool | str, negative: bool = Fal
     names = {name for name in (weight, weighted) if isinstance(name, str)}
     if len(names) > 1 or "" in names or not (weight is None or names) or not isinstance(weighted, bool | str):
         given = ", ".join(repr(one) for one in (weight, weighted) if one not in (None, False))
-        raise InputError("weights have one name", text=given, remedy="give weight=, the name of a column or attribute")
+        raise InputError("weights have one name", text=given, remedy="give --weight, the name of a column or attribute")
     return weight_choice(next(iter(names), bool(weighted)), negative)
 
 

@@ -209,7 +209,8 @@ _ROWS = (
            annotation="bool | str"),
     Option("weighted", FLAG, "Distances are sums of weights, as the store has them.", of="ecc",
            annotation="bool | str"),
-    Option("weight"),
+    Option("weight", help="Distances are sums of the weights of this name: of a file that is no store a column, by its"
+           " name or its number from 1; of a store those that it has.", metavar="COLUMN"),
     Option("seed", NATURAL, "pivots, graph-diameter, fdiam, ifub: seed of random choices. [default: 0]", "N",
            arcs=("exact", "ecc"), both=("exact", "ecc")),
     Option("seed", NATURAL, "Seed of all random choices. [default: 0]", "N", of="approx", weights=("approx",)),
@@ -407,18 +408,18 @@ _PRINTING = "as_json verbose quiet log_interval events"
 _SIZES = "memory arena threads"
 # The options of each command, in the order of its help.
 COMMANDS = {name: tuple(options.split()) for name, options in {
-    "exact": f"method {_SIZES} {_GPU} {_WORKERS} path certificate directed bounds_only gap weighted components {_ENDS}"
-             f" seed batches {_STORED} winnow eliminate chains start order first batch k direction evict_page_cache"
-             f" {_PRINTING}",
-    "approx": f"method masters seed euler levels shrink iterations root weighted known_diameter {_SIZES} {_GPU}"
+    "exact": f"method {_SIZES} {_GPU} {_WORKERS} path certificate directed bounds_only gap weighted weight components"
+             f" {_ENDS} seed batches {_STORED} winnow eliminate chains start order first batch k direction"
+             f" evict_page_cache {_PRINTING}",
+    "approx": f"method masters seed euler levels shrink iterations root weighted weight known_diameter {_SIZES} {_GPU}"
               f" {_WORKERS} {_STORED} {_ENDS} evict_page_cache as_json as_csv verbose quiet log_interval events",
-    "ecc": f"out certificate directed weighted radius center {_SIZES} {_GPU} {_WORKERS} {_ENDS} {_STORED}"
+    "ecc": f"out certificate directed weighted weight radius center {_SIZES} {_GPU} {_WORKERS} {_ENDS} {_STORED}"
            f" evict_page_cache {_PRINTING}",
-    "distances": f"sample exact hyperball directed weighted quantile seed out sources targets time_limit"
-                 f" {_SIZES} vertex_state scratch"
+    "distances": f"sample exact hyperball directed weighted weight quantile seed out sources targets"
+                 f" time_limit {_SIZES} vertex_state scratch"
                  f" evict_page_cache {_GPU} {_WORKERS} {_PRINTING}",
-    "sssp": f"source target method delta out weighted directed device {_SIZES} evict_page_cache {_PRINTING}",
-    "apsp": f"out method force weighted directed device time_limit memory threads {_PRINTING}",
+    "sssp": f"source target method delta out weighted weight directed device {_SIZES} evict_page_cache {_PRINTING}",
+    "apsp": f"out method force weighted weight directed device time_limit memory threads {_PRINTING}",
     "plan": "memory arena vertex_state method batch masters euler probe no_probe threads device as_json quiet"
             " log_interval events",
     "info": "as_json check components locality profile plots sample memory threads time_limit scratch quiet"
@@ -427,7 +428,7 @@ COMMANDS = {name: tuple(options.split()) for name, options in {
                f" weights allow_negative {' '.join(CHECKPOINT)} threads {_PRINTING}",
     "reorder": f"order seed memory scratch force codec chunk {' '.join(CHECKPOINT)} threads {_PRINTING}",
     "generate": f"vertices seed weights memory scratch force threads {_PRINTING}",
-    "verify": f"memory threads scratch columns {_PRINTING}",
+    "verify": f"memory threads scratch columns weight {_PRINTING}",
     "tradeoff": f"out methods masters seeds exact known_diameter iterations euler levels weighted {_SIZES} device"
                 " workers scheduler worker_memory worker_threads vertex_state scratch reorder time_limit"
                 " checkpoint_every evict_page_cache retry no_plots as_json quiet log_interval events",
@@ -445,20 +446,20 @@ def _with(command: str, more: str, *without: str) -> tuple[str, tuple[str, ...]]
 
 # What the functions of api.py take by name: the command whose options those are, and their names.
 FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "exact": _with("exact", "sweeps weight columns progress"),
+    "exact": _with("exact", "sweeps columns progress"),
     "diameter": ("exact", tuple(f"method {_SIZES} device bfs mapping {_WORKERS} scratch require_connected directed"
                                 " weight weighted columns progress".split())),
     "convert": _with("convert", "weight progress", "allow_negative"),
-    "approximate": _with("approx", "gap direction weight columns progress"),
-    "eccentricities": _with("ecc", "what direction seed keep weight columns progress", "radius", "center"),
-    "distances": _with("distances", "keep weight columns progress"),
-    "shortest_paths": _with("sssp", "weight columns keep scratch progress", "source"),
-    "all_pairs": _with("apsp", "weight columns scratch progress", "device"),
+    "approximate": _with("approx", "gap direction columns progress"),
+    "eccentricities": _with("ecc", "what direction seed keep columns progress", "radius", "center"),
+    "distances": _with("distances", "keep columns progress"),
+    "shortest_paths": _with("sssp", "columns keep scratch progress", "source"),
+    "all_pairs": _with("apsp", "columns scratch progress", "device"),
     "profile": ("info", ("sample", "seed", "time_limit", "memory", "threads", "scratch", "columns", "progress")),
     "generate": _with("generate", "codec chunk progress"),
     "reorder": _with("reorder", "progress"),
     "plan": _with("plan", "columns", "no_probe"),
-    "verify": _with("verify", "weight weighted progress"),
+    "verify": _with("verify", "weighted progress"),
     "warmup": _with("warmup", "progress"),
 }
 # Further names of commands: those of their functions.

@@ -161,6 +161,13 @@ class StoreRecord:
         return {"rounded_weights": count} if count else {}
 
     @property
+    def unread(self) -> str:
+        """What the input had beside edges and these weights, in a sentence; "" for nothing."""
+        values = [f"{name} ({n:,})" for name, n in (self.values_dropped or {}).items() if n and name != ROUNDED]
+        why = "numbers of edges" if self.weights is None else "sums of weights"
+        return f"dropped, since distances are {why}: {', '.join(values)}" if values else ""
+
+    @property
     def directions(self) -> str | None:
         """How the input listed the edges: "both" directions of each, "one" of each, "mixed", "none" without edges;
         "kept" where they are directed here too; None where that was not counted."""

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from emdiam.api import convert
 from emdiam.batch.prepare import Question, ask
 from emdiam.generators import generate
 from tests.conftest import ROOT, Run
@@ -225,10 +226,14 @@ def test_budgets_are_those_of_the_plan(tmp_path: Path):
 def test_a_file_with_edges_is_a_graph_for_a_job(tmp_path: Path, emdiam: Run) -> None:
     (tmp_path / "ring.csv").write_text("a,b\n" + "".join(f"{v},{(v + 1) % 9}\n" for v in range(9)))
     job = '[[job]]\nname = "{0}"\ncommand = "{0}"\nstore = "ring.csv"\n'
-    (tmp_path / "jobs.toml").write_text(job.format("diameter") + job.format("ecc"))
+    (tmp_path / "trips.csv").write_text("a,b,km,minutes\n1,2,5,7\n2,3,6,9\n")
+    along = '[[job]]\nname = "along"\ncommand = "exact"\nstore = "trips.{0}"\noptions = {{weight = "{1}"}}\n'
+    (tmp_path / "jobs.toml").write_text(job.format("diameter") + job.format("ecc") + along.format("csv", "minutes"))
     done = emdiam("batch", "jobs.toml", "--quiet", "--resume")
     assert done.returncode == 0, done.stderr
-    assert "D = 4" in done.stdout and "D = 4, radius 4" in done.stdout
-    (tmp_path / "jobs.toml").write_text(job.format("tradeoff"))
+    assert "D = 4" in done.stdout and "D = 4, radius 4" in done.stdout and "D = 16" in done.stdout
+    convert(tmp_path / "trips.csv", tmp_path / "trips.zarr", weights="km")
+    (tmp_path / "jobs.toml").write_text(job.format("tradeoff") + along.format("zarr", "minutes"))
     refused = emdiam("batch", "jobs.toml", "--out", "other")
     assert refused.returncode == 2 and "ring.csv" in refused.stderr
+    assert "no weights that are called minutes: they are called km" in refused.stderr

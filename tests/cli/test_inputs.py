@@ -60,8 +60,62 @@ def test_a_file_is_shown_as_it_is_named(command, roads: Path):
     done = command("info", roads)
     assert done.stdout.startswith(f"{roads}: 5 vertices, 4 edges\n") and "made from: csv, " in done.stdout
     assert "probe: none" in command("plan", roads, "--no-probe", "-q").stdout
-    assert command("exact", roads, "--certificate", "c.json", "-q").stderr == ""
+    assert command("exact", roads, "--certificate", "c.json", "-q").returncode == 0
     assert "verified: diameter 4" in command("verify", "c.json", roads, "-q").stdout
+
+
+def test_columns_that_are_not_read_are_named(command, roads: Path):
+    """As convert names them, with --quiet too, which hides progress; info has them in its answer."""
+    note = "dropped, since distances are numbers of edges: column km (5)"
+    assert f"\nnote: {note}\n" in command("convert", roads, "g.zarr", "-q").stdout
+    for line in ("exact", "sssp --source a", "plan --no-probe"):
+        name, *more = line.split()
+        assert command(name, roads, *more, "-q").stderr == f"emdiam: {roads}: {note}\n"
+    assert f"emdiam: {roads}: {note}\n" in command("ecc", roads).stderr
+    assert command("exact", roads, "--weighted", "-q").stderr == command("info", roads, "-q").stderr == ""
+
+
+@pytest.fixture
+def trips(tmp_path: Path) -> Path:
+    """A file whose edges have two weights."""
+    file = tmp_path / "trips.csv"
+    file.write_text("from,to,km,minutes\na,b,1.5,3\nb,c,2,1\nc,d,0.5,2\n")
+    return file
+
+
+@pytest.mark.parametrize("line", ["exact", "ecc", "approx --method sweep", "distances --exact", "sssp --source a",
+                                  "apsp --out m.zarr --force"])
+def test_weights_have_names(command, trips: Path, line: str):
+    """Of a file those of the column, of a store those that it has, which are refused by another name."""
+    name, *more = line.split()
+    assert command("convert", trips, "g.zarr", "--weights=minutes", "-q").returncode == 0
+    of_file = command(name, trips, *more, "--weight", "minutes", "--json", "-q")
+    assert of_file.stderr == f"emdiam: {trips}: dropped, since distances are sums of weights: column km (3)\n"
+    assert told(of_file)["weight"] == "minutes"
+    assert told(of_file) == told(command(name, "g.zarr", *more, "--weight", "minutes", "--json", "-q"))
+    other = command(name, "g.zarr", *more, "--weight", "km", "-q")
+    assert (other.returncode, other.stdout) == (2, "")
+    assert other.stderr.startswith("emdiam: g.zarr: this store has no weights that are called km: they are called minu")
+
+
+def test_names_of_weights_that_are_none(command, trips: Path):
+    import emdiam
+
+    answer = json.loads(command("exact", trips, "--weighted", "--weight", "4", "--json", "-q").stdout)
+    assert answer["diameter"] == emdiam.exact(trips, weight="minutes").diameter == 6
+    keeping = f"emdiam convert {trips} trips.zarr --weights=minutes\n"
+    assert keeping in command("exact", trips, "--weight", "minutes").stderr
+    for option, why in (("--weighted", "not one column of weights beside"), ("--weight=hm", "no column hm beside")):
+        done = command("exact", trips, option, "-q")
+        assert done.returncode == 2 and why in done.stderr and done.stderr.endswith("as in --weight=length\n")
+    for words in (("--weighted", "km"), ("--weighted=km",)):
+        done = command("exact", trips, *words, "-q")
+        assert done.returncode == 2 and "; weights are named by --weight COLUMN" in done.stderr
+    done = command("exact", trips, "--weight", "", "-q")
+    assert done.returncode == 2 and "weights have one name: \"''\"; give --weight, the name of" in done.stderr
+    assert command("exact", trips, "--weight", "km", "--certificate", "c.json", "-q").returncode == 0
+    assert "verified: diameter 4.0\n" in command("verify", "c.json", trips, "--weight", "km", "-q").stdout
+    assert command("verify", "c.json", trips, "--weight", "minutes", "-q").returncode == 2
 
 
 def test_standard_input_is_a_file(roads: Path, tmp_path: Path):
@@ -108,7 +162,7 @@ def test_the_time_of_the_conversion_counts(command, roads: Path, monkeypatch: py
 
     monkeypatch.setattr("emdiam.runs.task.execute", limit_of)
     monkeypatch.setattr(caller, "seconds_left", lambda deadline: 7.5)
-    assert command("exact", roads, "--time-limit", "1h", "-q").stderr == "emdiam: 7.5 s\n"
+    assert command("exact", roads, "--time-limit", "1h", "-q").stderr.endswith("\nemdiam: 7.5 s\n")
 
 
 def test_only_what_a_store_keeps_is_asked_of_it(command, roads: Path):
