@@ -214,11 +214,12 @@ def test_the_readme_fits_one_screen_and_names_both_commands():
     assert max(len(line) for _, block in blocks(FIRST) for line in block.splitlines()) <= 75  # else the site crops them
 
 
-def test_the_site_breaks_no_option_in_a_table():
-    """Code in cells, and nothing else."""
-    mark = script("whole_options").on_page_content
+def test_the_site_breaks_paths_in_a_table_and_no_options():
+    """In code in cells, and nowhere else."""
+    mark = script("table_code").on_page_content
     assert mark("<td>or <code>ecc a-b.zarr --no-x=y -o c</code></td>") == (
         '<td>or <code>ecc a-b.zarr <span class="whole">--no-x</span>=y <span class="whole">-o</span> c</code></td>')
+    assert mark("<td><code>a/b/c_d.py s3://e/</code></td>") == "<td><code>a/<wbr>b/<wbr>c_d.py s3://e/</code></td>"
     assert mark("<td>--x</td><p><code>--x</code></p>") == "<td>--x</td><p><code>--x</code></p>"
 
 
