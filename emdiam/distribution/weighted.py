@@ -86,6 +86,8 @@ class WeightedArcDistances(WeightedDistances, DirectedDistances):
 
     shown: ClassVar[tuple[str, ...]] = (*DirectedDistances.shown, "weight", "weights")
 
+    directed: bool = True  # of two classes with other defaults the first one has the field's
+
 
 def options(task: Task, own: dict[str, Any], limits: Limits) -> DistanceOptions:
     """Those that distances along weights have. Raises InputError."""

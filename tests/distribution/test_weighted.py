@@ -120,6 +120,7 @@ def test_commands_and_python(town: tuple[Path, WeightedRows], tmp_path: Path) ->
     sampled = ("distances", path, "--directed", "--weighted", "--sample", "20", "--seed", "3")
     found = json.loads(command(*sampled, "--json"))
     assert (found["samples"], found["method"], found["weight"]) == (20, "sample", "km") and found["strongly_connected"]
+    assert found["directed"] and found["weighted"]
     assert found["confidence"]["level"] == 0.95 and "jackknife" in found["confidence"]["method"]
     low, high = found["confidence"]["mean"]
     assert low < found["mean"] < high
