@@ -249,11 +249,16 @@ def write_input(name: str, folder: Path, edges: int) -> tuple[Path, int]:
     return path, len(pairs)
 
 
+def words_of(name: str, path: Path) -> list[str]:
+    """What convert is given of the input of this name at a path."""
+    return [one if one.startswith("--") else str(path / one) for one in ARGUMENTS.get(name, ("",))]
+
+
 def measured(name: str, folder: Path, edges: int) -> dict[str, Any]:
     """A cell: the least budget that conversions name, and the peak of one with it."""
     path, count = write_input(name, folder, edges)
     target, memory = folder / "target.zarr", 1 << 20
-    given = [one if one.startswith("--") else str(path / one) for one in ARGUMENTS.get(name, ("",))]
+    given = words_of(name, path)
     size = sum(file.stat().st_size for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file())
     for _ in range(_QUESTIONS):
         ended = call(["convert", *given, str(target), "--force", "--memory", f"{memory >> 20}MiB", "--quiet"])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import redacted
 from ..progress import Listener, silent
 from ..units import available_cores, format_count, format_size
 from . import options
@@ -34,7 +35,7 @@ def command(**given: Any) -> int:
     with listening(given) if works or is_input(given["store"]) else nullcontext(silent) as listener, opened(
             "info", given, listener) as (store, _):
         info = _looked_up(store, given, listener)
-    info["path"] = given["store"]
+    info["path"] = redacted(given["store"])
     answer(info, info_text, given["as_json"])
     return 0
 

@@ -27,7 +27,8 @@ from bench.memory.graphs import SHAPES, SMALL, component_edges
 from bench.memory.least import faults, markdown, subjects
 from bench.memory.process import Ended, call
 from bench.memory.table import ENDED, FAILED, NONE, REFUSED, STOPPED, Table
-from emdiam.cli.main import COMMANDS
+from emdiam.cli.main import COMMANDS, group
+from emdiam.cli.outcome import run
 from emdiam.paths.methods import AUTO
 from emdiam.paths.methods import METHODS as PATHS
 from emdiam.paths.pairs.methods import METHODS as PAIRS
@@ -164,4 +165,6 @@ def test_readers_keep_to_the_least_budget_that_is_named(tmp_path: Path, capsys: 
 @pytest.mark.parametrize("name", readers.WRITERS)
 def test_inputs_of_readers_have_their_edges(name: str, tmp_path: Path) -> None:
     path, count = readers.write_input(name, tmp_path, 300)
-    assert emdiam.exact(path).n_edges == count
+    target = tmp_path / "target.zarr"
+    assert run(group, ["convert", *readers.words_of(name, path), str(target), "--quiet"]) == 0
+    assert emdiam.exact(target).n_edges == count

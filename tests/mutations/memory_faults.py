@@ -8,7 +8,7 @@ _WHOLE = ("tests/traverse/test_bfs_whole.py",)
 
 MEMORY_FAULTS = (
     Fault("what threads have in their buffers when a level in memory ends is lost", "emdiam/traverse/bfs_whole.py",
-          "        hand_over(buffer, count, queues[1 - one], shared)\n    else:", "    else:", _WHOLE),
+          "    hand_over(buffer, count, there, shared)\n", "", _WHOLE),
     Fault("the farthest vertex of a level in memory is any of the first word", "emdiam/traverse/bfs_whole.py",
           "(word << 6) + count_trailing_zeros(bitmap[word])", "word << 6", _WHOLE),
     Fault("bits of an earlier level stay in the next frontier", "emdiam/traverse/bfs_whole.py",
