@@ -50,10 +50,12 @@ def notebook(monkeypatch: pytest.MonkeyPatch) -> Display:
 
 
 def test_lines_where_nobody_looks(capsys: pytest.CaptureFixture[str]):
+    """A graph of networkx comes in rows, so that nothing is sorted, which would be the second step."""
     graph = nx.path_graph(5)
     emdiam.diameter(graph, progress=True)
     lines = capsys.readouterr().err.splitlines()
-    assert [line.partition("Z ")[2].partition(":")[0] for line in lines] == [f"step {k} of 7" for k in range(1, 8)]
+    steps = [f"step {k} of 7" for k in (1, 3, 4, 5, 6, 7)]
+    assert [line.partition("Z ")[2].partition(":")[0] for line in lines] == steps
     for silent in (None, False):
         emdiam.diameter(graph, progress=silent)
         assert capsys.readouterr() == ("", "")

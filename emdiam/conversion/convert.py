@@ -151,7 +151,8 @@ def graph_in_memory(source: EdgeSource, folder: Path, options: ConvertOptions) -
     """The edges of `source` as a store in memory (store/memory.py). folder : for scratch files, where there are any.
     options : without a checkpoint. Raises what write_graph raises."""
     if options.memory_bytes is None:  # a small graph needs no look at what the machine has
-        options = replace(options, memory_bytes=program_rss_bytes() + _SMALL_BYTES)
+        needed = program_rss_bytes() + _SMALL_BYTES + getattr(source, "memory_bytes", 0)
+        options = replace(options, memory_bytes=needed)
     info, plan = _planned(source, options, None)
     target = folder / "graph"  # nothing is made of that name
     with sort_context(plan, target, options, None, Meter(options.progress), bool(info.weights), False) as context:

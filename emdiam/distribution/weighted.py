@@ -54,7 +54,7 @@ from .result import (
 from .sources import MOST_GROUPS
 
 if TYPE_CHECKING:
-    from ..methods.definition import Limits
+    from ..methods.run import Limits
     from ..runs.task import Session, Task
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
