@@ -99,7 +99,7 @@ def test_files_of_another_graph_do_not_prove_it(proof: Path, tmp_path: Path) -> 
 def test_the_command_says_what_it_converted(command: Run, proof: Path, tmp_path: Path) -> None:
     _text(tmp_path / "edges.txt")
     (tmp_path / "scratch").mkdir()
-    done = command("verify", str(proof), "edges.txt", "--scratch", "scratch", "--memory", "1GiB", "-q")
+    done = command("verify", str(proof), "edges.txt", "--scratch", "scratch", "--memory", "4GiB", "-q")
     assert done.returncode == 0, done.stderr
     first, second = done.stdout.splitlines()[:2]
     assert first == f"verified: diameter {DIAMETER}"

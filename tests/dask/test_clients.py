@@ -31,7 +31,7 @@ def test_whatever_leads_to_a_scheduler(store: Path, tmp_path: Path) -> None:
     ways: dict[str, Any] = {"client": here, "cluster": here.cluster, "address": here.scheduler.address,
                             "file": str(tmp_path / "scheduler.json"), "path": tmp_path / "scheduler.json"}
     for name, way in ways.items():
-        found = emdiam.exact(store, scheduler=way, worker_memory="1GiB")
+        found = emdiam.exact(store, scheduler=way, worker_memory="4GiB")
         assert (name, found.diameter, len(found.details["workers"])) == (name, 68, 2)
         assert here.status == "running" and len(here.nthreads()) == 2
 
