@@ -13,6 +13,7 @@ from emdiam.paths.pairs.disk_tiles import disk_layout
 from tests.helpers.bench_setting import quick_setting
 
 
+@pytest.mark.slow
 def test_apsp_section(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apsp, "_TIMES", 10)
     monkeypatch.setattr(apsp, "N_QUICK", 400)

@@ -196,6 +196,7 @@ def test_bfs_section(cache: Cache):
     assert len(header) == len(cells[0]) and cells[0][0] == GRID.name
 
 
+@pytest.mark.slow
 def test_streamed_section(cache: Cache):
     rows = streamed.run(quick_setting(cache, RMAT.name))
     assert [row["task"] for row in rows] == ["bfs", "exact"]
@@ -228,6 +229,7 @@ def test_the_replay_reads_the_same_bytes(cache: Cache):
     assert n_bytes == total > 0 and seconds > 0
 
 
+@pytest.mark.slow
 def test_convert_section(cache: Cache):
     rows = convert.run(quick_setting(cache, GRID.name))
     assert [row["format"] for row in rows] == ["parquet", "edgelist"]
