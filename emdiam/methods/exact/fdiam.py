@@ -51,7 +51,7 @@ from ..metric import HopMetric
 from ..result import Traversals
 from ..run import MethodOptions, StageCounts
 from .cost_model import FDIAM
-from .method import Eccentricity, ExactMethod, path_middle
+from .method import Eccentricity, ExactMethod
 
 # Chains are taken in pieces of max(TIPS_PER_PIECE, n / TIPS_SHARE) tips: at most sixty-four spreads.
 TIPS_PER_PIECE = 4096
@@ -295,8 +295,8 @@ class Fdiam(ExactMethod):
         asked = self.options.start == CENTER
         if not asked and self._outside(first) <= _FEW:
             return
-        halfway = self._evaluated(self.eccentricity(self._middle(second)))
-        middle = self._middle(self._evaluated(self.eccentricity(halfway.farthest, distances=True)))
+        halfway = self._evaluated(self.eccentricity(self.middle_of(second)))
+        middle = self.middle_of(self._evaluated(self.eccentricity(halfway.farthest, distances=True)))
         self.counts_levels = True
         other = self._evaluated(self.eccentricity(middle))
         self.counts_levels = False
@@ -308,10 +308,6 @@ class Fdiam(ExactMethod):
     def _outside(self, run: Eccentricity) -> int:
         """Vertices farther than floor(bound/2) from its source."""
         return run.n_reached - sum(run.level_counts[: self.bound // 2 + 1])
-
-    def _middle(self, run: Eccentricity) -> int:
-        """The vertex halfway between the source of `run` and the vertex farthest from it."""
-        return path_middle(self.engine, run.take_distances(), run.farthest, run.eccentricity)
 
     def _ball(self, centre: int) -> Traversal:
         """What is within floor(bound/2) of `centre`: a partial BFS."""

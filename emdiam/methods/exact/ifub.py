@@ -30,7 +30,7 @@ from ...traverse.columns import Column
 from ...traverse.components import Component
 from ..definition import Method
 from .cost_model import bfs_cost
-from .method import BatchOptions, Eccentricity, ExactMethod, path_middle
+from .method import BatchOptions, Eccentricity, ExactMethod
 
 STARTS = ("max-degree", "random")
 _DRAWN = 64  # vertices with an edge, of which one is taken
@@ -91,8 +91,7 @@ class Ifub(ExactMethod):
 
     def _middle(self, end: int, known: set[int]) -> int:
         """A vertex halfway between `end` and a vertex farthest from it."""
-        run = self._visited(end, known, distances=True)
-        return path_middle(self.engine, run.take_distances(), run.farthest, run.eccentricity)
+        return self.middle_of(self._visited(end, known, distances=True))
 
     def _members(self, distances: Column, component: Component, known: set[int]) -> Iterator[np.ndarray]:
         """Vertices of the fringe that were not traversed, ascending, a batch at a time."""

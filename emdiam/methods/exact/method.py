@@ -215,6 +215,10 @@ class ExactMethod(MethodRun):
             self.upper_here = min(self.upper_here, 2 * int(result.min()))
         return result
 
+    def middle_of(self, run: Eccentricity) -> int:
+        """The vertex halfway between the source of `run` and the vertex farthest from it; takes its distances."""
+        return path_middle(self.engine, run.take_distances(), run.farthest, run.eccentricity)
+
     def record(self, eccentricity: int, source: int, farthest: int) -> None:
         """The eccentricity of `source`, a vertex of the component at hand, is known."""
         self.longer(eccentricity, source, farthest)
@@ -359,8 +363,7 @@ class ExactMethod(MethodRun):
         first.distances = None
         second = self.eccentricity(first.farthest, distances=True)
         if self.upper_here > self.best.length:
-            assert second.distances is not None
-            self.eccentricity(path_middle(self.engine, second.distances, second.farthest, second.eccentricity))
+            self.eccentricity(self.middle_of(second))
         raise Enough("bounds")
 
     def name_target(self) -> None:
