@@ -199,6 +199,13 @@ def look_into(rows: WeightedRows, labels: Callable[[], np.ndarray],
     return lambda rounds: look_for_cycle(rows, labels(), none, rounds, options.tick)
 
 
+def with_woken(waiting: np.ndarray, woken: np.ndarray, waits: np.ndarray) -> np.ndarray:
+    """What waits, id[k], and behind it the woken vertices that did not. waits : bool[n], which do, kept up to date."""
+    fresh = woken[~waits[woken]]
+    waits[fresh] = True
+    return np.concatenate([waiting, fresh])
+
+
 def first_labels(rows: WeightedRows, source: int) -> np.ndarray:
     """0 at the source, unreached elsewhere: distances[n_vertices]."""
     labels = np.full(rows.n_vertices, unreached(rows.distance_dtype), rows.distance_dtype)

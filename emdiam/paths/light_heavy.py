@@ -16,7 +16,7 @@ import numpy as np
 from ..jit import kernel
 from ..traverse.atomics import atomic_count, atomic_lower
 from .delta_stepping import usual_delta
-from .frontier import PART, TAKEN, FrontierRounds, by_vertices, first_labels, wait_for_next
+from .frontier import PART, TAKEN, FrontierRounds, by_vertices, first_labels, wait_for_next, with_woken
 from .paths import Paths, SearchOptions
 from .rows import WeightedRows
 
@@ -74,18 +74,13 @@ def light_heavy(rows: WeightedRows, source: int, options: SearchOptions) -> Path
     waits = np.zeros(rows.n_vertices, np.bool_)
     with closing(KindsOfArcs(rows, labels, options, float(delta))) as rounds:
         waiting = rounds.begin(source)
-
-        def wait(woken: np.ndarray, rest: np.ndarray) -> np.ndarray:
-            fresh = woken[~waits[woken]]
-            waits[fresh] = True
-            return np.concatenate([rest, fresh])
-
         while len(waiting):
             least, taken = np.floor(labels[waiting].min() / delta), list[np.ndarray]()
             while (first := np.floor(labels[waiting] / delta) == least).any():
                 frontier, waiting = waiting[first], waiting[~first]
                 waits[frontier] = False
                 taken.append(frontier)
-                waiting = wait(rounds.relax_kind(frontier, False), waiting)
-            waiting = wait(rounds.relax_kind(np.unique(np.concatenate(taken)), True), waiting)
+                waiting = with_woken(waiting, rounds.relax_kind(frontier, False), waits)
+            settled = np.unique(np.concatenate(taken))
+            waiting = with_woken(waiting, rounds.relax_kind(settled, True), waits)
         return Paths("light-heavy", source, labels, rounds.relaxations, rounds.rounds)

@@ -20,7 +20,7 @@ from contextlib import closing
 import numpy as np
 
 from .delta_stepping import usual_delta
-from .frontier import FrontierRounds, by_merge_path, by_vertices, first_labels
+from .frontier import FrontierRounds, by_merge_path, by_vertices, first_labels, with_woken
 from .paths import Paths, SearchOptions
 from .rows import WeightedRows
 
@@ -47,10 +47,7 @@ def near_far(rows: WeightedRows, source: int, options: SearchOptions) -> Paths:
                 continue
             woken = frontiers.relax(near)
             below = labels[woken] < limit
-            later = woken[~below]
-            near, fresh = woken[below], later[~is_far[later]]
-            is_far[fresh] = True
-            far = np.concatenate([far, fresh])
+            near, far = woken[below], with_woken(far, woken[~below], is_far)
         return Paths("near-far", source, labels, frontiers.relaxations, frontiers.rounds)
 
 
@@ -67,8 +64,5 @@ def sorted_buckets(rows: WeightedRows, source: int, options: SearchOptions) -> P
             first = int(np.searchsorted(buckets[order], buckets[order[0]], side="right"))
             frontier, rest = waiting[order[:first]], waiting[order[first:]]
             waits[frontier] = False
-            woken = frontiers.relax(frontier)
-            fresh = woken[~waits[woken]]
-            waits[fresh] = True
-            waiting = np.concatenate([rest, fresh])
+            waiting = with_woken(rest, frontiers.relax(frontier), waits)
         return Paths("sorted-buckets", source, labels, frontiers.relaxations, frontiers.rounds)
