@@ -34,6 +34,7 @@ from ..errors import InputError
 from ..methods.approx.masters import AUTO, one_item, parse_masters, resolve_masters
 from ..runs.registry import entry_of
 from ..runs.task import Task
+from ..runs.weights import methods_of
 from ..units import parse_count
 
 FOLDER = "cells"
@@ -209,7 +210,6 @@ def _end(process: subprocess.Popen[str]) -> tuple[str, str]:
 
 
 CLUSTERS, EXACT = "clusters", "exact"
-ALONG_WEIGHTS = (CLUSTERS, "sweep")
 FACTOR = 4
 _RANGE = re.compile(r"^([^:]*?)\.\.([^:]*)(?::(.*))?$")
 _REMEDY = "write it like 2^8..2^24:4, from the smallest to the largest and by which factor"
@@ -270,8 +270,9 @@ def make_grid(methods: Sequence[str], masters: Sequence[int | str], seeds: Seque
         raise InputError("a seed is a whole number from 0 on", text=", ".join(map(str, seeds)))
     columns, left_out = _columns(masters, n_vertices) if CLUSTERS in methods else ([], [])
     if weighted:
-        left_out += [f"{method} does not go along weights" for method in methods if method not in ALONG_WEIGHTS]
-        methods = [method for method in methods if method in ALONG_WEIGHTS]
+        along = methods_of("approx")
+        left_out += [f"{method} does not go along weights" for method in methods if method not in along]
+        methods = [method for method in methods if method in along]
     cells = [Cell(EXACT)] if exact else []
     for seed in dict.fromkeys(seeds):
         for method in dict.fromkeys(methods):
