@@ -18,13 +18,13 @@ import numpy as np
 from ..errors import InputError, StoppedEarly
 from ..progress import Meter, TimeOver, silent
 from ..shown import Shown
+from ..store.names import vertices_of
 from ..units import MemoryFigures
 from ..vertex_tables import PIECE, Piece, write_vertices
 
 if TYPE_CHECKING:
     from ..methods.weighted.metric import WeightMetric
     from ..runs.task import Session
-    from ..store.store import Store
 
 _VERTEX_BYTES = 40
 
@@ -135,10 +135,3 @@ def ids_in(named: str | Path | Sequence[Any]) -> list[int | str]:
     if not found:
         raise InputError("there is no id in this file", path=named, remedy="write one on every line")
     return found
-
-
-def vertices_of(store: Store, names: Sequence[int | str]) -> np.ndarray:
-    """The vertices with these ids, int64[k]. Raises InputError for one that there is not."""
-    from ..store.names import vertex_of
-
-    return np.array([vertex_of(store, name) for name in names], np.int64)
