@@ -8,22 +8,24 @@ numbers of components, and what the method holds.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, StoppedEarly
 from ..methods.run import Limits
-from ..progress import Event, Meter, silent, timed
+from ..progress import silent, timed
 from ..store.store import Store
 from ..units import BASE_JITTER
 from .arcs import DIRECTED
 from .task import Session, Task
+from .weights import check_certificate, metric_over
 
 if TYPE_CHECKING:
     from ..methods.directed.method import DirectedMethod, DirectedOptions
     from ..methods.directed.weighted import StrongParts, WeightedArcMetric
+    from ..methods.weighted.metric import WeightMetric
+    from ..methods.weighted.units import Units
     from ..paths.arcs import Arcs
-    from ..paths.paths import SearchOptions
     from ..paths.plan import ArcsPlan
 
 # Bytes a vertex of each method beside searches: columns, bounds, orders, and copies while vertices are sorted.
@@ -88,39 +90,27 @@ def opened(session: Session, vertex_bytes: int, *, weighted: bool = True, along:
     the store has directions; else the metric is a WeightMetric. Raises InputError for weights below 0."""
     from ..methods.directed.weighted import WeightedArcMetric
     from ..methods.weighted.metric import WeightMetric
-    from ..methods.weighted.units import units_of
-    from ..paths.paths import SearchOptions
 
     store, listener, seconds = session.store, session.listener or silent, dict[str, float]()
     both_ways = along and store.directed
     if not weighted:
         store = store.unweighted
-    weights, metric, strong = store.record.weights, None, None
+    weights, strong = store.record.weights, None
     if weights is not None and weights.least < 0:
         raise InputError("there are weights below 0, along which longest shortest paths are found by all pairs alone",
                          path=store.path, remedy="use emdiam apsp, or emdiam sssp from one vertex")
-
-    def beat() -> None:
-        if metric is None:
-            listener(Event("search"))
-        else:
-            metric.beat()
 
     planned(session, store, vertex_bytes + store.id_dtype.itemsize, both_ways)  # so that it is refused at once
     if both_ways:
         with timed(seconds, "components"):
             strong = _strong_parts(session)
-    plan, meter = planned(session, store, vertex_bytes, both_ways), Meter(session.progress or silent)
-    with ExitStack() as stack:
-        meter.begin("load", None, "arcs")
-        with timed(seconds, "load"):
-            reading = SearchOptions(session.task.threads, tick=beat)
-            out, *into = (stack.enter_context(closing(_arcs(rows, plan, reading, meter)))
-                          for rows in (store, store.reverse)[: 1 + both_ways])
-            units = units_of(out, 0 if weights is None else weights.decimals)
-        meter.end()
-        metric = (WeightMetric(out, units, listener, store) if strong is None else
-                  WeightedArcMetric(out, into[0], strong, units, store, listener))
+    plan = planned(session, store, vertex_bytes, both_ways)
+
+    def made(arcs: list[Arcs], units: Units) -> WeightMetric:
+        return (WeightMetric(arcs[0], units, listener, store) if strong is None else
+                WeightedArcMetric(arcs[0], arcs[1], strong, units, store, listener))
+
+    with metric_over(session, [store, store.reverse][: 1 + both_ways], plan.arena_bytes, made) as metric:
         metric.seconds.update(seconds)
         yield metric, plan
 
@@ -135,25 +125,12 @@ def _strong_parts(session: Session) -> StrongParts:
         return StrongParts(numbers, n_strong, engine.weak()[1])
 
 
-def _arcs(rows: Store, plan: ArcsPlan, reading: SearchOptions, meter: Meter) -> Arcs:
-    """The arcs of one direction, in RAM or where they are."""
-    from ..paths.arcs import ArcsInRam, ArcsOnDisk
-    from ..paths.blocks import StoreBlocks, load_rows
-
-    if plan.arena_bytes is not None:
-        return ArcsOnDisk(StoreBlocks(rows), plan.arena_bytes, reading)
-    loaded, read = load_rows(rows, reading.threads, lambda: meter.update(0))
-    return ArcsInRam(loaded, reading, read)
-
-
 def _solved(session: Session, kind: type[DirectedMethod], metric: WeightedArcMetric, plan: ArcsPlan) -> Any:
     """The answer. Raises SumsTooLongError."""
     from ..methods.exact.method import solved
 
     method = kind(metric, session.in_time(session.task.options))
-    if session.task.certificate is not None and session.task.command == "ecc" and metric.units.rounded:
-        raise InputError("sums of these weights have more digits than 64 bits, and a certificate has no intervals",
-                         remedy="leave out --certificate, or round the weights to a few decimals and convert again")
+    check_certificate(session.task, metric)
     metric.run = method
     try:
         result = _complete(session, method, solved(method), plan)

@@ -6,8 +6,8 @@ holds beside.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,9 @@ from .task import Session, Task
 if TYPE_CHECKING:
     from ..methods.weighted.metric import WeightMetric
     from ..methods.weighted.search import WeightedSearch
+    from ..methods.weighted.units import Units
+    from ..paths.arcs import Arcs
+    from ..store.store import Store
 
 
 def methods_of(command: str) -> dict[str, type[WeightedSearch]]:
@@ -67,6 +70,52 @@ def _of_approximation(task: Task, own: dict[str, Any], limits: Limits) -> Method
     if own.get("iterations", 1) < 1:
         raise InputError("iterations are at least 1", text=str(own["iterations"]))
     return WeightedBoundOptions(limits=limits, **own)
+
+
+@contextmanager
+def metric_over(session: Session, stores: Sequence[Store], arena_bytes: int | None,
+                made: Callable[[list[Arcs], Units], Any]) -> Iterator[Any]:
+    """A metric over the arcs of these stores, of the same weights, in RAM, or in an arena of blocks for each. made :
+    made(arcs, units) -> it. Raises InputError for weights below 0, OverflowError where distances may not fit 64
+    bits."""
+    from ..methods.weighted.units import units_of
+    from ..paths.arcs import ArcsInRam, ArcsOnDisk
+    from ..paths.blocks import StoreBlocks, load_rows
+    from ..paths.paths import SearchOptions
+
+    task, listener, seconds, metric = session.task, session.listener or silent, dict[str, float](), None
+
+    def beat() -> None:
+        if metric is None:
+            listener(Event("search"))
+        else:
+            metric.beat()
+
+    meter, options = Meter(session.progress or silent), SearchOptions(task.threads, tick=beat)
+    arcs: list[Arcs] = []
+    with ExitStack() as stack:
+        meter.begin("load", None, "arcs")
+        with timed(seconds, "load"):
+            for store in stores:
+                if arena_bytes is None:
+                    rows, read = load_rows(store, task.threads, lambda: meter.update(0))
+                    arcs.append(ArcsInRam(rows, options, read))
+                else:
+                    arcs.append(ArcsOnDisk(StoreBlocks(store), arena_bytes, options))
+                stack.callback(arcs[-1].close)
+            weights = stores[0].record.weights
+            units = units_of(arcs[0], 0 if weights is None else weights.decimals)
+        meter.end()
+        metric = made(arcs, units)
+        metric.seconds.update(seconds)
+        yield metric
+
+
+def check_certificate(task: Task, metric: WeightMetric) -> None:
+    """Raises InputError where a certificate of all eccentricities is wanted, along weights that are rounded."""
+    if task.certificate is not None and task.command == "ecc" and metric.units.rounded:
+        raise InputError("sums of these weights have more digits than 64 bits, and a certificate has no intervals",
+                         remedy="leave out --certificate, or round the weights to a few decimals and convert again")
 
 
 def solve(session: Session) -> Any:
@@ -124,53 +173,22 @@ class _Attempt:
         self._arena, self._planned = plan.arena_bytes, base + plan.need
         self._room = self.memory - base - plan.need
 
-    @contextmanager
-    def opened(self) -> Iterator[WeightMetric]:
+    def opened(self) -> AbstractContextManager[WeightMetric]:
         """The arcs, in RAM or where they are. Raises InputError for weights below 0, OverflowError where distances may
         not fit 64 bits."""
         from ..methods.weighted.metric import WeightMetric
-        from ..methods.weighted.units import units_of
-        from ..paths.arcs import Arcs, ArcsInRam, ArcsOnDisk
-        from ..paths.blocks import StoreBlocks, load_rows
-        from ..paths.paths import SearchOptions
 
-        store, task, listener = self._session.store, self._session.task, self._session.listener or silent
-        metric: WeightMetric | None = None
-
-        def beat() -> None:
-            if metric is None:
-                listener(Event("search"))
-            else:
-                metric.beat()
-
-        seconds: dict[str, float] = {}
-        meter = Meter(self._session.progress or silent)
-        meter.begin("load", None, "arcs")
-        with timed(seconds, "load"):
-            options = SearchOptions(task.threads, tick=beat)
-            arcs: Arcs
-            if self._arena is None:
-                rows, read = load_rows(store, task.threads, lambda: meter.update(0))
-                arcs = ArcsInRam(rows, options, read)
-            else:
-                arcs = ArcsOnDisk(StoreBlocks(store), self._arena, options)
-            weights = store.record.weights
-            units = units_of(arcs, 0 if weights is None else weights.decimals)
-        meter.end()
-        with closing(arcs):
-            metric = WeightMetric(arcs, units, listener, store)
-            metric.seconds.update(seconds)
-            yield metric
+        session, store = self._session, self._session.store
+        return metric_over(session, [store], self._arena, lambda arcs, units: WeightMetric(
+            arcs[0], units, session.listener or silent, store))
 
     def solved(self, metric: WeightMetric) -> Any:
         """The answer. Raises SumsTooLongError."""
         from ..methods.exact.method import solved
 
-        task, run = self._session.task, self._kind(metric, self._session.task.options)
+        run = self._kind(metric, self._session.task.options)
         self._leave_room(run)
-        if task.certificate is not None and task.command == "ecc" and metric.units.rounded:
-            raise InputError("sums of these weights have more digits than 64 bits, and a certificate has no intervals",
-                             remedy="leave out --certificate, or round the weights to a few decimals and convert again")
+        check_certificate(self._session.task, metric)
         try:
             result = self._complete(run, solved(run))
         except StoppedEarly as stop:
