@@ -21,50 +21,28 @@ def vertices_of(store: Store, names: Sequence[int | str]) -> np.ndarray:
 
     Reads a few chunks of ids for each, and in a store that is ordered otherwise all ranks up to the last of them, once.
     Raises InputError for an id that there is not."""
-    ranks = np.array([_rank_of(store, name) for name in names], np.int64)
-    if store.is_natural or not len(ranks):
-        return ranks
-    wanted, begin = np.unique(ranks), 0
-    found = np.full(len(wanted), -1, np.int64)
-    for piece in store.natural_pieces():
-        at = np.minimum(np.searchsorted(wanted, piece), len(wanted) - 1)
-        there = np.flatnonzero(wanted[at] == piece)
-        found[at[there]] = there + begin
+    asked = np.array([_rank(store, name) for name in names], np.int64)
+    ranks, places = np.unique(asked, return_inverse=True)
+    vertices, begin = ranks if store.is_natural else np.full(len(ranks), -1, np.int64), 0
+    for piece in store.natural_pieces() if (vertices < 0).any() else ():
+        there = np.flatnonzero(np.isin(piece, ranks))
+        vertices[np.searchsorted(ranks, piece[there])] = there + begin
         begin += len(piece)
-        if (found >= 0).all():
+        if (vertices >= 0).all():
             break
-    vertices = found[np.searchsorted(wanted, ranks)]
     if (vertices < 0).any():
-        raise _no_vertex(store, names[int((vertices < 0).argmax())])
-    return vertices
+        raise store.wrong_ranks()
+    return vertices[places]
 
 
-def _rank_of(store: Store, name: int | str) -> int:
+def _rank(store: Store, name: int | str) -> int:
     """The natural rank of the vertex with this id. Raises InputError for an id that there is not."""
-    wanted = _wanted(store, name)
-    rank = _rank(store, wanted)
-    if rank >= store.n_vertices or store.ids_of_ranks(np.array([rank]))[0] != wanted:
-        raise _no_vertex(store, name)
-    return rank
-
-
-def _no_vertex(store: Store, name: int | str) -> InputError:
-    return InputError("there is no such vertex", path=store.path, text=str(name))
-
-
-def _wanted(store: Store, name: int | str) -> int | str:
-    """The id as the store has it."""
-    if store.record.id_kind == "string":
-        return str(name)
     try:
-        return int(name)
+        wanted = str(name) if store.record.id_kind == "string" else int(name)
     except ValueError:
         raise InputError("the vertices of this store have numbers", path=store.path, text=str(name)) from None
-
-
-def _rank(store: Store, wanted: int | str) -> int:
-    """The first rank whose id is not below `wanted`."""
-    if store.record.id_kind in ("identity", "offset"):
-        return max(0, int(wanted) - store.record.first_id)
-    return bisect_left(range(store.n_vertices), wanted,
-                       key=lambda rank: store.ids_of_ranks(np.array([rank]))[0])
+    rank = (max(0, int(wanted) - store.record.first_id) if store.record.id_kind in ("identity", "offset") else
+            bisect_left(range(store.n_vertices), wanted, key=lambda rank: store.ids_of_ranks(np.array([rank]))[0]))
+    if rank >= store.n_vertices or store.ids_of_ranks(np.array([rank]))[0] != wanted:
+        raise InputError("there is no such vertex", path=store.path, text=str(name))
+    return rank
