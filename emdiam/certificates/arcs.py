@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import EmdiamError
-from ..jit import kernel
+from ..jit import inlined, kernel
 from ..methods.weighted.units import SumsTooLongError, stated
 from ..paths.arcs import Arcs, ArcsInRam
 from ..paths.blocks import load_rows, loading_buffers, rows_bytes
@@ -408,19 +408,26 @@ def number_components(offsets, heads, numbers, entry, low, stack, places):
     return count
 
 
+@inlined
+def bound_by_heads(i, ends, heads, lengths, bounds, numbers, least):
+    """The largest, over the components of the heads of row i, of the least length and bound together; 0 without a head.
+    least : of every component, its largest value before and after."""
+    most = np.int64(0)
+    for p in range(ends[i], ends[i + 1]):
+        c = numbers[heads[p]]
+        least[c] = min(least[c], bounds[heads[p]] + lengths[p])
+    for p in range(ends[i], ends[i + 1]):
+        most = max(most, least[numbers[heads[p]]])
+    for p in range(ends[i], ends[i + 1]):
+        least[numbers[heads[p]]] = _UNBOUNDED
+    return most
+
+
 @kernel
 def by_heads(ends, heads, lengths, bounds, numbers, least, found):
-    """found[i] = the largest, over the components of the heads of row i, of the least length and bound together; 0
-    without a head. least : of every component, its largest value before and after."""
+    """found[i] = bound_by_heads of row i."""
     for i in range(len(found)):
-        found[i] = 0
-        for p in range(ends[i], ends[i + 1]):
-            c = numbers[heads[p]]
-            least[c] = min(least[c], bounds[heads[p]] + lengths[p])
-        for p in range(ends[i], ends[i + 1]):
-            found[i] = max(found[i], least[numbers[heads[p]]])
-        for p in range(ends[i], ends[i + 1]):
-            least[numbers[heads[p]]] = _UNBOUNDED
+        found[i] = bound_by_heads(i, ends, heads, lengths, bounds, numbers, least)
 
 
 @kernel
@@ -429,14 +436,6 @@ def settle_alone(vertices, ends, heads, lengths, lower, upper, numbers, least):
     with a single arc both."""
     for i in range(len(vertices)):
         v = vertices[i]
-        most = np.int64(0)
-        for p in range(ends[i], ends[i + 1]):
-            c = numbers[heads[p]]
-            least[c] = min(least[c], upper[heads[p]] + lengths[p])
-        for p in range(ends[i], ends[i + 1]):
-            most = max(most, least[numbers[heads[p]]])
-        for p in range(ends[i], ends[i + 1]):
-            least[numbers[heads[p]]] = _UNBOUNDED
-        upper[v] = min(upper[v], most)
+        upper[v] = min(upper[v], bound_by_heads(i, ends, heads, lengths, upper, numbers, least))
         if ends[i + 1] - ends[i] == 1:
             lower[v] = max(lower[v], lengths[ends[i]] + lower[heads[ends[i]]])
