@@ -41,7 +41,7 @@ from .sealed import Id, write_sealed
 
 if TYPE_CHECKING:
     from ..methods.directed.eccentricities import BoundedEccentricities, WeightedArcEccentricities
-    from ..methods.directed.pivots import Pivots
+    from ..methods.directed.pivots import DirectedPivots
     from ..methods.directed.result import DirectedResult
     from ..methods.eccentricity.result import EccentricityResult
     from ..methods.result import Proof, Result
@@ -165,7 +165,7 @@ def write_weighted_eccentricities(path: str | Path, result: WeightedEccentriciti
         sources=list(store.user_ids(search.sources()))))
 
 
-def write_along_arcs(path: str | Path, result: DirectedResult, method: Pivots,
+def write_along_arcs(path: str | Path, result: DirectedResult, method: DirectedPivots,
                      store: Store) -> ArcCertificate | WeightedArcCertificate:
     """The same of the largest finite distance along arcs, of lengths of arcs or of weights."""
     assert result.witness is not None and result.n_components is not None and result.n_strong_components is not None

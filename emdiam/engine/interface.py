@@ -206,7 +206,7 @@ class Traversing(Protocol):
         `isolated` (default: as others)."""
 
 
-class Bounding(Protocol):
+class MakingBounds(Protocol):
     """Bounds on all eccentricities."""
 
     def new_bounds(self, largest: int) -> PivotBounds:
@@ -340,7 +340,7 @@ class CandidateBounds(Protocol):
         """Those of the component that this column of distances reaches."""
 
 
-class Engine(Traversing, Bounding, Looking, Clustering, Planting, Protocol):
+class Engine(Traversing, MakingBounds, Looking, Clustering, Planting, Protocol):
     """A graph opened for traversal. store : gives the user's ids of vertices, and nothing else to algorithms."""
 
     store: Store

@@ -39,19 +39,19 @@ def options(task: Task, own: dict[str, Any], limits: Limits) -> DirectedOptions:
 def solve(session: Session) -> DirectedResult:
     """The result. Raises InputError (BudgetError), and StoppedEarly with `result` on Ctrl-C and at the end of the
     time."""
-    from ..methods.directed.apsp import Apsp, Eccentricities, EccentricitiesIn
-    from ..methods.directed.graph_diameter import GraphDiameter
+    from ..methods.directed.apsp import DirectedApsp, Eccentricities, EccentricitiesIn
+    from ..methods.directed.graph_diameter import DirectedGraphDiameter
     from ..methods.directed.method import phases
     from ..methods.directed.metric import ArcMetric
-    from ..methods.directed.pivots import KEPT, Pivots
+    from ..methods.directed.pivots import KEPT, DirectedPivots
     from ..methods.exact.method import solved
 
     task, options = session.task, session.task.options
     if task.command == "ecc":
         kind: type[DirectedMethod] = EccentricitiesIn if options.direction == "in" else Eccentricities
     else:
-        kind = {one.name: one for one in (Pivots, GraphDiameter, Apsp)}[task.method]
-    columns, arrays = (2, 2) if task.command == "ecc" else (2 + 2 * KEPT if kind is Pivots else 2, 8)
+        kind = {one.name: one for one in (DirectedPivots, DirectedGraphDiameter, DirectedApsp)}[task.method]
+    columns, arrays = (2, 2) if task.command == "ecc" else (2 + 2 * KEPT if kind is DirectedPivots else 2, 8)
     with opened(session, phases(session.store, columns, arrays), kind.name in _IN_BATCHES) as engine:
         method = kind(ArcMetric(engine), session.in_time(options))
         try:

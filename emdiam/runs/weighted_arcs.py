@@ -41,14 +41,14 @@ def options(task: Task, own: dict[str, Any], limits: Limits) -> DirectedOptions:
 
 def method_of(task: Task) -> type[DirectedMethod]:
     """What a command runs."""
-    from ..methods.directed.apsp import Apsp
+    from ..methods.directed.apsp import DirectedApsp
     from ..methods.directed.eccentricities import BoundedEccentricities
-    from ..methods.directed.graph_diameter import GraphDiameter
-    from ..methods.directed.pivots import Pivots
+    from ..methods.directed.graph_diameter import DirectedGraphDiameter
+    from ..methods.directed.pivots import DirectedPivots
 
     if task.command == "ecc":
         return BoundedEccentricities
-    return dict(zip(DIRECTED, (Pivots, GraphDiameter, Apsp), strict=True))[task.method]
+    return dict(zip(DIRECTED, (DirectedPivots, DirectedGraphDiameter, DirectedApsp), strict=True))[task.method]
 
 
 def solve(session: Session) -> Any:

@@ -50,7 +50,7 @@ class DirectionOptions(DirectedOptions):
             raise InputError("eccentricities are those of distances out or in", text=self.direction)
 
 
-class Apsp(DirectedMethod):
+class DirectedApsp(DirectedMethod):
     """One run of it. back : against arcs."""
 
     name = "apsp"
@@ -77,7 +77,7 @@ class Apsp(DirectedMethod):
         """Those of vertices from `first` on are known."""
 
 
-class Eccentricities(Apsp):
+class Eccentricities(DirectedApsp):
     """One run for all eccentricities. values : of all vertices, int32[n], -1 where it is not known."""
 
     name = "eccentricities"

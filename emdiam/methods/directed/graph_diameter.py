@@ -26,7 +26,7 @@ from .method import DirectedMethod, chunks
 _MOST_ARCS = 1 << 18
 
 
-class GraphDiameter(DirectedMethod):
+class DirectedGraphDiameter(DirectedMethod):
     """One run of graph-diameter."""
 
     name = "graph-diameter"

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from ...jit import kernel
-from .graph_diameter import GraphDiameter
+from .graph_diameter import DirectedGraphDiameter
 
 KEPT = 4
 # Rounds go on while each leaves at most this share of the pairs of an open source and an open sink.
@@ -36,7 +36,7 @@ _WORTH = 0.8
 _MOST_TABLE = 1 << 22
 
 
-class Pivots(GraphDiameter):
+class DirectedPivots(DirectedGraphDiameter):
     """One run of pivots. bounds : of ecc_out and ecc_in, [2, n]; lower : the same. kept : pivots, each with its
     distances from it and to it."""
 

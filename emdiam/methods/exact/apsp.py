@@ -15,10 +15,10 @@ from ...traverse.columns import Column
 from ...traverse.components import Component
 from ..definition import Method
 from .cost_model import apsp_cost
-from .method import BatchOptions, Eccentricity, ExactMethod
+from .method import BatchedOptions, Eccentricity, ExactMethod
 
 
-class ApspOptions(BatchOptions):
+class ApspOptions(BatchedOptions):
     """batch : sources of one multi-source BFS (1: plain BFS)."""
 
 

@@ -35,7 +35,7 @@ COARSEST = 12
 _ONE_BOX = 63  # a q of which all distances are in one
 
 
-class Distances(Protocol):
+class DistanceColumn(Protocol):
     """A column in RAM or on disk."""
 
     @property
@@ -45,7 +45,7 @@ class Distances(Protocol):
 
 
 def boxed_candidates(
-    upper: Column, columns: Sequence[Distances], limit: int, budget_bytes: int, room: int, tick: Tick = no_tick
+    upper: Column, columns: Sequence[DistanceColumn], limit: int, budget_bytes: int, room: int, tick: Tick = no_tick
 ) -> np.ndarray | None:
     """Unsettled vertices that may be an end of a pair longer than `limit`, int64[k], ascending; None if neither strips
     nor the smallest q within the budget leave at most `room` of them.
@@ -68,7 +68,7 @@ def boxed_candidates(
     return None
 
 
-def _to_an_end(upper: Column, columns: Sequence[Distances]) -> int:
+def _to_an_end(upper: Column, columns: Sequence[DistanceColumn]) -> int:
     """The column with the largest distance among those of the first vertices."""
     columns_here = [column for column in columns if isinstance(column, Column)]
     if len(columns_here) == len(columns):
@@ -78,7 +78,7 @@ def _to_an_end(upper: Column, columns: Sequence[Distances]) -> int:
 
 
 def _parts(
-    upper: Column, columns: Sequence[Distances], tick: Tick = no_tick
+    upper: Column, columns: Sequence[DistanceColumn], tick: Tick = no_tick
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """(first vertex, upper bounds, distances [k, m]) of pieces of the vertices."""
     for start in range(0, len(upper), upper.piece):
@@ -99,7 +99,7 @@ class _Table:
     """A hash table of boxes of columns in pieces, a BoxTable: keys unsigned[slots, k], maxima unsigned[slots, k],
     counts int64[slots]. q : int64[k], a vertex is in the box of its distances divided by 2^q[i]."""
 
-    def __init__(self, upper: Column, columns: Sequence[Distances], limit: int, q: np.ndarray, slots: int,
+    def __init__(self, upper: Column, columns: Sequence[DistanceColumn], limit: int, q: np.ndarray, slots: int,
                  tick: Tick) -> None:
         self._upper, self._columns, self._limit, self._q, self._tick = upper, columns, limit, q, tick
         k, dtype = len(columns), columns[0].dtype

@@ -30,14 +30,14 @@ from ...traverse.columns import Column
 from ...traverse.components import Component
 from ..definition import Method
 from .cost_model import bfs_cost
-from .method import BatchOptions, Eccentricity, ExactMethod
+from .method import BatchedOptions, Eccentricity, ExactMethod
 
 STARTS = ("max-degree", "random")
 _DRAWN = 64  # vertices with an edge, of which one is taken
 
 
 @dataclass(frozen=True)
-class IfubOptions(BatchOptions):
+class IfubOptions(BatchedOptions):
     """batch : fringe vertices of one multi-source BFS (1: plain BFS, as published). start : r1, "max-degree" or
     "random". seed : of the random vertex."""
 

@@ -23,10 +23,10 @@ from ...stream.plan import Phase
 from ...traverse.components import Component
 from ..definition import Method
 from .cost_model import bfs_cost
-from .method import BatchOptions, Eccentricity, ExactMethod
+from .method import BatchedOptions, Eccentricity, ExactMethod
 
 
-class KorfOptions(BatchOptions):
+class KorfOptions(BatchedOptions):
     """batch : sources of one multi-source BFS (1 as published)."""
 
 

@@ -105,7 +105,7 @@ def check_batch(batch: int) -> None:
 
 
 @dataclass(frozen=True)
-class BatchOptions(MethodOptions):
+class BatchedOptions(MethodOptions):
     """batch : sources of one multi-source BFS (1: plain BFS)."""
 
     batch: int = 1

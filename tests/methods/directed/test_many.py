@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from emdiam.engine.directed import DirectedEngine
-from emdiam.methods.directed.apsp import Apsp, Eccentricities, EccentricitiesIn
-from emdiam.methods.directed.graph_diameter import GraphDiameter
+from emdiam.methods.directed.apsp import DirectedApsp, Eccentricities, EccentricitiesIn
+from emdiam.methods.directed.graph_diameter import DirectedGraphDiameter
 from emdiam.methods.directed.method import DirectedMethod, DirectedOptions, phases
 from emdiam.methods.directed.metric import ArcMetric
-from emdiam.methods.directed.pivots import Pivots
+from emdiam.methods.directed.pivots import DirectedPivots
 from emdiam.methods.exact.method import solved
 from emdiam.paths.rows import WeightedRows
 from emdiam.runs.arcs import opened
@@ -30,7 +30,7 @@ from tests.helpers.tasks import along_arcs, distances_directed
 from tests.helpers.weighted_stores import TINY, write_rows
 
 MEMORY, ARENA = 4 << 30, 8 * TINY * 4
-METHODS, DIRECTIONS = (Pivots, GraphDiameter, Apsp), (Eccentricities, EccentricitiesIn)
+METHODS, DIRECTIONS = (DirectedPivots, DirectedGraphDiameter, DirectedApsp), (Eccentricities, EccentricitiesIn)
 _MOST = 60
 
 
@@ -54,7 +54,7 @@ def many(numbers: range, folder: Path) -> None:
         with open_store(write_rows(folder / "g.zarr", rows, directed=True, chunk_ids=TINY), directed=True) as store:
             with opened(along_arcs(store, options), phases(store, 10, 8), batches=True) as engine:
                 check_methods(engine, matrix, METHODS, DIRECTIONS)
-                bare = solved(GraphDiameter(ArcMetric(engine), DirectedOptions(sweeps=0)))
+                bare = solved(DirectedGraphDiameter(ArcMetric(engine), DirectedOptions(sweeps=0)))
                 check_longest(bare, matrix)
             if rows.n_arcs:
                 arcs = [(a, b) for a, b, _ in arcs_of(rows)]

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from emdiam.engine.directed import DirectedEngine, open_directed_engine, plan_directed
 from emdiam.errors import DisconnectedError, InputError, StoppedEarly
-from emdiam.methods.directed.apsp import Apsp
-from emdiam.methods.directed.graph_diameter import GraphDiameter
+from emdiam.methods.directed.apsp import DirectedApsp
+from emdiam.methods.directed.graph_diameter import DirectedGraphDiameter
 from emdiam.methods.directed.method import DirectedMethod, DirectedOptions, phases
 from emdiam.methods.directed.metric import ArcMetric
-from emdiam.methods.directed.pivots import Pivots
+from emdiam.methods.directed.pivots import DirectedPivots
 from emdiam.methods.directed.result import DirectedResult
 from emdiam.methods.exact.method import solved
 from emdiam.methods.run import Limits
@@ -28,7 +28,7 @@ from tests.helpers.directed_answers import check_longest
 from tests.helpers.directed_twins import Arcs, all_distances, odd_digraphs, random_arcs, write_arcs
 from tests.helpers.graph_diameter_twin import sources_of
 
-METHODS: tuple[type[DirectedMethod], ...] = (GraphDiameter, Pivots, Apsp)
+METHODS: tuple[type[DirectedMethod], ...] = (DirectedGraphDiameter, DirectedPivots, DirectedApsp)
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def check_all(folder: Path, n: int, arcs: Arcs, sweeps: int, arena: int | None =
     with opened(folder, n, arcs, arena) as engine:
         for method in METHODS:
             check_longest(solved(method(ArcMetric(engine), DirectedOptions(sweeps=sweeps))), matrix)
-        result = solved(GraphDiameter(ArcMetric(engine), DirectedOptions(sweeps=0)))
+        result = solved(DirectedGraphDiameter(ArcMetric(engine), DirectedOptions(sweeps=0)))
         if arcs and engine.plan.in_ram:
             assert sources_of(n, arcs, 0) == (result.details["published_count"], result.lower)
 
@@ -101,10 +101,10 @@ def test_limits(tmp_path: Path) -> None:
             assert isinstance(found, DirectedResult) and found.lower <= max(map(max, all_distances(n, arcs)))
             assert found.upper == n - 1 and found.witness is None
         longest = max(map(max, all_distances(n, arcs)))
-        wide = solved(GraphDiameter(ArcMetric(engine), DirectedOptions(sweeps=0, limits=Limits(gap=n))))
+        wide = solved(DirectedGraphDiameter(ArcMetric(engine), DirectedOptions(sweeps=0, limits=Limits(gap=n))))
         assert wide.lower <= longest <= wide.upper and (wide.exact or wide.details["enough"] == "gap")
     with opened(tmp_path, 3, [(0, 1), (1, 2)]) as engine:
         with pytest.raises(DisconnectedError, match="3 strong components"):
-            solved(Pivots(ArcMetric(engine), DirectedOptions(limits=Limits(connected=True))))
+            solved(DirectedPivots(ArcMetric(engine), DirectedOptions(limits=Limits(connected=True))))
     with pytest.raises(InputError):
         DirectedOptions(sweeps=-1)
