@@ -60,7 +60,7 @@ def _one_word(operation: str) -> Any:
     return function
 
 
-_leading_zeros, _reversed = _one_word("ctlz"), _one_word("bitreverse")
+leading_zeros, _reversed = _one_word("ctlz"), _one_word("bitreverse")
 
 
 @inlined
@@ -91,7 +91,7 @@ def _zeros(data, pos, limit):
     """How many bits are 0 from `pos` on; where they all are up to bit `limit`, as many as lead behind that."""
     n = 0
     while pos + n <= limit:
-        zeros = _leading_zeros(_window(data, pos + n) | _ONE)
+        zeros = leading_zeros(_window(data, pos + n) | _ONE)
         if zeros < 57:
             return n + zeros
         n += 56
@@ -101,7 +101,7 @@ def _zeros(data, pos, limit):
 @inlined
 def _gamma(data, pos, limit, little):
     window = _window(data, pos) | _ONE
-    n = _leading_zeros(window)
+    n = leading_zeros(window)
     if n <= 28:
         return (np.int64(1) << n) - 1 + _top(window << np.uint64(n + 1), n, little), pos + 2 * n + 1
     n = _zeros(data, pos, limit)
@@ -149,7 +149,7 @@ def _golomb(data, pos, limit, little, modulus):
     pos += times + 1
     if times > (np.int64(1) << _MOST_BITS) // modulus:
         return -1, pos
-    n = 63 - _leading_zeros(np.uint64(modulus))
+    n = 63 - leading_zeros(np.uint64(modulus))
     short, rest = (np.int64(2) << n) - modulus, _bits(data, pos, n, little)
     if rest >= short:
         rest = (rest << 1) + _bits(data, pos + n, 1, little) - short
