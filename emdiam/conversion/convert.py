@@ -25,7 +25,7 @@ from ..checkpoint.records import State
 from ..decimals import MOST_PLACES
 from ..errors import BudgetError, EmdiamError, InputError
 from ..formats.digits import SHORT, Digits, ReadAgainError
-from ..formats.source import EdgeBatch, EdgeSource, SortedRows, SourceInfo
+from ..formats.source import EdgeBatch, EdgeSource, SortedRows, SourceInfo, what_is_read
 from ..progress import Meter
 from ..sorting.plan import SortPlan, plan_sort
 from ..sorting.scratch import Checkpoint, Scratch, disk_faults_are_said
@@ -379,8 +379,8 @@ class Conversion(StoreWriting[ConvertReport]):
     def _read(self, intake: Intake, batches: Iterator[EdgeBatch]) -> None:
         """Give all batches to `intake`, but for the pairs that it has."""
         meter, safe, info = self._context.meter, self._context.safe, self._info
-        by_bytes = info.n_entries is None
-        meter.begin("read", info.size_bytes if by_bytes else info.n_entries, "B" if by_bytes else "edges")
+        total, unit, done = what_is_read(self._source, info, lambda: intake.tally.pairs)
+        meter.begin("read", total, unit)
         declared = 0
         batches = _without_first(batches, intake.tally.pairs) if intake.tally.pairs else batches
         try:
@@ -390,7 +390,7 @@ class Conversion(StoreWriting[ConvertReport]):
                 if before == len(self._first_pairs) < _FIRST_PAIRS:  # not where it reads on, or again
                     self._first_pairs += _first_pairs(batch, _FIRST_PAIRS - len(self._first_pairs))
                 intake.add(batch)
-                meter.update(self._source.position_bytes() if by_bytes else intake.tally.pairs)
+                meter.update(done())
                 if len(batch.src):  # else it was taken in before
                     safe.reached()
         except InputError:

@@ -10,7 +10,7 @@ Two sides of a bipartite graph that are numbered apart: the same id on both is t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -118,7 +118,8 @@ class SortedRows:
 @runtime_checkable
 class EdgeSource(Protocol):
     """A stream of edges. `info` may read the header; `batches` may be called again to start over
-    unless `rewindable` is False (standard input). One that may have SortedRows has rows() -> these, or None."""
+    unless `rewindable` is False (standard input). One that may have SortedRows has rows() -> these, or None;
+    one that is generated has n_slots, slots_done and their slot_unit, which progress counts where edges cannot be."""
 
     name: str
     rewindable: bool
@@ -137,6 +138,19 @@ class EdgeSource(Protocol):
         """Bytes of input consumed so far (for progress against info().size_bytes)."""
         ...
 
+
+
+def what_is_read(
+    source: EdgeSource, info: SourceInfo, pairs: Callable[[], int]
+) -> tuple[int | None, str, Callable[[], int]]:
+    """What progress of reading is counted in: all of it, None if that is unknown, the unit, and how much is done.
+    pairs : how many have been read."""
+    slots: Any = source
+    if info.n_entries is not None:
+        return info.n_entries, "edges", pairs
+    if getattr(source, "slot_unit", None):
+        return slots.n_slots, slots.slot_unit, lambda: int(slots.slots_done)
+    return info.size_bytes, "B", source.position_bytes
 
 
 @dataclass(frozen=True)

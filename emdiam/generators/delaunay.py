@@ -28,6 +28,8 @@ _ONE, _TWO = np.uint64(1), np.uint64(2)
 class Delaunay(SlotSource):
     """The Delaunay triangulation of random points."""
 
+    slot_unit = "triangles"
+
     def __init__(self, request: Request, facts: GeneratorFacts) -> None:
         super().__init__(request, facts)
         self._key = request.key("places")

@@ -14,7 +14,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -80,6 +80,8 @@ class GeneratedSource(WithoutFile, ABC):
         of it that is still to be taken (the rest is in the process's resident set already).
     """
 
+    slot_unit: ClassVar[str] = "vertices"  # of classes whose edges are not known before
+
     def __init__(self, request: Request, facts: GeneratorFacts) -> None:
         if max(facts.n_vertices, facts.n_slots or 0, facts.n_entries or 0) > MAX_SLOTS:
             raise InputError(f"the graph {request.graph_class} would have more than 2^62 vertices or edges",
@@ -90,6 +92,7 @@ class GeneratedSource(WithoutFile, ABC):
         self.known_diameter, self.memory_bytes = facts.known_diameter, facts.memory_bytes
         self._listing_bytes, self._n_entries = facts.listing_bytes, facts.n_entries
         self._n_slots, self._edges_per_slot = facts.n_slots, facts.edges_per_slot
+        self.slots_done = 0  # of the batches so far, where they begin with the first
         self._weights: UniformWeights | None = None
         self._prepared = False
         self._lock = threading.Lock()
@@ -163,6 +166,7 @@ class SlotSource(GeneratedSource):
             room = min(capacity, (stop_slot - slot) * self._edges_per_slot)
             src, dst = np.empty(room, np.int64), np.empty(room, np.int64)
             slot, count = self._make(slot, stop_slot, src, dst)
+            self.slots_done = slot
             yield src[:count], dst[:count]
 
     @abstractmethod

@@ -265,6 +265,7 @@ class Web(GeneratedSource):
         while True:
             src, dst = np.empty(room, np.int64), np.empty(room, np.int64)
             count = list_rows(self._web, self._keys, self.chances, state, near, stop_slot, src, dst)
+            self.slots_done = int(state[_VERTEX])
             yield src[:count], dst[:count]
             if state[_VERTEX] >= stop_slot:
                 return

@@ -151,3 +151,16 @@ def test_a_generator_beyond_the_budget_is_refused_at_once(tmp_path):
         generate("delaunay", tmp_path / "g.zarr", vertices=1 << 24,
                  options=ConvertOptions(memory_bytes=1 << 30))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("case", SMALL, ids=case_name)
+def test_progress_of_reading_comes_to_its_total(case, tmp_path):
+    """Edges that are not counted before are read by vertices, or by triangles."""
+    name, vertices, parameters = case
+    events = []
+    generate(name, tmp_path / "g", vertices=vertices, parameters=parameters,
+             options=ConvertOptions(progress=events.append))
+    last = [event for event in events if event.phase == "read"][-1]
+    assert last.finished and last.done == last.total > 0
+    known = make_source(name, vertices=vertices, parameters=parameters).info().n_entries is not None
+    assert known == (last.unit == "edges")
