@@ -81,21 +81,23 @@ def blocks_of(store: Store) -> Iterator[tuple[int, Any]]:
             row = stop
 
 
-def one_way(v: int, starts: Any, ids: Any) -> tuple[Any, Any]:
-    """Starts and ids of the same rows with every edge in one of its rows alone, by chance."""
+def crawled(v: int, starts: Any, ids: Any, both: float) -> tuple[Any, Any]:
+    """Starts and ids of the same rows with every edge in one of its rows alone, by chance, or with this chance in
+    both."""
     rows = np.repeat(np.arange(v, v + len(starts) - 1), np.diff(starts))
     mixed = (np.minimum(rows, ids).astype(np.uint64) * _MIX ^ np.maximum(rows, ids).astype(np.uint64)) * _MIX
     mixed = (mixed ^ mixed >> np.uint64(29)) * _MIX
     keeps = (mixed >> np.uint64(63) == 1) == (rows <= ids)
+    keeps |= (mixed >> np.uint64(23) & np.uint64((1 << 40) - 1)) < both * 2.0**40
     return np.concatenate([[0], np.cumsum(keeps)])[starts], ids[keeps]
 
 
-def encoded(store: Store, v: int, starts: Any, halved: bool) -> Block:
+def encoded(store: Store, v: int, starts: Any, both: float) -> Block:
     """The rows from node v on as bits."""
     ids = read_slice(store.indices, int(starts[0]), int(starts[-1])).astype(np.int64)
     starts = starts - starts[0]
-    if halved:
-        starts, ids = one_way(v, starts, ids)
+    if both < 1:
+        starts, ids = crawled(v, starts, ids, both)
     longest = 2 * (2 * store.n_vertices + 2).bit_length()  # bits of a code
     words = np.zeros(((2 * len(ids) + 4 * len(starts)) * longest >> 6) + 2, np.uint64)
     spare = np.empty((4, int(np.diff(starts).max()) + 1), np.int64)
@@ -106,28 +108,28 @@ def encoded(store: Store, v: int, starts: Any, halved: bool) -> Block:
     return Block(len(ids), words[: (n_bits >> 6) + 1].copy(), n_bits, gaps, n_gap_bits)
 
 
-def all_encoded(store: Store, threads: int, halved: bool) -> Iterator[Block]:
+def all_encoded(store: Store, threads: int, both: float) -> Iterator[Block]:
     """The blocks of a store in order, each by one of the threads."""
     waiting: deque[Future[Block]] = deque()
     with ThreadPoolExecutor(threads) as pool:
         for v, starts in blocks_of(store):
-            waiting.append(pool.submit(encoded, store, v, starts, halved))
+            waiting.append(pool.submit(encoded, store, v, starts, both))
             if len(waiting) > threads:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
 
 
-def write_bvgraph(source: Path, target: Path, threads: int, halved: bool = False) -> tuple[int, int]:
-    """Write a store as target, .offsets and, last, .properties; returns its arcs and their bits. halved : see
-    one_way."""
+def write_bvgraph(source: Path, target: Path, threads: int, both: float = 1.0) -> tuple[int, int]:
+    """Write a store as target, .offsets and, last, .properties; returns its arcs and their bits. both : share of
+    the edges that are arcs in both directions."""
     arcs, begun = 0, time.monotonic()
     due = begun + _EVERY_SECONDS
     with (open_store(source, directed=None) as store, open(target, "wb") as graph,
           open(target.with_suffix(".offsets"), "wb") as offsets):
         rows, places = BitFile(graph), BitFile(offsets)
         places.append(np.array([1 << 63], np.uint64), 1)  # the offset of the first row, 0
-        for block in all_encoded(store, threads, halved):
+        for block in all_encoded(store, threads, both):
             rows.append(block.words, block.n_bits)
             places.append(block.gaps, block.n_gap_bits)
             arcs += block.arcs
@@ -151,10 +153,11 @@ def main(words: list[str] | None = None) -> int:
     write.add_argument("store", type=Path)
     write.add_argument("target", type=Path, help="NAME.graph")
     write.add_argument("--threads", type=int, default=available_cores())
-    write.add_argument("--one-way", action="store_true", help="every edge as one arc, in a direction by chance")
+    write.add_argument("--both", type=float, default=1.0, metavar="SHARE",
+                       help="of the edges that are arcs in both directions; others are one, by chance (default: 1)")
     chosen = parser.parse_args(words)
     begun = time.monotonic()
-    arcs, n_bits = write_bvgraph(chosen.store, chosen.target, chosen.threads, chosen.one_way)
+    arcs, n_bits = write_bvgraph(chosen.store, chosen.target, chosen.threads, chosen.both)
     seconds = time.monotonic() - begun
     print(f"{arcs:,} arcs, {n_bits / max(1, arcs):.2f} bits each; {seconds:.1f} s, {arcs / seconds:,.0f} arcs a second")
     return 0
