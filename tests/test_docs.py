@@ -1,8 +1,9 @@
 """The documents: every example runs, every command has its page, every link leads somewhere.
 
 A ```console block holds commands after "$ " and what they print, in which "..." stands for
-anything, and shares a folder with those before it; a ```python block runs as it is, alone in an empty
-folder and in a process of its own, whose files are there for the console blocks after it.
+anything, and shares a folder with the blocks before it; a ```python block runs as it is, alone in an empty
+folder and in a process of its own, whose files are there for the console blocks after it. All run in the quick suite,
+as copies of one process (helpers/copies.py).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -24,6 +26,7 @@ import pytest
 
 from emdiam.cli.main import COMMANDS
 from tests.conftest import ROOT
+from tests.helpers import copies
 from tests.helpers.waiting import PATIENCE
 
 FIRST = ROOT / "README.md"
@@ -56,9 +59,16 @@ def commands(block: str) -> list[tuple[str, str]]:
     return found
 
 
-def run_console(block: str, folder: Path) -> None:
+@pytest.fixture(scope="module")
+def programs() -> Iterator[Path]:
+    """A folder with `emdiam` and `python`, which have the libraries imported."""
+    with copies.programs() as folder:
+        yield folder
+
+
+def run_console(block: str, folder: Path, programs: Path) -> None:
     """Run the commands of a console block in `folder` and compare what they print."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]])
     for command, expected in commands(block):
         done = subprocess.run(["bash", "-c", command], cwd=folder, text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, env={**os.environ, "PATH": path})
@@ -66,27 +76,27 @@ def run_console(block: str, folder: Path) -> None:
         assert done.returncode == 0, f"$ {command}leaves with {done.returncode}"
 
 
-def run_python(block: str, folder: Path) -> None:
+def run_python(block: str, folder: Path, programs: Path) -> None:
     """Run a block of Python in `folder`."""
     folder.mkdir()
-    done = subprocess.run([sys.executable, "-c", block], cwd=folder, text=True, stdin=subprocess.DEVNULL,
+    done = subprocess.run([programs / "python", "-c", block], cwd=folder, text=True, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE)
     assert done.returncode == 0, f"{block}{done.stdout}"
 
 
-def run_examples(document: Path, folder: Path) -> None:
+def run_examples(document: Path, folder: Path, programs: Path) -> None:
     """Run the console blocks of a document in one folder, and each block in Python in one of its own."""
     (folder / "session").mkdir()
     for number, (language, text) in enumerate(blocks(document)):
         if language == "console":
-            run_console(text, folder / "session")
+            run_console(text, folder / "session", programs)
         elif language == "python":
-            run_python(text, folder / f"block-{number}")
+            run_python(text, folder / f"block-{number}", programs)
             shutil.copytree(folder / f"block-{number}", folder / "session", dirs_exist_ok=True)
 
 
 def test_python_examples_define_all_that_they_use(tmp_path: Path):
-    """Also those that are not run in the quick suite: none goes on from the one before it."""
+    """None goes on from the one before it."""
     for document in DOCUMENTS:
         for number, (language, text) in enumerate(blocks(document)):
             if language == "python":
@@ -96,30 +106,14 @@ def test_python_examples_define_all_that_they_use(tmp_path: Path):
     assert done.returncode == 0, done.stdout
 
 
-def test_examples_of_the_first_page_run(tmp_path: Path):
-    run_examples(FIRST, tmp_path)
-
-
 def with_examples() -> list[Path]:
-    """All documents but the first page that have something to run."""
-    return [path for path in DOCUMENTS
-            if path != FIRST and {"console", "python"} & {language for language, _ in blocks(path)}]
+    """All documents that have something to run."""
+    return [path for path in DOCUMENTS if {"console", "python"} & {language for language, _ in blocks(path)}]
 
 
-def test_blocks_of_the_python_interface_run_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Each in names and a folder of its own; in this process, so that the quick suite has them all."""
-    for number, (language, text) in enumerate(blocks(ROOT / "docs" / "python-api.md")):
-        if language == "python":
-            folder = tmp_path / str(number)
-            folder.mkdir()
-            monkeypatch.chdir(folder)
-            exec(compile(text, f"python-api.md, block {number}", "exec"), {"__name__": "__main__"})
-
-
-@pytest.mark.thin(30, sampled=("document",))
 @pytest.mark.parametrize("document", with_examples(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_examples_run(document: Path, tmp_path: Path):
-    run_examples(document, tmp_path)
+def test_examples_run(document: Path, tmp_path: Path, programs: Path):
+    run_examples(document, tmp_path, programs)
 
 
 @pytest.mark.parametrize("document", EVERY_PAGE, ids=lambda path: str(path.relative_to(ROOT)))
@@ -241,9 +235,23 @@ def test_documents_have_no_more_words():
     assert sum(len(document.read_text(encoding="utf-8").split()) for document in DOCUMENTS) <= MOST_WORDS
 
 
-def test_a_wrong_example_would_be_noticed(tmp_path: Path):
-    run_console("$ echo 7; \\\n  echo 8\n7\n...\n", tmp_path)
-    with pytest.raises(AssertionError, match="echo 8"):
-        run_console("$ echo 8\n9\n", tmp_path)
-    with pytest.raises(AssertionError, match="leaves with 3"):
-        run_console("$ exit 3\n", tmp_path)
+def test_a_wrong_example_would_be_noticed(tmp_path: Path, programs: Path):
+    run_console("$ echo 7; \\\n  echo 8\n7\n...\n", tmp_path, programs)
+    for wrong, said in (("$ echo 8\n9\n", "echo 8"), ("$ exit 3\n", "leaves with 3"),
+                        ("$ emdiam exact no.zarr\n...\n", "leaves with 2"),
+                        ("$ python -c 'x'\n...\n", "leaves with 1")):
+        with pytest.raises(AssertionError, match=said):
+            run_console(wrong, tmp_path, programs)
+    with pytest.raises(AssertionError, match="NameError"):
+        run_python("import emdiam\nprint(nx)\n", tmp_path / "block", programs)
+
+
+def test_a_program_of_the_examples_has_folder_environment_and_streams_of_its_caller(tmp_path: Path, programs: Path):
+    run_console("""$ echo 'a b' > file; A=7 python -c "import os; print(os.environ['A'], open('file').read())" | wc -w
+3
+$ echo '1 2' | emdiam convert - g.zarr --quiet > made; emdiam --version | cut -d' ' -f1; ls -d *.zarr
+emdiam
+g.zarr
+$ python -c "import os; os.kill(os.getpid(), 9)"; echo $?
+137
+""", tmp_path, programs)
