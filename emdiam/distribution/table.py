@@ -105,7 +105,7 @@ def _rows(session: Session, metric: WeightMetric, sources: np.ndarray, targets: 
     for number, source in enumerate(sources.tolist()):
         if session.deadline is not None and time.monotonic() >= session.deadline:
             raise TimeOver
-        column = metric.search(np.array([source]))[everyone]
+        column = metric.in_units(*metric.search(np.array([source])))[everyone]
         missing = column == np.iinfo(column.dtype).max
         units = np.where(missing, 0, column)
         lengths = metric.units.lengths(units)

@@ -215,7 +215,7 @@ class _Count:
             found = self._metric.search(source, back=back).distances
             assert found is not None
             return found.raw()
-        return signed(self._metric.search(np.array([source])))
+        return signed(self._metric.in_units(*self._metric.search(np.array([source]))))
 
     def _count(self, source: int, group: int) -> None:
         for back, sums in enumerate(self._sums or [None]):

@@ -35,9 +35,9 @@ class Method:
 
     @property
     def solve(self) -> Callable[..., Any]:
-        """solve(engine, options=None) -> the Result of a run by numbers of edges; see exact.method.solved."""
-        from .exact.method import solved
+        """solve(engine, options=None) -> the Result of a run by numbers of edges; see run.solved."""
         from .metric import HopMetric
+        from .run import solved
 
         return lambda engine, options=None: solved(self.run(HopMetric(engine), options or self.options()))
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from .._version import __version__
-from ..errors import InputError
+from ..errors import InputError, StateLost, StoppedEarly
 from ..progress import TimeOver, timed
 from ..stream.counters import Counters
 from .metric import Metric
@@ -76,7 +77,7 @@ class StageCounts:
 
 
 class MethodRun:
-    """One run of a method along a metric; exact.method.solved gives its result.
+    """One run of a method along a metric; `answering` makes its answer.
 
     A subclass has `name`, `solve`, `upper` and `n_components`; it may have `release`, `name_target`, `kept_labels`,
     `_details`, `_facts`, `_fields`, and a `result_type` of its own.
@@ -86,6 +87,7 @@ class MethodRun:
     result_type: type[Result] = Result
     stage_counts: ClassVar[type[StageCounts]] = StageCounts
     options: Any
+    answer: Any = None
 
     def __init__(self, metric: Metric, options: MethodOptions) -> None:
         limits = options.limits
@@ -184,3 +186,51 @@ class MethodRun:
     def conclude(self, result: Any) -> None:
         """Complete the result at the end."""
         result.conclude()
+
+
+@contextmanager
+def answering(run: MethodRun) -> Iterator[None]:
+    """A run is solved within the context; its answer, a Result, is made at the end, with the witness of the lower
+    bound, which is checked.
+
+    It is exact unless the limits asked for less. Raises InputError for a graph without vertices (its diameter is
+    undefined), StoppedEarly with `result` (the interval so far, without a witness) on Ctrl-C, at the end of the time
+    and where workers are lost, EmdiamError if the witness does not check out.
+    """
+    if run.metric.n_vertices == 0:
+        raise InputError("the graph has no vertices, so its diameter is undefined")
+    seconds = run.metric.seconds
+    run.begin()
+    with _stopping(run):
+        with timed(seconds, "solve"):
+            yield
+        with timed(seconds, "verify"):
+            run.release()
+            run.name_target()
+            witness = run.check()
+    run.answer = run.result()
+    run.answer.witness, run.answer.not_written = witness, run.not_written
+    run.conclude(run.answer)
+
+
+@contextmanager
+def _stopping(run: MethodRun) -> Iterator[None]:
+    """Turns Ctrl-C, the end of the time and the loss of workers into StoppedEarly with the interval so far."""
+    try:
+        yield
+        return
+    except KeyboardInterrupt:
+        why = "stopped by the user"
+    except TimeOver:
+        why = "the time limit is over"
+    except StateLost as lost:
+        why = str(lost)
+    result = run.stopped()
+    raise StoppedEarly(f"{why}; {result.lower:,} <= D <= {result.upper:,} is proved", result)
+
+
+def solved(run: MethodRun) -> Any:
+    """The Result of a run, which is made now; see answering."""
+    with answering(run):
+        run.solve()
+    return run.answer

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError, StoppedEarly
+from ..errors import InputError
 from ..methods.run import Limits
 from ..progress import Listener
 from ..store.store import Store
@@ -36,7 +37,7 @@ def options(task: Task, own: dict[str, Any], limits: Limits) -> DirectedOptions:
     return DirectedOptions(limits=limits, **own)
 
 
-def solve(session: Session) -> DirectedResult:
+def solve(session: Session) -> Any:
     """The result. Raises InputError (BudgetError), and StoppedEarly with `result` on Ctrl-C and at the end of the
     time."""
     from ..methods.directed.apsp import DirectedApsp, Eccentricities, EccentricitiesIn
@@ -44,7 +45,6 @@ def solve(session: Session) -> DirectedResult:
     from ..methods.directed.method import phases
     from ..methods.directed.metric import ArcMetric
     from ..methods.directed.pivots import KEPT, DirectedPivots
-    from ..methods.exact.method import solved
 
     task, options = session.task, session.task.options
     if task.command == "ecc":
@@ -54,14 +54,9 @@ def solve(session: Session) -> DirectedResult:
     columns, arrays = (2, 2) if task.command == "ecc" else (2 + 2 * KEPT if kind is DirectedPivots else 2, 8)
     with opened(session, phases(session.store, columns, arrays), kind.name in _IN_BATCHES) as engine:
         method = kind(ArcMetric(engine), session.in_time(options))
-        try:
-            result = _told(session, engine, method, solved(method))
-            session.certify(result, session.store, method)
-            return result
-        except StoppedEarly as stop:
-            if stop.result is not None:
-                stop.result = _told(session, engine, method, cast("DirectedResult", stop.result))
-            raise
+        with session.answered(method, partial(_told, session, engine, method)):
+            method.solve()
+    return method.answer
 
 
 @contextmanager
@@ -104,7 +99,7 @@ def _told(session: Session, engine: DirectedEngine, method: DirectedMethod, resu
     """The result of a method, also of one that was stopped, with all figures of it; of eccentricities with those of all
     vertices, and their file."""
     session.complete(result, engine)
-    result.seconds = {**result.seconds, "load": engine.load_seconds, "total": session.elapsed}
+    result.seconds["load"] = engine.load_seconds
     if session.task.command != "ecc":
         return result
     from ..methods.eccentricity.output import in_pieces, write_table
@@ -114,5 +109,4 @@ def _told(session: Session, engine: DirectedEngine, method: DirectedMethod, resu
     if options.out is not None and not known.unresolved:
         session.write(known, "out", options.out, lambda: write_table(
             options.out, session.store, in_pieces(all_of.values, all_of.values), all_of.first_of()))
-        known.seconds["total"] += known.seconds["write"]
     return known

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import BudgetError, MoreMemoryError, StoppedEarly, without_frames
 from ..gpu.setting import DEVICE_FAULTS, Selection
 from ..methods.result import Result, Traversals
-from ..methods.run import Limits, MethodOptions
+from ..methods.run import Limits, MethodOptions, answering
 from ..progress import TimeOver, until
 from ..store.store import Store
 from ..units import current_rss_bytes, peak_rss_bytes
@@ -134,7 +134,6 @@ def _solve(
     """The result on the selected device, and on no other; the engine is open no longer than that. known : of the
     graph; None: what its record says."""
     from ..jit import compile_seconds, kernel_seconds
-    from ..methods.exact.method import solved
     from ..methods.metric import HopMetric
     from .opening import open_for
 
@@ -149,16 +148,18 @@ def _solve(
             def spent() -> tuple[float, float, float]:
                 return compile_seconds() - compiled, opening + kernel_seconds() - loaded, opening + placed.seconds
 
-            def attach() -> Any:
+            def answer() -> Any:
                 nonlocal engine
                 here: Any = opened  # none with vertex state on disk leaves a checkpoint
                 engine = opened if checkpoint is None else checkpoint.attach(here, listener)
-                return engine
+                method = kind(HopMetric(engine), options)
+                with answering(method):
+                    method.solve()
+                return method.answer
 
             try:
                 # Where workers are lost, the method begins again.
-                result = (solved(kind(HopMetric(attach()), options)) if run.cluster is None
-                          else engine.repeated(lambda: solved(kind(HopMetric(attach()), options))))
+                result = answer() if run.cluster is None else engine.repeated(answer)
             except StoppedEarly as stop:
                 if isinstance(stop.result, Result):
                     _complete(session, stop.result, run, engine, spent(), selected)

@@ -23,7 +23,7 @@ from ..dask.setting import OnCluster, chosen_cluster
 from ..durable import check_file
 from ..errors import InputError, NotWritten, StoppedEarly, without_frames
 from ..gpu.setting import CPU, DEVICE_FAULTS, Selection
-from ..methods.run import Limits
+from ..methods.run import Limits, MethodRun, answering
 from ..progress import Listener, TimeOver, timed, until
 from ..store.place import check_target
 from ..store.store import Store, check_directed, check_weighted, open_store
@@ -352,6 +352,25 @@ class Session:
         """Options of a method with the seconds that are left, and a lower bound that is known."""
         seconds = None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
         return replace(options, limits=replace(options.limits, seconds=seconds, known=known))
+
+    @contextmanager
+    def answered(self, run: MethodRun, complete: Callable[[Any], Any]) -> Iterator[None]:
+        """A run is solved within the context, as with answering; its answer, and the result of one that is stopped, has
+        all figures by `complete`. Writes the certificate."""
+        def ended(result: Any) -> Any:
+            result = complete(result)
+            result.seconds["total"], result.peak_rss_bytes = self.elapsed, peak_rss_bytes()
+            return result
+
+        try:
+            with answering(run):
+                yield
+        except StoppedEarly as stop:
+            stop.result = ended(stop.result)
+            raise
+        run.answer = ended(run.answer)
+        self.certify(run.answer, self.store, run)
+        run.answer.seconds["total"], run.answer.peak_rss_bytes = self.elapsed, peak_rss_bytes()
 
     def complete(self, result: Any, engine: Any, selected: Selection | None = None) -> None:
         """`result` with what a method cannot know: budget and plan of memory, bytes that were read, of the whole run,

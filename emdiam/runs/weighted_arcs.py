@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError, StoppedEarly
+from ..errors import InputError
 from ..methods.run import Limits
 from ..progress import silent, timed
 from ..store.store import Store
@@ -127,23 +128,15 @@ def _strong_parts(session: Session) -> StrongParts:
 
 def _solved(session: Session, kind: type[DirectedMethod], metric: WeightedArcMetric, plan: ArcsPlan) -> Any:
     """The answer. Raises SumsTooLongError."""
-    from ..methods.exact.method import solved
-
     method = kind(metric, session.in_time(session.task.options))
     check_certificate(session.task, metric)
     metric.run = method
-    try:
-        result = _complete(session, method, solved(method), plan)
-    except StoppedEarly as stop:
-        if stop.result is not None:
-            stop.result = _complete(session, method, stop.result, plan)
-        raise
-    session.certify(result, session.store, method)
-    result.seconds["total"] = session.elapsed
-    return result
+    with session.answered(method, partial(_complete, session, plan, method)):
+        method.solve()
+    return method.answer
 
 
-def _complete(session: Session, method: Any, result: Any, plan: ArcsPlan) -> Any:
+def _complete(session: Session, plan: ArcsPlan, method: Any, result: Any) -> Any:
     """The result of a method, also of one that was stopped, with all figures of it; of eccentricities with those of all
     vertices, and their file."""
     options = session.task.options
@@ -153,7 +146,6 @@ def _complete(session: Session, method: Any, result: Any, plan: ArcsPlan) -> Any
             _write_table(session, method, result)
     session.tell(result, session.memory_bytes, plan.need)
     result.bytes_read = method.metric.used().bytes_read  # loading belongs to it
-    result.seconds["total"] = session.elapsed
     return result
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError, MoreMemoryError, StoppedEarly, no_such
+from ..errors import InputError, MoreMemoryError, no_such
 from ..methods.run import Limits, MethodOptions
 from ..progress import Event, Meter, silent, timed
-from ..units import BASE_JITTER, format_size, peak_rss_bytes
+from ..units import BASE_JITTER, format_size
 from .task import Session, Task
 
 if TYPE_CHECKING:
@@ -184,19 +185,12 @@ class _Attempt:
 
     def solved(self, metric: WeightMetric) -> Any:
         """The answer. Raises SumsTooLongError."""
-        from ..methods.exact.method import solved
-
         run = self._kind(metric, self._session.task.options)
         self._leave_room(run)
         check_certificate(self._session.task, metric)
-        try:
-            result = self._complete(run, solved(run))
-        except StoppedEarly as stop:
-            self._complete(run, stop.result)
-            raise
-        self._session.certify(result, self._session.store, run)
-        result.seconds["total"], result.peak_rss_bytes = self._session.elapsed, peak_rss_bytes()
-        return result
+        with self._session.answered(run, partial(self._complete, run)):
+            run.solve()
+        return run.answer
 
     def _leave_room(self, run: WeightedSearch) -> None:
         """Give the run the room, but for what its components take beyond what was planned. Raises MoreMemoryError where
@@ -217,8 +211,6 @@ class _Attempt:
         """The result with figures of the whole run, and its table, if one is asked for."""
         session, file = self._session, getattr(run.options, "out", None)
         session.tell(result, self.memory, self._planned)
-        result.seconds["total"] = session.elapsed
         if file is not None:
             session.write(result, "out", file, lambda: run.write(file))
-            result.seconds["total"] += result.seconds["write"]
         return result

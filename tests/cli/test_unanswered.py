@@ -153,7 +153,9 @@ def test_what_there_is_is_printed_once(place: Path, capsys: pytest.CaptureFixtur
     assert out.count("\n") == 1 and json.loads(out)["upper"] == 8 and "stopped" not in json.loads(out)
 
 
-@pytest.mark.parametrize("line", ["exact path.zarr", "ecc path.zarr", "exact weighted.zarr --weighted"])
+@pytest.mark.parametrize("line", [
+    "exact path.zarr", "ecc path.zarr", "exact weighted.zarr --weighted", "exact arcs.zarr --directed",
+    "exact ways.zarr --directed --weighted"])
 def test_seconds_have_the_certificate(
     line: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,7 +21,7 @@ PACKAGE = Path(emdiam.__file__).parent
 @pytest.mark.parametrize(("words", "place", "kernel", "most_frames", "most_files"), [
     ("exact", bfs_whole, "bfs_whole", 9, 6),
     ("sssp --source 3", dijkstra, "settle", 8, 5),
-    ("exact --weighted", dijkstra, "settle", 11, 9)], ids=["exact", "sssp", "weighted"])
+    ("exact --weighted", dijkstra, "settle", 8, 6)], ids=["exact", "sssp", "weighted"])
 def test_few_steps_lead_from_the_command_to_the_first_kernel(
     words: str, place: ModuleType, kernel: str, most_frames: int, most_files: int, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

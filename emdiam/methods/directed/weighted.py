@@ -61,12 +61,10 @@ class WeightedArcMetric(WeightMetric, ArcVerbs):
     def _arcs(self, back: bool) -> Arcs:
         return self.into if back else self.arcs
 
-    def search(self, source: int, *, back: bool = False, within: np.ndarray | None = None,  # type: ignore[override]
+    def search(self, source: int, *, back: bool = False, within: np.ndarray | None = None,
                distances: bool = True) -> BfsResult:
         """See ArcVerbs. Raises SumsTooLongError for sums that are not exact."""
-        found, relaxed = self._arcs(back).nearest(np.array([source]))
-        self._relaxed += relaxed
-        column = signed(self.units.counted(found))
+        column = signed(self.in_units(*self._arcs(back).nearest(np.array([source]))))
         reached = column != np.iinfo(column.dtype).max
         largest = int(column.max(initial=0, where=reached))
         result = BfsResult(source, None, largest, int(np.count_nonzero(reached)),

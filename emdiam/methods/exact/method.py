@@ -10,22 +10,19 @@ Bytes: labels, 4 for each vertex of further components with an edge, beside what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...engine.interface import Engine, max_degree_vertex
-from ...errors import DisconnectedError, InputError, StateLost, StoppedEarly
-from ...progress import TimeOver, timed
+from ...errors import DisconnectedError, InputError
 from ...store.store import Store
 from ...stream.counters import Counters
 from ...traverse.columns import PIECE, Column
 from ...traverse.components import Component, Components
 from ..metric import HopMetric
-from ..result import Result
 from ..run import UNKNOWN, Best, MethodOptions, MethodRun
 from ..witness import KeptLabels
 
@@ -425,43 +422,3 @@ class ExactMethod(MethodRun):
 def _pairs(n_vertices: int) -> int:
     """Unordered pairs of so many vertices."""
     return n_vertices * (n_vertices - 1) // 2
-
-
-@contextmanager
-def stopping(interim: Callable[[], Result]) -> Iterator[None]:
-    """Turns Ctrl-C, the end of the time and the loss of workers into StoppedEarly with the interval so far."""
-    try:
-        yield
-        return
-    except KeyboardInterrupt:
-        why = "stopped by the user"
-    except TimeOver:
-        why = "the time limit is over"
-    except StateLost as lost:
-        why = str(lost)
-    result = interim()
-    raise StoppedEarly(f"{why}; {result.lower:,} <= D <= {result.upper:,} is proved", result)
-
-
-def solved(run: MethodRun) -> Any:
-    """The Result of a run, which is made now, with the witness of its lower bound, which is checked.
-
-    It is exact unless the limits asked for less. Raises InputError for a graph without vertices (its diameter is
-    undefined), StoppedEarly with `result` (the interval so far, without a witness) on Ctrl-C and at the end of the
-    time, EmdiamError if the witness does not check out.
-    """
-    if run.metric.n_vertices == 0:
-        raise InputError("the graph has no vertices, so its diameter is undefined")
-    seconds = run.metric.seconds
-    run.begin()
-    with stopping(run.stopped):
-        with timed(seconds, "solve"):
-            run.solve()
-        with timed(seconds, "verify"):
-            run.release()
-            run.name_target()
-            witness = run.check()
-    result = run.result()
-    result.witness, result.not_written = witness, run.not_written
-    run.conclude(result)
-    return result

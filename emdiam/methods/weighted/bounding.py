@@ -8,7 +8,10 @@ Source: Takes and Kosters, "Determining the diameter of small world networks" (2
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import ClassVar
+
+import numpy as np
 
 from .search import WeightedSearch
 
@@ -21,11 +24,12 @@ class WeightedBounding(WeightedSearch):
     # Points of candidates below this are not worth a plan.
     least_room = 16 << 20
 
-    def close(self) -> None:
+    def close(self, first: list[np.ndarray]) -> None:
         """Search from ends and centres until nothing is open."""
-        sources, central = self.starts(), False
-        while (sources >= 0).any():
-            self.search(sources)
+        first.clear()
+        for central in cycle((False, True)):
             sources = self.bounds.next_open(self.best.length, central)
             sources[self.n_open < 1] = -1
-            central = not central
+            if (sources < 0).all():
+                return
+            self.search(sources)

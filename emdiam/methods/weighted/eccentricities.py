@@ -57,15 +57,17 @@ class EccentricitySearch(WeightedSearch):
         if self.what == ALL:
             super().solve()
         elif self.activate(np.arange(len(self.parts.roots)) == self.parts.largest):
-            self.close()
+            self.close(list(self.search(self.starts())))
         self._whole = True
 
-    def close(self) -> None:
+    def close(self, first: list[np.ndarray]) -> None:
         """Search until nothing of the active components is open, or matters."""
-        c = len(self.parts.roots)
+        c, far = len(self.parts.roots), first.pop()
+        first.clear()
         sources, least = np.empty(c, np.int64), np.empty(c, np.int64)
-        farthest = np.full(c, -1, np.int64)
+        chosen, before, again = self.starts(), np.zeros(c, np.int64), np.zeros(c, np.bool_)
         while True:
+            farthest = np.where((chosen >= 0) & ~again & (self.lower[chosen] > before), far, -1)
             least_open(self.lower, self.above, self.parts.component, sources, least)
             sources[~self._active] = -1
             if self._enough(sources, least):
@@ -75,7 +77,6 @@ class EccentricitySearch(WeightedSearch):
             chosen = np.where(again, farthest, sources)
             before = self.lower[chosen]
             _, far = self.search(chosen)
-            farthest = np.where((chosen >= 0) & ~again & (self.lower[chosen] > before), far, -1)
 
     def search(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """As every search; the eccentricities of the sources are known then."""

@@ -77,9 +77,9 @@ class _CondensedMetric(WeightMetric):
         super().__init__(arcs, Units())
         self._labels = labels
 
-    def search(self, sources: np.ndarray) -> np.ndarray:
+    def in_units(self, distances: np.ndarray, relaxed: int) -> np.ndarray:
         """See WeightMetric; as they are found."""
-        return self.arcs.nearest(sources)[0]
+        return distances
 
     def components(self, start: int = 0) -> WeightedComponents:
         """See WeightMetric; by labels that are known."""
@@ -105,7 +105,7 @@ class HeightPivots(WeightedPivots):
     def solve(self) -> None:
         """All components at once."""
         if self.activate(~self._closed):
-            self.close()
+            self.close(list(self.search(self.starts())))
         self._closed |= self._active
 
     def tick(self, phase: str) -> None:

@@ -8,6 +8,7 @@ too small.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -40,12 +41,16 @@ class WeightMetric(Metric):
         self.run: MethodRun | None = None
         self._listener, self._relaxed, self._phase = listener, 0, "search"
 
-    def search(self, sources: np.ndarray) -> np.ndarray:
-        """Distances of every vertex from the nearest of `sources`, int64[k], in units; the largest value without a
-        path. Raises SumsTooLongError for sums that are not exact."""
-        found, relaxed = self.arcs.nearest(sources)
+    @property
+    def search(self) -> Callable[..., Any]:
+        """Distances of every vertex from the nearest of some, and arcs relaxed, for in_units; see Arcs.nearest."""
+        return self.arcs.nearest
+
+    def in_units(self, distances: np.ndarray, relaxed: int) -> np.ndarray:
+        """What a search has found, which is counted; in units, the largest value without a path. Raises
+        SumsTooLongError for sums that are not exact."""
         self._relaxed += relaxed
-        return self.units.counted(found)
+        return self.units.counted(distances)
 
     @cached_property
     def parts(self) -> WeightedComponents:

@@ -27,9 +27,9 @@ class WeightedPivots(WeightedBounding):
     room: int = 1 << 62
     pair_bound = 0
 
-    def close(self) -> None:
+    def close(self, first: list[np.ndarray]) -> None:
         """Sweeps; then certificates and rounds until nothing is open, or no more may be searched."""
-        columns, sources = list[np.ndarray](), self.starts()
+        sources, columns = first.pop(), first
         while len(columns) < SWEEPS:
             sources[self.n_open < 2] = -1
             if (sources < 0).all():
@@ -43,10 +43,10 @@ class WeightedPivots(WeightedBounding):
         still_open = np.flatnonzero((self.bounds.upper > self.best.length) & (self.n_open[self.parts.component] > 1))
         candidates = HeightCandidates(still_open, self.parts.component, self.bounds.heights, self.room)
         if not self._take(candidates, columns):
-            return super().close()
+            return super().close(columns)
         while (ends := self.open_ends(candidates)) is not None and self.may_search():
             if not self._refine(candidates, ends):
-                return super().close()
+                return super().close(columns)
 
     def may_search(self) -> bool:
         """Whether another search may be made."""

@@ -58,8 +58,9 @@ class WeightedSearch(MethodRun):
         self._before = Counters()
 
     # -- what a method is -----------------------------------------------------------------------
-    def close(self) -> None:
-        """Leave no vertex of the active components open but for pairs that are proved."""
+    def close(self, first: list[np.ndarray]) -> None:
+        """Leave no vertex of the active components open but for pairs that are proved. first : what the search from
+        their smallest vertices has found; a method that empties the list frees it."""
         raise AssertionError("a method closes components")
 
     # -- what a method uses ---------------------------------------------------------------------
@@ -67,7 +68,7 @@ class WeightedSearch(MethodRun):
         """Distances from `sources`, int64[components], -1: none, in units; and the vertex farthest from each. They are
         in the bounds then."""
         self.tick("search")
-        distances = self.metric.search(sources[sources >= 0])
+        distances = self.metric.in_units(*self.metric.search(sources[sources >= 0]))
         self.stages.bfs += 1
         far, lengths = self.bounds.fold(distances, sources)
         searched = np.flatnonzero(sources >= 0).astype(np.int32)
@@ -105,7 +106,7 @@ class WeightedSearch(MethodRun):
         """Prove the longest distance."""
         for largest in (True, False):
             if self.activate((np.arange(len(self._closed)) == self.parts.largest) == largest):
-                self.close()
+                self.close(list(self.search(self.starts())))
             self._closed |= self._active
             if largest:
                 self.of_largest = self.best.length

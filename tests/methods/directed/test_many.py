@@ -18,7 +18,7 @@ from emdiam.methods.directed.graph_diameter import DirectedGraphDiameter
 from emdiam.methods.directed.method import DirectedMethod, DirectedOptions, phases
 from emdiam.methods.directed.metric import ArcMetric
 from emdiam.methods.directed.pivots import DirectedPivots
-from emdiam.methods.exact.method import solved
+from emdiam.methods.run import solved
 from emdiam.paths.rows import WeightedRows
 from emdiam.runs.arcs import opened
 from emdiam.store.store import open_store

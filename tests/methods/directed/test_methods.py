@@ -21,8 +21,7 @@ from emdiam.methods.directed.method import DirectedMethod, DirectedOptions, phas
 from emdiam.methods.directed.metric import ArcMetric
 from emdiam.methods.directed.pivots import DirectedPivots
 from emdiam.methods.directed.result import DirectedResult
-from emdiam.methods.exact.method import solved
-from emdiam.methods.run import Limits
+from emdiam.methods.run import Limits, solved
 from emdiam.store.store import open_store
 from tests.helpers.directed_answers import check_longest
 from tests.helpers.directed_twins import Arcs, all_distances, odd_digraphs, random_arcs, write_arcs

@@ -66,6 +66,16 @@ def test_random_graphs(seed: int, dtype: str) -> None:
               for _ in range(generator.randint(0, 3 * n))}, dtype)
 
 
+@pytest.mark.parametrize("method", ["pivots", "bounding"])
+def test_no_component_is_begun_twice(method: str) -> None:
+    """Not even where pivots have no room for columns, and go on by bounds."""
+    for seed in range(12):
+        generator = random.Random(seed)
+        search = solved(in_ram(60, random_edges(generator, 60, "uint8"), "uint8"), method, 0)
+        roots = search.parts.roots[search.parts.sizes > 1]
+        assert len(search.sources()) > 2 and np.bincount(search.sources(), minlength=60)[roots].max() <= 1
+
+
 @settings(deadline=None, max_examples=20)
 @given(seed=st.integers(0, 1 << 30), dtype=st.sampled_from(["uint8", "uint32", "float32"]))
 def test_random_graphs_on_disk(seed: int, dtype: str) -> None:
