@@ -21,7 +21,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from .errors import EmdiamError, InputError
-from .runs.options import FLAG
+from .runs.option import FLAG
 from .runs.options import FUNCTIONS as KEYWORDS
 from .runs.options import keywords_of as keywords_in_table
 

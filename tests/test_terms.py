@@ -27,7 +27,7 @@ from tests.helpers.source import nodes_of
 
 PACKAGE = Path(emdiam.__file__).parent
 # Rooms whose texts Python never gets as an error.
-ELSEWHERE = ("cli", "batch", "tradeoff", "gpu/kernels", "runs/options.py")
+ELSEWHERE = ("cli", "batch", "tradeoff", "gpu/kernels", "runs/options.py", "runs/option.py")
 # Options that only commands have.
 OF_COMMANDS = {"--json", "--events", "--check"}
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")

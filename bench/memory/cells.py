@@ -14,7 +14,7 @@ from emdiam.paths.methods import METHODS as PATHS
 from emdiam.paths.pairs.methods import METHODS as PAIRS
 from emdiam.paths.pairs.methods import TILES
 from emdiam.runs.arcs import DIRECTED
-from emdiam.runs.options import ORDERS
+from emdiam.runs.option import ORDERS
 from emdiam.runs.registry import APPROXIMATIONS, EXACT
 from emdiam.runs.weights import methods_of
 from emdiam.stream.plan import BASE_JITTER

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..errors import InputError, closest
-from ..runs import options as table
-from ..runs.options import COMMANDS, PRINTED, Option, option_of
+from ..runs import option as values
+from ..runs.option import Option
+from ..runs.options import COMMANDS, PRINTED, option_of
 from .output import complain
 
 if TYPE_CHECKING:
@@ -81,18 +82,19 @@ class Written(click.Path):
 
 NEW_STORE = Written("check_name", path_type=str)
 _TYPES: dict[str, click.ParamType] = {
-    **{kind: Parsed(kind, table.PARSERS[kind]) for kind in (table.SIZE, table.COUNT, table.DURATION, table.LENGTH)},
-    table.NATURAL: click.IntRange(min=0), table.POSITIVE: click.IntRange(min=1),
-    table.FILE: Written("check_file", dir_okay=False, path_type=Path), table.STORE: NEW_STORE,
-    table.FOLDER: Written("check_folder", file_okay=False, path_type=Path),
-    table.SCRATCH: Written("check_scratch", file_okay=False, path_type=Path),
+    **{kind: Parsed(kind, values.PARSERS[kind])
+       for kind in (values.SIZE, values.COUNT, values.DURATION, values.LENGTH)},
+    values.NATURAL: click.IntRange(min=0), values.POSITIVE: click.IntRange(min=1),
+    values.FILE: Written("check_file", dir_okay=False, path_type=Path), values.STORE: NEW_STORE,
+    values.FOLDER: Written("check_folder", file_okay=False, path_type=Path),
+    values.SCRATCH: Written("check_scratch", file_okay=False, path_type=Path),
     # The command's body, which knows what it is to be, checks it too.
-    table.EITHER: Written("check_above", path_type=Path)}
-COUNT = _TYPES[table.COUNT]
+    values.EITHER: Written("check_above", path_type=Path)}
+COUNT = _TYPES[values.COUNT]
 # Of flags: what click has to know of each kind.
 _FLAGS: dict[str, dict[str, Any]] = {
-    table.FLAG: {"is_flag": True}, table.ON: {"is_flag": True, "default": None},
-    table.OFF: {"flag_value": False, "default": None}, table.NAMED: {"is_flag": False, "flag_value": ""}}
+    values.FLAG: {"is_flag": True}, values.ON: {"is_flag": True, "default": None},
+    values.OFF: {"flag_value": False, "default": None}, values.NAMED: {"is_flag": False, "flag_value": ""}}
 
 
 def _keep_events(context: click.Context, _parameter: click.Parameter, file: Path | None) -> None:
@@ -105,8 +107,8 @@ def made(option: Option, **more: Any) -> Callable[[F], F]:
     """An option of the table as click has it. more : further settings, or others."""
     low, high = option.limits
     kinds: dict[str, Callable[[], click.ParamType]] = {
-        table.INTEGER: lambda: click.IntRange(low, high),
-        table.REAL: lambda: click.FloatRange(low, high, min_open=True, max_open=high is not None)}
+        values.INTEGER: lambda: click.IntRange(low, high),
+        values.REAL: lambda: click.FloatRange(low, high, min_open=True, max_open=high is not None)}
     settings: dict[str, Any] = {"help": option.help, "metavar": option.metavar,
                                 "required": option.required}
     if option.kind in _FLAGS:

@@ -21,7 +21,7 @@ from ..progress import Event, Listener
 from ..store.store import Store
 from ..stream.plan import Known, MemoryPlan, program_bytes
 from ..units import format_size
-from .options import DISK, QUEUE, RAM, STATES
+from .option import DISK, QUEUE, RAM, STATES
 from .registry import entry_of, method_options
 
 if TYPE_CHECKING:

@@ -44,7 +44,7 @@ from ..traverse.triangles import triangle_bytes
 from ..units import peak_rss_bytes
 from .locality import BfsReads, Locality
 from .opening import needs_of
-from .options import PROBE_SECONDS
+from .option import PROBE_SECONDS
 from .task import Task, execute, make_task, shared_fields, task_of
 
 _PIECE, _LEVEL_BITS = 1 << 17, 16

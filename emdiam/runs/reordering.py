@@ -40,7 +40,7 @@ from ..store.store import Store, open_store
 from ..units import scratch_folder
 from .hops import nothing_yet
 from .locality import ORDER, BfsReads, Comparison, Locality, compare, reordering_text
-from .options import ALWAYS, AUTO, NEVER, REORDER
+from .option import ALWAYS, AUTO, NEVER, REORDER
 from .registry import entry_of
 from .task import Session
 

@@ -27,7 +27,7 @@ from ..progress import Meter, timed
 from ..store.names import vertex_of
 from ..store.store import Store
 from ..vertex_tables import PIECE, Piece, write_vertices
-from .options import DEVICE_SEARCHES
+from .option import DEVICE_SEARCHES
 
 if TYPE_CHECKING:
     from ..methods.run import Limits

@@ -29,7 +29,8 @@ from ..store.place import check_target
 from ..store.store import Store, check_directed, check_weighted, open_store
 from ..units import available_cores, budget_bytes, peak_rss_bytes
 from ..vertex_tables import writing_bytes
-from .options import AUTO, CHECKPOINT, COMMANDS, RAM, SHARED, option_of, parsed
+from .option import AUTO, RAM
+from .options import CHECKPOINT, COMMANDS, SHARED, option_of, parsed
 from .registry import entry_of, method_options
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from emdiam.paths.methods import AUTO
 from emdiam.paths.methods import METHODS as PATHS
 from emdiam.paths.pairs.methods import METHODS as PAIRS
 from emdiam.runs.arcs import DIRECTED
-from emdiam.runs.options import ORDERS
+from emdiam.runs.option import ORDERS
 from emdiam.runs.registry import APPROXIMATIONS, EXACT
 from emdiam.runs.weights import methods_of
 from tests.conftest import ROOT

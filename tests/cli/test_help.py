@@ -22,6 +22,7 @@ from emdiam.cli.main import COMMANDS, COMPLETE, group, main
 from emdiam.cli.outcome import run
 from emdiam.cli.process import allow_many_files
 from emdiam.generators.make import CLASSES
+from emdiam.runs import option
 from emdiam.runs import options as table
 from tests.conftest import ROOT
 from tests.helpers.stores import write_store
@@ -203,11 +204,11 @@ def test_the_choices_written_out_are_those_of_the_library():
     from emdiam.store.layout import CODECS
     from emdiam.traverse.core import DIRECTIONS
 
-    assert table.CODECS == CODECS
-    assert table.DIRECTIONS == DIRECTIONS
-    assert set(table.ALL_PAIRS) == {AUTO, *METHODS}
-    assert set(table.SEARCHES) == {AUTO, *SEARCHES}
-    assert table.REPORTS == tuple(FORMATS)
+    assert option.CODECS == CODECS
+    assert option.DIRECTIONS == DIRECTIONS
+    assert set(option.ALL_PAIRS) == {AUTO, *METHODS}
+    assert set(option.SEARCHES) == {AUTO, *SEARCHES}
+    assert option.REPORTS == tuple(FORMATS)
 
 
 def test_malloc_arenas_are_limited_before_the_library_starts():

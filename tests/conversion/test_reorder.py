@@ -314,9 +314,9 @@ def test_wrong_options(tmp_path: Path, call: Any) -> None:
 
 
 def test_the_command_line_knows_every_order() -> None:
-    from emdiam.runs import options
+    from emdiam.runs import option
 
-    assert set(ORDERS) <= set(options.ORDERS)
+    assert set(ORDERS) <= set(option.ORDERS)
 
 
 def test_the_command(command: Any, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from emdiam.errors import InputError
 from emdiam.generators import generate
 from emdiam.runs import opening
-from emdiam.runs.options import DIRECTIONS
+from emdiam.runs.option import DIRECTIONS
 from emdiam.runs.task import execute, task_of
 from emdiam.traverse import bfs_whole
 from tests.conftest import Run

@@ -18,7 +18,7 @@ from emdiam.conversion.convert import ConvertOptions
 from emdiam.conversion.reorder import check_reordering
 from emdiam.errors import BudgetError
 from emdiam.runs import hops
-from emdiam.runs.options import ORDERS
+from emdiam.runs.option import ORDERS
 from emdiam.runs.task import execute, make_task
 from emdiam.store.store import open_store
 from emdiam.stream.plan import Known, program_bytes

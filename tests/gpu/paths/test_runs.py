@@ -19,7 +19,7 @@ from emdiam.gpu.paths.all_pairs import ALL_PAIRS, PairsSolver, solver_on
 from emdiam.gpu.paths.registry import SEARCHES, searcher_on
 from emdiam.gpu.setting import Selection
 from emdiam.paths.methods import METHODS
-from emdiam.runs.options import DEVICE_SEARCHES
+from emdiam.runs.option import DEVICE_SEARCHES
 from tests.helpers.device_paths import all_distances, dijkstra, rows_of_arcs
 from tests.simt.devices import open_device
 
