@@ -321,10 +321,9 @@ def plan(
     """What runs on the store at a path, or on a graph of another kind that `diameter` takes, would take, without
     running them: one Planned for every method, each with its own default options; or for `method` alone.
 
-    probe : look at the graph for at most N seconds (or a text like "10s"), by four BFS at the arena of the plan;
-    None: predict from its size alone. Options by name: memory, arena, threads, device as for `diameter`; of a single
-    method its own too (batch, masters, euler). Raises InputError (StoreError), and BudgetError with the numbers where
-    memory cannot do for the one method; of all methods, `refused` says so.
+    probe : look at the graph for at most N seconds (or "10s"), by four BFS at the arena of the plan; None: predict from
+    its size alone. Options by name: memory, arena, threads, device as for `diameter`; of a single method its own too.
+    Raises InputError (StoreError), BudgetError with the numbers where memory cannot do for it (`refused` of all).
     """
 
 def profile(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -387,18 +388,18 @@ def plan(store: Any, **more: Any) -> list[Planned]:
     """What runs on the store at a path, or on a graph of another kind that `diameter` takes, would take, without
     running them: one Planned for every method, each with its own default options; or for `method` alone.
 
-    probe : look at the graph for at most N seconds (or a text like "10s"), by four BFS at the arena of the plan;
-    None: predict from its size alone. Options by name: memory, arena, threads, device as for `diameter`; of a single
-    method its own too (batch, masters, euler). Raises InputError (StoreError), and BudgetError with the numbers where
-    memory cannot do for the one method; of all methods, `refused` says so.
+    probe : look at the graph for at most N seconds (or "10s"), by four BFS at the arena of the plan; None: predict from
+    its size alone. Options by name: memory, arena, threads, device as for `diameter`; of a single method its own too.
+    Raises InputError (StoreError), BudgetError with the numbers where memory cannot do for it (`refused` of all).
     """
     method, probe = _chosen("plan", more, "method", "probe")
     device, keep = more.get("device"), Kept(columns=_columns(more))
     on_gpu = isinstance(device, str) and device != CPU  # where nobody looks, since the forecast is that of the CPU
     seconds = None if probe is None or on_gpu else parse_duration(probe)
-    runs = [task_of(entry_of(name).family, more, name) for name in (METHODS if method == ALL else [method])]
-    with as_store(store, Means(runs[0].memory_bytes, runs[0].threads), keep=keep) as (opened, _):
-        return plan_all(opened, runs, seconds) if method == ALL else [plan_one(opened, runs[0], seconds)]
+    runs = (task_of(entry_of(name).family, more, name) for name in (METHODS if method == ALL else [method]))
+    first = next(runs)
+    with as_store(store, Means(first.memory_bytes, first.threads), keep=keep) as (opened, _):
+        return plan_all(opened, chain([first], runs), seconds) if method == ALL else [plan_one(opened, first, seconds)]
 
 
 @explicit

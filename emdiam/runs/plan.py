@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,11 +120,18 @@ def plan_one(store: Store | str | Path, run: Task, probe_seconds: float | None =
         return _planned(opened, run, plans, _look(opened, run, probe_seconds))
 
 
-def plan_all(store: Store | str | Path, runs: Sequence[Task], probe_seconds: float | None = None) -> list[Planned]:
+def plan_all(store: Store | str | Path, tasks: Iterable[Task], probe_seconds: float | None = None) -> list[Planned]:
     """The same for several runs. A budget that cannot do for one of them is told of it, not raised. The probe has the
-    plan of the run that needs the least. Raises InputError (StoreError)."""
-    with store_of(store, runs[0]) as opened:
-        planned = [_plans_or_refusal(opened, run) for run in runs]
+    plan of the run that needs the least. Raises InputError (StoreError).
+
+    tasks : made one by one where they may be: the program of all runs is that of the first, which has none of the
+    modules of the others (40 MiB)."""
+    waiting = iter(tasks)
+    first = next(waiting)
+    with store_of(store, first) as opened:
+        program = _program_with(opened, first)
+        runs = [first, *waiting]
+        planned = [_plans_or_refusal(opened, run, program) for run in runs]
         plans = [(plan[0], run) for plan, run in zip(planned, runs, strict=True) if not isinstance(plan, str)]
         # After the plans, since what it leaves in memory is no base of theirs.
         smallest = min(plans, key=lambda pair: pair[0].minimum_bytes, default=None)
@@ -195,10 +202,19 @@ def exact_instead(store: Store, run: Task, result: Approximation) -> tuple[float
     return (expected, done) if expected < done else None
 
 
-def _plans_or_refusal(store: Store, run: Task) -> tuple[MemoryPlan, VramPlan | None] | str:
+def _program_with(store: Store, run: Task) -> int:
+    """What the program takes in the plan of a run, whose modules are loaded for that."""
+    from ..stream.plan import program_bytes
+    from .opening import needs_of
+
+    needs_of(store, run)
+    return program_bytes()
+
+
+def _plans_or_refusal(store: Store, run: Task, program: int) -> tuple[MemoryPlan, VramPlan | None] | str:
     """The plans, or why memory cannot do."""
     try:
-        return _plans(store, run)
+        return _plans(store, run, program=program)
     except BudgetError as error:
         return str(error)
 

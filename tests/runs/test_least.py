@@ -81,6 +81,14 @@ def test_what_the_plan_names_works(stores: dict[str, Path]) -> None:
     assert checked(run(stores, "comb", least), least)["diameter"] == COMB
 
 
+def test_a_plan_of_all_methods_names_what_a_run_of_the_first_does(stores: dict[str, Path]) -> None:
+    """Modules of the others, among them 40 MiB to compile with, are not counted."""
+    of_all, alone = (named_bytes(call([command, str(stores["path"]), "--memory", "1MiB"]).said)
+                     for command in ("plan", "exact"))
+    assert of_all is not None and alone is not None
+    assert abs(of_all - alone) < 12 << 20
+
+
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_refused_order_names_what_all_its_stages_take(stores: dict[str, Path], tmp_path: Path, order: str) -> None:
     program = program_bytes()
