@@ -30,7 +30,7 @@ from . import (
     streamed,
     tenth,
 )
-from .arguments import count
+from .arguments import add_programs, count, programs_of
 from .cache import Cache
 from .graphs import known
 from .machine import facts
@@ -61,6 +61,7 @@ def parser() -> argparse.ArgumentParser:
                       help="folder for stores and edge files (default: bench/.cache)")
     made.add_argument("--data", type=Path, metavar="DIR", default=_HERE.parents[1] / "shared" / "data",
                       help="folder of the real graphs; those that are not there are left out")
+    add_programs(made)
     made.add_argument("--threads", type=int, default=2)
     made.add_argument("--rounds", type=int, default=3, help="quiet rounds wanted (default: 3)")
     made.add_argument("--attempts", type=int, default=6, help="rounds at most (default: 6)")
@@ -96,9 +97,11 @@ def _add_outputs(made: argparse.ArgumentParser) -> None:
 def setting_of(given: argparse.Namespace) -> Setting:
     """The setting that the command line asks for."""
     effort = QUICK_EFFORT if given.quick else Effort(given.rounds, given.attempts, given.quiet_cores)
-    return Setting(Cache(given.cache, given.data), given.threads, given.quick, tuple(given.graph),
+    cache = Cache(given.cache, given.data)
+    return Setting(cache, given.threads, given.quick, tuple(given.graph),
                    given.peers, given.peer_seconds, given.solve_seconds, given.long_seconds, given.methods,
-                   given.large, effort, given.vertices, tuple(given.approximation))
+                   given.large, effort, given.vertices, tuple(given.approximation),
+                   programs_of(given, cache))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

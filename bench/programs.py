@@ -1,11 +1,10 @@
-"""Programs of other authors that the user has built from a checkout (scripts/build_peers): where they are, the files
-that they read, and what they print."""
+"""Programs of other authors that the user has built: where they are, the files that they read, and what they print."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,6 @@ from .commands import Finished, run_command
 # Arcs above which no text file is written for a program that reads nothing else.
 MOST_LINES = 50_000_000
 ABSENT = {"failure": "not built here", "again": True}
-_FDIAM = {"bfs": r"^iterations: (\d+)", "diameter": r"^final diameter: (\d+)", "solve": r"^runtime: ([\d.]+) s"}
-_AKIBA = {"bfs": r"^#BFS : \d+ -> (\d+)", "diameter": r"^Diameter : (\d+)", "solve": r"^Time : ([\d.]+) sec"}
 _TRIAL = re.compile(r"^Trial Time:\s*([\d.]+)", re.MULTILINE)
 
 
@@ -35,11 +32,18 @@ class Program:
     option: str = ""
 
 
-FDIAM = Program("F-Diam", "fdiam", "github.com/burtscher/F-Diam")
-AKIBA = Program("graph-diameter", "bin/test", "github.com/kawatea/graph-diameter")
-GAPBS_BFS = Program("gapbs", "bfs", "github.com/sbeamer/gapbs", "gapbs-bfs")
-GAPBS_SSSP = Program("gapbs", "sssp", "github.com/sbeamer/gapbs", "gapbs-sssp")
-NAMED = {program.option or program.name: program for program in (FDIAM, AKIBA, GAPBS_BFS, GAPBS_SSSP)}
+@dataclass(frozen=True)
+class DiameterProgram(Program):
+    """One that gives a diameter. suffix, write : of the file that it reads, see _file. patterns : where its last word
+    on `diameter`, `bfs` and `solve` (seconds) is in what it prints. arguments : before the file. serial : one thread
+    computes. of_largest : its answer is that of the component with the most vertices."""
+
+    suffix: str = ""
+    write: Callable[[Path, Path], str | None] = field(default=lambda *_: "", repr=False)
+    patterns: Mapping[str, str] = field(default_factory=dict)
+    arguments: tuple[str, ...] = ()
+    serial: bool = False
+    of_largest: bool = False
 
 
 class Programs:
@@ -57,32 +61,26 @@ class Programs:
         found = None if self._folder is None else self._folder / program.name / program.file
         return found if found is not None and found.is_file() else None
 
-    def fdiam(self, store: Path, threads: int, limit: float) -> dict[str, Any]:
-        """F-Diam of its authors; see _diameter."""
-        return self._diameter(FDIAM, store, ".egr", write_ecl, _FDIAM, threads, limit)
-
-    def akiba(self, store: Path, limit: float) -> dict[str, Any]:
-        """Graph-Diameter of its authors, of which one thread computes; see _diameter."""
-        return self._diameter(AKIBA, store, ".tsv", write_pairs, _AKIBA, 1, limit)
-
-    def _diameter(self, program: Program, store: Path, suffix: str, write: Callable[[Path, Path], str | None],
-                  patterns: dict[str, str], threads: int, limit: float) -> dict[str, Any]:
-        """diameter, solve (seconds that it tells), bfs as it counts, wall seconds and peak_bytes of the command; or
+    def diameter(self, program: DiameterProgram, store: Path, threads: int, limit: float) -> dict[str, Any]:
+        """diameter, solve (seconds that it says), bfs as it counts, wall seconds and peak_bytes of the command; or
         {"failure": why}."""
         path = self.path(program)
         if path is None:
             return dict(ABSENT)
-        made = self._file(store, suffix, write)
+        made = self._file(store, program.suffix, program.write)
         if isinstance(made, str):
             return {"failure": made}
-        done = run_command([path, made], limit, {"OMP_NUM_THREADS": str(threads)})
+        done = run_command([path, *program.arguments, made], limit,
+                           {"OMP_NUM_THREADS": str(1 if program.serial else threads)})
         if done.failure is not None:
             return {"failure": done.failure, "seconds": done.seconds, "peak_bytes": done.peak_bytes}
-        found = {name: re.search(pattern, done.out, re.MULTILINE) for name, pattern in patterns.items()}
-        if None in found.values():
-            return {"failure": f"said nothing of {', '.join(name for name, one in found.items() if one is None)}"}
-        told = {name: float(one[1]) for name, one in found.items() if one is not None}
-        return {"diameter": int(told["diameter"]), "bfs": int(told["bfs"]), "solve": told["solve"], **_costs(done)}
+        said = f"{done.out}\n{done.err}"
+        found = {name: re.findall(pattern, said, re.MULTILINE) for name, pattern in program.patterns.items()}
+        if not all(found.values()):
+            return {"failure": f"said nothing of {', '.join(name for name, some in found.items() if not some)}"}
+        figures = {name: float(some[-1]) for name, some in found.items()}
+        return {"diameter": int(figures["diameter"]), "bfs": int(figures["bfs"]), "solve": figures["solve"],
+                **_costs(done)}
 
     def gapbs_bfs(self, store: Path, sources: list[int], threads: int, limit: float) -> dict[str, Any]:
         """Median seconds of the direction-optimizing BFS of the GAP suite from these vertices."""
@@ -141,8 +139,7 @@ def write_pairs(store: Path, target: Path) -> str | None:
     if len(neighbours) > MOST_LINES:
         return f"left out: a text of {len(neighbours):,} lines"
     tails = np.repeat(np.arange(len(offsets) - 1, dtype=np.uint32), np.diff(offsets))
-    options = pyarrow.csv.WriteOptions(include_header=False, delimiter="\t")
-    pyarrow.csv.write_csv(pa.table({"src": tails, "dst": neighbours.astype(np.uint32)}), target, options)
+    _write_columns(tails, neighbours, target)
     return None
 
 
@@ -156,3 +153,41 @@ def write_gapbs(store: Path, target: Path) -> str | None:
                      neighbours.astype("<i4")):
             out.write(part.tobytes())
     return None
+
+
+def write_edges(store: Path, target: Path) -> str | None:
+    """Every edge once, a line each; as write_pairs."""
+    offsets, neighbours = rows_of(store)
+    if len(neighbours) > 2 * MOST_LINES:
+        return f"left out: a text of {len(neighbours) // 2:,} lines"
+    tails = np.repeat(np.arange(len(offsets) - 1, dtype=np.uint32), np.diff(offsets))
+    once = tails < neighbours
+    _write_columns(tails[once], neighbours[once], target)
+    return None
+
+
+def _write_columns(src: np.ndarray, dst: np.ndarray, target: Path) -> None:
+    options = pyarrow.csv.WriteOptions(include_header=False, delimiter="\t")
+    pyarrow.csv.write_csv(pa.table({"src": src, "dst": dst.astype(np.uint32)}), target, options)
+
+
+FDIAM = DiameterProgram(
+    "F-Diam", "fdiam", "github.com/burtscher/F-Diam", "", ".egr", write_ecl,
+    {"bfs": r"^iterations: (\d+)", "diameter": r"^final diameter: (\d+)", "solve": r"^runtime: ([\d.]+) s"})
+AKIBA = DiameterProgram(
+    "graph-diameter", "bin/test", "github.com/kawatea/graph-diameter", "", ".tsv", write_pairs,
+    {"bfs": r"^#BFS : \d+ -> (\d+)", "diameter": r"^Diameter : (\d+)", "solve": r"^Time : ([\d.]+) sec"}, serial=True)
+TEEXGRAPH = DiameterProgram(
+    "teexgraph", "teexgraph", "github.com/franktakes/teexgraph", "", ".edges", write_edges,
+    {"bfs": r"^Iterations:\s*(\d+)", "diameter": r"WCC diameter:\s*(\d+)", "solve": r"^Time passed: ([\d.e+-]+) sec"},
+    of_largest=True)
+VIENNOT = DiameterProgram(
+    "weighted-diameter", "mdiam", "github.com/lviennot/weighted-diameter", "", ".edges", write_edges,
+    {"bfs": r"^D=\d+ nbfs=(\d+)", "diameter": r"^#,diam:(\d+)", "solve": r"^-- diam ([\d.e+-]+)s"},
+    ("-symmetrize", "-simple", "-largest-scc", "-diameter", "-verbosity", "1"), serial=True, of_largest=True)
+# By the names that tables have.
+DIAMETERS = {"F-Diam": FDIAM, "Graph-Diameter": AKIBA, "teexGraph": TEEXGRAPH, "weighted-diameter": VIENNOT}
+GAPBS_BFS = Program("gapbs", "bfs", "github.com/sbeamer/gapbs", "gapbs-bfs")
+GAPBS_SSSP = Program("gapbs", "sssp", "github.com/sbeamer/gapbs", "gapbs-sssp")
+NAMED: dict[str, Program] = {
+    program.option or program.name: program for program in (*DIAMETERS.values(), GAPBS_BFS, GAPBS_SSSP)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .cache import Cache
+from .programs import Programs
 from .rounds import Effort
 
 
@@ -16,7 +17,7 @@ class Setting:
     exact run of emdiam, and of one that is out of core or on a hard graph. methods : "own" (pivots
     and fdiam) or "all". large : with the graphs that take minutes to make. effort : see
     rounds.Effort. vertices : of the generated graphs of section approx. approximations : its methods (empty:
-    all)."""
+    all). programs : those of other authors."""
 
     cache: Cache
     threads: int = 2
@@ -31,6 +32,7 @@ class Setting:
     effort: Effort = field(default_factory=Effort)
     vertices: int = 1 << 22
     approximations: tuple[str, ...] = ()
+    programs: Programs | None = None
 
     @property
     def n_sources(self) -> int:

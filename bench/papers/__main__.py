@@ -47,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
                       help="003: vertices of the generated graphs (default: 2^22, at full scale 2^28)")
     made.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), metavar="N")
     made.add_argument("--programs", type=Path, metavar="DIR", default=_BENCH / ".programs",
-                      help="checkouts built by scripts/build_peers (default: bench/.programs)")
+                      help="checkouts that are built, by the names of their repositories (default: bench/.programs)")
     made.add_argument("--real", type=Path, metavar="DIR", default=_BENCH / ".graphs",
                       help="the papers' graphs, brought by python -m bench.papers.fetch (default: bench/.graphs)")
     made.add_argument("--cache", type=Path, metavar="DIR", default=_BENCH / ".cache",

@@ -17,6 +17,7 @@ from typing import Any
 from emdiam.store.store import open_store
 
 from ..graphs import Graph
+from ..programs import AKIBA, FDIAM
 from .cases import SAME, SAME_CLASS, STAND_IN, Case, chosen, fetched, graph_named, label
 from .lazy import Lazy
 from .numbers import count, ratio, seconds, share, short
@@ -145,9 +146,9 @@ def _measure(setting: Setting, case: Case) -> Row:
 
 def _authors(setting: Setting, path: Any) -> dict[str, Callable[[], dict[str, Any]]]:
     programs, limit = setting.programs, setting.seconds + 30
-    return {"authors serial": lambda: programs.fdiam(path, 1, limit),
-            "authors parallel": lambda: programs.fdiam(path, setting.threads, limit),
-            "authors graph-diameter": lambda: programs.akiba(path, limit)}
+    return {"authors serial": lambda: programs.diameter(FDIAM, path, 1, limit),
+            "authors parallel": lambda: programs.diameter(FDIAM, path, setting.threads, limit),
+            "authors graph-diameter": lambda: programs.diameter(AKIBA, path, 1, limit)}
 
 
 def degrees(engine: Any) -> dict[str, Any]:
@@ -222,7 +223,7 @@ def _means(rows: list[Row]) -> str:
              and (theirs := [row[name]["solve"] for name in ("authors serial", "authors parallel")
                              if "solve" in row[name]])]
     if not pairs:
-        return "The authors' programs are not built here (scripts/build_peers)."
+        return "The authors' programs are not here (--programs)."
     return ("Ours / authors' F-Diam, the faster one of serial and parallel each: geometric mean"
             f" {_geometric(a / b for a, b in pairs):.2f} over {len(pairs)} graphs. The threads of their program wait in"
             " busy loops, so that one thread is faster where other processes use the cores.")

@@ -1,7 +1,7 @@
 """python -m bench.peers: this package beside others, whole commands included: a page of tables and figures.
 
-The diameter by F-Diam, Graph-Diameter, networkit and igraph, one BFS by GAP, networkit, scipy and igraph, one search
-along weights by GAP and scipy. What is not installed or built is a row that says so.
+The diameter by F-Diam, Graph-Diameter, teexGraph, weighted-diameter, networkit and igraph, one BFS by GAP, networkit,
+scipy and igraph, one search along weights by GAP and scipy. What is not installed or built is a row that says so.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from emdiam import __version__
 from emdiam.errors import InputError
 from emdiam.store.store import open_store
 
+from ..arguments import add_programs, programs_of
 from ..cache import Cache
 from ..graphs import QUICK, REAL, Graph, known
 from ..papers.__main__ import with_facts, write
@@ -27,9 +28,9 @@ from ..papers.lazy import Lazy, Made
 from ..papers.markdown import DRAWINGS
 from ..papers.paper_004 import weights_of
 from ..papers.setting import SMALL, Setting
-from ..programs import NAMED, Programs
+from ..programs import DIAMETERS
 from . import searches
-from .measure import library, own, program
+from .measure import contradictions, library, own, program
 from .pages import page
 
 _BENCH = Path(__file__).resolve().parents[1]
@@ -48,10 +49,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--graph", action="append", default=[], metavar="NAME", help="only this graph (again for more)")
     made.add_argument("--quick", action="store_true", help="tiny graphs: does it work?")
     made.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), metavar="N")
-    made.add_argument("--programs", type=Path, metavar="DIR", default=_BENCH / ".programs",
-                      help="checkouts built by scripts/build_peers (default: bench/.programs)")
-    made.add_argument("--program", action="append", default=[], type=_named, metavar="NAME=PATH",
-                      help=f"a program that is built elsewhere (again for more): {', '.join(NAMED)}")
+    add_programs(made)
     made.add_argument("--cache", type=Path, metavar="DIR", default=_BENCH / ".cache")
     made.add_argument("--data", type=Path, metavar="DIR", default=_BENCH.parents[1] / "shared" / "data")
     made.add_argument("--out", type=Path, metavar="DIR", default=_BENCH / "results" / "reproduction",
@@ -62,16 +60,6 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def _named(text: str) -> tuple[str, Path]:
-    """A name of NAMED and the file of its program, of NAME=PATH. Raises ArgumentTypeError."""
-    name, _, path = text.partition("=")
-    if name not in NAMED:
-        raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(NAMED)}")
-    if not Path(path).is_file():
-        raise argparse.ArgumentTypeError(f"there is no program {path!r}")
-    return name, Path(path).resolve()
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run; 0, 1 if diameters contradict each other, 2 where the options are at fault."""
     given = parser().parse_args(arguments)
@@ -80,9 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         kept = Kept(given.resume, run, lambda line: print(line, file=sys.stderr, flush=True))
         cache = Cache(given.cache, given.data)
-        setting = Setting(SMALL, given.seconds, given.threads, cache, Programs(given.programs, cache.folder / "foreign",
-                                                                               dict(given.program)),
-                          kept, given.data, _BENCH / "results")
+        setting = Setting(SMALL, given.seconds, given.threads, cache, programs_of(given, cache), kept, given.data,
+                          _BENCH / "results")
         graphs = QUICK if given.quick else (*REAL, *(known()[name] for name in GENERATED))
         rows = [measured(setting, graph) for graph in graphs
                 if cache.has(graph) and (not given.graph or graph.name in given.graph)]
@@ -112,11 +99,9 @@ def measured(setting: Setting, graph: Graph) -> dict[str, Any]:
         sources = keep(lambda: {"sources": _sources(engine.get())}, what="sources")["sources"]
         row["bfs"] = _bfs(setting, store, engine, row, sources, keep)
     row["weighted"] = _weighted(setting, graph, store, keep) if row["arcs"] <= _FEW_ARCS else {}
-    answers = {tool: found["diameter"] for tool, found in row["diameter"].items() if found.get("diameter") is not None}
-    expected = set(answers.values()) | set(graph.diameters[1:])
     sums = {found["sum"] for found in row["weighted"].values() if "sum" in found}
-    row["wrong"] = f"diameters {answers}, known {graph.diameters}" if len(expected) > 1 else (
-        "shortest paths differ" if len(sums) > 1 else "")
+    wrong = contradictions(row["diameter"], graph.diameters or (None, None))
+    row["wrong"] = wrong or ("shortest paths differ" if len(sums) > 1 else "")
     return row
 
 
@@ -124,7 +109,7 @@ def _diameters(setting: Setting, store: Path, engine: Lazy, row: dict[str, Any],
                                                                                                     dict[str, Any]]:
     threads, limit, found = setting.threads, setting.seconds, {}
     found["emdiam"] = keep(engine.later(own, store, threads, limit), what="diameter", tool="emdiam")
-    for name in ("F-Diam", "Graph-Diameter"):
+    for name in DIAMETERS:
         found[name] = keep(partial(program, setting.programs, name, store, threads, limit),
                            what="diameter", tool=name)
     for name in ("networkit", "igraph"):

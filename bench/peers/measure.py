@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import statistics
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 from ..commands import Finished, run_command
 from ..papers.solving import timed
-from ..programs import Programs
+from ..programs import DIAMETERS, Programs
 from ..rounds import Effort
 from .run import ROOT, child_command, installed
 
@@ -26,24 +27,27 @@ NOT_MEASURED = {
 }
 
 
-def own(engine: Any, store: Path, threads: int, limit: float) -> dict[str, Any]:
-    """emdiam: solve in this process with the graph loaded (median), and the command `emdiam exact`;
-    stopped : why that has no answer, as where the limit ended it."""
+def own(engine: Any, store: Path, threads: int, limit: float, most: int = _RUNS) -> dict[str, Any]:
+    """emdiam: solve in this process with the graph loaded (median), and the command `emdiam exact`, the median of up to
+    `most`; largest : the diameter of the component with the most vertices; stopped : why the command has no answer, as
+    where the limit ended it."""
     solved = timed(engine, "pivots", limit)
     done = _repeated([sys.executable, "-m", "emdiam", "exact", str(store), "--threads", str(threads), "--json",
-                      "--quiet"], limit)
-    found = {"diameter": solved["diameters"][1], "solve": solved["median"], "traversals": solved["traversals"]}
+                      "--quiet"], limit, most=most)
+    largest, diameter = solved["diameters"]
+    found = {"diameter": diameter, "largest": largest, "solve": solved["median"], "traversals": solved["traversals"]}
     if done.failure is not None:
         return {**found, "stopped": done.failure}
     told = json.loads(done.out)
     return {**found, "diameter": told["diameter_max_component"], "in_command": told["seconds"], **_costs(done)}
 
 
-def _repeated(words: list[str], limit: float, folder: Path | None = None, threads: int | None = None) -> Finished:
-    """The run of median length of up to three; one if it is long or fails."""
+def _repeated(words: list[str], limit: float, folder: Path | None = None, threads: int | None = None,
+              most: int = _RUNS) -> Finished:
+    """The run of median length of up to `most`; one if it is long or fails."""
     environment = None if threads is None else {"OMP_NUM_THREADS": str(threads)}
     runs: list[Finished] = []
-    while len(runs) < _RUNS:
+    while len(runs) < most:
         runs.append(run_command(words, limit, environment, folder))
         if runs[-1].failure is not None:
             return runs[-1]
@@ -71,18 +75,33 @@ def library(name: str, task: str, store: Path, threads: int, limit: float,
             "seconds": max(0.0, done.seconds - (told["n_calls"] - 1) * told["median"])}
 
 
-def program(programs: Programs, name: str, store: Path, threads: int, limit: float) -> dict[str, Any]:
-    """F-Diam or Graph-Diameter of their authors: the median of up to three runs. The files that they read are made
-    before and not timed."""
+def program(programs: Programs, name: str, store: Path, threads: int, limit: float,
+            most: int = _RUNS) -> dict[str, Any]:
+    """One of DIAMETERS: the medians of up to `most` runs. The files that it reads are made before and not timed. Its
+    answer is under `largest` if it is that of one component."""
     runs: list[dict[str, Any]] = []
-    while len(runs) < _RUNS:
-        runs.append(programs.fdiam(store, threads, limit) if name == "F-Diam" else programs.akiba(store, limit))
+    while len(runs) < most:
+        runs.append(programs.diameter(DIAMETERS[name], store, threads, limit))
         if "failure" in runs[-1]:
             return runs[-1]
         if runs[-1]["seconds"] > _LONG:
             break
     middle = sorted(runs, key=lambda one: one["solve"])[len(runs) // 2]
-    return {**{key: value for key, value in middle.items() if key != "bfs"}, "traversals": middle["bfs"]}
+    answer = "largest" if DIAMETERS[name].of_largest else "diameter"
+    return {**{key: value for key, value in middle.items() if key not in ("bfs", "diameter")},
+            answer: middle["diameter"], "traversals": middle["bfs"],
+            "seconds": statistics.median(run["seconds"] for run in runs)}
+
+
+def contradictions(found: dict[str, dict[str, Any]], known: tuple[int | None, ...] = (None, None)) -> str:
+    """What answers contradict each other; "" for none. found : by tool; `diameter` over all components, `largest` of
+    that with the most vertices. known : the same of both, `largest` first."""
+    said = []
+    for name, expected in (("largest", known[0]), ("diameter", known[1])):
+        answers = {tool: one[name] for tool, one in found.items() if one.get(name) is not None}
+        if len({*answers.values()} | ({expected} - {None})) > 1:
+            said.append(f"{name} {answers}, known {expected}")
+    return "; ".join(said)
 
 
 def absent(name: str) -> tuple[str, str]:

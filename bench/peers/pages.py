@@ -9,9 +9,10 @@ from typing import Any
 from ..papers.numbers import count, ratio, seconds
 from ..papers.page import Figure, Page, Section, Series, Table
 from ..papers.setting import Setting
+from ..programs import DIAMETERS
 from .measure import NOT_MEASURED, absent
 
-TOOLS = ("F-Diam", "Graph-Diameter", "networkit", "igraph")
+TOOLS = (*DIAMETERS, "networkit", "igraph")
 BFS, WEIGHTED = ("GAP", "networkit", "scipy", "igraph"), ("GAP", "scipy")
 FACTOR, SLACK = 1.1, 0.02
 Row = dict[str, Any]
@@ -21,9 +22,10 @@ _INTRO = ("The largest finite distance of a graph, one BFS and one search along 
 _SOLVE = ("Solve: seconds of the search alone, with the graph in memory, by each tool's own clock (libraries:"
           " around the call); medians of up to nine runs of this package and three of others. Whole command: a"
           " process from its start to its end, with loading, kernels, the check of the path and the answer."
-          " Files in the format of each program are made before and not timed: F-Diam reads CSR, Graph-Diameter"
+          " Files in the format of each program are made before and not timed: F-Diam reads CSR, the other programs"
           " text, libraries this package's store through zarr.")
-_ANSWER = ("All gave the same answer, over all components. F-Diam's traversals are BFS and Winnow,"
+_ANSWER = ("All gave the same answer, over all components (teexGraph and weighted-diameter: of the one with the most"
+           " vertices). F-Diam's traversals are BFS and Winnow,"
            " Graph-Diameter's as it counts them, ours BFS and batches of sources. Left out: igraph, which does a"
            " BFS from every vertex, on larger graphs; Graph-Diameter on a text of 116,193,602 lines.")
 
@@ -36,7 +38,7 @@ def page(setting: Setting, rows: list[Row], total: int) -> Page:
                 [
         Section("Diameter: seconds to solve, traversals", [
             _solve(rows), _bars(rows, "solve", "seconds to solve"),
-            _bars(rows, "traversals", "traversals", ("emdiam", "F-Diam", "Graph-Diameter"))], [_SOLVE, _ANSWER]),
+            _bars(rows, "traversals", "traversals", ("emdiam", *DIAMETERS))], [_SOLVE, _ANSWER]),
         Section("Diameter: seconds of whole commands", [_commands(rows),
                                                         _bars(rows, "seconds", "seconds of the command")]),
         Section("One BFS", [_searches(rows, "bfs", BFS, "One BFS with distances: milliseconds")], [
@@ -87,7 +89,7 @@ def _absent(found: dict[str, Any]) -> str:
 def _solve(rows: list[Row]) -> Table:
     header = ["graph", "n", "arcs", "D", "emdiam s", "traversals"]
     for tool in TOOLS:
-        header += [f"{tool} s", *(["its traversals"] if tool in ("F-Diam", "Graph-Diameter") else [])]
+        header += [f"{tool} s", *(["its traversals"] if tool in DIAMETERS else [])]
     cells = []
     for row in rows:
         mine = row["diameter"]["emdiam"]
@@ -97,8 +99,7 @@ def _solve(rows: list[Row]) -> Table:
                 _cell(mine, "solve"), count(mine.get("traversals"))]
         for tool in TOOLS:
             found = row["diameter"][tool]
-            line += [_cell(found, "solve"), *([count(found.get("traversals"))] if tool in ("F-Diam", "Graph-Diameter")
-                                              else [])]
+            line += [_cell(found, "solve"), *([count(found.get("traversals"))] if tool in DIAMETERS else [])]
         cells.append([*line, _fastest(row)])
     return Table("Seconds to solve", [*header, "fastest other / emdiam"], cells, _means(rows, "solve", "to solve"))
 

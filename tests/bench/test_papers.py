@@ -24,7 +24,18 @@ from bench.papers.paper_003 import masters_of
 from bench.papers.paper_004 import drawn_weights
 from bench.papers.recorded import growth, recorded_runs
 from bench.papers.setting import SMALL, Setting
-from bench.programs import ABSENT, Programs, rows_of, write_ecl, write_gapbs, write_pairs
+from bench.programs import (
+    ABSENT,
+    AKIBA,
+    FDIAM,
+    TEEXGRAPH,
+    VIENNOT,
+    Programs,
+    rows_of,
+    write_ecl,
+    write_gapbs,
+    write_pairs,
+)
 from bench.published import PAPER
 from emdiam.conversion.convert import convert
 from emdiam.errors import InputError
@@ -221,28 +232,34 @@ def test_files_for_other_programs(tmp_path: Path) -> None:
 
 SAYS = {"F-Diam/fdiam": "iterations: 3\nfinal diameter: 3\nruntime: 0.5 s", "graph-diameter/bin/test":
         "Diameter : 3\n#BFS : 4 -> 6\nTime : 0.25 sec", "gapbs/bfs": "Trial Time: 0.5\nTrial Time:   0.7\nTrial Time:"
-                                                                     " 0.6"}
+                                                                     " 0.6",
+        "teexgraph/teexgraph": "Time passed: 0.7 sec.\nIterations: \t7\n    WCC diameter: 3\nTime passed: 1.5e-05 sec.",
+        "weighted-diameter/mdiam": "-- diam 1e-05s 6m\nD=3 nbfs=23 time=1.1\n-- diam 0.0011s 6m\n#,diam:3,n:4"}
 
 
 def test_programs_are_run_where_they_are_built(tmp_path: Path) -> None:
     store = write_store(tmp_path / "g.zarr", PATH)
-    assert Programs(tmp_path / "none", tmp_path / "f").fdiam(store, 1, 5.0) == ABSENT
+    assert Programs(tmp_path / "none", tmp_path / "f").diameter(FDIAM, store, 1, 5.0) == ABSENT
     for name, says in SAYS.items():
         program = tmp_path / name
         program.parent.mkdir(parents=True, exist_ok=True)
         program.write_text(f"#!/bin/sh\nprintf '%s\\n' '{says}'\n")
         program.chmod(0o755)
     programs = Programs(tmp_path, tmp_path / "f")
-    found = programs.fdiam(store, 2, 30.0)
+    found = programs.diameter(FDIAM, store, 2, 30.0)
     assert (found["bfs"], found["diameter"], found["solve"]) == (3, 3,
                                                                  0.5) and found["seconds"] > 0 < found["peak_bytes"]
-    assert {k: programs.akiba(store, 30.0)[k] for k in ("bfs", "diameter", "solve")} == {"bfs": 6, "diameter": 3,
-                                                                                         "solve": 0.25}
+    found = programs.diameter(AKIBA, store, 2, 30.0)
+    assert (found["bfs"], found["diameter"], found["solve"]) == (6, 3, 0.25)
+    for program, traversals, seconds in ((TEEXGRAPH, 7, 1.5e-05), (VIENNOT, 23, 0.0011)):
+        found = programs.diameter(program, store, 2, 30.0)
+        assert (found["bfs"], found["diameter"], found["solve"]) == (traversals, 3, seconds)
+    assert (tmp_path / "f" / "g.edges").read_text().split() == "0 1 1 2 2 3".split()
     assert programs.gapbs_bfs(store, [0], 1, 30.0)["solve"] == 0.6
     (tmp_path / "F-Diam" / "fdiam").write_text("#!/bin/sh\nexec sleep 60\n")
-    assert programs.fdiam(store, 1, 0.2)["failure"].startswith("> ")
+    assert programs.diameter(FDIAM, store, 1, 0.2)["failure"].startswith("> ")
     (tmp_path / "F-Diam" / "fdiam").write_text("#!/bin/sh\necho broken >&2; exit 3\n")
-    assert programs.fdiam(store, 1, 30.0)["failure"] == "failed (3): broken"
+    assert programs.diameter(FDIAM, store, 1, 30.0)["failure"] == "failed (3): broken"
 
 
 # -- tiny runs ---------------------------------------------------------------------------------------------------

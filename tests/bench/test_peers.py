@@ -8,14 +8,19 @@ from typing import Any
 
 import pytest
 
+from bench import small
+from bench.cache import Cache
 from bench.commands import run_command
+from bench.graphs import QUICK
 from bench.papers.html import html
 from bench.papers.markdown import markdown
 from bench.papers.setting import Setting
 from bench.peers import __main__ as command
 from bench.peers import measure
 from bench.peers.pages import faster, page
-from bench.programs import FDIAM, GAPBS_BFS, GAPBS_SSSP, Programs
+from bench.programs import DIAMETERS, FDIAM, GAPBS_BFS, GAPBS_SSSP, Programs
+from bench.setting import QUICK_EFFORT
+from bench.setting import Setting as BenchSetting
 from tests.bench.test_papers import setting
 from tests.helpers.stores import odd_graphs, write_store
 
@@ -28,7 +33,7 @@ def row(own: float, **others: float) -> dict[str, Any]:
         return {"diameter": 9, "solve": seconds, "traversals": 5, "seconds": 2 * seconds, "peak_bytes": 1 << 28}
 
     stopped = {"failure": "> 20 s", "seconds": 20.0, "peak_bytes": 1 << 28}
-    tools = ("F-Diam", "Graph-Diameter", "networkit", "igraph")
+    tools = (*DIAMETERS, "networkit", "igraph")
     search = {tool: {"solve": 0.002} for tool in ("emdiam", "GAP", "networkit", "scipy", "igraph")}
     others_found = {tool: found(others[tool]) if tool in others else stopped for tool in tools}
     return {"graph": "g", "n": 10, "arcs": 18, "wrong": "", "bfs": search, "weighted": {},
@@ -46,7 +51,7 @@ def test_the_verdict_names_what_is_faster(tmp_path: Path) -> None:
 def test_the_page_has_every_tool_and_what_is_absent(tmp_path: Path) -> None:
     made = page(setting(tmp_path), [row(0.10, networkit=0.2)], 24)
     text = markdown(made, "python -m bench.peers")
-    assert "| g | 10 | 18 | 9 | 0.100 | 5 | > 20 s | - | > 20 s | - | 0.200 | > 20 s | 2.00 |" in text
+    assert f"| g | 10 | 18 | 9 | 0.100 | 5 | {'> 20 s | - | ' * 4}0.200 | > 20 s | 2.00 |" in text
     assert "networkit / emdiam, seconds to solve: geometric mean 2.00 over 1 graph." in text
     assert "webgraph" in text and "lagraph" in text and "<svg" in html(made)
     for name, why in measure.NOT_MEASURED.items():
@@ -64,7 +69,7 @@ def test_a_command_has_its_peak_its_seconds_and_a_limit() -> None:
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """No process is started."""
     def found(*_args: Any, **_options: Any) -> dict[str, Any]:
-        return {"diameter": 88, "solve": 0.01, "traversals": 5, "seconds": 1.0, "peak_bytes": 1 << 28}
+        return {"diameter": 88, "largest": 88, "solve": 0.01, "traversals": 5, "seconds": 1.0, "peak_bytes": 1 << 28}
 
     for name in ("own", "library", "program"):
         monkeypatch.setattr(command, name, found)
@@ -115,7 +120,42 @@ def test_answers_that_contradict_each_other_are_a_failure(
     tmp_path: Path, quickly: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(command, "program", lambda *_: {"diameter": 87, "solve": 0.01, "seconds": 1.0, "peak_bytes": 1})
-    assert command.main(words(tmp_path)) == 1 and "WRONG: quick-grid-40x50: diameters" in capsys.readouterr().err
+    assert command.main(words(tmp_path)) == 1 and "WRONG: quick-grid-40x50: diameter {" in capsys.readouterr().err
+
+
+def test_answers_over_one_component_are_compared_with_each_other() -> None:
+    whole, one = {"diameter": 9, "largest": 7}, {"largest": 7}
+    assert measure.contradictions({"a": whole, "b": one, "c": {"failure": "> 1 s"}}, (7, 9)) == ""
+    assert measure.contradictions({"a": whole, "b": {"largest": 6}}).startswith("largest {'a': 7, 'b': 6}")
+    assert measure.contradictions({"a": whole, "b": {"diameter": 7}}).startswith("diameter {")
+    assert "known 8" in measure.contradictions({"a": whole}, (7, 8))
+
+
+def test_the_small_section_beside_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that says what it is to say, and a library; tables of both, and who is faster by how much."""
+    program = tmp_path / "fdiam"
+    program.write_text("#!/bin/sh\nprintf 'iterations: 3\\nfinal diameter: 88\\nruntime: 0.000001 s\\n'\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(small, "library", lambda *_: {"diameter": 88, "solve": 30.0, "seconds": 31.0})
+    monkeypatch.setattr(small, "own", lambda *_: {"diameter": 88, "largest": 88, "solve": 0.01, "seconds": 0.25,
+                                                  "traversals": 5})
+    cache = Cache(tmp_path / "cache", tmp_path)
+    graph = next(one for one in QUICK if one.name == GRID)
+    plan = BenchSetting(cache, quick=True, effort=QUICK_EFFORT,
+                        programs=Programs(None, tmp_path / "files", {"F-Diam": program}))
+    row = small.measured(plan, graph)
+    assert row["wrong"] == [] and small.best(row, "solve") == ("F-Diam", 1e-06) and small.faster(row)
+    assert row["tools"]["teexGraph"]["failure"] == "not built here"
+    header, ((*_, best, ratio),) = small.table([row])
+    assert (best, ratio) == ("F-Diam", "0.00 *") and "networkit ms" in header and "teexGraph ms" not in header
+    (whole,) = small.more([row])
+    assert whole.rows[0][1] == "250.00" and whole.rows[0][-1] == "31000.00"
+    said = "\n".join(small.notes([row]))
+    assert f"*: a peer is faster by more than 1.1 x and 2 ms: {GRID}" in said
+    assert "ours / F-Diam: geometric mean" in said
+    slower = {**row, "tools": {**row["tools"], "F-Diam": {"solve": 0.0075, "seconds": 0.125}}}
+    assert not small.faster(slower) and small.commands([slower], "F-Diam") == [2.0]
+    assert small.mean([1.0, 4.0]) == pytest.approx(2.0)
 
 
 @pytest.mark.slow
