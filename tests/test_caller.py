@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,25 @@ from emdiam.errors import InputError, StoppedEarly
 from emdiam.methods.directed.apsp import DirectedEccentricities
 from emdiam.methods.directed.result import DirectedResult
 from tests.helpers.directed_twins import odd_digraphs, random_arcs
+from tests.helpers.waiting import PATIENCE
+
+# A second call for a tiny graph; what it asks of the system, as a list of events and what they are of.
+SECOND = """
+import json, sys
+import emdiam
+
+graph = [(i, (7 * i + 1) % 34) for i in range(34)]
+emdiam.diameter(graph)
+seen, known = [], set(sys.modules)
+noted = "open", "_thread.start_new_thread", "subprocess.Popen", "os.mkdir", "import"
+listens = True
+sys.addaudithook(lambda event, values: listens and event in noted and seen.append((event, str(values[0]))))
+emdiam.diameter(graph)
+listens = False
+print(json.dumps([seen, sorted(set(sys.modules) - known)]))
+"""
+# What a plan asks of the memory of process, machine and cgroup, and a run of the bytes that it has read.
+OF_MEMORY = ("/proc/self/statm", "/proc/self/status", "/proc/self/io", "/proc/self/cgroup", "/proc/meminfo", "/sys/fs/")
 
 
 def digraph(n: int, arcs: Any) -> nx.DiGraph:
@@ -171,3 +193,26 @@ def test_diameter_goes_along_arcs_and_along_weights() -> None:
     assert (result.diameter, result.directed, result.weighted, result.directions_dropped) == (6, False, True, True)
     with pytest.raises(TypeError, match="no option time_limit"):
         emdiam.diameter(graph, time_limit=3)  # type: ignore[call-arg]
+
+
+def test_a_second_call_imports_starts_and_opens_nothing() -> None:
+    """But for the figures of memory: a tiny graph is answered in milliseconds, of which each file takes its part."""
+    done = subprocess.run([sys.executable, "-c", SECOND], text=True, capture_output=True, check=True, timeout=PATIENCE)
+    seen, modules = json.loads(done.stdout)
+    assert modules == [] and {event for event, _ in seen} == {"open"}
+    opened = Counter(name for _, name in seen)
+    assert all(name.startswith(OF_MEMORY) for name in opened)
+    assert opened["/proc/self/statm"] <= 6 and opened["/proc/self/status"] <= 2
+    assert all(count == 1 for name, count in opened.items() if name.startswith("/sys/fs/"))
+
+
+@pytest.mark.parametrize(("vertices", "chunk", "codec"), [
+    (5, 64, "none"), (100, 512, "none"), (20_000, 1 << 16, "lz4")])
+def test_chunks_of_a_graph_in_memory_fit_it(vertices: int, chunk: int, codec: str) -> None:
+    """A cycle with a chord at every vertex: two pairs each, four arcs."""
+    around = np.arange(vertices)
+    graph = (np.concatenate((around, around)), np.concatenate((around + 1, around + 2)) % vertices)
+    with caller.as_store(graph, caller.Means()) as (store, _):
+        assert (store.record.chunk_ids, store.record.codec, store.n_arcs) == (chunk, codec, 4 * vertices)
+        assert store.indices.n_chunks == -(-store.n_arcs // chunk)
+    assert emdiam.diameter(graph).diameter == -(-(vertices // 2) // 2)

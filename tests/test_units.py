@@ -74,10 +74,8 @@ def test_memory_is_what_psutil_reads() -> None:
     ("MemTotal: 4000 kB\nMemFree: 1000 kB\nMemAvailable: 90000 kB\n", 4000 << 10),  # of the machine around it
     ("MemTotal: 4000 kB\nMemFree: 1000 kB\nHugePages_Total: 0\n", 1000 << 10),
 ])
-def test_available_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: str, available: int) -> None:
-    file = tmp_path / "meminfo"
-    file.write_text(lines)
-    monkeypatch.setattr(units, "Path", lambda name: file if name == "/proc/meminfo" else Path(name))
+def test_available_memory(monkeypatch: pytest.MonkeyPatch, lines: str, available: int) -> None:
+    monkeypatch.setattr(units, "system_text", {"/proc/meminfo": lines}.__getitem__)
     assert units._available_bytes() == available
 
 
@@ -94,15 +92,13 @@ def test_default_memory_respects_the_cgroup(
     (folder.parent / name).write_text("1000000000\n")
     line = "5:memory:/outer/inner\n" if layout == "v1" else "0::/outer/inner\n"
     (tmp_path / "self").write_text("3:cpu:/x\n" + line)
-    real = Path
+    real = units.system_text
 
-    def redirected(path: str | Path) -> Path:
-        text = str(path)
-        if text == "/proc/self/cgroup":
-            return real(tmp_path / "self")
+    def redirected(path: str) -> str:
+        text = str(tmp_path / "self") if path == "/proc/self/cgroup" else path
         return real(text.replace("/sys/fs/cgroup", str(root)))
 
-    monkeypatch.setattr(units, "Path", redirected)
+    monkeypatch.setattr(units, "system_text", redirected)
     assert units.default_memory_bytes() == 900_000_000
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from operator import add, sub
 from typing import Any, Self
 
@@ -24,7 +24,7 @@ class Tally:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict."""
-        return asdict(self)
+        return dict(vars(self))
 
 
 @dataclass
