@@ -204,15 +204,3 @@ def test_a_second_call_imports_starts_and_opens_nothing() -> None:
     assert all(name.startswith(OF_MEMORY) for name in opened)
     assert opened["/proc/self/statm"] <= 6 and opened["/proc/self/status"] <= 2
     assert all(count == 1 for name, count in opened.items() if name.startswith("/sys/fs/"))
-
-
-@pytest.mark.parametrize(("vertices", "chunk", "codec"), [
-    (5, 64, "none"), (100, 512, "none"), (20_000, 1 << 16, "lz4")])
-def test_chunks_of_a_graph_in_memory_fit_it(vertices: int, chunk: int, codec: str) -> None:
-    """A cycle with a chord at every vertex: two pairs each, four arcs."""
-    around = np.arange(vertices)
-    graph = (np.concatenate((around, around)), np.concatenate((around + 1, around + 2)) % vertices)
-    with caller.as_store(graph, caller.Means()) as (store, _):
-        assert (store.record.chunk_ids, store.record.codec, store.n_arcs) == (chunk, codec, 4 * vertices)
-        assert store.indices.n_chunks == -(-store.n_arcs // chunk)
-    assert emdiam.diameter(graph).diameter == -(-(vertices // 2) // 2)

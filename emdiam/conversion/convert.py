@@ -153,7 +153,6 @@ def graph_in_memory(source: EdgeSource, folder: Path, options: ConvertOptions) -
     if options.memory_bytes is None:  # a small graph needs no look at what the machine has
         needed = program_rss_bytes() + _SMALL_BYTES + getattr(source, "memory_bytes", 0)
         options = replace(options, memory_bytes=needed)
-    options = options.fitted(source.info())
     info, plan = _planned(source, options, None)
     target = folder / "graph"  # nothing is made of that name
     with sort_context(plan, target, options, None, Meter(options.progress), bool(info.weights), False) as context:

@@ -23,7 +23,7 @@ from ..shown import Shown
 from ..sorting.plan import SortPlan
 from ..sorting.scratch import Checkpoint, SafePoints, Scratch
 from ..sorting.sort import SortContext, SortStats
-from ..store.layout import CHUNK_IDS, LEAST_CHUNK_IDS, StoreRecord
+from ..store.layout import CHUNK_IDS, StoreRecord
 from ..store.store import open_store
 from ..store.weights import WeightForm
 from ..store.writer import StoreWriter
@@ -64,14 +64,6 @@ class ConvertOptions:
     progress: Listener | None = None
     plan: SortPlan | None = None
     checkpoint: CheckpointOptions | None = None
-
-    def fitted(self, info: SourceInfo) -> ConvertOptions:
-        """The same for a very small graph, in plain chunks that its rows fill: usual ones, padded, encoded and decoded,
-        take longer than a search."""
-        items = None if info.n_entries is None else max(2 * info.n_entries, (info.n_vertices or 0) + 1, LEAST_CHUNK_IDS)
-        if items is None or items > self.chunk_ids // 2:
-            return self
-        return replace(self, chunk_ids=1 << (items - 1).bit_length(), codec="none")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

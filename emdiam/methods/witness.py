@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 LONGEST_KEPT_PATH = 10_000
 # Distances of so many bytes stay in memory: less than what a program's memory is measured by, and a file costs more
-# than a BFS of as few vertices.
-_FEW_BYTES = 1 << 16
+# than a BFS of as few vertices. Of what a plan leaves one of _SPARE_SHARE may be theirs, up to so many bytes.
+_FEW_BYTES, _MOST_BYTES, _SPARE_SHARE = 1 << 16, 4 << 20, 4
 REPORT = "this is a fault of emdiam: please report it with the store"
 
 
@@ -38,11 +38,12 @@ class KeptLabels:
     """Distances from one vertex, until the witness is checked, so that no traversal has to be done again: on disk,
     where they take no memory, unless they are few, or on the device where the columns are.
 
-    scratch : folder for temporary files (None: the system's). source : whose distances they are, -1: there are none.
+    scratch : folder for temporary files (None: the system's). spare_bytes : memory that the plan leaves. source : whose
+    distances they are, -1: there are none.
     """
 
-    def __init__(self, scratch: Path | None) -> None:
-        self._scratch = scratch
+    def __init__(self, scratch: Path | None, spare_bytes: int = 0) -> None:
+        self._scratch, self._most = scratch, max(_FEW_BYTES, min(_MOST_BYTES, spare_bytes // _SPARE_SHARE))
         self._folder: TemporaryDirectory[str] | None = None
         self._labels: Column | StoredColumn | None = None
         self.source = -1
@@ -56,7 +57,7 @@ class KeptLabels:
                 self.hold(source, copy)
             return
         self.source = -1
-        if len(column) * column.dtype.itemsize <= _FEW_BYTES:
+        if len(column) * column.dtype.itemsize <= self._most:
             self.hold(source, RamColumn(column.raw().copy()))
             return
         try:

@@ -63,11 +63,11 @@ APPROXIMATIONS = tuple(name for name, entry in METHODS.items() if entry.family =
 
 def entry_of(method: str, family: str | None = None) -> MethodRow:
     """The method of this name, in `family` if that is given. Raises InputError for one that there is not."""
-    names = tuple(name for name, entry in METHODS.items() if family in (None, entry.family))
-    if method not in names:
-        kind = "approximation" if family == "approx" else "method"
-        raise no_such(kind, method, names)
-    return METHODS[method]
+    found = METHODS.get(method)
+    if found is None or family not in (None, found.family):
+        names = tuple(name for name, entry in METHODS.items() if family in (None, entry.family))
+        raise no_such("approximation" if family == "approx" else "method", method, names)
+    return found
 
 
 def option_names(method: str) -> list[str]:

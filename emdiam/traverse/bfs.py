@@ -125,7 +125,7 @@ class BfsRun:
             self.distances[source] = 0
         work = core.work
         np.copyto(work.visited, core.reverse.table.isolated)  # to which no arc leads
-        set_bits(work.visited, np.array([source]), 1)
+        work.visited[source >> 6] |= np.uint64(1 << (source & 63))
         work.queues[0, 0] = source
         state, work.left_rows = work.state, None
         state[:] = 0
@@ -133,12 +133,14 @@ class BfsRun:
         state[FARTHEST] = source
         self.targets = self._targets(targets)
         self.complete: bool | None = None
-        self.left, self.sparse = LeftLevels(self), SparseLevels(self)
-        self.mode: Mode | None = self.sparse
+        core.reverse.pager.arena.take_back()  # what the BFS before has put aside
+        self.mode: Mode | None = None
         if len(self.targets) and state[TARGETS] <= 0:
-            self.mode = self.end(False)
+            self.end(False)
         elif not len(self.targets) and WholeLevels.possible(core):
             self.mode = self.whole.begin()
+        else:
+            self.mode = self.sparse
 
     def _targets(self, targets: Iterable[int] | None) -> np.ndarray:
         """The bitmap of the targets, which are counted in the state."""
@@ -154,6 +156,16 @@ class BfsRun:
     def whole(self) -> WholeLevels:
         """All levels in one call."""
         return WholeLevels(self)
+
+    @cached_property
+    def left(self) -> LeftLevels:
+        """Levels among rows put aside."""
+        return LeftLevels(self)
+
+    @cached_property
+    def sparse(self) -> SparseLevels:
+        """Levels on a queue by one thread."""
+        return SparseLevels(self)
 
     @cached_property
     def shared(self) -> SharedLevels:
@@ -231,10 +243,12 @@ class BfsRun:
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Scalars and arrays from which `restore` goes on, between two steps."""
         work = self.core.work
-        on_bitmap = self.whole.on_bitmap if self.mode is self.whole else self.mode in (self.dense, self.left)
+        made = self.__dict__
+        on_bitmap = (self.whole.on_bitmap if isinstance(self.mode, WholeLevels)
+                     else self.mode is not None and self.mode in (made.get("dense"), made.get("left")))
         scalars = {"front": asdict(self.front), "dense": on_bitmap,
                    "windowed": LevelWindows in self.used, "swept": DenseLevels in self.used,
-                   "windows": self.mode is self.windows, "level_counts": self.level_counts}
+                   "windows": isinstance(self.mode, LevelWindows), "level_counts": self.level_counts}
         return scalars, {"visited": work.visited, "before": work.before, "frontier": work.frontier,
                          "queues": work.queues.reshape(-1), "missed_v": work.missed_v, "missed_p": work.missed_p,
                          "state": work.state, "distances": self.distances}
@@ -263,13 +277,14 @@ class BfsRun:
         for the blocks one after another, how wide they are to be, and whether to share levels."""
         core, learned = self.core, self.learned
         windowed = LevelWindows in self.used and DenseLevels not in self.used
-        waited = 2 * self.sparse.stops > core.table.n_blocks and self.used.isdisjoint((DenseLevels, SharedLevels))
+        stops = self.sparse.stops if "sparse" in self.__dict__ else 0
+        waited = 2 * stops > core.table.n_blocks and self.used.isdisjoint((DenseLevels, SharedLevels))
         share = learned.window_share
         if windowed and learned.window_levels:
             share = next_share(share, int(core.work.state[ARCS]) / core.table.n_arcs - 1)
         alone = learned.alone_arcs
         whole = 2 * self._n_reached > len(self.distances)
-        if alone is None and whole and self.sparse.gives_up_sharing and WholeLevels not in self.used:
+        if alone is None and whole and WholeLevels not in self.used and self.sparse.gives_up_sharing:
             alone = core.dense_arcs
         levels = self.level if windowed or waited else 0
         if (levels, share, alone) != (learned.window_levels, learned.window_share, learned.alone_arcs):
@@ -282,7 +297,7 @@ class BfsRun:
     def result(self) -> BfsResult:
         """The traversal; call it after `step` has returned True."""
         self.core.counters.add(traversals=1)
-        self.core.work.left_rows = self.left.end()
+        self.core.work.left_rows = self.left.end() if "left" in self.__dict__ else None
         if self.complete:
             self._learn()
         # Modes have this run: without them its memory is free as soon as it is dropped.

@@ -432,9 +432,10 @@ class WholeLevels:
 
     def begin(self) -> Mode:
         """Go on from the source."""
-        front = self._front
+        front, source, starts = self._front, self._run.source, self._run.core.starts
+        assert starts is not None
         front[VERTICES] = 1
-        front[FRONT_ARCS] = front[VISITED_ARCS] = int(self._run.core.degrees(np.array([self._run.source]))[0])
+        front[FRONT_ARCS] = front[VISITED_ARCS] = int(starts[source + 1]) - int(starts[source])
         return self
 
     def resume(self) -> Mode:

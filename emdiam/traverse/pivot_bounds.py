@@ -22,6 +22,7 @@ from .core import Core
 from .ram_column import RamColumn
 
 _GRAIN, _PIECE = 1 << 14, 1 << 18
+_SHARE = 1 << 17  # vertices that take a thread as long as it takes another one to begin
 _SLOTS, _COUNT_BITS = 8, 40
 
 
@@ -83,7 +84,7 @@ class RamPivotBounds(PivotBounds):
 
 def fold_range(core: Core, columns: Sequence[np.ndarray], about: np.ndarray, first: int) -> np.ndarray:
     """fold_pivot on the vertices from `first` to the end of the columns (distances, lower, upper, far); its `out`."""
-    turn, shares = np.array([first, 0], np.int64), max(1, -(-(len(columns[0]) - first) // _GRAIN))
+    turn, shares = np.array([first, 0], np.int64), max(1, (len(columns[0]) - first) // _SHARE)
     out = np.full((min(core.threads.compute, shares), _SLOTS), -1, np.int64)
     core.everywhere(lambda: fold_pivot(turn, _GRAIN, columns[0], about, *columns[1:], *core.offsets, out), shares)
     return out
@@ -91,12 +92,12 @@ def fold_range(core: Core, columns: Sequence[np.ndarray], about: np.ndarray, fir
 
 def merged(out: np.ndarray) -> Folded:
     """What the rows of fold_pivot say together, int64[k, 8]."""
-    centres = [tuple(row[1:5].tolist()) for row in out if row[4] >= 0]
-    peripheries = [tuple(row[5:8].tolist()) for row in out if row[7] >= 0]
-    periphery = max(peripheries, key=lambda key: (key[0], key[1], -key[2]), default=(-1, -1, -1))
-    centre = min(centres, default=(-1, -1, -1, -1))
-    unsettled = int((out[:, 0] & ((1 << _COUNT_BITS) - 1)).sum())
-    return Folded(unsettled, centre[3], periphery[2], int((out[:, 0] >> _COUNT_BITS).max()))
+    rows = out.tolist()
+    centre = min((row[1:5] for row in rows if row[4] >= 0), default=(-1, -1, -1, -1))
+    periphery = max((row[5:8] for row in rows if row[7] >= 0), key=lambda key: (key[0], key[1], -key[2]),
+                    default=(-1, -1, -1))
+    unsettled = sum(row[0] & ((1 << _COUNT_BITS) - 1) for row in rows)
+    return Folded(unsettled, centre[3], periphery[2], max(row[0] >> _COUNT_BITS for row in rows))
 
 
 @kernel(uncompiled=uncompiled.fold_pivot)

@@ -135,7 +135,7 @@ class ExactMethod(MethodRun):
         if not 0 <= options.components <= MOST_LISTED:
             raise InputError(f"0 to {MOST_LISTED:,} components can be listed", text=str(options.components))
         engine = self.engine = metric.engine
-        self.kept = KeptLabels(getattr(options, "scratch", None))
+        self.kept = KeptLabels(getattr(options, "scratch", None), engine.facts.spare_bytes)
         self.components: Components | None = None
         self.components_known = self.reported = False
         self.component = NOWHERE

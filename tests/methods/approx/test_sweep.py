@@ -338,6 +338,7 @@ def test_distances_of_the_longest_pair_wait_on_disk(
     if not room:
         monkeypatch.setattr(StoredColumn, "__init__", full)
     monkeypatch.setattr(witness, "_FEW_BYTES", 0)
+    monkeypatch.setattr(witness, "_MOST_BYTES", 0)
     monkeypatch.setattr(engine, "bfs", bfs)
     result = run(engine, "sweep", iterations=3)
     assert len(made) == (6 if room else 7)

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import pytest
 
 from emdiam.errors import EmdiamError
 from emdiam.methods import witness
 from emdiam.methods.exact.pivots import PivotOptions, pivots
 from emdiam.methods.witness import KeptLabels, check_witness
+from emdiam.traverse.ram_column import RamColumn
 from tests.helpers import naive
 from tests.helpers.stores import CHUNK, engine_on, write_store
 
@@ -24,6 +26,7 @@ def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
     """Where distances are kept: few of them stay in memory."""
     if request.param == "on disk":
         monkeypatch.setattr(witness, "_FEW_BYTES", 0)
+        monkeypatch.setattr(witness, "_MOST_BYTES", 0)
     return str(request.param)
 
 
@@ -67,3 +70,22 @@ def test_without_room_on_disk_a_traversal_is_done_again(tmp_path: Path) -> None:
     with engine_on(write_store(tmp_path / "g.zarr", some_graph()), **STREAMED) as engine:
         result = pivots(engine, PivotOptions(batches=False, scratch=tmp_path / "nowhere"))
     assert result.exact and result.witness.length == result.lower
+
+
+@pytest.mark.parametrize(("spare", "in_memory"), [(0, False), (4 * 2000 - 1, False), (4 * 2000, True), (1 << 40, True)])
+def test_distances_stay_in_memory_where_a_plan_leaves_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spare: int, in_memory: bool
+) -> None:
+    """Of 2,000 vertices, a byte each."""
+    monkeypatch.setattr(witness, "_FEW_BYTES", 100)
+    monkeypatch.setattr(witness, "_MOST_BYTES", 2000)
+    kept, column = KeptLabels(tmp_path, spare), RamColumn(np.arange(2000).astype(np.uint8))
+    kept.put_away(3, column)
+    assert bool([*tmp_path.iterdir()]) != in_memory
+    column.put([0], 77)
+    labels = kept.labels(3)
+    assert labels is not None and labels.gather([0, 1]).tolist() == [0, 1], "a copy"
+    assert [*tmp_path.iterdir()] == []
+    kept.put_away(3, RamColumn(np.zeros(2001, np.uint8)))
+    assert [*tmp_path.iterdir()], "never more than so many bytes"
+    assert kept.labels(3) is not None
