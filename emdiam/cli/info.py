@@ -23,10 +23,17 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=EmdiamCommand)
-@options.STORE
+@click.argument("store", type=click.Path(path_type=str), required=False)
 @options.of("info")
 def command(**given: Any) -> int:
-    """Show counts, degrees, layout and size of a store, or what a file with edges declares."""
+    """Show counts, degrees, layout and size of a store, or what a file with edges declares, or a GPU."""
+    if (given["store"] is None) == (given["device"] is None):
+        raise click.UsageError("Give STORE, or --device gpu.")
+    if given["device"] is not None:
+        from ..gpu.facts import device_facts
+
+        answer(device_facts(given["device"]), device_text, given["as_json"])
+        return 0
     works = any(given[name] for name in ("components", "check", "locality", "profile"))
     facts = None if works else _declared(given["store"])
     if facts is not None:
@@ -104,6 +111,18 @@ def input_text(facts: dict[str, Any]) -> str:
     vertices = format_count(facts["n_vertices"], "vertex", "vertices")
     return (f"{facts['path']}: {facts['format']}, {vertices}, {what}\nsize: {format_size(facts['size_bytes'])}{bits}\n"
             f"this is no store yet: emdiam convert {facts['path']} STORE")
+
+
+def device_text(facts: dict[str, Any]) -> str:
+    """Lines for what `device_facts` gives."""
+    search, kernels, shipped = facts["bfs"], facts["kernels"], facts["kernels_shipped"]
+    return (f"{facts['name']}: {format_size(facts['memory_bytes'])}, {format_size(facts['free_bytes'])} of it free\n"
+            f"{facts['multiprocessors']} multiprocessors, compute capability {facts['compute_capability']}\n"
+            f"driver: CUDA {facts['driver']}; CuPy {facts['cupy']}\n"
+            f"kernels: {shipped:,} of {kernels:,} are there for it, the others are compiled when they are first used\n"
+            f"copies from memory: {format_size(round(facts['copy_bytes_per_second']))} a second\n"
+            f"one BFS is right: {search['vertices']:,} vertices, {search['arcs']:,} arcs, {search['levels']} levels in"
+            f" {1000 * search['seconds']:.2f} ms")
 
 
 def info_text(info: dict[str, Any]) -> str:

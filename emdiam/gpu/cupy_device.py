@@ -173,9 +173,15 @@ class CupyDevice:
         self.n_sms = int(facts["multiProcessorCount"])
         self.max_threads = int(facts["maxThreadsPerBlock"])
         self.warp = int(facts["warpSize"])
-        self._capability = (int(facts["major"]), int(facts["minor"]))
+        self.capability = (int(facts["major"]), int(facts["minor"]))
         self._modules: dict[tuple[str, tuple[str, ...]], Any] = {}
         self._kernels: dict[tuple[str, tuple[str, ...], str], CupyKernel] = {}
+
+    def versions(self) -> dict[str, str]:
+        """See Device.versions."""
+        with self._guard:
+            driver = int(self._cupy.cuda.runtime.driverGetVersion())
+        return {"driver": f"{driver // 1000}.{driver % 1000 // 10}", "cupy": str(self._cupy.__version__)}
 
     def empty(self, n: int, dtype: DTypeLike) -> DeviceArray:
         """See Device.empty."""
@@ -247,7 +253,7 @@ class CupyDevice:
 
     def _module(self, source: str, entry: str, options: tuple[str, ...]) -> Any:
         """The cubin of this text, if there is one that the device loads; else what NVRTC makes of it."""
-        cubin = find_cubin(self._capability, source, options)
+        cubin = find_cubin(self.capability, source, options)
         if cubin is not None:
             module = self._cupy.RawModule(path=str(cubin))
             try:

@@ -60,12 +60,17 @@ class Device(Protocol):
     """A machine for kernels. Launches and copies happen in the order in which they are asked for.
 
     name : for people; n_sms : multiprocessors; max_threads : most threads of a block; warp : lanes of a warp (32).
+    capability : major and minor compute capability.
     """
 
     name: str
     n_sms: int
     max_threads: int
     warp: int
+    capability: tuple[int, int]
+
+    def versions(self) -> dict[str, str]:
+        """driver : the newest CUDA that the driver knows; cupy : release of CuPy."""
 
     def empty(self, n: int, dtype: DTypeLike) -> DeviceArray:
         """A vector of n items with any content. Raises BudgetError if the device has no room."""

@@ -246,6 +246,8 @@ _ROWS = (
            " memory."),
     Option("profile", FLAG, "Count triangles, clustering, degeneracy, distances and the diameter, too."),
     Option("plots", FOLDER, "--profile: write plots of degrees and of distances to DIR, as SVG and PNG.", "DIR"),
+    Option("device", help="Look at a GPU in place of a store, gpu or gpu:N: memory, driver, kernels that need no"
+           " compiler, copies, and one BFS that is checked.", metavar="DEVICE", of="info"),
     Option("sample", COUNT, "--profile: count distances from K vertices. [default: 1024]", "K", of="info"),
     # Of what writes a store.
     *(Option("scratch", SCRATCH, "Folder for temporary files of the sort. [default: beside the store]", "DIR", of=of)
@@ -351,7 +353,7 @@ COMMANDS = {name: tuple(options.split()) for name, options in {
     "apsp": f"out method force weighted weight directed device time_limit memory threads {_PRINTING}",
     "plan": "memory arena vertex_state method batch masters euler probe no_probe threads device as_json quiet"
             " log_interval events",
-    "info": "as_json check components locality profile plots sample memory threads time_limit scratch quiet"
+    "info": "as_json check components locality profile plots sample device memory threads time_limit scratch quiet"
             " log_interval events",
     "convert": "memory scratch force fmt ids columns header encoding vertices codec chunk order directed bipartite"
                f" weights allow_negative {' '.join(CHECKPOINT)} threads {_PRINTING}",

@@ -95,6 +95,7 @@ class ShimDevice:
                  step_limit: int = runner.DEFAULT_STEP_LIMIT, late: int = 0, failures: Failures | None = None,
                  resident: int = 512) -> None:
         self.name, self.n_sms, self.max_threads, self.warp = f"shim, seed {seed}", n_sms, 1024, 32
+        self.capability = 9, 0
         self.seed, self.step_limit, self.total, self._resident = seed, step_limit, total, resident
         self.limit: int | None = None
         self.steps = self.launches = self.used = self.peak = self.copied = 0
@@ -104,6 +105,9 @@ class ShimDevice:
         self.poison = (0xA5, 0x5A, 0xFF, 0x01)[seed % 4]
         self._runtime = runner.runtime()
         self.traffic: runner.Traffic | None = None
+
+    def versions(self) -> dict[str, str]:
+        return {"driver": "13.0", "cupy": "none"}
 
     def empty(self, n: int, dtype: DTypeLike) -> DeviceArray:
         self._check()
