@@ -76,6 +76,7 @@ def _locality(planned: Planned) -> dict[str, Any]:
 
 
 _LARGEST_PER_VERTEX = 1000
+_PROBE_BFS = 5  # with loading and columns
 _HEAD = ("method", "planned peak", "predicted peak", "least --memory", "VRAM", "temporary files", "reads of all edges",
          "bytes read")
 
@@ -172,11 +173,19 @@ def _probe_lines(answer: dict[str, Any]) -> list[str]:
         return []
     probe = answer["probe"]
     if probe is None:
-        return ["probe: none; predictions are for usual graphs of this size"]
+        return [f"probe: none; predictions are for usual graphs of this size{_longer(answer.get('locality'))}"]
     reads = f"; a BFS reads all edges {probe['reads']:,.1f} times" if probe["reads"] else ""
     seconds = format_seconds(max(0.01, probe["seconds"]))
     return [f"probe: four BFS in {seconds}; the diameter is at least {probe['lower_bound']:,}"
             f"{reads}"]
+
+
+def _longer(locality: dict[str, Any] | None) -> str:
+    """What a probe would take for which the time was too short, by the BFS that it had begun."""
+    if locality is None:
+        return ""
+    minutes = int(_PROBE_BFS * locality["seconds"] // 60) + 1
+    return f"; --probe {minutes}min is enough to look at this one"
 
 
 def _order_lines(answer: dict[str, Any], comparison: dict[str, Any] | None, method: str = "") -> list[str]:

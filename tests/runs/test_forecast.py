@@ -19,6 +19,7 @@ from emdiam.methods.approx.cost_model import growing_rounds
 from emdiam.methods.exact.candidates import MANY_BOXED
 from emdiam.methods.forecast import CostInputs, Forecast, Probe
 from emdiam.runs.opening import open_engine
+from emdiam.runs.locality import Locality
 from emdiam.runs.plan import Planned, forecast_of, plan_all, plan_run
 from emdiam.runs.registry import METHODS
 from emdiam.runs.task import make_task
@@ -81,6 +82,10 @@ def test_a_streamed_table_has_ranges(grid: Path):
         assert forecast.least_bytes_read <= forecast.predicted_bytes_read
     text = methods_text({"methods": [one.to_dict() for one in planned], "probe": None})
     assert "depend on the graph" in text and "on graphs of small diameter" in text and "\nprobe: none" in text
+    assert "--probe" not in text
+    looked = methods_text({"methods": [one.to_dict() for one in planned], "probe": None,
+                           "locality": {**Locality(1.5, 40.0, 0.2).to_dict(), "text": ""}})
+    assert "; --probe 4min is enough" in looked
 
 
 def test_methods_that_the_budget_is_too_small_for_are_told(grid: Path):
