@@ -33,6 +33,7 @@ PADDING = 64
 """Bytes that `data` have behind their bits: what one code may read ahead."""
 
 _ONE = np.uint64(1)
+_ZETA_3 = ZETA | 3 << 8
 _MOST_BITS = 62  # of a number
 
 
@@ -177,6 +178,27 @@ def _read(data, pos, limit, code, little):
 
 
 @inlined
+def _coded(data, pos, limit, code, little):
+    """_read, without a call where the code is the usual one, gamma."""
+    if code == GAMMA:
+        return _gamma(data, pos, limit, little)
+    return _read(data, pos, limit, code, little)
+
+
+@inlined
+def _residual(data, pos, limit, code, little):
+    """_read, without a call where the code is the usual one, zeta_3, and is not very long."""
+    window = _window(data, pos)
+    zeros = leading_zeros(window | _ONE)
+    if code != _ZETA_3 or little or zeros > 12:
+        return _read(data, pos, limit, code, little)
+    n, rest = 3 * zeros + 2, window << np.uint64(zeros + 1)
+    value, least = np.int64(rest >> np.uint64(64 - n)), np.int64(1) << (n - 2)
+    is_longer, longer = value >= least, np.int64(rest >> np.uint64(63 - n))
+    return (longer if is_longer else value + least) - 1, pos + zeros + 1 + n + is_longer  # nothing to predict
+
+
+@inlined
 def _signed(x):
     """0, -1, 1, -2, ... of 0, 1, 2, 3, ..."""
     return (x >> 1) ^ -(x & 1)
@@ -188,7 +210,7 @@ def _copy_blocks(data, pos, row, settings, spare, ids, state):
     length, and the same of the other. The ids come to stand last in the row."""
     at, d, other, length = row
     limit, little = settings[LIMIT], settings[LITTLE]
-    count, pos = _read(data, pos, limit, settings[BLOCK_COUNT], little)
+    count, pos = _coded(data, pos, limit, settings[BLOCK_COUNT], little)
     if pos > limit:
         return BITS, pos, 0
     if count < 0 or count > length + 1:
@@ -198,7 +220,7 @@ def _copy_blocks(data, pos, row, settings, spare, ids, state):
         return SPARE, pos, 0
     covered, copied = np.int64(0), np.int64(0)
     for block in range(count):
-        size, pos = _read(data, pos, limit, settings[BLOCKS], little)
+        size, pos = _coded(data, pos, limit, settings[BLOCKS], little)
         if pos > limit:
             return BITS, pos, 0
         size += size >= 0 and block > 0
@@ -230,7 +252,7 @@ def _read_intervals(data, pos, v, most, settings, spare, state):
     """(why it stops, bit behind the intervals, how many, ids in them) of a row of node v with `most` ids to come. Pairs
     of first id and length go to `spare`."""
     limit, little, least, nodes = settings[LIMIT], settings[LITTLE], settings[LEAST_INTERVAL], settings[NODES]
-    count, pos = _read(data, pos, limit, settings[INTERVALS], little)
+    count, pos = _coded(data, pos, limit, settings[INTERVALS], little)
     if pos > limit:
         return BITS, pos, 0, 0
     if count < 0 or count > most // least:
@@ -240,8 +262,8 @@ def _read_intervals(data, pos, v, most, settings, spare, state):
         return SPARE, pos, 0, 0
     behind, total = np.int64(0), np.int64(0)
     for i in range(count):
-        gap, pos = _read(data, pos, limit, settings[INTERVALS], little)
-        length, pos = _read(data, pos, limit, settings[INTERVALS], little) if pos <= limit else (0, pos)
+        gap, pos = _coded(data, pos, limit, settings[INTERVALS], little)
+        length, pos = _coded(data, pos, limit, settings[INTERVALS], little) if pos <= limit else (0, pos)
         if pos > limit:
             return BITS, pos, 0, 0
         if gap < 0 or gap > 2 * nodes:
@@ -283,7 +305,7 @@ def _merge_residuals(data, pos, v, row, settings, ids):
     limit, little, nodes, code = settings[LIMIT], settings[LITTLE], settings[NODES], settings[RESIDUALS]
     at, end, id_ = to + count, to + d, np.int64(-1)
     for i in range(count):
-        gap, pos = _read(data, pos, limit, code, little)
+        gap, pos = _residual(data, pos, limit, code, little)
         if pos > limit:
             return BITS, pos
         if gap < 0 or gap > 2 * nodes:
@@ -338,7 +360,7 @@ def decode_rows(data, state, settings, rows, spare, ids, sources):
     pos, v, at, slots, limit = state[POS], state[NODE], state[AT], rows.shape[1], settings[LIMIT]
     status = DONE
     while v < state[STOP]:
-        d, pos = _read(data, pos, limit, settings[OUTDEGREES], settings[LITTLE])
+        d, pos = _coded(data, pos, limit, settings[OUTDEGREES], settings[LITTLE])
         if pos > limit:
             status = BITS
         elif d < 0 or d > settings[NODES]:

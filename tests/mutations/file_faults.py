@@ -24,6 +24,8 @@ FILE_FAULTS = (
           "    for i in range(rest):\n", "    for i in range(rest - 1):\n", _BVGRAPH),
     Fault("a successor that is copied may come again", "emdiam/formats/bvgraph_kernels.py",
           "        if at < end and ids[at] == id_:\n            return TWICE, pos\n", "", _BVGRAPH),
+    Fault("residuals of the usual code are long too early", "emdiam/formats/bvgraph_kernels.py",
+          "    is_longer, longer = value >= least,", "    is_longer, longer = value > least,", _BVGRAPH),
     Fault("rows to copy from are lost between two batches", "emdiam/formats/bvgraph.py",
           "kept = rows[0][rows[1] > 0]", "kept = rows[0][rows[1] > 1]", _BVGRAPH),
     Fault("offsets of another graph are believed", "emdiam/formats/bvgraph.py",

@@ -18,8 +18,8 @@ from emdiam.generators import generate
 from emdiam.methods.approx.cost_model import growing_rounds
 from emdiam.methods.exact.candidates import MANY_BOXED
 from emdiam.methods.forecast import CostInputs, Forecast, Probe
-from emdiam.runs.opening import open_engine
 from emdiam.runs.locality import Locality
+from emdiam.runs.opening import open_engine
 from emdiam.runs.plan import Planned, forecast_of, plan_all, plan_run
 from emdiam.runs.registry import METHODS
 from emdiam.runs.task import make_task
