@@ -82,9 +82,9 @@ def all_pairs(
     """
 
 def approximate(
-    graph: Any, *, method: str = 'clusters', masters: int | str | None = None, seed: int | None = None,
+    graph: Any, *, method: str | None = None, masters: int | str | None = None, seed: int | None = None,
     euler: bool | None = None, levels: int | str | None = None, shrink: int | None = None,
-    iterations: int | None = None, root: int | str | None = None, weighted: bool | str = False,
+    iterations: int | None = None, root: int | str | None = None, directed: bool = False, weighted: bool | str = False,
     weight: str | None = None, known_diameter: int | float | None = None, memory: int | str | None = None,
     arena: int | str | None = None, threads: int | None = None, device: str = 'cpu', vram: int | str | None = None,
     bfs: str | None = None, mapping: str | None = None, workers: int | None = None, scheduler: Any = None,
@@ -104,9 +104,10 @@ def approximate(
     vertex_state and those of checkpoints as for `exact`, and of the method, such as masters="2^20", seed=1,
     iterations=5 or known_diameter=40.
 
-    weighted : whether distances are sums of the weights that the store has (methods "sweep" with iterations, "clusters"
-    with masters and seed; memory, threads, scratch, time_limit, known_diameter and progress go with it). weight : their
-    name, as of `exact`.
+    weighted, weight : along weights, as of `exact` (methods "sweep" with iterations, "clusters" with masters and seed;
+    memory, threads, scratch, time_limit, known_diameter and progress go with it). directed : along arcs, with weights
+    too (method "sweep"; arena, require_connected and evict_page_cache go with it as well); the result is a
+    DirectedApproximation, or a WeightedArcApproximation.
 
     `estimate` is what the method reports; `lower` and `upper` are proved, over all components. Raises as `diameter`,
     and InputError for an option that the method does not have. StoppedEarly's `result` holds what is known so far.

@@ -262,9 +262,10 @@ def approximate(graph: Any, **options: Any) -> Approximation:
     vertex_state and those of checkpoints as for `exact`, and of the method, such as masters="2^20", seed=1,
     iterations=5 or known_diameter=40.
 
-    weighted : whether distances are sums of the weights that the store has (methods "sweep" with iterations, "clusters"
-    with masters and seed; memory, threads, scratch, time_limit, known_diameter and progress go with it). weight : their
-    name, as of `exact`.
+    weighted, weight : along weights, as of `exact` (methods "sweep" with iterations, "clusters" with masters and seed;
+    memory, threads, scratch, time_limit, known_diameter and progress go with it). directed : along arcs, with weights
+    too (method "sweep"; arena, require_connected and evict_page_cache go with it as well); the result is a
+    DirectedApproximation, or a WeightedArcApproximation.
 
     `estimate` is what the method reports; `lower` and `upper` are proved, over all components. Raises as `diameter`,
     and InputError for an option that the method does not have. StoppedEarly's `result` holds what is known so far.

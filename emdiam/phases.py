@@ -85,7 +85,8 @@ def steps_of(command: str, options: Mapping[str, Any], of_file: bool = False) ->
     """The steps of a command with these options; none where they are not known. of_file : whether it converts a file
     first."""
     steps = _STEPS.get(command, ())
-    if command == "approx" and options.get("method") in (None, "clusters") and not options.get("weighted"):
+    other = options.get("weighted") or options.get("directed")
+    if command == "approx" and options.get("method") in (None, "clusters") and not other:
         steps = _OF_CLUSTERS
     if command == "convert" and options.get("order") not in (None, "natural"):
         steps = (*steps, _ORDERING, *_WRITING)

@@ -294,7 +294,7 @@ def test_keywords_are_those_of_the_registry():
     for function, names in (("exact", EXACT), ("approximate", APPROXIMATIONS)):
         options = {option for name in names for option in option_names(name)} - {"limits", "path_file"}
         asked = options | set(SHARED) | {"progress", "scratch", "method"}
-        asked |= {"weight", "weighted", "columns"} | ({"path", "directed"} if names == EXACT else set())
+        asked |= {"weight", "weighted", "columns", "directed"} | ({"path"} if names == EXACT else set())
         only_exact = set() if names == EXACT else {"bounds_only", "certificate"}
         assert keywords_of(function).keys() == asked - only_exact
 

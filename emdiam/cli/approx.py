@@ -13,12 +13,15 @@ from ..tables import csv_text, table_text
 from ..units import format_count, format_fine_seconds, format_size
 from . import options
 from .answer_lines import (
+    ROUNDED_REASON,
     device_lines,
     diameter_lines,
     memory_lines,
+    proved_text,
     seconds_line,
     seconds_text,
     seed_lines,
+    strong_lines,
     task_lines,
     traversals_line,
 )
@@ -37,7 +40,8 @@ def command(**given: Any) -> int:
 
     The bounds are proved: some pair of vertices is at least as far apart as the lower bound, and no pair is farther
     apart than the upper one. The estimate is that of the method's paper, and may be outside the bounds. On a
-    disconnected graph, both are about the largest diameter of any component.
+    disconnected graph, both are about the largest diameter of any component; with --directed about the largest finite
+    distance from a vertex to one that it reaches.
 
     A list of --masters makes a run of each, and a table; as JSON {"runs": [...]}. Ctrl-C prints the bounds proved so
     far and leaves with exit code 3.
@@ -56,7 +60,7 @@ def command(**given: Any) -> int:
                          remedy="make it first: emdiam reorder")
     runs, hints = Runs(given, several), list[str]()
     with (runs.shown(lambda results: _answer(results, hints, given, several)), listening(given) as listener,
-          opened("approx", given, listener, False) as (store, finish)):
+          opened("approx", given, listener, bool(given["directed"])) as (store, finish)):
         for item in masters:  # a number that cannot be is refused before the first run
             if item != AUTO and store.n_vertices:
                 resolve_masters(item, store.n_vertices)
@@ -64,7 +68,7 @@ def command(**given: Any) -> int:
             task = options.task_given("approx", asked, runs.checkpoint(number), masters=count)
             result = finish(store, task, listener)
             runs.end(result)
-            if not (given["as_json"] or given["as_csv"] or given["weighted"]):
+            if not (given["as_json"] or given["as_csv"] or given["weighted"] or given["directed"]):
                 hints += hint_lines(exact_instead(store, task, result), result.masters if several else None)
     return 0
 
@@ -93,7 +97,9 @@ _FRINGES_SHOWN = 10
 def approximation_text(result: dict[str, Any], verbose: bool = False) -> str:
     """Lines for the result of an approximation, as `Approximation.to_dict()` gives it."""
     witness, stages = result["witness"], seconds_text(result["details"].get("stage_seconds") or {})
-    lines = diameter_lines(result)
+    rounded = ROUNDED_REASON if result["details"].get("rounded_to") else ""
+    lines = (strong_lines(result, proved_text(result["lower"], result["upper"], rounded)) if result.get("directed") else
+             diameter_lines(result))
     if witness is not None:
         lines.append(f"witness: {witness['source']} and {witness['target']} are at least"
                      f" {_length(result, witness['length'])} apart (checked)")

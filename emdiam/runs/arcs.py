@@ -25,12 +25,17 @@ _IN_BATCHES = ("apsp", "eccentricities")
 
 
 def options(task: Task, own: dict[str, Any], limits: Limits) -> DirectedOptions:
-    """Those of exact methods, or of eccentricities. Raises InputError."""
+    """Those of exact methods, of approximations, or of eccentricities. Raises InputError."""
     from ..methods.directed.apsp import DirectionOptions
     from ..methods.directed.method import DirectedOptions
+    from ..methods.directed.sweep import DirectedSweepOptions
 
     if task.command == "ecc":
         return DirectionOptions(limits=limits, **own)
+    if task.command == "approx":
+        if task.method != "sweep":
+            raise InputError(f"the approximation {task.method} is for undirected graphs", remedy="use --method sweep")
+        return DirectedSweepOptions(limits=limits, **own)
     if task.method not in DIRECTED:
         raise InputError(f"the method {task.method} is for undirected graphs",
                          remedy=f"use one of {', '.join(DIRECTED)}")
@@ -45,13 +50,16 @@ def solve(session: Session) -> Any:
     from ..methods.directed.method import phases
     from ..methods.directed.metric import ArcMetric
     from ..methods.directed.pivots import KEPT, DirectedPivots
+    from ..methods.directed.sweep import DirectedSweep
 
     task, options = session.task, session.task.options
     if task.command == "ecc":
         kind: type[DirectedMethod] = EccentricitiesIn if options.direction == "in" else Eccentricities
     else:
-        kind = {one.name: one for one in (DirectedPivots, DirectedGraphDiameter, DirectedApsp)}[task.method]
-    columns, arrays = (2, 2) if task.command == "ecc" else (2 + 2 * KEPT if kind is DirectedPivots else 2, 8)
+        kinds = (DirectedPivots, DirectedGraphDiameter, DirectedApsp, DirectedSweep)
+        kind = {one.name: one for one in kinds}[task.method]
+    columns, arrays = (2, 2) if task.command == "ecc" else (
+        2 + 2 * KEPT if kind is DirectedPivots else 2, 32 if kind is DirectedSweep else 8)
     with opened(session, phases(session.store, columns, arrays), kind.name in _IN_BATCHES) as engine:
         method = kind(ArcMetric(engine), session.in_time(options))
         with session.answered(method, partial(_told, session, engine, method)):

@@ -48,8 +48,8 @@ from .option import (
 from .registry import ALL, APPROXIMATIONS, EXACT, METHODS
 
 # Commands that may go along arcs, along weights, and along weighted arcs.
-_ARCS, _WEIGHTS = ("exact", "ecc", "distances"), ("exact", "approx", "ecc", "distances")
-_BOTH, _OF_DISTANCES = ("exact", "ecc", "distances"), ("distances",)
+_ARCS = _WEIGHTS = _BOTH = ("exact", "approx", "ecc", "distances")
+_OF_APPROX, _OF_DISTANCES = ("approx",), ("distances",)
 # Commands that go along what a store has, and what it keeps of a file for that.
 PATHS, KEPT = ("sssp", "apsp"), ("weighted", "directed")
 
@@ -116,7 +116,8 @@ _ROWS = (
     # Of methods.
     Option("method", help="Exact method.", of="exact", choices=EXACT, default="pivots", weights=("exact",),
            both=("exact",)),
-    Option("method", help="Approximation.", of="approx", choices=APPROXIMATIONS, default="clusters"),
+    Option("method", help="Approximation. [default: clusters; with --directed sweep]", of="approx",
+           choices=APPROXIMATIONS),
     Option("path", FILE, "Write a longest shortest path to FILE, one vertex id a line. One of more than 10,000 vertices"
            " is shown nowhere else.", "FILE", arcs=("exact",), weights=("exact",), both=("exact",)),
     Option("certificate", FILE, "Write the proof to FILE, for `emdiam verify`.", "FILE", shared=True,
@@ -126,18 +127,16 @@ _ROWS = (
     Option("components", INTEGER, "List the K largest components, each with its vertices and its diameter.", "K",
            limits=(1, 1 << 16)),
     Option("require_connected", FLAG, "Leave with exit code 2 if the graph is disconnected.", shared=True,
-           arcs=("exact", "ecc"), both=("exact", "ecc")),
-    Option("directed", FLAG, "Along arcs, of a store converted with --directed: the largest finite distance. By pivots,"
-           " graph-diameter and apsp."),
+           arcs=_ARCS[:3], both=_BOTH[:3]),
+    *(Option("directed", FLAG, "Along arcs, of a store converted with --directed: the largest finite distance. By"
+             f" {methods}.", of=of) for of, methods in (("", "pivots, graph-diameter and apsp"), ("approx", "sweep"))),
     Option("directed", help="Along arcs, of a store converted with --directed: the largest finite distance from every"
            " vertex (out), or to it (in).", of="ecc", choices=("out", "in")),
-    Option("weighted", FLAG, "Distances are sums of weights, as the store has them (pivots and bounding; with"
-           " --directed those along arcs).",
-           annotation="bool | str"),
-    Option("weighted", FLAG, "Distances are sums of weights, as the store has them (clusters and sweep).", of="approx",
-           annotation="bool | str"),
-    Option("weighted", FLAG, "Distances are sums of weights, as the store has them.", of="ecc",
-           annotation="bool | str"),
+    *(Option("weighted", FLAG, f"Distances are sums of weights, as the store has them{more}.", of=of,
+             annotation="bool | str") for of, more in (
+        ("", " (pivots and bounding; with --directed those along arcs)"), ("ecc", ""), ("plan", ""),
+        ("approx", " (clusters and sweep; with --directed those along arcs)"),
+        ("distances", "; with --directed those along arcs"))),
     Option("weight", help="Distances are sums of the weights of this name: of a file that is no store a column, by its"
            " name or its number from 1; of a store those that it has.", metavar="COLUMN"),
     Option("seed", NATURAL, "pivots, graph-diameter, fdiam, ifub: seed of random choices. [default: 0]", "N",
@@ -169,12 +168,12 @@ _ROWS = (
            metavar="K", annotation="int | str | None"),
     Option("shrink", POSITIVE, "clusters: of how many one is a master of the next level. [default: 16]", "K"),
     Option("iterations", NATURAL, "sweep, fringe, spanning: most iterations. [default: the method's]", "N",
-           weights=("approx",)),
+           arcs=_OF_APPROX, weights=_OF_APPROX, both=_OF_APPROX),
     Option("root", metavar="ROOT", annotation="int | str | None",
            help="spanning: what the tree hangs from: hub, the vertex of the highest degree; random; or the id of a"
            " vertex. [default: hub]"),
     Option("known_diameter", LENGTH, "Largest diameter of any component, if it is known: the answer has estimate / D.",
-           "D", of="approx", weights=("approx",)),
+           "D", of="approx", arcs=_OF_APPROX, weights=_OF_APPROX, both=_OF_APPROX),
     # Of all eccentricities.
     Option("out", FILE, "Write the eccentricities to FILE, a row a vertex: id, eccentricity, component. Parquet, or CSV"
            " if its name ends so.", "FILE", of="ecc", arcs=("ecc",), weights=("ecc",), both=("ecc",)),
@@ -191,8 +190,6 @@ _ROWS = (
            limits=(4, 16), arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
     Option("directed", FLAG, "Along arcs, of a store converted with --directed; pairs are ordered then.",
            of="distances"),
-    Option("weighted", FLAG, "Distances are sums of weights, as the store has them; with --directed those along arcs.",
-           of="distances", annotation="bool | str"),
     Option("quantile", REAL, "Share of the connected pairs within the effective diameter.", "Q", default=0.9,
            limits=(0, 1), arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
     Option("seed", NATURAL, "Seed of the sample, or of the hash of --hyperball.", "N", of="distances", default=0,
@@ -342,8 +339,9 @@ COMMANDS = {name: tuple(options.split()) for name, options in {
     "exact": f"method {_SIZES} {_GPU} {_WORKERS} path certificate directed bounds_only gap weighted weight components"
              f" {_ENDS} seed batches {_STORED} winnow eliminate chains start order first batch k direction"
              f" evict_page_cache {_PRINTING}",
-    "approx": f"method masters seed euler levels shrink iterations root weighted weight known_diameter {_SIZES} {_GPU}"
-              f" {_WORKERS} {_STORED} {_ENDS} evict_page_cache as_json as_csv verbose quiet log_interval events",
+    "approx": f"method masters seed euler levels shrink iterations root directed weighted weight known_diameter"
+              f" {_SIZES} {_GPU} {_WORKERS} {_STORED} {_ENDS} evict_page_cache as_json as_csv verbose quiet"
+              " log_interval events",
     "ecc": f"out certificate directed weighted weight radius center {_SIZES} {_GPU} {_WORKERS} {_ENDS} {_STORED}"
            f" evict_page_cache {_PRINTING}",
     "distances": f"sample exact hyperball directed weighted weight quantile seed out sources targets"

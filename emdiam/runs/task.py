@@ -64,9 +64,10 @@ _NO_DISTANCES = "there are no distances"
 KINDS = {
     **{(command, HOPS): Kind("runs.hops", unfinished=f"{_NO_BOUND} on the diameter")
        for command in ("exact", "approx", "ecc")},
-    **{(command, ARCS): Kind("runs.arcs", True, unfinished=_NO_BOUND) for command in ("exact", "ecc")},
+    **{(command, ARCS): Kind("runs.arcs", True, unfinished=_NO_BOUND) for command in ("exact", "approx", "ecc")},
     **{(command, WEIGHTS): Kind("runs.weights", empty=_NO_DIAMETER) for command in ("exact", "approx", "ecc")},
-    **{(command, BOTH): Kind("runs.weighted_arcs", True, _NO_DIAMETER, _NO_BOUND) for command in ("exact", "ecc")},
+    **{(command, BOTH): Kind("runs.weighted_arcs", True, _NO_DIAMETER, _NO_BOUND)
+       for command in ("exact", "approx", "ecc")},
     ("distances", HOPS): Kind("distribution.run", empty=_NO_DISTANCES, unfinished=_NO_COUNT),
     ("distances", ARCS): Kind("distribution.directed", True, _NO_DISTANCES, _NO_COUNT),
     ("distances", WEIGHTS): Kind("distribution.weighted", False, _NO_DISTANCES, _NO_COUNT),
@@ -158,21 +159,29 @@ def task_of(command: str, options: Mapping[str, Any], method: str | None = None)
               ARCS if directed else HOPS)
     if metric in (ARCS, BOTH, HOPS):
         given.pop("directed", None)
-    usual = option_of(command, "method")
-    named = given.pop("method", usual.default if usual is not None and usual.of == command else command)
+    named = given.pop("method", None) or usual_method(command, metric)
     if metric in (ARCS, WEIGHTS, BOTH):
         given = taken(given, command, metric)
     shared = shared_fields({name: value for name, value in given.items() if name in SHARED}, command)
     limits = Limits(shared.pop("gap", None), shared.get("time_limit"), shared.pop("bounds_only", False),
                     shared.pop("require_connected", False))
-    task = Task(method or _USUAL.get(named, named), None, command, metric, **shared)
+    task = Task(method or named, None, command, metric, **shared)
     own = parsed({name: value for name, value in given.items() if name not in SHARED}, command)
     if metric in (ARCS, BOTH) and command == "ecc":
         own["direction"] = directed
     return replace(task, options=_module(task).options(task, own, limits))
 
 
-_USUAL = {"ecc": "eccentricities"}  # of commands without --method
+def usual_method(command: str, metric: str) -> str:
+    """What a command runs where no method is named."""
+    if command == "approx":
+        return "sweep" if metric in (ARCS, BOTH) else "clusters"
+    if command == "ecc":
+        return "eccentricities"
+    usual = option_of(command, "method")
+    return str(usual.default) if usual is not None and usual.of == command else command
+
+
 # What errors do not name of what a run along weights has.
 _UNNAMED = ("evict_page_cache", "seed", "what", "keep")
 

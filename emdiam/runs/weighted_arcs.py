@@ -34,7 +34,7 @@ _VERTEX_BYTES = {"pivots": 160, "graph-diameter": 88, "apsp": 48, "eccentricitie
 
 
 def options(task: Task, own: dict[str, Any], limits: Limits) -> DirectedOptions:
-    """Those of exact methods, or of eccentricities. Raises InputError."""
+    """Those of exact methods, of approximations, or of eccentricities. Raises InputError."""
     from .arcs import options as along_arcs
 
     return along_arcs(task, own, limits)
@@ -46,9 +46,12 @@ def method_of(task: Task) -> type[DirectedMethod]:
     from ..methods.directed.eccentricities import BoundedEccentricities
     from ..methods.directed.graph_diameter import DirectedGraphDiameter
     from ..methods.directed.pivots import DirectedPivots
+    from ..methods.directed.sweep import DirectedSweep
 
     if task.command == "ecc":
         return BoundedEccentricities
+    if task.command == "approx":
+        return DirectedSweep
     return dict(zip(DIRECTED, (DirectedPivots, DirectedGraphDiameter, DirectedApsp), strict=True))[task.method]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from emdiam.methods.directed.eccentricities import WeightedArcEccentricities
-from emdiam.methods.directed.result import WeightedArcResult
+from emdiam.methods.directed.result import DirectedApproximation, WeightedArcResult
 from emdiam.paths.rows import WeightedRows
 from emdiam.runs.task import execute, task_of
 from emdiam.store.store import Store, open_store
@@ -72,6 +72,27 @@ def eccentricities(store: Store, direction: str, **options: Any) -> WeightedArcE
     found: WeightedArcEccentricities = execute(store, task_of("ecc", {
         "directed": direction, "weighted": True, "keep": True, **options}))
     return found
+
+
+def bounds(store: Store, weighted: bool, **options: Any) -> DirectedApproximation:
+    """Bounds on the largest finite distance, along arcs or weighted arcs."""
+    found: DirectedApproximation = execute(store, task_of("approx", {
+        "directed": True, "weighted": weighted, **options}))
+    return found
+
+
+def check_bounds(result: DirectedApproximation, distances: np.ndarray) -> None:
+    """They hold, and the lower one is a distance. Sums of the twin are rounded."""
+    largest, unit = float(distances[np.isfinite(distances)].max()), result.details.get("rounded_to", 0)
+    room = 1e-12 if unit else 0
+    assert result.lower <= largest * (1 + room) and largest * (1 - room) <= result.upper
+    assert result.estimate == result.lower and result.exact == (result.lower == result.upper)
+    strong = bool(np.isfinite(distances).all())
+    assert result.strongly_connected == strong and (not result.exact or result.largest_distance == result.lower)
+    witness = result.witness
+    assert witness is not None and witness.path is None and witness.length == result.lower
+    assert distances[witness.source, witness.target] == pytest.approx(
+        result.lower, rel=1e-12, abs=2 * result.n_vertices * unit)
 
 
 def check_interval(result: WeightedArcResult, largest: float) -> None:

@@ -27,4 +27,10 @@ ARC_FAULTS = (
     Fault("a proof along arcs takes the best component of heads for all", "emdiam/certificates/arcs.py",
           "most = max(most, least[numbers", "most = min(max(most, 1), least[numbers",
           ("tests/certificates/test_arcs.py",)),
+    Fault("bounds by heads take the best component of heads for all", "emdiam/methods/directed/sweep.py",
+          "most = max(most, np.int64(least[k]))", "most = min(max(most, 1), np.int64(least[k]))",
+          ("tests/methods/directed/test_sweep.py",)),
+    Fault("a component ends where the longest path to its root does", "emdiam/methods/directed/sweep.py",
+          "leaving[c] = max(leaving[c], near[1, v] + min(most, none - near[1, v]))",
+          "leaving[c] = max(leaving[c], min(most, none - near[1, v]))", ("tests/methods/directed/test_sweep.py",)),
 )

@@ -21,19 +21,21 @@ from ..metric import Metric
 from ..result import Witness
 from ..run import MethodRun
 from ..witness import check_witness
-from .result import DirectedResult
+from .result import DirectedApproximation, DirectedResult
 
 
 class ArcVerbs(Metric):
     """What methods ask for along arcs. `back` : against the arcs. bound_dtype : of bounds on eccentricities, which may
     be one more than those of any path. batch : sources whose eccentricities are asked for together. phase : of a
-    search, in events. store : of the ids of the answer. result_type : of an exact run."""
+    search, in events. store : of the ids of the answer. result_type, approximation_type : of an exact run, and of one
+    of bounds."""
 
     bound_dtype: np.dtype[Any]
     batch: int
     phase: str = "bfs"
     store: Store
     result_type: type[DirectedResult] = DirectedResult
+    approximation_type: type[DirectedApproximation] = DirectedApproximation
 
     @abstractmethod
     def search(self, source: int, *, back: bool = False, within: np.ndarray | None = None,

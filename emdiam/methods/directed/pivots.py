@@ -41,16 +41,21 @@ class DirectedPivots(DirectedGraphDiameter):
     distances from it and to it."""
 
     name = "pivots"
+    most_kept = KEPT
 
     def solve(self) -> None:
         """See DirectedMethod."""
         self.kept: list[tuple[int, tuple[np.ndarray, np.ndarray]]] = []
         super().solve()
 
-    def _solve(self) -> None:
+    def begin_bounds(self) -> None:
+        """Bounds on the eccentricities of both sides that say nothing."""
         self.bounds = self.no_bounds((2, self.n))
         self.lower = np.zeros_like(self.bounds)
         self.rounds = self.by_pairs = 0
+
+    def _solve(self) -> None:
+        self.begin_bounds()
         order = self._order()
         hub = int(order[np.flatnonzero(self.numbers[order] == self.sizes.argmax())[0]])
         open_pairs = self._round(hub)
@@ -79,7 +84,8 @@ class DirectedPivots(DirectedGraphDiameter):
         for searched in self.searched:
             searched[pivot] = None
         out, into = (end.distances.raw() for end in ends if end.distances is not None)
-        if len(self.kept) < KEPT and {out.dtype, into.dtype} == {self.kept[0][1][0].dtype if self.kept else out.dtype}:
+        dtype = self.kept[0][1][0].dtype if self.kept else out.dtype
+        if len(self.kept) < self.most_kept and out.dtype == into.dtype == dtype:
             self.kept.append((pivot, (out, into)))
         self._fold(pivot, into, 0, ends[0].levels)
         self._fold(pivot, out, 1, ends[1].levels)
@@ -87,8 +93,12 @@ class DirectedPivots(DirectedGraphDiameter):
             if len(self._open(side)):
                 self._extreme(side)
         counts = [len(self._open(side)) for side in (0, 1)]
-        self.bound = min(self.bound, max(self.best.length, min(int(side.max()) for side in self.bounds)))
+        self.tell_bound()
         return counts[0] * counts[1]
+
+    def tell_bound(self) -> None:
+        """The upper bound, from those of both sides and L."""
+        self.bound = min(self.bound, max(self.best.length, min(int(side.max()) for side in self.bounds)))
 
     def _fold(self, vertex: int, distances: np.ndarray, side: int, eccentricity: int) -> None:
         """What distances to (side 0) or from (1) a vertex and its eccentricity on that side, or a bound on it, tell."""
@@ -111,7 +121,7 @@ class DirectedPivots(DirectedGraphDiameter):
         first = int(self.bounds[0].argmax())
         middle = self.lower.sum(axis=0, dtype=np.int64)
         middle[self.numbers != self.numbers[first]] = np.iinfo(np.int64).max
-        middle[[pivot for pivot, _ in self.kept]] = np.iinfo(np.int64).max
+        middle[list(self.searched[0].keys() & self.searched[1].keys())] = np.iinfo(np.int64).max
         best = int(middle.argmin())
         return best if middle[best] < np.iinfo(np.int64).max else first
 

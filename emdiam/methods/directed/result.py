@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ...shown import infinite
+from ..approx.result import Approximation
 from ..result import Result
 
 
@@ -49,6 +50,26 @@ class WeightedArcResult(DirectedResult):
     as in WeightedResult."""
 
     shown: ClassVar[tuple[str, ...]] = (*DirectedResult.shown, "weight", "weights")
+
+    weighted: bool = True
+    weights: str | None = None
+    weight: str | None = None
+
+
+@dataclass(repr=False)
+class DirectedApproximation(Approximation, DirectedResult):
+    """As DirectedResult and Approximation: bounds on the largest finite distance, and an estimate of it."""
+
+    shown: ClassVar[tuple[str, ...]] = ("estimate", "ratio", "known_diameter", *DirectedResult.shown)
+
+    directed: bool = True  # of two classes with other defaults the first one has the field's
+
+
+@dataclass(repr=False)
+class WeightedArcApproximation(DirectedApproximation):
+    """As DirectedApproximation, but lengths are sums of weights, as in WeightedArcResult."""
+
+    shown: ClassVar[tuple[str, ...]] = (*DirectedApproximation.shown, "weight", "weights")
 
     weighted: bool = True
     weights: str | None = None

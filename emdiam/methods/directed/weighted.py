@@ -27,7 +27,7 @@ from ..weighted.bounds import NEVER
 from ..weighted.metric import WeightMetric
 from ..weighted.units import FRACTION_BITS, Units, round_down
 from .metric import ArcVerbs
-from .result import WeightedArcResult
+from .result import WeightedArcApproximation, WeightedArcResult
 
 _NONE = np.iinfo(np.int64).max
 # Bits above the longest distance of two searches that are left when weights are rounded, and bits more each time.
@@ -52,6 +52,7 @@ class WeightedArcMetric(WeightMetric, ArcVerbs):
     batch, phase = 64, "search"
     store: Store
     result_type = WeightedArcResult
+    approximation_type = WeightedArcApproximation
 
     def __init__(self, out: Arcs, into: Arcs, strong: StrongParts, units: Units, store: Store,
                  listener: Listener = silent) -> None:

@@ -27,6 +27,7 @@ from tests.helpers.directed_twins import random_arcs
 from tests.helpers.graph_diameter_twin import sources_of
 from tests.helpers.many_graphs import EVERY_KIND, SHAPES, arcs_of, by_scipy, campaign, drawn
 from tests.helpers.tasks import along_arcs, distances_directed
+from tests.helpers.weighted_arcs import bounds, check_bounds
 from tests.helpers.weighted_stores import TINY, write_rows
 
 MEMORY, ARENA = 4 << 30, 8 * TINY * 4
@@ -61,6 +62,8 @@ def many(numbers: range, folder: Path) -> None:
                 assert sources_of(rows.n_vertices, arcs, 0) == (bare.details["published_count"], bare.lower)
             with opened(along_arcs(store, streamed), phases(store, 10, 8), batches=True) as engine:
                 check_methods(engine, matrix, METHODS[turn % 3 : turn % 3 + 1], DIRECTIONS[turn % 2 : turn % 2 + 1])
+            for more in ({}, {"arena": ARENA}):
+                check_bounds(bounds(store, False, iterations=1 + turn % 3, memory=MEMORY, **more), found)
             check_distances(distances_directed(store, {**(streamed if turn < 6 else options), "exact": True}), matrix)
 
 

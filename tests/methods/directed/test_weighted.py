@@ -19,6 +19,8 @@ from emdiam.progress import TimeOver
 from tests.helpers.many_graphs import by_igraph, by_networkx, by_scipy, campaign
 from tests.helpers.weighted_arcs import (
     METHODS,
+    bounds,
+    check_bounds,
     check_eccentricities,
     check_longest,
     eccentricities,
@@ -45,6 +47,7 @@ def many(numbers: range, folder: Path) -> None:
                 check_longest(longest(store, method), rows, distances)
             for direction in DIRECTIONS:
                 check_eccentricities(eccentricities(store, direction), distances)
+            check_bounds(bounds(store, True, iterations=1 + turn % 3), distances)
             streamed = in_blocks(store, 8 + turn)
             if turn % 2:
                 check_longest(longest(store, METHODS[turn // 2], **streamed), rows, distances)
