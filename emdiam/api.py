@@ -263,9 +263,8 @@ def approximate(graph: Any, **options: Any) -> Approximation:
     iterations=5 or known_diameter=40.
 
     weighted, weight : along weights, as of `exact` (methods "sweep" with iterations, "clusters" with masters and seed;
-    memory, threads, scratch, time_limit, known_diameter and progress go with it). directed : along arcs, with weights
-    too (method "sweep"; arena, require_connected and evict_page_cache go with it as well); the result is a
-    DirectedApproximation, or a WeightedArcApproximation.
+    memory, threads, scratch, time_limit, known_diameter, progress). directed : along arcs, with weights too ("sweep";
+    also arena, require_connected, evict_page_cache); results are DirectedApproximation, WeightedArcApproximation.
 
     `estimate` is what the method reports; `lower` and `upper` are proved, over all components. Raises as `diameter`,
     and InputError for an option that the method does not have. StoppedEarly's `result` holds what is known so far.

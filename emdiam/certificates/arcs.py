@@ -5,13 +5,13 @@ components are numbered anew, in reverse topological order. Distances from a ver
 and checked: no arc leads to a vertex in less than its distance, and every vertex is reached from the source along arcs
 whose lengths add up to the distances; one traversal of these arcs does both.
 
-Largest distance: with bounds b(v) on ecc_out and c(v) on ecc_in, a source is open while b is above the claimed length
-L, a sink while c is. Of a vertex that is searched from, b is known, of one that is searched to c; within the strong
-component of u, b(v) <= d(v, u) + b(u) and c(v) <= c(u) + d(u, v). By heads b(v) is at most the largest, over the
-components of heads w of its arcs, of the least of length and b(w) together; c the same on the reverse. A source whose
-distance to every open sink is at most L by way of one of the vertices of `pairs`, or that reaches it only if such a
-vertex of its component does, which does not, has b(v) <= L, since all other sinks are within L; sinks the same. L is
-proved when there is no open source, or no open sink, and a pair is L apart.
+Largest distance: with bounds b(v) on ecc_out and c(v) on ecc_in, at first n - 1 times the longest arc, a source is open
+while b is above the claimed length L, a sink while c is. Of a vertex that is searched from, b is known, of one that is
+searched to c; within the strong component of u, b(v) <= d(v, u) + b(u) and c(v) <= c(u) + d(u, v). By heads b(v) is at
+most the largest, over the components of heads w of its arcs, of the least of length and b(w) together; c the same on
+the reverse. A source whose distance to every open sink is at most L by way of one of the vertices of `pairs`, or that
+reaches it only if such a vertex of its component does, which does not, has b(v) <= L, since all other sinks are within
+L; sinks the same. L is proved when there is no open source, or no open sink, and a pair is L apart.
 
 Eccentricities: see methods/directed/eccentricities.py for why bounds hold; they must meet at every vertex.
 Bytes: the rows in RAM, twice; an arc 12 while they are turned; a vertex 96, and 16 for each vertex of `pairs`.
@@ -202,6 +202,9 @@ class _LargestProof(_ArcProof):
         if self.units.rounded:
             self.report.upper = self.units.length(limit + self.store.n_vertices - 1)
             self.report.diameter = None
+        # No path has more arcs than there are other vertices.
+        most = (self.store.n_vertices - 1) * int(self.units.of_weight(self.out.largest_weight))
+        self.bounds[:] = min(most, _UNBOUNDED)
         source, target = self.named[:2]
         apart = int(self.distances(source, False)[target])
         longest = apart

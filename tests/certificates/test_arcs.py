@@ -111,6 +111,16 @@ def test_certificates_of_many_graphs(numbers: range, tmp_path: Path) -> None:
             check(store, rows_of(number), number, tmp_path / "c.json")
 
 
+def test_paths_through_all_vertices_need_no_sources(tmp_path: Path) -> None:
+    """A run ends at once where a distance has an arc for every other vertex."""
+    rows = rows_of(2290)
+    with stored(tmp_path, rows) as store:
+        check(store, rows, 2290, tmp_path / "c.json")
+        _, said = made(store, "exact", tmp_path / "c.json")
+        assert said.claims.length == store.n_vertices - 1 and verify(said, store).verified
+        assert not verify(replace(said, claims=replace(said.claims, length=4, witness=(0, 4))), store).verified
+
+
 def test_few_sources_prove_streets(tmp_path: Path) -> None:
     """What is left out of the sources leaves something open; vertices that there are not are named."""
     with stored(tmp_path, streets(9)) as store:
