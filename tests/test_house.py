@@ -12,11 +12,11 @@ from emdiam.runs import options
 from tests.helpers.source import nodes_below
 from tests.test_imports import PACKAGE, trees
 
-MOST_FILES, MOST_LINES_IN_ALL = 510, 59_397
+MOST_FILES, MOST_LINES_IN_ALL = 510, 59_411
 # Lines of code of each room at most: the folders of the package, and "top" for the modules beside them.
 MOST_LINES = {
     "batch": 1235, "certificates": 2329, "checkpoint": 497, "cli": 2075, "conversion": 2920, "dask": 2983,
-    "distribution": 865, "engine": 800, "external": 2731, "formats": 8207, "generators": 1361, "gpu": 4083,
+    "distribution": 865, "engine": 800, "external": 2731, "formats": 8221, "generators": 1361, "gpu": 4083,
     "journal": 648, "methods": 6206, "networkx": 1231, "paths": 3709, "report": 1891, "runs": 2168, "sorting": 947,
     "store": 2394, "stream": 960, "top": 2950, "traverse": 6791,
 }

@@ -34,6 +34,7 @@ _MOST_OFFSET_BYTES = 1 << 20  # of one offset
 _BLOCK_BYTES = 1 << 18
 _SPAN_NODES = 1 << 16
 _BACK = (64, 512, 4096)
+_HEAD_BITS = 1 << 10  # of degree and reference of a row; a longer one is a fault, and its span is not begun there
 # Room for rows that others copy from: of the memory beyond _FREE a 24th, each for the first thread, the one before, and
 # others. It does not grow where little memory would do, so that what a refusal names for that works.
 _SHARE, _FREE, _LEAST_ROOM = 24, 512 << 20, 4 << 20
@@ -172,14 +173,11 @@ class _Rows:
         span, window = self._span, min(self._facts.window, self._span.first)
         for back in _BACK if window else ():
             lowest = max(span.lowest, span.first - back)
-            self._block.load(span.at(lowest))
-            positions = np.array([span.at(node) - self._block.base for node in range(lowest, span.first)], np.int64)
-            self._settings[bits.LIMIT] = self._block.limit
-            bits.references(self._block.data, positions, lowest, self._settings)
+            copied = self._references(lowest)
             needed = set(range(span.first - window, span.first))
             for node in range(span.first - 1, lowest - 1, -1):
                 if node in needed:
-                    needed.add(int(positions[node - lowest]))
+                    needed.add(int(copied[node - lowest]))
             if min(needed) >= lowest:
                 return sorted(needed)
             if -1 in needed or lowest == span.lowest:
@@ -187,6 +185,21 @@ class _Rows:
         if window:
             raise _TooFar
         return []
+
+    def _references(self, lowest: int) -> Any:
+        """The nodes that those from `lowest` to the first of the span copy from, see bits.references."""
+        span, block = self._span, self._block
+        begins = np.array([span.at(node) for node in range(lowest, span.first)], np.int64)
+        copied, node = begins.copy(), 0
+        while node < len(begins):  # all of their rows may be longer than a block
+            block.load(int(begins[node]))
+            behind = block.base + block.limit - (0 if block.ends_file else _HEAD_BITS)
+            stop = len(begins) if block.ends_file else max(node + 1, int(np.searchsorted(begins, behind)))
+            copied[node:stop] -= block.base
+            self._settings[bits.LIMIT] = block.limit
+            bits.references(block.data, copied[node:stop], lowest + node, self._settings)
+            node = stop
+        return copied
 
     def _decoded(self) -> bool:
         """Decode until the batch is full, or the span is done; whether it is. Raises InputError and _NoRoom."""

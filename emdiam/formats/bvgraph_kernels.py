@@ -388,9 +388,13 @@ def decode_rows(data, state, settings, rows, spare, ids, sources):
 @kernel
 def references(data, positions, v, settings):
     """The node that each of nodes v, v + 1, ... copies from, in `positions`, which has the bits of `data` at which
-    their rows begin; itself where it copies from none, and -1 where the row has a fault."""
+    their rows begin; itself where it copies from none, and -1 where the row has a fault or does not begin among these
+    bits."""
     limit = settings[LIMIT]
     for i in range(positions.shape[0]):
+        if positions[i] < 0 or positions[i] > limit:
+            positions[i] = -1
+            continue
         d, pos = _read(data, positions[i], limit, settings[OUTDEGREES], settings[LITTLE])
         back = np.int64(0)
         if d > 0 and settings[WINDOW] > 0 and pos <= limit:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,9 @@ from emdiam.cli.main import group
 from emdiam.cli.outcome import run
 from emdiam.errors import BudgetError
 from emdiam.formats import bvgraph, open_source
+from emdiam.formats import bvgraph_kernels as bits
+from emdiam.formats.inputs import Input
+from emdiam.formats.source import Wishes
 from tests.helpers.bvgraph import (
     CODES,
     FIELDS,
@@ -118,6 +122,32 @@ def test_a_span_goes_on_where_it_cannot_be_begun_by_itself(tmp_path: Path, monke
     path = write_bvgraph(tmp_path / "g.graph", rows, Choices(2, None))
     assert read_pairs(path, batch_bytes=256, threads=2) == pairs_of(rows)
     assert gone_on
+
+
+def test_rows_before_a_span_may_be_longer_than_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they copy from is found all the same, and nothing is read behind the block."""
+    rng = random.Random(3)
+    rows = [sorted(rng.sample(range(3000), 200)) for _ in range(100)]
+    for v in range(0, 100, 3):
+        rows[v] = rows[max(0, v - 1)][:150]
+    rows += [[]] * 2900  # ids are nodes
+    path = write_bvgraph(tmp_path / "g.graph", rows, Choices(), None)
+    facts, graph = bvgraph.BvGraphSource(Input(str(path)), Wishes()).facts()
+    found = []
+    for room in (1 << 18, 64):
+        monkeypatch.setattr(bvgraph, "_BLOCK_BYTES", room)
+        with open(path, "rb", buffering=0) as file, open(path.with_suffix(".offsets"), "rb", buffering=0) as offsets:
+            of_offsets = bvgraph._Block(offsets, Input(str(path.with_suffix(".offsets")), headerless=True))
+            span = next(bvgraph._spans(facts, of_offsets, "offsets", 1 << 40, 1 << 40))
+            span = replace(span, first=90)
+            decoded = bvgraph._Rows(facts, bvgraph._Block(file, graph), "g", span, 100, 1 << 20)
+            found.append(decoded._references(0).tolist())
+    assert found[0] == found[1] and any(copied < v for v, copied in enumerate(found[0])) and -1 not in found[0]
+    positions = np.array([0, 64, 1 << 40, -5], np.int64)
+    settings = np.zeros(11, np.int64)
+    settings[bits.LIMIT], settings[bits.OUTDEGREES], settings[bits.WINDOW] = 64, bits.GAMMA, 7
+    bits.references(np.full(8 + bits.PADDING, 255, np.uint8), positions, 0, settings)
+    assert positions.tolist() == [0, -1, -1, -1]
 
 
 @pytest.mark.parametrize("little", [False, True])
