@@ -2,8 +2,9 @@
 
 Certificates: what is open (vertices in open pairs, and their cover) shrinks by a factor a round, which the last rounds
 tell; so ln(left) / ln(factor) rounds are to come. Covering: as many sources as the cover needs at the gain of the last
-batch, each as long as there; before there was one, a batch of k sources is taken to cost k^0.65 traversals in memory
-(measured: 7 to 18 for 64 and 25 to 80 for 512 sources on graphs of low diameter). Out of core a batch shares what it
+batch, each as long as there; before there was one, a batch of k sources is taken to cost k^0.65 traversals in memory,
+and as many as ALONE at least, up to which sources are traversed one by one (measured: 4 to 10 for 4, 7 to 18 for 64 and
+25 to 80 for 512 sources on graphs of low diameter). Out of core a batch shares what it
 reads, not what it computes; single traversals tell how many seconds each takes. The first batch also waits until the
 rounds have cost a share of what covering would, because progress often begins late; that bounds the regret. It waits
 MOST_WAITING rounds at most.
@@ -40,8 +41,8 @@ LEAST_SWEEPS = 3.0
 # More sources than so many are expected before the first wide batch is tried. Until it is measured, its levels are
 # taken to be half of the limit, and to read the row of every arc at so many bytes a second and thread.
 WIDE_FROM, WIDE_BYTES_A_SECOND = 1024, 8e9
-# So few sources are traversed one by one: a batch costs several traversals.
-FEW = 2
+# So few sources are traversed one by one: a batch costs several traversals; and so few in memory.
+FEW, ALONE = 2, 6
 _MEMORY = 3
 
 
@@ -196,13 +197,13 @@ class Costs:
     def _batch_of(self, k: float) -> float:
         """Seconds that a batch of k sources takes, before there was one."""
         if self._stores < 1.0:
-            return self._one() * float(k**BATCH_EXPONENT)
+            return self._one() * (k if k <= ALONE else max(ALONE, float(k**BATCH_EXPONENT)))
         return self._sharing_seconds(k) if self._thick else min(k * self._one(), self._level_seconds(k))
 
     def one_by_one(self, k: int) -> bool:
         """Whether so many sources are better traversed one after another than in a batch."""
         thin = self._stores >= 1.0 and not self._thick
-        return k <= FEW or (thin and k * self._one() < self._level_seconds(k))
+        return k <= (ALONE if self._stores < 1.0 else FEW) or (thin and k * self._one() < self._level_seconds(k))
 
     def pairs_are_cheap(self) -> bool:
         """Whether certifying costs little beside a batch."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from emdiam.methods.exact.candidates import Verdict
@@ -48,7 +50,8 @@ def test_few_thick_sources_are_traversed_together() -> None:
 def test_a_few_thin_sources_are_traversed_one_by_one() -> None:
     mesh = costs(0.085, **MESH)
     assert [mesh.one_by_one(k) for k in (1, 2, 4, 20, 512)] == [True, True, True, True, False]
-    assert not costs(0.085, **MESH | {"stores": 0}).one_by_one(3)
+    in_memory = costs(0.085, **MESH | {"stores": 0})
+    assert [in_memory.one_by_one(k) for k in (1, 6, 7, 64)] == [True, True, False, False]
     assert not costs(1.0, 3.0, 0.05, 8, dense=3).one_by_one(3)
 
 
@@ -60,6 +63,20 @@ def test_covering_waits_for_what_it_costs_level_by_level() -> None:
         mesh.round_done(0.17)
     assert not mesh.covering_pays(Verdict(9, 9, 0, (0, 1)), 1.0)
     assert mesh.covering_pays(Verdict(9, 1, 0, (0, 1)), 1.0)
+
+
+def test_a_first_batch_in_memory_costs_as_much_as_its_fewest_sources() -> None:
+    """Where batches are not measured yet: a cover of k takes k traversals up to 6, then as many until k^0.65 is more.
+    The last two rounds, of two traversals each, have halved what is open."""
+    made = costs(1.0, 0.0, 0.9, 9)
+    for n_open in (800, 400, 200):
+        made.certified(0.0, Verdict(n_open, n_open, 0, (0, 1)))
+        made.round_done(2.0)
+    expected = 2.0 * 2 * math.log(201) / math.log(801 / 201)  # seconds of certificates
+    assert 15.0 < expected < 16.0
+    pays = {cover: made.covering_pays(Verdict(200, cover, 0, (0, 1)), 1.0) for cover in (4, 6, 15, 60, 80)}
+    assert pays == {4: True, 6: True, 15: True, 60: True, 80: False}
+    assert not costs(1.0, 0.0, 0.9, 9).covering_pays(Verdict(9, 4, 0, (0, 1)), 1.0), "without rounds it waits"
 
 
 def test_wide_batches_come_for_very_many_sources_and_stay_while_they_are_cheaper() -> None:
