@@ -107,55 +107,46 @@ def fold_pivot(turn, grain, distances, about, lower, upper, far, group, row, hub
     out : int64[threads, 8], one row each (turn[1] numbers them): highest upper bound << 40 |
     unsettled; lower, far, -degree, vertex of the centre; upper, far, vertex of the periphery."""
     source, eccentricity, limit, largest = about
-    n = len(lower)
+    n, offsets = len(lower), (group, row, hub)
     row_of_thread = atomic_add(turn, 1, 1)
-    unsettled = 0
-    highest = 0
-    centre = -1
-    periphery = -1
-    centre_degree = 0
+    unsettled = highest = centre_degree = 0
+    centre = periphery = -1
+    # Of the centre, lower and far, and of the periphery, upper and far.
+    least, most = (np.int64(1) << 62, np.int64(0)), (np.int64(-1), np.int64(0))
     top = np.int64(np.iinfo(lower.dtype).max)
     while True:
         begin = atomic_add(turn, 0, grain)
         if begin >= n:
             break
-        for v in range(begin, min(begin + grain, n)):
-            d = np.int64(distances[v])
-            if d == top:
-                continue
+        end = min(begin + grain, n)
+        ds, lows, highs, fars = distances[begin:end], lower[begin:end], upper[begin:end], far[begin:end]
+        for i in range(len(ds)):  # several vertices at once: no branches, and no index that could be negative
+            d = np.int64(ds[i])
+            reached, new = d != top, np.int64(highs[i]) == top
             low = max(d, eccentricity - d)
             high = min(d + eccentricity, largest)
-            if np.int64(upper[v]) == top:
-                lower[v] = low
-                upper[v] = high
-                far[v] = d
-            else:
-                lower[v] = max(np.int64(lower[v]), low)
-                upper[v] = min(np.int64(upper[v]), high)
-                if np.int64(far[v]) != top:
-                    far[v] = max(np.int64(far[v]), d)
-            if v == source:
-                far[v] = top
-            high = np.int64(upper[v])
-            highest = max(highest, high)
-            if high > limit:
-                unsettled += 1
-            if np.int64(far[v]) == top:
+            high = min(high, np.int64(highs[i]))
+            low = low if new else max(np.int64(lows[i]), low)
+            away = d if new else max(np.int64(fars[i]), d)  # top of a source, too
+            lows[i] = low if reached else lows[i]
+            highs[i] = high if reached else highs[i]
+            fars[i] = away if reached else fars[i]
+            highest = max(highest, high if reached else 0)
+            unsettled += reached and high > limit
+        if begin <= source < end:
+            far[source] = top
+        for i in range(len(ds)):
+            away = np.int64(fars[i])
+            if away == top or np.int64(ds[i]) == top:
                 continue
-            if periphery < 0 or high > np.int64(upper[periphery]) or (
-                    high == np.int64(upper[periphery]) and far[v] > far[periphery]):
-                periphery = v
-            if centre < 0 or lower[v] < lower[centre]:
-                better = True
-            elif lower[v] > lower[centre] or far[v] > far[centre]:
-                better = False
-            elif far[v] < far[centre]:
-                better = True
-            else:
-                better = row_length((group, row, hub), v) > centre_degree
-            if better:
-                centre = v
-                centre_degree = row_length((group, row, hub), v)
+            high, low = np.int64(highs[i]), np.int64(lows[i])
+            if high > most[0] or (high == most[0] and away > most[1]):
+                most, periphery = (high, away), begin + i
+            if low > least[0] or (low == least[0] and away > least[1]):
+                continue
+            degree = row_length(offsets, begin + i)
+            if low < least[0] or away < least[1] or degree > centre_degree:
+                least, centre, centre_degree = (low, away), begin + i, degree
     out[row_of_thread, 0] = (highest << _COUNT_BITS) | unsettled
     out[row_of_thread, 4] = centre
     out[row_of_thread, 7] = periphery
