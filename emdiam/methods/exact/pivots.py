@@ -378,8 +378,8 @@ class _ComponentRun:
         return verdict
 
     def _visit(self, cover: np.ndarray, bits: int) -> np.ndarray:
-        """One batch of sources for the cover, which need not be wide, of at most `bits`; the sources. One by one, vertices
-        of the cover are left out that those before have settled."""
+        """One batch of sources for the cover, which need not be wide, of at most `bits`; the sources. One by one,
+        vertices of the cover are left out that those before have settled."""
         size = min(max(1, bits), self.costs.batch_size(len(cover), self.covering.gain))
         whole = size == len(cover) and self.costs.visits(size, self.covering.gain)
         sources = self.covering.visit(cover) if whole else self.covering.sources(cover, size)
