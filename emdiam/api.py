@@ -309,7 +309,7 @@ def distances(graph: Any, **options: Any) -> Distances:
     store (a graph in memory: its numbers). memory, arena, threads, time_limit, device, bfs, mapping, vram, workers,
     scheduler, worker_memory, worker_threads, dashboard, scratch, vertex_state, evict_page_cache, progress as for
     `exact`. directed : along the arcs of a store with directions, or of a graph that has them; pairs are ordered
-    then, and hyperball, devices and workers do not go with it. weighted : whether distances are sums of weights, as of
+    then, and devices and workers do not go with it. weighted : whether distances are sums of weights, as of
     `exact`; the result is a WeightedDistances, along arcs a WeightedArcDistances. keep : whether the result has the
     centralities of every vertex (by_vertex(), closeness, harmonic), along arcs those by distances to it. sources,
     targets : files with an id on every line, or ids: their distances are written to out, a table of origin, destination

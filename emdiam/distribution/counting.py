@@ -66,8 +66,8 @@ class BallCount:
     def result(self) -> Distances:
         """What is known by now."""
         facts, connected, options = self._engine.facts, self._connected, self._options
-        pairs = _grown(self._table.row(0))
-        error = jackknife((_grown(self._table.row(number)) for number in range(1, self._table.rows)), options.quantile)
+        pairs = grown(self._table.row(0))
+        error = jackknife((grown(self._table.row(number)) for number in range(1, self._table.rows)), options.quantile)
         share = connected.pairs / max(1.0, float(pairs.counts.sum()))
         return answer(
             Distances, options, pairs, share, error, n_vertices=facts.n_vertices, n_edges=facts.n_arcs // 2,
@@ -88,7 +88,7 @@ class BallCount:
         return of
 
 
-def _grown(pairs: PairCounts) -> PairCounts:
+def grown(pairs: PairCounts) -> PairCounts:
     """Without distances at which balls have shrunk, by their estimates."""
     return replace(pairs, counts=np.maximum(0, pairs.counts))
 

@@ -2,24 +2,38 @@
 
 Sources are a random sample of all vertices, or all of them; what is counted from them is scaled to all. Pairs without a
 path are counted exactly where all vertices are sources, and estimated as the others else.
+
+By HyperBall (traverse/hyperball.py) the ball of a vertex has what it reaches; over the rows of the reverse, for
+centralities by distances to a vertex, what reaches it. Pairs are what balls hold, not scaled: how many there are is not
+known. Harmonic centrality is a sum of sizes of balls, each times a positive number, so its relative error is at most
+that of a counter.
 """
 
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..errors import InputError, StoppedEarly
+from ..errors import BudgetError, StoppedEarly
+from ..hashing import draw
 from ..methods.directed.method import phases
 from ..progress import TimeOver, timed
+from ..store.store import Store
 from ..traverse.distance_table import DistanceTable
+from ..traverse.hyperball import BallSums, ball_table, groups_of, hyperball_bytes, relative_error
 from ..traverse.multi import MOST_BITS
+from ..units import format_count
+from ..vertex_tables import PIECE, Piece, write_vertices
+from .centrality import closeness
+from .counting import grown
 from .result import (
     EXACT,
     HYPERBALL,
+    LEAST_REGISTERS,
     SAMPLE,
     DistanceOptions,
     Distances,
@@ -35,6 +49,7 @@ if TYPE_CHECKING:
     from ..engine.directed import DirectedEngine
     from ..methods.run import Limits
     from ..runs.task import Session, Task
+    from ..stream.plan import Phase
 
 
 @dataclass(repr=False)
@@ -52,10 +67,7 @@ class DirectedDistances(Distances):
 
 def options(task: Task, own: dict[str, Any], limits: Limits) -> DistanceOptions:
     """Those that distances along arcs have. Raises InputError."""
-    asked = options_of(own)
-    if asked.method == HYPERBALL:
-        raise InputError("distances along arcs are counted from sources", remedy="use --sample or --exact")
-    return asked
+    return options_of(own)
 
 
 def solve(session: Session) -> Any:
@@ -65,27 +77,55 @@ def solve(session: Session) -> Any:
         from .table import solve as solve_table
 
         return solve_table(session, weighted=False)
-    if session.task.options.centralities:
+    asked = session.task.options
+    if asked.centralities and asked.method != HYPERBALL:
         from .weighted import solve as solve_by_searches
 
         return solve_by_searches(session, weighted=False)
-    state = phases(session.store, 2, 4, counted_bytes(session.store.n_vertices, MOST_GROUPS))
-    with session.engine_along_arcs(state, batches=True) as engine:
-        count, why = _Count(engine, session.task.options, session.deadline), "the time limit is over"
+    bits = _registers(session) if asked.method == HYPERBALL else 0
+    with session.engine_along_arcs(_phases(session.store, asked, bits), batches=True) as engine:
+        count: _Count | _Balls = (_Balls(engine, asked, bits) if asked.method == HYPERBALL else
+                                  _Count(engine, asked, session.deadline))
+        why = "the time limit is over"
         try:
             count.run()
         except KeyboardInterrupt:
             why = "stopped by the user"
         except TimeOver:
             pass
-        if not count.samples:
+        if not count.begun:
             raise StoppedEarly(f"{why} before anything was counted")
         result = count.result()
+        if isinstance(count, _Balls) and result.complete:
+            count.tell(result, session)
         session.complete(result, engine)
-        result.seconds = {"load": engine.load_seconds, **count.seconds, "total": session.elapsed}
+        result.seconds = {"load": engine.load_seconds, **count.seconds, **result.seconds, "total": session.elapsed}
     if not result.complete:
-        raise StoppedEarly(f"{why}; the answer is that of {result.samples:,} sources", result)
+        done = format_count(result.samples, "source") if result.runs is None else format_count(result.runs, "run")
+        raise StoppedEarly(f"{why}; the answer is that of {done}", result)
     return result
+
+
+def _phases(store: Store, asked: DistanceOptions, log2_registers: int) -> tuple[Phase, ...]:
+    """Vertex state of counting: of sources, or of counters with so many registers and of both kinds of sums."""
+    n = store.n_vertices
+    if not log2_registers:
+        return phases(store, 2, 4, counted_bytes(n, MOST_GROUPS))
+    rows = 1 + groups_of(log2_registers)
+    sums = (64 if asked.centralities else 0) + (16 if asked.keep else 0)
+    return phases(store, 0, 4, hyperball_bytes(n, log2_registers) + counted_bytes(n, rows, rows) + sums * n)
+
+
+def _registers(session: Session) -> int:
+    """The logarithm of how many registers a vertex has in a run: as many as there is room for."""
+    from ..runs.arcs import planned
+
+    most = session.task.options.log2_registers
+    for bits in range(most, LEAST_REGISTERS, -1):
+        with suppress(BudgetError):
+            planned(session, _phases(session.store, session.task.options, bits))
+            return int(bits)
+    return LEAST_REGISTERS
 
 
 class _Count:
@@ -96,6 +136,11 @@ class _Count:
         self.samples, self.seconds = 0, dict[str, float]()
         self._table = DistanceTable(MOST_GROUPS)
         self._complete, self._weak = False, 0
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is an answer."""
+        return self.samples > 0
 
     def run(self) -> None:
         """Find the components, then count from part after part."""
@@ -135,3 +180,70 @@ class _Count:
             connected=self._weak == 1, n_components=self._weak, unreachable_pairs=round(share * unreached),
             method=EXACT if exact else SAMPLE, samples=self.samples, complete=self._complete, levels=used.levels,
             edges_scanned=used.edges_scanned, strongly_connected=n_strong == 1, n_strong_components=n_strong)
+
+
+class _Balls:
+    """Runs of HyperBall. log2_registers : of a vertex, in each. seconds : wall seconds of stages."""
+
+    def __init__(self, engine: DirectedEngine, asked: DistanceOptions, log2_registers: int) -> None:
+        self._engine, self._asked, self._bits = engine, asked, log2_registers
+        self._wanted, self._done, self.seconds = 1 << (asked.log2_registers - log2_registers), 0, dict[str, float]()
+        # Of what reaches a vertex, and of what it reaches.
+        self._sums = [BallSums(engine.n_vertices) for _ in range(2)] if asked.centralities else []
+        self._table, self._weak = ball_table(log2_registers), 0
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is an answer."""
+        return self._done > 0
+
+    def run(self) -> None:
+        """Find the components, then grow all balls again and again."""
+        engine, (into, out) = self._engine, self._sums or (None, None)
+        with timed(self.seconds, "components"):
+            self._weak = engine.weak()[1]
+            _ = engine.strong
+        with timed(self.seconds, "count"):
+            for number in range(self._wanted):
+                engine.reporter.tick("count", run=number + 1)
+                key = int(draw(np.uint64(self._asked.seed), np.uint64(number)))
+                table = engine.grow_balls(self._bits, key, out)
+                if into is not None:
+                    engine.grow_balls(self._bits, key, into, back=True)
+                self._table.take(table)
+                self._done += 1
+
+    def result(self) -> DirectedDistances:
+        """What is known by now."""
+        engine, n = self._engine, self._engine.n_vertices
+        used, n_strong, pairs = engine.reporter.stats(), engine.strong[1], grown(self._table.row(0))
+        error = jackknife((grown(self._table.row(number)) for number in range(1, self._table.rows)),
+                          self._asked.quantile)
+        return answer(
+            DirectedDistances, self._asked, pairs, 1 / self._done, error, n_vertices=n, n_edges=engine.store.n_arcs,
+            connected=self._weak == 1, n_components=self._weak,
+            unreachable_pairs=max(0, n * (n - 1) - round(float(pairs.counts.sum()) / self._done)), method=HYPERBALL,
+            samples=0,
+            complete=self._done == self._wanted, registers=1 << self._bits, runs=self._done, levels=used.levels,
+            edges_scanned=used.edges_scanned, strongly_connected=n_strong == 1, n_strong_components=n_strong,
+            details={"relative_error": relative_error(self._bits) / self._done**0.5})
+
+    def tell(self, result: DirectedDistances, session: Session) -> None:
+        """Write and keep centralities, where they are wanted."""
+        out, n = self._asked.out, self._engine.n_vertices
+        if out is not None:
+            session.write(result, "out", out, lambda: write_vertices(
+                out, (self._rows(session.store, start) for start in range(0, n, PIECE)), "the table"))
+        if self._asked.keep:
+            result.closeness, result.harmonic = self._of(0, np.arange(n))
+
+    def _rows(self, store: Store, start: int) -> Piece:
+        vertices = np.arange(start, min(start + PIECE, self._engine.n_vertices))
+        (close_in, harmonic_in), (close_out, harmonic_out) = (self._of(side, vertices) for side in (0, 1))
+        return {"id": store.user_ids(vertices), "closeness_in": close_in, "harmonic_in": harmonic_in,
+                "closeness_out": close_out, "harmonic_out": harmonic_out}
+
+    def _of(self, side: int, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Closeness and harmonic centrality."""
+        reached, total, inverse = np.maximum(0, self._sums[side].values[:, vertices] / self._done)
+        return closeness(reached, total, self._engine.n_vertices), inverse

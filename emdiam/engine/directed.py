@@ -24,6 +24,7 @@ from ..traverse.bfs import NOTHING_LEARNED, BfsResult, BfsRun
 from ..traverse.columns import Column, smallest_dtype
 from ..traverse.core import Core
 from ..traverse.distance_table import DistanceTable
+from ..traverse.hyperball import BallSums, HyperBallRun
 from ..traverse.multi import MultiRun, batch_for
 from ..traverse.paths import all_edges_exist, path_pieces, read_rows, steep_steps
 from ..traverse.ram_column import RamColumn
@@ -91,7 +92,18 @@ class DirectedEngine:
             run.result()
         self.reporter.end("multi-source", sources=len(sources))
 
-    def _finish(self, run: BfsRun | MultiRun) -> None:
+    def grow_balls(self, log2_registers: int, key: int, sums: BallSums | None = None, *,
+                   back: bool = False) -> DistanceTable:
+        """See CpuEngine.grow_balls; of the balls of vertices that are reached, back: of those that reach."""
+        self.reporter.begin()
+        run = HyperBallRun(self._cores[back], log2_registers, key, np.empty(0, self.store.id_dtype), sums)
+        self._finish(run)
+        if sums is not None:
+            sums.runs += 1
+        self.reporter.end("hyperball", eccentricity=run.level)
+        return run.table
+
+    def _finish(self, run: BfsRun | MultiRun | HyperBallRun) -> None:
         with at_work(self.reporter, *self._cores):
             while not run.step(self.reporter.heartbeat):
                 self.reporter.show_level(run.level)

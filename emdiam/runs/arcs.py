@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..engine.directed import DirectedEngine
     from ..methods.directed.method import DirectedMethod, DirectedOptions
     from ..methods.directed.result import DirectedResult
-    from ..stream.plan import Phase
+    from ..stream.plan import MemoryPlan, Phase
 
 DIRECTED = ("pivots", "graph-diameter", "apsp")
 _IN_BATCHES = ("apsp", "eccentricities")
@@ -67,18 +67,25 @@ def solve(session: Session) -> Any:
     return method.answer
 
 
-@contextmanager
-def opened(session: Session, phases: tuple[Phase, ...], batches: bool = False) -> Iterator[DirectedEngine]:
-    """An engine on the store. batches : of many sources are wanted. Raises InputError (StoreError, BudgetError)."""
-    from ..engine.directed import open_directed_engine, plan_directed
+def planned(session: Session, phases: tuple[Phase, ...], batches: bool = False) -> MemoryPlan:
+    """The plan of memory. batches : of many sources are wanted. Raises InputError (StoreError, BudgetError)."""
+    from ..engine.directed import plan_directed
     from ..stream.plan import Pool
     from ..traverse.multi import MOST_BITS, NARROW_BITS, batch_bytes
 
     task, n = session.task, session.store.n_vertices
     pool = Pool(batch_bytes(n, MOST_BITS), batch_bytes(n, NARROW_BITS), batch_bytes(n, NARROW_BITS))
-    plan = plan_directed(session.store, phases, memory_bytes=task.memory_bytes, arena_bytes=task.arena_bytes,
+    return plan_directed(session.store, phases, memory_bytes=task.memory_bytes, arena_bytes=task.arena_bytes,
                          threads=task.threads, pool=pool if batches else None, held_bytes=task.writing_bytes)
-    with open_directed_engine(session.store, plan, threads=task.threads, progress=session.listener) as engine:
+
+
+@contextmanager
+def opened(session: Session, phases: tuple[Phase, ...], batches: bool = False) -> Iterator[DirectedEngine]:
+    """An engine on the store, as planned. Raises InputError (StoreError, BudgetError)."""
+    from ..engine.directed import open_directed_engine
+
+    plan = planned(session, phases, batches)
+    with open_directed_engine(session.store, plan, threads=session.task.threads, progress=session.listener) as engine:
         yield engine
 
 

@@ -101,13 +101,15 @@ class HyperBallRun:
     """One growth of all balls: `step` until it returns True.
 
     key : of hashes. ranks : natural rank of every vertex, id[n], or length 0 where it is the vertex itself. sums :
-    takes what is summed at vertices, if it is given. table : float64, by how much the sizes of all balls together have
-    grown at each level, estimated from all registers (row 0) and without each group.
+    takes what is summed at vertices, if it is given. Along arcs the ball of a vertex has those that it reaches by the
+    rows of the core: over that of the reverse those that reach it. table : float64, by how much the sizes of all balls
+    together have grown at each level, estimated from all registers (row 0) and without each group.
     """
 
     def __init__(self, core: Core, log2_registers: int, key: int, ranks: np.ndarray,
                  sums: BallSums | None = None) -> None:
         n = core.table.n_vertices
+        self._turned = core.reverse  # whose rows say where a vertex hands its counter on
         self._core, self._sums, self._estimator = core, sums, Estimator.of(log2_registers)
         self._registers = np.zeros((2, n, 1 << log2_registers), np.uint8)
         self._changed, self._touched, self._fresh = (np.zeros((n + 63) // 64, np.uint64) for _ in range(3))
@@ -116,8 +118,8 @@ class HyperBallRun:
         self._now, self.level, self._scale = 0, 0, 2.0 ** min(20, 61 - 2 * n.bit_length())
         core.over_words(lambda turn, grain, end: begin_counters(
             turn, grain, end, self._registers, log2_registers, np.uint64(key), ranks))
-        # Vertices without an arc never change, nor does one hand anything on.
-        np.bitwise_not(core.table.isolated, out=self._changed)
+        # Vertices that no row has hand nothing on.
+        np.bitwise_not(self._turned.table.isolated, out=self._changed)
         self._arcs = core.table.n_arcs
         self.table = ball_table(log2_registers)
 
@@ -149,8 +151,8 @@ class HyperBallRun:
             np.bitwise_not(core.table.isolated, out=self._touched)
             return
         self._touched[:] = 0
-        blocks = core.blocks_with(self._changed)
-        arcs = core.sweep(blocks, top_down, self._changed, self._touched, tick=tick)
+        blocks = self._turned.blocks_with(self._changed)
+        arcs = self._turned.sweep(blocks, top_down, self._changed, self._touched, tick=tick)
         core.counters.add(passes=1, edges_scanned=arcs)
 
     def _grow(self, *arguments: object) -> int:
@@ -167,7 +169,7 @@ class HyperBallRun:
             out = np.zeros(1 + estimator.groups, np.int64)
             parts = np.zeros((2, 2, 1 + estimator.groups), np.int64)
             arcs = count_growth(turn, grain, end, self._fresh, self._registers, self._now, estimator.zeros,
-                                estimator.raw, parts, self._scale, out, values, self.level + 1, self._core.offsets)
+                                estimator.raw, parts, self._scale, out, values, self.level + 1, self._turned.offsets)
             return out, int(arcs)
 
         results = self._core.over_words(part)
