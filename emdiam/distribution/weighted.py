@@ -12,12 +12,16 @@ Intervals of a sample: of mean and effective diameter as by numbers of edges (re
 with a source drawn, let x be whether it is another vertex and a path joins them, y the distance, and h its inverse, 0
 without a path; then closeness is mean(x)^2 / mean(y), and harmonic centrality (n - 1) mean(h). The variance of
 closeness is that of the linear terms (the delta method), with the correction for a finite population, and its interval
-is normal. Harmonic centrality has none: a few near vertices make most of it, and a sample that lacks them cannot tell
-(normal intervals held in 77 % of samples of streets, not in 95).
+is normal. A few near vertices make most of a harmonic centrality, and a sample that lacks them cannot tell: normal
+intervals held in 77 % of samples of streets. So what an arc alone tells is known: with m the shortest arc of a vertex
+and g that of the graph, a distance below m + g is an arc, and such arcs are added up. All other h are at most 1 / (m +
+g); their mean has the interval of the empirical Bernstein-Serfling inequality, which holds at least as often as its
+level says, for every sample without replacement and all sizes: it is wider than it had to be.
 
 Searches: one a source; along arcs two where centralities are asked for. Bytes a vertex: those of searches, 8 for a
-column, and 32, along arcs 64, for centralities.
-Source of the delta method for a ratio: Cochran, Sampling Techniques, 1977, chapter 6.
+column, and 56, along arcs 112, for centralities.
+Sources: Cochran, Sampling Techniques, 1977, chapter 6, for the delta method of a ratio; Bardenet and Maillard,
+Concentration inequalities for sampling without replacement, Bernoulli 2015, theorem 4.3.
 """
 
 from __future__ import annotations
@@ -55,6 +59,8 @@ from .sources import MOST_GROUPS
 
 if TYPE_CHECKING:
     from ..methods.run import Limits
+    from ..methods.weighted.units import Units
+    from ..paths.arcs import Arcs
     from ..runs.task import Session, Task
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
@@ -62,7 +68,8 @@ SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
 _LARGEST = 1 << 31
 # The first source's longest distance, times this, is what the width of ranges is chosen by.
 _SPARE = 8
-_VERTEX_BYTES, _SUMS_BYTES = 40, 32
+_VERTEX_BYTES, _SUMS_BYTES = 40, 56
+_PIECE_ARCS = 1 << 16
 
 
 @dataclass(repr=False)
@@ -139,27 +146,61 @@ def solve(session: Session, weighted: bool = True) -> Any:
     return result
 
 
-class _Sums:
-    """Sums over sources at every vertex, itself left out, float64[4, n]: of x, y, y^2 and h."""
+class _Nearest:
+    """What the arcs of vertices alone tell. sums : of the inverses of those that are shorter than any other path,
+    float64[n]. least : no other distance is shorter, float64[n], infinite of a vertex without an arc. arcs : into
+    vertices, or out of them, as distances go."""
 
-    def __init__(self, n_vertices: int) -> None:
-        self.values = np.zeros((4, n_vertices))
+    def __init__(self, arcs: Arcs, units: Units) -> None:
+        n = arcs.n_vertices
+        self.sums, shortest, smallest = np.zeros(n), np.full(n, np.inf), np.inf
+        for rows, lengths in _arc_lengths(arcs, units):
+            np.minimum.at(shortest, rows, lengths)
+            smallest = min(smallest, lengths.min(initial=np.inf, where=lengths > 0))
+        # A little less, as sums of floats may be less than those of units.
+        more = shortest.min(initial=np.inf)
+        self.least = np.where(shortest > 0, shortest + more, smallest) * (1 - 1e-12)
+        for rows, lengths in _arc_lengths(arcs, units):
+            near = (lengths < self.least[rows]) & (lengths > 0)
+            np.add.at(self.sums, rows[near], 1 / lengths[near])
+
+
+def _arc_lengths(arcs: Arcs, units: Units) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The vertices of all arcs, int64[k], and their lengths, float64[k], in pieces."""
+    for first, offsets, _, costs in arcs.pieces():
+        begin = 0
+        while begin < len(offsets) - 1:
+            end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + _PIECE_ARCS, side="right")) - 1)
+            some = costs[offsets[begin] : offsets[end]]
+            counted = some if units.whole else np.ldexp(some.astype(np.float64), -units.exponent)
+            yield (np.repeat(np.arange(first + begin, first + end), np.diff(offsets[begin : end + 1])),
+                   np.asarray(units.lengths(counted.astype(np.int64)), np.float64))
+            begin = end
+
+
+class _Sums:
+    """Sums over sources at every vertex, itself left out, float64[5, n]: of x, y, y^2, h and h^2, these of what its
+    arcs alone do not tell. nearest : that."""
+
+    def __init__(self, nearest: _Nearest) -> None:
+        self.nearest, self.values = nearest, np.zeros((5, len(nearest.sums)))
 
     def add(self, reached: np.ndarray, lengths: np.ndarray) -> None:
         """A source that these others reach, or are reached from, int64[k], at lengths, float64[k]."""
-        inverse = np.divide(1, lengths, out=np.zeros(len(lengths)), where=lengths > 0)
-        for row, more in zip(self.values, (1, lengths, lengths**2, inverse), strict=True):
+        far = (lengths > 0) & (lengths >= self.nearest.least[reached])
+        inverse = np.divide(1, lengths, out=np.zeros(len(lengths)), where=far)
+        for row, more in zip(self.values, (1, lengths, lengths**2, inverse, inverse**2), strict=True):
             row[reached] += more
 
     def columns(self, vertices: np.ndarray, drawn: np.ndarray, samples: int, exact: bool, suffix: str) -> Piece:
-        """closeness and harmonic of vertices, with the ends of an interval of the first if they are estimates. drawn :
-        whether each was a source."""
+        """closeness and harmonic of vertices, with the ends of intervals if they are estimates. drawn : whether each
+        was a source."""
         n = self.values.shape[1]
-        x, y, y2, h = self.values[:, vertices]
-        k = np.maximum(1, samples - drawn)
+        x, y, y2, h, h2 = self.values[:, vertices]
+        k, near = np.maximum(1, samples - drawn), self.nearest.sums[vertices]
         mean_x, mean_y, mean_h = x / k, y / k, h / k
         closeness = np.divide(mean_x**2, mean_y, out=np.zeros(len(x)), where=mean_y > 0)
-        found: dict[str, Any] = {f"closeness{suffix}": closeness, f"harmonic{suffix}": (n - 1) * mean_h}
+        found: dict[str, Any] = {f"closeness{suffix}": closeness, f"harmonic{suffix}": near + (n - 1) * mean_h}
         if exact:
             return found
         spread = NormalDist().inv_cdf((1 + LEVEL) / 2) * np.sqrt(np.maximum(0, 1 - k / max(1, n - 1)) / k)
@@ -168,8 +209,22 @@ class _Sums:
                 for top, bottom in ((2 * mean_x, mean_y), (closeness, mean_y)))
         variance = a * a * mean_x - 2 * a * b * mean_y + b * b * y2 / k - (a * mean_x - b * mean_y)**2
         by = spread * np.sqrt(np.maximum(0, variance) * k / np.maximum(1, k - 1))
-        low = np.maximum(0, closeness - by)
-        return {**found, f"closeness{suffix}_low": low, f"closeness{suffix}_high": closeness + by}
+        reach = serfling(k, n - 1, np.maximum(0, h2 / k - mean_h**2), 1 / self.nearest.least[vertices])
+        # What was drawn is known; the others are between 0 and the largest that they may be.
+        most = h + (n - 1 - k) / self.nearest.least[vertices]
+        return {**found, f"closeness{suffix}_low": np.maximum(0, closeness - by),
+                f"closeness{suffix}_high": closeness + by,
+                f"harmonic{suffix}_low": near + np.maximum(h, (n - 1) * (mean_h - reach)),
+                f"harmonic{suffix}_high": near + np.minimum(most, (n - 1) * (mean_h + reach))}
+
+
+def serfling(k: np.ndarray, n: int, variance: np.ndarray, largest: np.ndarray) -> np.ndarray:
+    """By how much the mean of n numbers from 0 to `largest` may be off that of a sample of k without replacement with
+    this variance (divided by k), float64[...] all, but for a chance of 1 - LEVEL: the empirical Bernstein-Serfling
+    inequality, which fails on either side with five times the chance that its logarithm is of."""
+    chance = math.log(10 / (1 - LEVEL))
+    rest = np.where(k <= n / 2, 1 - (k - 1) / n, (1 - k / n) * (1 + 1 / k))
+    return np.sqrt(2 * variance * rest * chance / k) + (7 / 3 + 3 / math.sqrt(2)) * largest * chance / k
 
 
 class _Count:
@@ -183,7 +238,8 @@ class _Count:
         self._table, self._step, self._total, self._pairs = DistanceTable(MOST_GROUPS), 0, 0, 0
         ways = 1 + self._directed if self._asked.centralities else 0
         # At the vertices that sources reach, and at those that reach them.
-        self._sums = [_Sums(self._n) for _ in range(ways)]
+        sides = [metric.into, metric.arcs] if isinstance(metric, WeightedArcMetric) else [metric.arcs]
+        self._sums = [_Sums(_Nearest(arcs, metric.units)) for arcs in sides[:ways]]
         self._drawn = np.zeros(self._n, np.bool_)
 
     def run(self) -> None:

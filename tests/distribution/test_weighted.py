@@ -16,7 +16,11 @@ import pytest
 
 import emdiam
 from emdiam.distribution.result import student
+from emdiam.distribution.weighted import _Nearest, serfling
 from emdiam.errors import InputError, NotWritten, StoppedEarly
+from emdiam.methods.weighted.units import units_of
+from emdiam.paths.arcs import ArcsInRam
+from emdiam.paths.paths import SearchOptions
 from emdiam.paths.rows import WeightedRows
 from emdiam.runs.task import execute, task_of
 from emdiam.store.store import Store, open_store
@@ -171,10 +175,50 @@ def test_quantiles_of_student() -> None:
         assert student(0.95, freedom) == pytest.approx(want, rel=0.01)
 
 
+def test_what_arcs_alone_tell() -> None:
+    """The nearest vertices are those of arcs that are shorter than any other path; all others are as far as is told."""
+    for number in range(1_000_000, 1_000_012):
+        rows = drawn(number, 40, [kind for kind in KINDS if kind != "int64"], (True,)).rows
+        distances, arcs = by_scipy(rows), ArcsInRam(rows, SearchOptions())
+        assert distances is not None
+        nearest = _Nearest(arcs, units_of(arcs, 0))
+        for v, row in enumerate(distances):
+            others = row[np.isfinite(row) & (row > 0)]
+            near = others < nearest.least[v]
+            assert nearest.sums[v] == pytest.approx((1 / others[near]).sum())
+            inverse = 1 / others[~near]
+            assert len(inverse) == 0 or inverse.max() <= 1 / nearest.least[v]
+
+
+def test_intervals_of_harmonic_centrality(tmp_path: Path) -> None:
+    """They have the true value, and what was drawn; a sample of all has none."""
+    rows = streets(10)
+    distances = by_scipy(rows)
+    assert distances is not None
+    inverse = np.divide(1, distances, out=np.zeros_like(distances), where=distances > 0)
+    with open_store(write_rows(tmp_path / "g.zarr", rows, directed=True), directed=True) as store:
+        counted(store, True, exact=False, sample=60, seed=5, out=str(tmp_path / "s.parquet"))
+        counted(store, True, out=str(tmp_path / "w.parquet"))
+    table = pyarrow.parquet.read_table(tmp_path / "s.parquet").to_pydict()
+    assert "harmonic_in_low" not in pyarrow.parquet.read_table(tmp_path / "w.parquet").column_names
+    for name, truth in (("harmonic_in", inverse.sum(axis=0)), ("harmonic_out", inverse.sum(axis=1))):
+        low, middle, high = (np.array(table[f"{name}{end}"]) for end in ("_low", "", "_high"))
+        assert (low <= truth).all() and (truth <= high).all() and (low <= middle).all() and (middle <= high).all()
+        assert (high - low).max() < 99 * inverse.max() and np.abs(middle - truth).mean() < 0.2 * truth.mean()
+
+
+def test_the_inequality_of_serfling() -> None:
+    """By its formula, and 0 from a sample of all values."""
+    chance = math.log(200)
+    few, most = serfling(np.array([100, 1000]), 1000, np.array([0.04, 0.04]), np.array([1.0, 0.0]))
+    assert few == pytest.approx(math.sqrt(0.08 * 0.901 * chance / 100) + (7 / 3 + 3 / math.sqrt(2)) * chance / 100)
+    assert most == 0
+
+
 @pytest.mark.slow
 def test_intervals_hold_as_often_as_they_say(tmp_path: Path) -> None:
-    """Of 1,000 samples 95 % +- 2 of the intervals of the mean, of the effective diameter, and of a vertex have the true
-    values."""
+    """Of 1,000 samples 95 % +- 2 of the intervals of the mean, of the effective diameter, and of the closeness of a
+    vertex have the true values; of those of harmonic centrality, which are wide, at least as many."""
     rows = streets(20)
     distances = by_scipy(rows)
     assert distances is not None
@@ -190,9 +234,9 @@ def test_intervals_hold_as_often_as_they_say(tmp_path: Path) -> None:
             table = pyarrow.parquet.read_table(tmp_path / "s.parquet").to_pydict()
             inside.append([np.mean([low <= value <= high for low, value, high in zip(
                 table[f"{name}_low"], truth[name], table[f"{name}_high"], strict=True)])
-                for name in ("closeness_in", "closeness_out")])
+                for name in ("closeness_in", "closeness_out", "harmonic_in", "harmonic_out")])
     shares = [*(hits / 1000).tolist(), *np.mean(inside, axis=0).tolist()]
-    assert all(0.93 <= share <= 0.97 for share in shares), (n, shares)
+    assert all(0.93 <= share <= 0.97 for share in shares[:4]) and min(shares[4:]) >= 0.95, (n, shares)
 
 
 # -- tables ---------------------------------------------------------------------------------------
