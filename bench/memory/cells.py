@@ -75,13 +75,14 @@ SUBJECTS = (
     Subject("exact", "bounding", f"{WEIGHTED} {IN_RAM}"),
     *(Subject("exact", method, DIRECTIONS) for method in DIRECTED),
     *(Subject("approx", method) for method in APPROXIMATIONS),
-    *(Subject("approx", method, WEIGHTED) for method in methods_of("approx")),
+    *(Subject("approx", method, WEIGHTED) for method in methods_of("approx")), Subject("approx", "sweep", DIRECTIONS),
     *(Subject("ecc", "", setting) for setting in (
         "", OUT, WEIGHTED, f"{WEIGHTED} {OUT}", f"{WEIGHTED} {IN_RAM}",
         *(f"{DIRECTIONS}={way} {OUT}" for way in ("out", "in")))),
     *(Subject("distances", method, setting) for method, setting in (
         ("sample", ""), ("sample", OUT), ("sample", DIRECTIONS), ("exact", ""), ("exact", OUT), ("exact", DIRECTIONS),
-        ("hyperball", ""), ("hyperball", OUT))),
+        ("hyperball", ""), ("hyperball", OUT), ("hyperball", DIRECTIONS), ("hyperball", f"{DIRECTIONS} {OUT}"),
+        ("sample", f"{DIRECTIONS} {OUT}"))),
     Subject("sssp", AUTO), *(Subject("sssp", method, OUT) for method in (AUTO, *PATHS)),
     *(Subject("sssp", method, f"{OUT} {IN_RAM}") for method in _IN_BLOCKS["sssp"]),
     *(Subject("sssp", method, f"{DIRECTIONS} {OUT}") for method in (AUTO, "bellman-ford")),
