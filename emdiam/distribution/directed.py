@@ -93,7 +93,7 @@ def solve(session: Session) -> Any:
             why = "stopped by the user"
         except TimeOver:
             pass
-        if not count.begun:
+        if not count.has_answer:
             raise StoppedEarly(f"{why} before anything was counted")
         result = count.result()
         if isinstance(count, _Balls) and result.complete:
@@ -118,12 +118,10 @@ def _phases(store: Store, asked: DistanceOptions, log2_registers: int) -> tuple[
 
 def _registers(session: Session) -> int:
     """The logarithm of how many registers a vertex has in a run: as many as there is room for."""
-    from ..runs.arcs import planned
-
     most = session.task.options.log2_registers
     for bits in range(most, LEAST_REGISTERS, -1):
         with suppress(BudgetError):
-            planned(session, _phases(session.store, session.task.options, bits))
+            session.plan_along_arcs(_phases(session.store, session.task.options, bits))
             return int(bits)
     return LEAST_REGISTERS
 
@@ -138,7 +136,7 @@ class _Count:
         self._complete, self._weak = False, 0
 
     @property
-    def begun(self) -> bool:
+    def has_answer(self) -> bool:
         """Whether there is an answer."""
         return self.samples > 0
 
@@ -193,7 +191,7 @@ class _Balls:
         self._table, self._weak = ball_table(log2_registers), 0
 
     @property
-    def begun(self) -> bool:
+    def has_answer(self) -> bool:
         """Whether there is an answer."""
         return self._done > 0
 

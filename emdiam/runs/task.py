@@ -344,6 +344,12 @@ class Session:
 
         return opened(self, phases, batches)
 
+    def plan_along_arcs(self, phases: tuple[Phase, ...]) -> MemoryPlan:
+        """The plan of such an engine. Raises BudgetError."""
+        from .arcs import planned
+
+        return planned(self, phases)
+
     def along_weights(self, vertex_bytes: int, **how: bool) -> AbstractContextManager[Any]:
         """What searches along weights, or along edges or arcs, and its plan; see weighted_arcs.opened."""
         from .weighted_arcs import opened
