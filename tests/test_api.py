@@ -24,7 +24,7 @@ from emdiam.formats.in_memory import ArraySource, MatrixSource
 from emdiam.formats.objects import as_source
 from emdiam.formats.source import EdgeSource
 from emdiam.runs.options import COMMANDS, FUNCTIONS, SHARED, keywords_of, option_of
-from emdiam.runs.registry import APPROXIMATIONS, EXACT, option_names
+from emdiam.runs.registry import APPROXIMATIONS, EXACT, METRICS, option_names
 from emdiam.runs.task import taken
 from tests.conftest import ROOT
 
@@ -326,7 +326,7 @@ def test_options_that_runs_along_arcs_and_weights_have_not_are_refused():
     """Those with values that say nothing there are as not given."""
     silent = {"device": "cpu", "reorder": "auto", "vertex_state": "ram", "resume": False, "arena": None}
     for metric in ("arcs", "weights"):
-        assert taken({"memory": 1, **silent}, "exact", metric) == {"memory": 1}
+        assert taken({"memory": 1, **silent}, "exact", METRICS[metric]) == {"memory": 1}
     of_all = "it has --memory, --arena, --threads, --time-limit"
     for command, metric, asked, said in (
             ("ecc", "arcs", {"certificate": "c"}, "found from every vertex, so a certificate would have all of them"),
@@ -335,7 +335,7 @@ def test_options_that_runs_along_arcs_and_weights_have_not_are_refused():
             ("exact", "weights", {"gap": 3}, f"no option: 'gap'; {of_all}, --method, --path, --certificate"),
             ("ecc", "weights", {"masters": 3}, f"no option: 'masters'; {of_all}, --out, --certificate")):
         with pytest.raises(InputError) as refused:
-            taken(asked, command, metric)
+            taken(asked, command, METRICS[metric])
         assert said in str(refused.value)
 
 

@@ -36,6 +36,7 @@ import click
 from .._version import __version__
 from ..durable import sync_path, write_all, write_whole
 from ..errors import InputError, redacted
+from ..runs.registry import CHOOSING
 from ..terms import in_keys
 from ..units import peak_rss_bytes
 from . import jobfile as commands
@@ -233,7 +234,7 @@ _PR_SET_PDEATHSIG = 1  # from <linux/prctl.h>
 # How long one that was asked to stop is waited for, before it is killed.
 END_SECONDS = 20.0
 # Commands that may go along arcs, or along weights.
-_ALONG, _UNSAVED = ("exact", "approx"), {"directed", "weighted", "weight"}
+_ALONG, _UNSAVED = ("exact", "approx"), {*CHOOSING, "weight"}
 PROGRAM = (sys.executable, "-m", "emdiam")
 
 

@@ -12,6 +12,7 @@ from ..errors import InputError, closest
 from ..runs import option as values
 from ..runs.option import Option
 from ..runs.options import COMMANDS, PRINTED, option_of
+from ..runs.registry import CHOOSING
 from .output import complain
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def passed(given: Mapping[str, Any], *without: str) -> dict[str, Any]:
 def with_device(given: Mapping[str, Any]) -> dict[str, Any]:
     """What a command was given, with the device looked for now, unless workers look for theirs, or distances go along
     arcs or weights, which the CPU has alone. Raises InputError."""
-    elsewhere = any(given.get(name) for name in ("workers", "scheduler", "weighted", "directed"))
+    elsewhere = any(given.get(name) for name in ("workers", "scheduler", *CHOOSING))
     device = given.get("device", CPU)
     return {**given, **({} if elsewhere or device == CPU else {"device": chosen_device(device)})}
 
@@ -162,7 +163,7 @@ def task_given(command: str, given: Mapping[str, Any], checkpoint: CheckpointOpt
     from ..runs.task import task_of
 
     asked = {**passed(given, "store", "weight"), **more}
-    if checkpoint is not None and not asked.get("weighted") and not asked.get("directed"):
+    if checkpoint is not None and not any(asked.get(name) for name in CHOOSING):
         asked["checkpoint"] = checkpoint
     return task_of(command, asked)
 

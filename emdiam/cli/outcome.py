@@ -24,7 +24,6 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +35,7 @@ from ..durable import open_to_append, write_all
 from ..errors import EmdiamError, InputError, StoppedEarly, clause, plain, redacted
 from ..progress import Allowance, Event
 from ..runs.options import NAMES
+from ..runs.registry import METRICS, loaded, metric_of
 from . import short_help
 from .options import EVENT_LOG, EVENTS, Written, suggesting
 from .output import answer, check_stdout, complain, has_answered, last_sentence, silence
@@ -251,27 +251,10 @@ def failure(error: BaseException, code: int, sentence: str) -> dict[str, Any]:
             "version": __version__}
 
 
-# Commands that answer with bounds or with what was counted so far: stopped, they leave with exit code 3. And the class
-# of their answers, by the options that together choose another one, the first that were given; "" without.
-ANSWERING: dict[str, dict[str, str]] = {
-    "exact": {"": "methods.result:Result", "directed weighted": "methods.directed.result:WeightedArcResult",
-              "weighted": "methods.weighted.result:WeightedResult",
-              "directed": "methods.directed.result:DirectedResult"},
-    "approx": {"": "methods.approx.result:Approximation",
-               "weighted": "methods.weighted.result:WeightedApproximation"},
-    "ecc": {"": "methods.eccentricity.result:EccentricityResult",
-            "directed weighted": "methods.directed.eccentricities:WeightedArcEccentricities",
-            "weighted": "methods.weighted.result:WeightedEccentricities",
-            "directed": "methods.directed.apsp:DirectedEccentricities"},
-    "distances": {"": "distribution.result:Distances", "sources": "distribution.table:DistanceRows",
-                  "directed weighted": "distribution.weighted:WeightedArcDistances",
-                  "weighted": "distribution.weighted:WeightedDistances",
-                  "directed": "distribution.directed:DirectedDistances"},
-    "sssp": {"": "paths.result:ShortestPaths"},
-    "apsp": {"": "paths.pairs.matrix:AllPairs"},
-    "verify": {"": "certificates.documents:VerifyReport"},
-    "tradeoff": {}, "batch": {},
-}
+# Commands that answer with bounds or with what was counted so far: stopped, they leave with exit code 3.
+ANSWERING = {command for row in METRICS.values() for command in row.kinds} | {"verify", "tradeoff", "batch"}
+# Classes of answers that no metric has.
+_REPORT, _ROWS = "certificates.documents:VerifyReport", "distribution.table:DistanceRows"
 _RECORD_FILE = "zarr.json"
 # What an answer repeats of what was asked.
 _ASKED = ("method", "source", "target", "seed", "quantile")
@@ -303,12 +286,12 @@ def unanswered(command: str, given: Mapping[str, Any], sentence: str, seconds: f
     dict : the names of the command's answer. Those that are not known are null, empty or 0; lower and upper hold for
         any graph of so many vertices, upper is null along weights. stopped : the sentence.
     """
-    kinds = ANSWERING.get(command, {})
     told: dict[str, Any] = {"complete": False, "seconds": {"total": seconds}, "version": __version__}
-    if kinds:
-        chosen = next((name for name in kinds if name and all(given.get(one) for one in name.split())), "")
-        module, _, name = kinds[chosen].partition(":")
-        told = _of_kind(getattr(import_module(f"..{module}", __package__), name), given, seconds)
+    row = metric_of(command, given)
+    place = (_REPORT if command == "verify" else _ROWS if command == "distances" and given["sources"] else
+             "" if row is None else row.kinds[command].result)
+    if place:
+        told = _of_kind(loaded(place), given, seconds)
     return {**told, "stopped": sentence}
 
 

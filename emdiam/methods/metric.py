@@ -2,7 +2,7 @@
 
 A run (run.py) adds and compares lengths as whole numbers of a unit, and asks its metric for all that depends on what
 they count: searches, the components that they stay within, how lengths are told, and the check of a longest pair. A
-further metric is a class here or beside these, and a row of runs/task.py.
+further metric is a class here or beside these, and a row of runs/registry.py.
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ from ..errors import InputError
 from ..methods.run import Limits
 from ..progress import Listener
 from ..store.store import Store
-from .task import ARCS, Session, Task, shared_fields, store_of
+from .registry import ARCS
+from .task import Session, Task, shared_fields, store_of
 
 if TYPE_CHECKING:
     from ..engine.directed import DirectedEngine
@@ -48,7 +49,6 @@ def solve(session: Session) -> Any:
     from ..methods.directed.apsp import DirectedApsp, Eccentricities, EccentricitiesIn
     from ..methods.directed.graph_diameter import DirectedGraphDiameter
     from ..methods.directed.method import phases
-    from ..methods.directed.metric import ArcMetric
     from ..methods.directed.pivots import KEPT, DirectedPivots
     from ..methods.directed.sweep import DirectedSweep
 
@@ -61,7 +61,7 @@ def solve(session: Session) -> Any:
     columns, arrays = (2, 2) if task.command == "ecc" else (
         2 + 2 * KEPT if kind is DirectedPivots else 2, 32 if kind is DirectedSweep else 8)
     with opened(session, phases(session.store, columns, arrays), kind.name in _IN_BATCHES) as engine:
-        method = kind(ArcMetric(engine), session.in_time(options))
+        method = kind(session.metric(engine), session.in_time(options))
         with session.answered(method, partial(_told, session, engine, method)):
             method.solve()
     return method.answer

@@ -21,7 +21,7 @@ from ..progress import TimeOver, until
 from ..store.store import Store
 from ..units import current_rss_bytes, peak_rss_bytes
 from .registry import entry_of, method_options
-from .task import KINDS, Session, Task
+from .task import Session, Task
 
 if TYPE_CHECKING:
     from ..certificates.writing import HashRoom
@@ -134,7 +134,6 @@ def _solve(
     """The result on the selected device, and on no other; the engine is open no longer than that. known : of the
     graph; None: what its record says."""
     from ..jit import compile_seconds, kernel_seconds
-    from ..methods.metric import HopMetric
     from .opening import open_for
 
     listener, compiled = until(session.deadline, placed.listener), compile_seconds()
@@ -152,7 +151,7 @@ def _solve(
                 nonlocal engine
                 here: Any = opened  # none with vertex state on disk leaves a checkpoint
                 engine = opened if checkpoint is None else checkpoint.attach(here, listener)
-                method = kind(HopMetric(engine), options)
+                method = kind(session.metric(engine), options)
                 with answering(method):
                     method.solve()
                 return method.answer
@@ -172,7 +171,7 @@ def _solve(
                 result.details["checkpoint"] = checkpoint.details()
             return result
     except TimeOver:
-        raise StoppedEarly(KINDS[run.command, run.metric].unfinished) from None
+        raise StoppedEarly(run.kind.unfinished) from None
 
 
 def _short_of(error: MoreMemoryError, known: Known | None, plan: MemoryPlan, run: Task) -> BudgetError:

@@ -45,7 +45,7 @@ from .option import (
     STORE,
     Option,
 )
-from .registry import ALL, APPROXIMATIONS, EXACT, METHODS
+from .registry import ALL, APPROXIMATIONS, EXACT, METHODS, METRICS
 
 # Commands that may go along arcs, along weights, and along weighted arcs.
 _ARCS = _WEIGHTS = _BOTH = ("exact", "approx", "ecc", "distances")
@@ -132,11 +132,8 @@ _ROWS = (
              f" {methods}.", of=of) for of, methods in (("", "pivots, graph-diameter and apsp"), ("approx", "sweep"))),
     Option("directed", help="Along arcs, of a store converted with --directed: the largest finite distance from every"
            " vertex (out), or to it (in).", of="ecc", choices=("out", "in")),
-    *(Option("weighted", FLAG, f"Distances are sums of weights, as the store has them{more}.", of=of,
-             annotation="bool | str") for of, more in (
-        ("", " (pivots and bounding; with --directed those along arcs)"), ("ecc", ""), ("plan", ""),
-        ("approx", " (clusters and sweep; with --directed those along arcs)"),
-        ("distances", "; with --directed those along arcs"))),
+    *(Option(row.chosen[-1], FLAG, kind.help, of=command, annotation=row.annotation) for row in METRICS.values()
+      for command, kind in row.kinds.items() if kind.help),
     Option("weight", help="Distances are sums of the weights of this name: of a file that is no store a column, by its"
            " name or its number from 1; of a store those that it has.", metavar="COLUMN"),
     Option("seed", NATURAL, "pivots, graph-diameter, fdiam, ifub: seed of random choices. [default: 0]", "N",
@@ -214,6 +211,7 @@ _ROWS = (
     Option("device", help="What searches: cpu, gpu, gpu:N (the GPU of number N), or auto: a GPU if there is one, else"
            " the CPU.", metavar="DEVICE", of="sssp", default="cpu"),
     Option("keep", FLAG, of="sssp", default=True),
+    *(Option("weighted", FLAG, of=of, annotation="bool | str") for of in ("verify", "plan")),
     *(Option("weighted", FLAG, "Of a file that is no store: distances are sums of its weights; a store has its own.",
              of=of, annotation="bool | str") for of in PATHS),
     *(Option("directed", FLAG, "Of a file that is no store: keep its directions; a store has them, or not.", of=of)
@@ -334,17 +332,20 @@ _GPU, _WORKERS = "device vram bfs mapping", "workers scheduler worker_memory wor
 _ENDS, _STORED = "require_connected time_limit " + " ".join(CHECKPOINT), "vertex_state scratch reorder keep_reordered"
 _PRINTING = "as_json verbose quiet log_interval events"
 _SIZES = "memory arena threads"
+# Of each command the options that choose a metric, as the registry has them.
+_METRICS = {command: " ".join(row.chosen[-1] for row in METRICS.values() if command in row.kinds
+                              and row.kinds[command].help) for command in ("exact", "approx", "ecc", "distances")}
 # The options of each command, in the order of its help.
 COMMANDS = {name: tuple(options.split()) for name, options in {
-    "exact": f"method {_SIZES} {_GPU} {_WORKERS} path certificate directed bounds_only gap weighted weight components"
-             f" {_ENDS} seed batches {_STORED} winnow eliminate chains start order first batch k direction"
+    "exact": f"method {_SIZES} {_GPU} {_WORKERS} path certificate directed bounds_only gap {_METRICS['exact']} weight"
+             f" components {_ENDS} seed batches {_STORED} winnow eliminate chains start order first batch k direction"
              f" evict_page_cache {_PRINTING}",
-    "approx": f"method masters seed euler levels shrink iterations root directed weighted weight known_diameter"
-              f" {_SIZES} {_GPU} {_WORKERS} {_STORED} {_ENDS} evict_page_cache as_json as_csv verbose quiet"
-              " log_interval events",
-    "ecc": f"out certificate directed weighted weight radius center {_SIZES} {_GPU} {_WORKERS} {_ENDS} {_STORED}"
-           f" evict_page_cache {_PRINTING}",
-    "distances": f"sample exact hyperball directed weighted weight quantile seed out sources targets"
+    "approx": f"method masters seed euler levels shrink iterations root directed {_METRICS['approx']} weight"
+              f" known_diameter {_SIZES} {_GPU} {_WORKERS} {_STORED} {_ENDS} evict_page_cache as_json as_csv verbose"
+              " quiet log_interval events",
+    "ecc": f"out certificate directed {_METRICS['ecc']} weight radius center {_SIZES} {_GPU} {_WORKERS} {_ENDS}"
+           f" {_STORED} evict_page_cache {_PRINTING}",
+    "distances": f"sample exact hyperball directed {_METRICS['distances']} weight quantile seed out sources targets"
                  f" time_limit {_SIZES} vertex_state scratch"
                  f" evict_page_cache {_GPU} {_WORKERS} {_PRINTING}",
     "sssp": f"source target method delta out weighted weight directed device {_SIZES} evict_page_cache {_PRINTING}",

@@ -1,7 +1,8 @@
-"""The methods by name, and all that the command line, plans, batches and documents have of them.
+"""The methods and the metrics by name, and all that the command line, plans, batches and documents have of them.
 
 A new method is a file in methods/exact or methods/approx that ends with METHOD (methods/definition.py), and a line
-here. Its module is imported when the method is used: importing this brings neither numba nor numpy.
+here; a new metric is a file with its class (methods/metric.py), and a row of METRICS, which has the option that chooses
+it. Modules are imported when they are used: importing this brings neither numba nor numpy.
 """
 
 from __future__ import annotations
@@ -59,6 +60,98 @@ METHODS = {entry.name: entry for entry in (
 ALL = "all"
 EXACT = tuple(name for name, entry in METHODS.items() if entry.family == "exact")
 APPROXIMATIONS = tuple(name for name, entry in METHODS.items() if entry.family == "approx")
+
+
+HOPS, ARCS, WEIGHTS, BOTH, STORED = "hops", "arcs", "weights", "both", "stored"
+
+
+_NO_BOUND = "the time limit is over before there was a bound"
+_NO_COUNT = "the time limit is over before anything was counted"
+_NO_DIAMETER, _NO_DISTANCES = "its diameter is undefined", "there are no distances"
+
+
+class Kind(NamedTuple):
+    """What is its own of a command along a metric.
+
+    module : has `options(task, own, limits)`, its own options of those that were given by name, and `solve(session)`,
+    the result. result : its class, for `loaded`. directed : of the stores that it takes; None: either. empty : what a
+    graph without vertices lacks; "": nothing, or the module says so. unfinished : what is said where the time is over
+    and there is no result. help : of the option that chooses the metric; "": it is a row of the table of options.
+    """
+
+    module: str
+    result: str
+    directed: bool | None = False
+    empty: str = ""
+    unfinished: str = _NO_BOUND
+    help: str = ""
+
+
+class MetricRow(NamedTuple):
+    """What distances count. made : its class, for `loaded`; "": the commands have no method. chosen : the options that
+    together choose it. alike : the field of an option that says which commands have it along this metric, "arcs",
+    "weights" or "both"; "": all have theirs. weighted : whether the store has weights. kinds : by command. annotation :
+    of the keyword that chooses it, where it is another one than a flag has."""
+
+    name: str
+    made: str
+    chosen: tuple[str, ...]
+    alike: str
+    weighted: bool
+    kinds: dict[str, Kind]
+    annotation: str = ""
+
+
+def _of_distances(metric: str, result: str, directed: bool, text: str = "") -> Kind:
+    return Kind(f"distribution.{metric}", f"distribution.{metric}:{result}", directed, _NO_DISTANCES, _NO_COUNT, text)
+
+
+_SUMS, _LONGEST = "Distances are sums of weights, as the store has them", f"{_NO_BOUND} on the diameter"
+METRICS = {row.name: row for row in (
+    MetricRow(HOPS, "methods.metric:HopMetric", (), "", False, {
+        "exact": Kind("runs.hops", "methods.result:Result", unfinished=_LONGEST),
+        "approx": Kind("runs.hops", "methods.approx.result:Approximation", unfinished=_LONGEST),
+        "ecc": Kind("runs.hops", "methods.eccentricity.result:EccentricityResult", unfinished=_LONGEST),
+        "distances": Kind("distribution.run", "distribution.result:Distances", False, _NO_DISTANCES, _NO_COUNT)}),
+    MetricRow(ARCS, "methods.directed.metric:ArcMetric", ("directed",), ARCS, False, {
+        "exact": Kind("runs.arcs", "methods.directed.result:DirectedResult", True),
+        "approx": Kind("runs.arcs", "methods.directed.result:DirectedApproximation", True),
+        "ecc": Kind("runs.arcs", "methods.directed.apsp:DirectedEccentricities", True),
+        "distances": _of_distances("directed", "DirectedDistances", True)}),
+    MetricRow(WEIGHTS, "methods.weighted.metric:WeightMetric", ("weighted",), WEIGHTS, True, {
+        "exact": Kind("runs.weights", "methods.weighted.result:WeightedResult", False, _NO_DIAMETER, help=_SUMS
+                      + " (pivots and bounding; with --directed those along arcs)."),
+        "approx": Kind("runs.weights", "methods.weighted.result:WeightedApproximation", False, _NO_DIAMETER, help=_SUMS
+                       + " (clusters and sweep; with --directed those along arcs)."),
+        "ecc": Kind("runs.weights", "methods.weighted.result:WeightedEccentricities", False, _NO_DIAMETER,
+                    help=f"{_SUMS}."),
+        "distances": _of_distances("weighted", "WeightedDistances", False, f"{_SUMS}; with --directed those along"
+                                   " arcs.")}, "bool | str"),
+    MetricRow(BOTH, "methods.directed.weighted:WeightedArcMetric", ("directed", "weighted"), BOTH, True, {
+        "exact": Kind("runs.weighted_arcs", "methods.directed.result:WeightedArcResult", True, _NO_DIAMETER),
+        "approx": Kind("runs.weighted_arcs", "methods.directed.result:WeightedArcApproximation", True, _NO_DIAMETER),
+        "ecc": Kind("runs.weighted_arcs", "methods.directed.eccentricities:WeightedArcEccentricities", True,
+                    _NO_DIAMETER),
+        "distances": _of_distances("weighted", "WeightedArcDistances", True)}),
+    MetricRow(STORED, "", (), "", False, {
+        "sssp": Kind("runs.sssp", "paths.result:ShortestPaths", None, "there is no source", ""),
+        "apsp": Kind("runs.apsp", "paths.pairs.matrix:AllPairs", None, _NO_DISTANCES,
+                     "the time limit is over; nothing was kept")}),
+)}
+# Options of which each is of a metric, in the order in which commands have them.
+CHOOSING = tuple(dict.fromkeys(option for row in METRICS.values() for option in row.chosen))
+
+
+def metric_of(command: str, options: Mapping[str, Any]) -> MetricRow | None:
+    """The metric of a command with these options, the one that the most options choose; None where it has none."""
+    rows = [row for row in METRICS.values() if command in row.kinds and all(options.get(one) for one in row.chosen)]
+    return max(rows, key=lambda row: len(row.chosen), default=None)
+
+
+def loaded(place: str) -> Any:
+    """What MODULE:NAME names in the package."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"...{module}", __name__), name)
 
 
 def entry_of(method: str, family: str | None = None) -> MethodRow:

@@ -31,50 +31,26 @@ from ..units import available_cores, budget_bytes, peak_rss_bytes
 from ..vertex_tables import writing_bytes
 from .option import AUTO, RAM
 from .options import CHECKPOINT, COMMANDS, SHARED, option_of, parsed
-from .registry import entry_of, method_options
+from .registry import (
+    ARCS,
+    BOTH,
+    CHOOSING,
+    HOPS,
+    METRICS,
+    WEIGHTS,
+    Kind,
+    MetricRow,
+    entry_of,
+    loaded,
+    method_options,
+    metric_of,
+)
 
 if TYPE_CHECKING:
     from ..engine.needs import Needs
     from ..stream.plan import Known, MemoryPlan, Phase
 
 _Result = TypeVar("_Result")
-HOPS, ARCS, WEIGHTS, BOTH, STORED = "hops", "arcs", "weights", "both", "stored"
-
-
-@dataclass(frozen=True)
-class Kind:
-    """What is its own of a command along a metric.
-
-    module : has `options(method, own, limits, task)`, its own options of those that were given by name, and
-    `solve(session)`, the result. directed : of the stores that it takes; None: either. empty : what a graph without
-    vertices lacks; "": nothing, or the module says so. unfinished : what is said where the time is over and there is
-    no result.
-    """
-
-    module: str
-    directed: bool | None = False
-    empty: str = ""
-    unfinished: str = ""
-
-
-_NO_BOUND = "the time limit is over before there was a bound"
-_NO_COUNT = "the time limit is over before anything was counted"
-_NO_DIAMETER = "its diameter is undefined"
-_NO_DISTANCES = "there are no distances"
-KINDS = {
-    **{(command, HOPS): Kind("runs.hops", unfinished=f"{_NO_BOUND} on the diameter")
-       for command in ("exact", "approx", "ecc")},
-    **{(command, ARCS): Kind("runs.arcs", True, unfinished=_NO_BOUND) for command in ("exact", "approx", "ecc")},
-    **{(command, WEIGHTS): Kind("runs.weights", empty=_NO_DIAMETER) for command in ("exact", "approx", "ecc")},
-    **{(command, BOTH): Kind("runs.weighted_arcs", True, _NO_DIAMETER, _NO_BOUND)
-       for command in ("exact", "approx", "ecc")},
-    ("distances", HOPS): Kind("distribution.run", empty=_NO_DISTANCES, unfinished=_NO_COUNT),
-    ("distances", ARCS): Kind("distribution.directed", True, _NO_DISTANCES, _NO_COUNT),
-    ("distances", WEIGHTS): Kind("distribution.weighted", False, _NO_DISTANCES, _NO_COUNT),
-    ("distances", BOTH): Kind("distribution.weighted", True, _NO_DISTANCES, _NO_COUNT),
-    ("sssp", STORED): Kind("runs.sssp", None, "there is no source"),
-    ("apsp", STORED): Kind("runs.apsp", None, _NO_DISTANCES, "the time limit is over; nothing was kept"),
-}
 
 
 @dataclass(frozen=True)
@@ -82,8 +58,7 @@ class Task:
     """What is to be run on a store; made by `task_of` or `make_task`, and passed down as it is.
 
     method : its name. options : the own ones of its kind; of exact methods, approximations and eccentricities with
-    path_file and the limits. command, metric : which kind it is; distances are numbers of edges (HOPS) or arcs (ARCS),
-    sums of weights (WEIGHTS; along arcs: BOTH), or what the store has (STORED).
+    path_file and the limits. command, metric : which kind it is; the metric by its name in the registry.
     memory_bytes : peak RSS of the process; None: what machine and cgroup leave. arena_bytes : cache of decoded edges;
     None: what memory leaves. time_limit : wall seconds, compiling and loading included; then StoppedEarly, with the
     result so far. evict_page_cache : drop what was read from the page cache (for honest benchmarks of disk speed).
@@ -123,6 +98,11 @@ class Task:
     direction: str | None = None
 
     @property
+    def kind(self) -> Kind:
+        """What is its own of the command along the metric."""
+        return METRICS[self.metric].kinds[self.command]
+
+    @property
     def files(self) -> tuple[Path, ...]:
         """Those that are to be written."""
         named = (self.certificate, getattr(self.options, "path_file", None), getattr(self.options, "out", None))
@@ -154,20 +134,19 @@ def task_of(command: str, options: Mapping[str, Any], method: str | None = None)
     weighted, directed : along weights, along arcs. checkpoint : a folder, or CheckpointOptions. Raises InputError for a
     text that is no size, an unknown method, and an option that the task has not."""
     given = {name: value for name, value in options.items() if value is not None}
-    weighted, directed = given.pop("weighted", False), given.get("directed")
-    metric = (STORED if (command, STORED) in KINDS else BOTH if weighted and directed else WEIGHTS if weighted else
-              ARCS if directed else HOPS)
-    if metric in (ARCS, BOTH, HOPS):
-        given.pop("directed", None)
-    named = given.pop("method", None) or usual_method(command, metric)
-    if metric in (ARCS, WEIGHTS, BOTH):
-        given = taken(given, command, metric)
+    row, directed = metric_of(command, given) or METRICS[HOPS], given.get("directed")
+    for name in CHOOSING:
+        if name in row.chosen or given.get(name) is False:
+            del given[name]
+    named = given.pop("method", None) or usual_method(command, row.name)
+    if row.alike:
+        given = taken(given, command, row)
     shared = shared_fields({name: value for name, value in given.items() if name in SHARED}, command)
     limits = Limits(shared.pop("gap", None), shared.get("time_limit"), shared.pop("bounds_only", False),
                     shared.pop("require_connected", False))
-    task = Task(method or named, None, command, metric, **shared)
+    task = Task(method or named, None, command, row.name, **shared)
     own = parsed({name: value for name, value in given.items() if name not in SHARED}, command)
-    if metric in (ARCS, BOTH) and command == "ecc":
+    if directed and command == "ecc":
         own["direction"] = directed
     return replace(task, options=_module(task).options(task, own, limits))
 
@@ -186,24 +165,24 @@ def usual_method(command: str, metric: str) -> str:
 _UNNAMED = ("evict_page_cache", "seed", "what", "keep")
 
 
-def taken(given: Mapping[str, Any], command: str, metric: str) -> dict[str, Any]:
-    """What was given to a command that goes along `metric`, "arcs", "weights" or "both"; None, False and values that
-    say nothing there count as not given. Raises InputError for an option that such a run has not."""
+def taken(given: Mapping[str, Any], command: str, row: MetricRow) -> dict[str, Any]:
+    """What was given to a command along a metric; None, False and values that say nothing there count as not given.
+    Raises InputError for an option that such a run has not."""
     known = {}
     for name, value in given.items():
         option = option_of(command, name)
         text = str(getattr(value, "name", value))
         if value is None or value is False or text == AUTO or (option is not None and text in option.idle):
             continue
-        if option is None or command not in getattr(option, metric):
-            raise _refusal(name, text, command, metric)
+        if option is None or command not in getattr(option, row.alike):
+            raise _refusal(name, text, command, row)
         known[name] = value
     return known
 
 
-def _refusal(name: str, text: str, command: str, metric: str) -> InputError:
-    """Why an option is none of a run along arcs or weights."""
-    if metric == "arcs":
+def _refusal(name: str, text: str, command: str, row: MetricRow) -> InputError:
+    """Why an option is none of a run along a metric."""
+    if row.alike == ARCS:
         option = f"--{name.replace('_', '-')}"
         remedy = "leave it, or --directed, out"
         if name == "certificate":
@@ -212,9 +191,9 @@ def _refusal(name: str, text: str, command: str, metric: str) -> InputError:
         return InputError(f"{option} is not for graphs with directions", text=text, remedy=remedy)
     common = ("memory", "arena", "threads", "time_limit")
     own = [one for one in COMMANDS[command] if one not in (*common, *_UNNAMED)
-           and command in getattr(option_of(command, one), metric)]
+           and command in getattr(option_of(command, one), row.alike)]
     has = ", ".join(f"--{one.replace('_', '-')}" for one in (*common, *own))
-    kind = "weighted graph" if metric == WEIGHTS else "graph with directions and weights"
+    kind = "weighted graph" if row.alike == WEIGHTS else "graph with directions and weights"
     return InputError(f"a run on a {kind} has no option", text=name, remedy=f"it has {has}")
 
 
@@ -228,7 +207,7 @@ def shared_fields(given: Mapping[str, Any], command: str) -> dict[str, Any]:
 
 
 def _module(task: Task) -> Any:
-    return import_module(f"...{KINDS[task.command, task.metric].module}", __name__)
+    return import_module(f"...{task.kind.module}", __name__)
 
 
 def execute(store: Store | str | Path, task: Task, progress: Listener | None = None) -> Any:
@@ -237,11 +216,11 @@ def execute(store: Store | str | Path, task: Task, progress: Listener | None = N
     Raises InputError (StoreError; BudgetError with the numbers; NotWritten with `result` where a file cannot be written
     in the end), DeviceError, OverflowError where distances may not fit 64 bits, and StoppedEarly on Ctrl-C and at the
     end of the time, with `result` if anything is proved by then."""
-    kind, module, begin = KINDS[task.command, task.metric], _module(task), time.perf_counter()
+    kind, module, begin = task.kind, _module(task), time.perf_counter()
     deadline = None if task.time_limit is None else time.monotonic() + task.time_limit
     _check_files(task)
     with store_of(store, task) as place:
-        if task.metric in (WEIGHTS, BOTH):
+        if METRICS[task.metric].weighted:
             check_weighted(place)
         elif task.metric == HOPS and place.weights is not None:
             logging.getLogger("emdiam").info("the weights of the store are ignored: distances are numbers of edges")
@@ -262,7 +241,7 @@ def _check_files(task: Task) -> None:
         check_file(file)
     if task.keep_reordered is not None and not (task.checkpoint is not None and task.checkpoint.resume):
         check_target(task.keep_reordered, force=False)
-    if task.certificate is None or task.metric == WEIGHTS:
+    if task.certificate is None or METRICS[task.metric].alike == WEIGHTS:
         return
     limits = task.options.limits
     if getattr(task.options, "what", "all") != "all":
@@ -277,7 +256,7 @@ def _check_files(task: Task) -> None:
 def store_of(store: Store | str | Path, task: Task) -> Iterator[Store]:
     """The store, opened (and closed again) if it is a path. Raises StoreError, InputError for one with directions, or
     without, against the task."""
-    directed = KINDS[task.command, task.metric].directed
+    directed = task.kind.directed
     if isinstance(store, Store):
         check_directed(store, directed)
         yield store
@@ -303,6 +282,11 @@ class Session:
     def listener(self) -> Listener | None:
         """See until."""
         return until(self.deadline, self.progress)
+
+    @property
+    def metric(self) -> Any:
+        """The class of the task's metric."""
+        return loaded(METRICS[self.task.metric].made)
 
     @property
     def elapsed(self) -> float:

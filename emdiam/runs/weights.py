@@ -177,10 +177,8 @@ class _Attempt:
     def opened(self) -> AbstractContextManager[WeightMetric]:
         """The arcs, in RAM or where they are. Raises InputError for weights below 0, OverflowError where distances may
         not fit 64 bits."""
-        from ..methods.weighted.metric import WeightMetric
-
         session, store = self._session, self._session.store
-        return metric_over(session, [store], self._arena, lambda arcs, units: WeightMetric(
+        return metric_over(session, [store], self._arena, lambda arcs, units: session.metric(
             arcs[0], units, session.listener or silent, store))
 
     def solved(self, metric: WeightMetric) -> Any:

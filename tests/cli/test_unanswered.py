@@ -188,3 +188,14 @@ def test_a_folder_that_was_deleted_is_one_sentence(words: list[str], tmp_path: P
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr == ("emdiam: the folder that this command runs in has been deleted; change to one that exists"
                            " (cd), and give the command again\n")
+
+
+@pytest.mark.parametrize("options", ["", "--weighted"])
+@pytest.mark.parametrize("command", ["exact", "approx", "ecc", "distances"])
+def test_directions_are_asked_for(
+    command: str, options: str, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a store with directions and weights has is not taken for a graph without directions."""
+    capsys.readouterr()
+    assert run(group, [command, "ways.zarr", *options.split(), "-q"]) == 2
+    assert "the edges of this store have directions" in capsys.readouterr().err
