@@ -109,7 +109,7 @@ def convert(inputs: Any, target: str | Path, **options: Any) -> ConvertReport | 
     is_store = isinstance(inputs, Store) or (files is None and isinstance(inputs, str | Path))
     of_files = reading.keys() - (set() if is_store else _OF_TABLES)
     if files is None and (format is not None or ids != "auto" or of_files):
-        raise InputError(f"format, ids, {', '.join(_OF_FILES)} tell how files are read, and this is none",
+        raise InputError(f"format, ids, {', '.join(_OF_FILES)} say how a file is read, and the input is none",
                          remedy="leave them out")
     if directed and (is_store or order != NATURAL):
         raise InputError("directions are kept by a conversion of edges in the natural order alone",

@@ -142,7 +142,7 @@ _PYTHON = tuple("PyTuple_Size PyTuple_GetItem PyTuple_New PyTuple_SetItem PyLong
 def _fail(pickled: bytes) -> None:
     """Raise what a kernel has raised."""
     if not pickled:
-        raise RuntimeError("a kernel has failed in a way that it cannot tell")
+        raise RuntimeError("a kernel has failed without a reason")
     kind, arguments, _ = pickle.loads(pickled)
     raise kind(*arguments)
 

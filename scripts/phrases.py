@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Count phrases that readers stumble over, in documents and in the texts of the package that users see.
 
-    python scripts/phrases.py [-v]      # -v: every place
+    python scripts/phrases.py [-v] [--inside]
 
-Texts of the package are the docstrings of what has a public name, and the texts in calls that raise errors, complain or
-declare options. tests/test_docs.py has the most that there may be.
+    -v         print every place
+    --inside   count in all docstrings and comments of the package instead
+
+Texts of the package are the strings of several words in its code (messages, help, reports), and public docstrings.
+tests/test_docs.py has the most that there may be.
 """
 
 from __future__ import annotations
@@ -12,65 +15,82 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import tokenize
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PHRASES = {
-    "those that": r"\bthose that\b", "of which": r"\bof which\b", "told": r"\btold\b", "so many": r"\bso many\b",
-    "lies, lie": r"\b(?:lies|lie)\b", "nobody": r"\bnobody\b", "what ... is": r"(?:^|[.:;] )What [^.?]{1,60} is\b",
-    # A sentence that begins with its object: "Of these, it keeps ...", "To each it gives ...".
-    "object first": (r"(?:^|\. )(?:Of (?:these|those|them|each|equal|all)|To each|With each)[ ,][^.]{0,60}"
-                     r"\b(?:is|are|has|have|keeps?|takes?|gives?|wins?)\b"),
-}
-_SEEN = ("InputError", "StoreError", "BudgetError", "StoppedEarly", "EmdiamError", "DeviceError", "NotWritten",
-         "complain", "Option", "Event", "Interrupted", "UsageError", "no_such")
-_CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
+PHRASES = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in {
+    "those that": r"\b(?:those|that|these) (?:that|which|who|whose)\b",
+    "of which": r"\bof (?:which|whom)\b",
+    "told": r"\b(?:tells?|told|telling|untold)\b",
+    "so many": r"\bso (?:many|much|few)\b",
+    "lies, lie": r"\b(?:lies|lie|lying)\b",
+    "nobody": r"\b(?:nobody|no one|whoever|somebody)\b",
+    # A clause in place of a noun: "what memory has no room for", "what is read".
+    "what ... is": r"\bwhat (?:[^\s.?:;,|()]+ ){0,6}?(?:is|are|was|were|has|have|had|takes?|needs?|makes?)\b",
+    # A sentence that begins with its object, or with a share of it: "Of these, it keeps ...", "To each it gives ...".
+    "object first": r"(?:^|[.:] )(?:(?:of|to|with|for|from) (?:these|those|them|each|equal|all|several|two|both)[ ,]"
+                    r"[^.:;]{0,60}\b(?:is|are|has|have|keeps?|takes?|gives?|wins?|reads?)\b)",
+}.items()}
+# Modules whose functions and classes are public.
+PUBLIC = ("__init__", "api", "docstrings", "errors", "progress", "distribution/result", "methods/result",
+          "methods/approx/result", "methods/eccentricity/result", "paths/result", "paths/pairs/matrix", "runs/plan",
+          "compiling", "networkx/graph", "formats/weights", "certificates/documents", "conversion/writing")
+_CODE = re.compile(r"```.*?```|`[^`]*`|\]\([^)]*\)|^#+ [^\n]*$", re.DOTALL | re.MULTILINE)
 
 
 def documents() -> Iterator[tuple[str, str]]:
-    """(file, text without code) of every document."""
+    """(file, text without code, headings and targets of links) of every document."""
     for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
-        yield str(path.relative_to(ROOT)), _CODE.sub("", path.read_text(encoding="utf-8"))
+        yield str(path.relative_to(ROOT)), _CODE.sub(" x ", path.read_text(encoding="utf-8"))
 
 
 def shown_texts() -> Iterator[tuple[str, str]]:
-    """(file, text) of public docstrings, and of texts in calls that users see."""
+    """(file, text) of strings that users may see, and of public docstrings."""
+    for path in (ROOT / "emdiam").rglob("*.py"):
+        name = path.relative_to(ROOT / "emdiam").with_suffix("").as_posix()
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        nodes = list(ast.walk(tree))
+        alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                if id(node) not in alone and node.value.count(" ") > 1 and "\n" not in node.value.strip():
+                    yield f"emdiam/{name}.py", node.value
+            elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module) and (
+                    name in PUBLIC or (name.startswith("cli/") and getattr(node, "name", "") == "command")):
+                is_public = isinstance(node, ast.Module) or not node.name.startswith("_")
+                if is_public and (text := ast.get_docstring(node)):
+                    yield f"emdiam/{name}.py", text
+
+
+def inside_texts() -> Iterator[tuple[str, str]]:
+    """(file, text) of every docstring and comment of the package."""
     for path in (ROOT / "emdiam").rglob("*.py"):
         name = str(path.relative_to(ROOT))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call):
-                called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-                if called in _SEEN:
-                    yield from ((name, one.value) for one in ast.walk(node)
-                                if isinstance(one, ast.Constant) and isinstance(one.value, str) and " " in one.value)
-    for name in ("api.py", "__init__.py"):
-        path = ROOT / "emdiam" / name
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
-                public = isinstance(node, ast.Module) or not node.name.startswith("_")
-                if public and (text := ast.get_docstring(node)):
-                    yield f"emdiam/{name}", text
-    for path in (ROOT / "emdiam" / "cli").glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef) and node.name == "command" and (text := ast.get_docstring(node)):
-                yield str(path.relative_to(ROOT)), text
+            if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module) and (text := ast.get_docstring(node)):
+                yield name, text
+        with path.open(encoding="utf-8") as file:
+            comments = [token.string for token in tokenize.generate_tokens(file.readline)
+                        if token.type == tokenize.COMMENT]
+        yield from ((name, comment.lstrip("# ")) for comment in comments)
 
 
-def found() -> list[tuple[str, str, str]]:
+def found(inside: bool = False) -> list[tuple[str, str, str]]:
     """(phrase, file, the words around it) of every place."""
     places = []
-    for name, text in [*documents(), *shown_texts()]:
+    for name, text in inside_texts() if inside else (*documents(), *shown_texts()):
         plain = " ".join(text.split())
         for phrase, pattern in PHRASES.items():
-            for hit in re.finditer(pattern, plain, re.IGNORECASE if phrase in ("nobody", "told") else 0):
+            for hit in pattern.finditer(plain):
                 places.append((phrase, name, plain[max(0, hit.start() - 50):hit.end() + 40]))
     return places
 
 
 if __name__ == "__main__":
-    every = found()
+    every = found("--inside" in sys.argv)
     if "-v" in sys.argv:
         print(*(f"{phrase:12} {name}: ...{text}..." for phrase, name, text in every), sep="\n")
     print(dict(Counter(phrase for phrase, _, _ in every)), len(every))

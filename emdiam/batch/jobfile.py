@@ -218,7 +218,7 @@ def _parsed_toml(place: Path, shown: str) -> tuple[str, dict[str, Any]]:
         return text, tomllib.loads(text)
     except FileNotFoundError:
         raise InputError("there is no such file", path=shown,
-                         remedy="emdiam batch --help-all shows what is in one") from None
+                         remedy="emdiam batch --help-all shows an example") from None
     except UnicodeDecodeError as error:
         raise InputError("a jobs file is UTF-8", path=shown, byte=error.start) from None
     except RecursionError:

@@ -81,7 +81,7 @@ def batch(path: str | Path, group: click.Group, options: BatchOptions | None = N
     if full is not None:
         raise NotWritten(f"{full.filename or settings.out}: the batch cannot go on ({full.strerror})", result)
     if result.interrupted:
-        raise StoppedEarly(f"stopped by the user; the same command goes on with what is in {settings.out}", result)
+        raise StoppedEarly(f"stopped by the user; the same command continues from {settings.out}", result)
     return result
 
 

@@ -139,7 +139,7 @@ class _ArcProof(ClaimedUnits):
         seen, queue = np.zeros(n, np.bool_), np.empty(n, np.int64)
         reached = int(follow(rows.offsets, rows.heads, rows.costs, found, none, vertex, seen, queue))
         if found[vertex] != 0 or reached != np.count_nonzero(found != none):
-            raise EmdiamError(f"a search proposes what are no distances: {REPORT}")
+            raise EmdiamError(f"a search proposes wrong distances: {REPORT}")
         self.report.traversals += 1
         try:
             units = self.units.counted(found)
@@ -177,7 +177,7 @@ def turned(rows: WeightedRows) -> WeightedRows:
 def prove_along_arcs(certificate: ArcCertificate | WeightedArcCertificate, store: Store, report: ArcReport,
                      budget: ProofBudget) -> None:
     """Prove every claim of a largest distance again; counts and seconds go into the report. Raises Refused,
-    BudgetError, StoreError, and EmdiamError if a search proposes what are no distances."""
+    BudgetError, StoreError, and EmdiamError if a search proposes wrong distances."""
     with timed(report.seconds, "graph"):
         proof = _LargestProof(certificate, store, report, budget)
         proof.load()

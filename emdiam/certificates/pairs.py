@@ -94,7 +94,7 @@ def prove_pairs(points: np.ndarray, limit: int, room: int = 1 << 62) -> PairProo
 def check_room(size: int, room: int, what: str = "the pairs need") -> None:
     """Raise MoreMemoryError where there is no room for `size` bytes of what is said by `what`."""
     if size > room:
-        raise MoreMemoryError(f"{what} {format_size(size)} beside what is in memory, and only "
+        raise MoreMemoryError(f"{what} {format_size(size)} beside the data already in memory, and only "
                               f"{format_size(max(0, room))} of --memory are left", size - room)
 
 

@@ -149,7 +149,7 @@ class WeightedProof(ClaimedUnits):
         """Distances from the sources, int64[k], no two in one component, in units; checked."""
         found, _ = self.arcs.nearest(sources)
         if not are_distances(self.arcs, found, sources, int(self.sizes[self.root[sources]].sum())):
-            raise EmdiamError(f"a search proposes what are no distances: {REPORT}")
+            raise EmdiamError(f"a search proposes wrong distances: {REPORT}")
         self.report.traversals += len(sources)
         try:
             return self.units.counted(found)
@@ -223,7 +223,7 @@ _POINT_BYTES = 2 * 8
 
 def prove_weighted(certificate: WeightedCertificate, store: Store, report: VerifyReport, budget: ProofBudget) -> None:
     """Prove every claim again; counts and seconds go into the report. Raises Refused, BudgetError, StoreError, and
-    EmdiamError if a search proposes what are no distances."""
+    EmdiamError if a search proposes wrong distances."""
     with timed(report.seconds, "graph"):
         proof = _DiameterProof(certificate, store, report, budget)
     with proof.opened():
@@ -323,7 +323,7 @@ def fold(distances, none, root, reach, upper):
 def prove_weighted_eccentricities(certificate: WeightedEccentricityCertificate, store: Store,
                                   report: EccentricityReport, budget: ProofBudget) -> None:
     """Prove every claim again; counts and seconds go into the report. Raises Refused, BudgetError, StoreError, and
-    EmdiamError if a search proposes what are no distances."""
+    EmdiamError if a search proposes wrong distances."""
     with timed(report.seconds, "graph"):
         proof = _EccentricityProof(certificate, store, report, budget)
     with proof.opened(), timed(report.seconds, "labels"):

@@ -177,7 +177,7 @@ def _locality_lines(info: dict[str, Any]) -> list[str]:
         return []
     found = info["locality"]
     if found is None:
-        return ["locality: all edges are in a few blocks, so that there is nothing to tell"]
+        return ["locality: all edges are in a few blocks, too few for a measurement"]
     advice = "" if found["local"] is not False else "; see emdiam reorder"
     return [f"locality (a tenth of the edges in memory): {found['text']}{advice}"]
 

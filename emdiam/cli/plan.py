@@ -161,7 +161,7 @@ def _vram_lines(plan: dict[str, Any]) -> list[str]:
     if vram is None:
         return []
     edges = ("edges stay there" if vram["resident"] else
-             f"edges come in pages, of which {vram['kept_pages']:,} stay; the least --vram is"
+             f"edges come in pages, {vram['kept_pages']:,} of them stay; the least --vram is"
              f" {format_size(vram['least_bytes'])}")
     return [f"memory of this GPU: {format_size(vram['planned_bytes'] - vram['pool_bytes'])} and up to"
             f" {format_size(vram['pool_bytes'])} for batches, of {format_size(vram['limit_bytes'])}; {edges}"]

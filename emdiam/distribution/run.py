@@ -98,7 +98,7 @@ def _attempt(session: Session, task: Task, selected: Selection, known: Known | N
         result.seconds = counting.seconds
         if asked.centralities and not counting.interrupted:
             count, file = counting.count, asked.out
-            assert count is not None, "what is written was counted"
+            assert count is not None, "there is a count to write"
             if file is not None:
                 session.write(result, "out", file, lambda: write_centralities(
                     engine, file, count.vertex_sums(), Meter(session.progress)))

@@ -213,7 +213,7 @@ class ArrowEdges(Named):
         if (pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)) and not column.null_count:
             return pa.array(arrow_ids(column, self._refusal(name, done))).cast(pa.string())
         with self._damage((pa.ArrowException, ValueError, OSError),
-                          f"column {name} holds what is not UTF-8 text", "write it again, as text"):
+                          f"column {name} has bytes that are not UTF-8 text", "write it again, as text"):
             if pa.types.is_fixed_size_binary(column.type):
                 column = column.cast(pa.binary())
             column.validate(full=True)

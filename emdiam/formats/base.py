@@ -77,7 +77,7 @@ class FileSource(Named, ABC):
             raise InputError(f"format {self.format} has no columns to choose the ends of edges from", path=source.name,
                              text=",".join(wishes.columns), remedy="leave out --columns")
         if wishes.header != "auto" and not self.takes_headers:
-            raise InputError(f"format {self.format} says itself what its first line is", path=source.name,
+            raise InputError(f"format {self.format} defines its first line", path=source.name,
                              text=wishes.header, remedy="leave out --header")
         if wishes.bipartite and not (self.takes_sides or self.sides_by_ids):
             raise InputError(f"format {self.format} has no two sides that are numbered apart", path=source.name,

@@ -45,7 +45,7 @@ _FAULTS = {
     bits.BAD_DEGREE: "its degree is larger than the number of nodes",
     bits.TOO_MANY: "there are more arcs up to it than the properties say",
     bits.BAD_REFERENCE: "the row that it copies from is outside the window",
-    bits.BAD_BLOCKS: "what it copies from another row is more than there is, or than its degree",
+    bits.BAD_BLOCKS: "it copies more from another row than that row has, or than its degree",
     bits.BAD_INTERVALS: "its intervals are longer than its degree", bits.BAD_ID: "a successor is no node",
     bits.TWICE: "a successor is there twice"}
 

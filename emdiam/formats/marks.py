@@ -38,7 +38,7 @@ class FormatMark:
 
     def refusal(self, name: str) -> InputError:
         """The error of the input called `name`, which has this mark and no reader."""
-        return InputError(f"this is {self.what}, for which there is no reader", path=name,
+        return InputError(f"this is {self.what}, and emdiam has no reader for it", path=name,
                           remedy=self.remedy or _EDGE_LIST)
 
 

@@ -190,7 +190,7 @@ def _vertices(given: str | Path | Sequence[str | Path] | None, names: Sequence[s
     if given is None:
         return find_beside(names)
     if wishes.bipartite:
-        raise InputError("a list of vertices does not say on which side each is", remedy="leave out --vertices")
+        raise InputError("a list of vertices does not say the side of each", remedy="leave out --vertices")
     return find_vertices(given, wishes.encoding), None
 
 

@@ -82,7 +82,7 @@ _QUADRANTS = (
 )
 _LAYOUT = Parameter(
     "layout", "choice", "random",
-    "ids as the class numbers its vertices (natural), or permuted so that they tell nothing (random)",
+    "ids as the class numbers its vertices (natural), or permuted at random (random)",
     choices=("random", "natural"),
 )
 _CLUSTERS_PAPER = "Ajwani, Beckmann, Meyer, Veith 2012, section 4"
@@ -129,7 +129,7 @@ _RANDOM = (
     GraphClass("web", "a web in the order of its sites: power laws, hubs with runs of neighbours, a giant component"
                " with tendrils",
                "any number from 64",
-               (Parameter("arcs", "count", None, "about so many, two for every edge; default: 17 x vertices", 0),
+               (Parameter("arcs", "count", None, "expected number of arcs, two an edge; default: 17 x vertices", 0),
                 Parameter("dangling", "real", 0.1, "share of the pages with one neighbour", 0.0, 0.9),
                 Parameter("tendrils", "real", 0.02, "share of the vertices on paths", 0.0, 0.5)),
                None, "here; fitted to cnr-2000 of the Laboratory for Web Algorithmics", "web:web"),
@@ -149,7 +149,7 @@ _RANDOM = (
                (_SIDES,
                 Parameter("p", "real", 0.65, "probability of being kept", 0.0, 1.0),
                 Parameter("kind", "choice", "bond",
-                          "what is kept or removed: bond = edges, site = vertices (a removed vertex stays, "
+                          "bond: edges are removed; site: vertices are removed (a removed vertex stays, "
                           "without edges)", choices=("bond", "site"))),
                "sum of (side - 1) when p = 1; none otherwise",
                "Broadbent, Hammersley 1957", "lattice:percolated", vertices_required=False),

@@ -76,7 +76,7 @@ class DeviceComponents(Components):
         return keep_largest(self._above(size), most)
 
     def _describe(self, roots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        assert self._sizes is not None, "labels are held"
+        assert self._sizes is not None, "labels are kept"
         device, k, n = self._device, len(roots), self._graph.n_vertices
         DeviceVector(device, self._sizes).put(roots, 0)
         facts = zeros(device, 2 * k, np.uint64)

@@ -37,7 +37,7 @@ def backend_info() -> dict[str, Any]:
     """The metadata of the backend (entry point networkx.backend_info)."""
     return {
         "backend_name": "emdiam", "project": "emdiam", "package": "emdiam.networkx",
-        "short_summary": "Distances and exact diameters of graphs, also of those that do not fit in memory.",
+        "short_summary": "Distances and exact diameters of graphs, including graphs larger than memory.",
         "url": "https://pypi.org/project/emdiam/", "default_config": dict(DEFAULT_CONFIG),
         "functions": {name: {"additional_docs": text} for name, text in FUNCTIONS.items()},
     }

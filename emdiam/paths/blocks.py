@@ -38,7 +38,7 @@ def rows_bytes(store: Store) -> int:
 
 def in_rows(store: Store) -> str:
     """What of a memory that is too small the rows are, as too_small adds it."""
-    return f", of which {format_size(rows_bytes(store))} are the arcs with their weights, in RAM"
+    return f", {format_size(rows_bytes(store))} of it for the arcs with their weights, in RAM"
 
 
 def loading_buffers(store: Store, threads: int) -> int:

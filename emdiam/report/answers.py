@@ -34,7 +34,7 @@ def units_text(runs: Sequence[Run]) -> str:
     """A sentence on what distances are."""
     units = sorted({texts.unit(run) for run in runs} - {NONE})
     if len(units) > 1:
-        return "What distances are is in the tables."
+        return "The tables say whether distances count edges or sum weights."
     return f"Distances are {units[0] if units else texts.EDGES}."
 
 
@@ -73,7 +73,7 @@ def _diameters(runs: Sequence[Run], unit: Columns) -> Section | None:
     shown = [run for run in runs if run.number("lower") is not None and run.family != "verify"]
     if not shown:
         return None
-    meaning = "D is the diameter of the graph. What is said of it is proved."
+    meaning = "D is the diameter of the graph. Its bounds are proved."
     if any(run.value("connected") is False and run.value("directed") is not True for run in shown):
         meaning += " The diameter of a graph of several components is infinite; D is then the largest of any of them."
     if any(run.value("strongly_connected") is False for run in shown):
@@ -161,7 +161,7 @@ def _distances(runs: Sequence[Run], unit: Columns) -> Section | None:
     lines = [(run.name, _counts_text(run, "pairs")) for run in shown if _histogram(run, "pairs")]
     return Section("Distances", [
         "The mean is over pairs of different vertices that a path joins; the effective diameter is the distance within"
-        " which a share of them lies (0.9 if no other one is named). Errors are standard errors of a sample."], [
+        " which a share of them is (0.9 unless another share is named). Errors are standard errors of a sample."], [
             table_of(shown, 3 + len(unit), {
                 "graph": texts.graph, **unit, "counted": _counted, "mean": figure_of(texts.rounded, "mean"),
                 "its error": lambda run: texts.rounded(run.number("standard_error", "mean") or None),
@@ -229,7 +229,7 @@ def _pairs(runs: Sequence[Run], unit: Columns) -> Section | None:
 def _certificates(runs: Sequence[Run]) -> Section | None:
     """What was proved again."""
     shown = [run for run in runs if run.family == "verify" and run.result is not None]
-    return Section("Certificates", ["A certificate is proved again by other code than that which found it."], [
+    return Section("Certificates", ["Verification proves a certificate again with code of its own."], [
         ReportTable(["run", "graph", "verdict", "claim", "traversals"], [
             [run.name, texts.graph(run), texts.verdict(run), texts.bounds(run), texts.count(run.number("traversals"))]
             for run in shown], 4)]) if shown else None

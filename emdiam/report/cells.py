@@ -212,7 +212,7 @@ def _end(process: subprocess.Popen[str]) -> tuple[str, str]:
 CLUSTERS, EXACT = "clusters", "exact"
 FACTOR = 4
 _RANGE = re.compile(r"^([^:]*?)\.\.([^:]*)(?::(.*))?$")
-_REMEDY = "write it like 2^8..2^24:4, from the smallest to the largest and by which factor"
+_REMEDY = "write it like 2^8..2^24:4, first and last number, and their factor"
 
 
 @dataclass(frozen=True)

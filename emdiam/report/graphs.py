@@ -72,5 +72,5 @@ def section(runs: Sequence[Run]) -> Section | None:
         "vertices": lambda one: one.first(texts.count, "n_vertices"),
         "edges": lambda one: one.first(texts.count, "n_edges")}, "graph")
     return Section("Graphs", [
-        "D is the diameter of a graph, of several components the largest of any of them; it is proved. What stands"
-        " beside it is from the runs that asked for it."], [table])
+        "D is the diameter of a graph, of several components the largest of any of them; it is proved. The other"
+        " values are from the runs that computed them."], [table])

@@ -119,7 +119,7 @@ def draw_figures(report: Report, folder: Path) -> list[Path]:
 
 _TITLE = "emdiam report"
 _LEAST_SHARE = 0.02  # of the time of a run, for a phase in the table
-_STARTUP = ("Start-up is what a run takes before it searches: it loads the graph, and compiles or loads kernels. Runs"
+_STARTUP = ("Start-up is the time before the search: a run loads the graph, and compiles or loads kernels. Runs"
             " are compared by the search, which is the rest.")
 _LIMIT_BARS = 40
 
@@ -203,7 +203,7 @@ def _asked(runs: Sequence[Run]) -> Section | None:
         "graph": lambda run: run.graph or run.value("store_path") or NONE, "limits": _limits_of})
     table.folded = "Methods, graphs and limits"
     commands = [(run.name, run.command) for run in runs if run.command]
-    return Section("What was asked", untold, [table],
+    return Section("Runs and their options", untold, [table],
                    folded=[(number_of(commands, "Command"), commands)] if commands else [])
 
 
@@ -224,7 +224,7 @@ def _unanswered(runs: Sequence[Run], notes: Sequence[str]) -> Section | None:
         "how it ended": lambda run: ending(run),
         "exit code": lambda run: NONE if run.exit_code is None else str(run.exit_code),
         "why": lambda run: run.sentence or NONE})
-    return Section("What has no answer", [note[:1].upper() + note[1:] + "." for note in notes],
+    return Section("Runs without an answer", [note[:1].upper() + note[1:] + "." for note in notes],
                    [table] if missing else [])
 
 
@@ -266,7 +266,7 @@ def _bounds(runs: Sequence[Run]) -> Section | None:
     shown, n_runs = with_plots(runs, _closing)
     return multiples("Bounds", (
         "The proved upper bound (orange) and lower bound (blue) on D from the first traversal on, against the time of"
-        " the search and against traversals. The band between them is what was not known yet; where it closes, D is"
+        " the search and against traversals. The band between them is the interval of D; where it closes, D is"
         " proved."),
         [Plot(f"bounds-{place}", run.name, _ends(run, track), "draw_bounds", track) for place, run, track in shown],
         n_runs)
@@ -331,12 +331,12 @@ def _plans(runs: Sequence[Run]) -> Section | None:
     bars = [(run.name, run.peak, *(run.number(name) for name in (
         "planned_rss_bytes", "expected_rss_bytes", "memory_limit_bytes"))) for run in shown[:_LIMIT_BARS]]
     plots = [Plot("memory", "Peak memory against the plan",
-                  "Bars: measured peak of resident memory. Tick: the plan, which a bar may never pass. Diamond: what"
-                  " was predicted, where the result tells. A limit far above the plan is not drawn; the table has it.",
+                  "Bars: measured peak of resident memory. Tick: the plan, which a bar may never pass. Diamond:"
+                  " the predicted peak, if the result has it. A limit far above the plan is in the table alone.",
                   "draw_memory", bars)]
     return Section("Planned and measured", [
-        "The plan of memory is a promise: no peak may exceed it. It reserves what the worst graph of this size needs;"
-        " what a run does not use, it does not take from the system."], [fold_long(table_of(shown, 1, {
+        "The plan of memory is a promise: no peak may exceed it. It reserves enough for the worst graph of this size;"
+        " a run takes only the memory that it uses."], [fold_long(table_of(shown, 1, {
             "limit": figure_of(texts.size, "memory_limit_bytes"),
             "planned": figure_of(texts.size, "planned_rss_bytes"),
             "predicted": figure_of(texts.size, "expected_rss_bytes"),
@@ -366,8 +366,8 @@ def _approximations(runs: Sequence[Run]) -> Section | None:
     if plots and len(runs) > 1:
         table.folded = f"All {len(table.rows):,} as a table"
     return Section("Approximations: quality and price", [
-        "Lower and upper are proved, and width is what they leave open: (upper - lower) / lower. The estimate is that"
-        " of the paper's formula; it may lie on either side of D."],
+        "Lower and upper are proved, and width is their distance: (upper - lower) / lower. The estimate is that"
+        " of the paper's formula; it may be below or above D."],
         [table], plots)
 
 

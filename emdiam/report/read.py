@@ -45,7 +45,7 @@ RESULTS, TRADEOFF, EVENTS, STATE = "results.jsonl", "tradeoff.json", "events.jso
 _LIMIT_PROFILES = 4
 # Options that a batch adds to every command.
 _ADDED = ("--checkpoint=", "--events=", "--json", "--resume")
-_REMEDY = "give the folder of a batch or a trade-off, a results.jsonl, or what a command printed with --json"
+_REMEDY = "give the folder of a batch or a trade-off, a results.jsonl, or the JSON that a command printed"
 _STATUSES = {"done": ANSWERED, "failed": FAILED, "stopped": STOPPED, "skipped": OPEN}
 
 

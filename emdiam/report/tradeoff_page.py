@@ -71,7 +71,7 @@ def _against(column: str, shown: Sequence[Point], known: bool, found: Section) -
     found.plots.append(Plot(
         f"quality-{column.replace('_', '-')}", f"Quality against {_WHAT[column]}", "To the left is cheaper; closer to "
         + ("1, the diameter itself," if known else "the bars") + " is better. Rings and the dashed line: the Pareto"
-        " front, runs that no other one beats in both. Bars: what a run has proved.",
+        " front, runs that no other one beats in both. Bars: the proved interval of a run.",
         "draw_seconds" if column == "seconds_search" else "draw_bytes", shown))
 
 

@@ -56,25 +56,25 @@ PATHS, KEPT = ("sssp", "apsp"), ("weighted", "directed")
 
 _ROWS = (
     # Of every run.
-    Option("memory", SIZE, "Peak resident memory of this process, e.g. 4GiB. [default: nine tenths of what the machine"
-           " or the cgroup has available]", "SIZE", shared=True, arcs=_ARCS, weights=_WEIGHTS, both=_BOTH),
+    Option("memory", SIZE, "Peak resident memory of this process, e.g. 4GiB. [default: nine tenths of the available"
+           " memory]", "SIZE", shared=True, arcs=_ARCS, weights=_WEIGHTS, both=_BOTH),
     Option("arena", SIZE, "Cache of decoded edges. [default: what --memory leaves]", "SIZE", shared=True, arcs=_ARCS,
            weights=_WEIGHTS, both=_BOTH),
     Option("threads", POSITIVE, "Threads that read, decode and compute.", "N", shared=True, arcs=_ARCS,
            weights=_WEIGHTS, both=_BOTH, usual=(available_cores, "the cores this process may use")),
-    Option("time_limit", DURATION, "Stop a run after TIME, e.g. 10s, 5min or 8h; the answer is what is proved by then,"
-           " with exit code 3.", "TIME", shared=True, arcs=_ARCS, weights=_WEIGHTS, both=_BOTH),
-    Option("scratch", SCRATCH, "Folder for temporary files: what memory has no room for, a store that is reordered"
-           " first. [default: $TMPDIR or /var/tmp]", "DIR", arcs=_ARCS, both=_BOTH),
-    Option("evict_page_cache", FLAG, "Drop from the page cache what was read, so that every read is from disk: for"
-           " benchmarks.", shared=True, arcs=_ARCS, weights=_WEIGHTS, both=_BOTH),
+    Option("time_limit", DURATION, "Stop a run after TIME, e.g. 10s, 5min or 8h; the answer is then the proved"
+           " interval, with exit code 3.", "TIME", shared=True, arcs=_ARCS, weights=_WEIGHTS, both=_BOTH),
+    Option("scratch", SCRATCH, "Folder for temporary files: data for which memory is too small, and a reordered"
+           " store. [default: $TMPDIR or /var/tmp]", "DIR", arcs=_ARCS, both=_BOTH),
+    Option("evict_page_cache", FLAG, "Drop the pages that were read from the page cache, so that every read is from"
+           " disk: for benchmarks.", shared=True, arcs=_ARCS, weights=_WEIGHTS, both=_BOTH),
     Option("vertex_state", help="Where distances and bounds of vertices are: ram, disk (in --scratch), or auto, on disk"
            " where memory has no room for them.", choices=STATES, default=AUTO, shared=True,
            idle=(AUTO, RAM)),
     Option("device", help="What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a"
            " GPU if there is one, else the CPU. Of workers, each has one of its machine.", metavar="DEVICE",
            default="cpu", shared=True, idle=("cpu",)),
-    Option("vram", SIZE, "Memory of the GPU to use; a graph that takes more is paged. [default: what is free]", "SIZE",
+    Option("vram", SIZE, "Memory of the GPU to use; a larger graph is paged. [default: all that is free]", "SIZE",
            shared=True),
     Option("bfs", help="Variant of BFS on a GPU, by its name in docs/algorithms/gpu-bfs.md, with knobs as in"
            " bfs-4k:least-warp=8; on the CPU queue, with one thread a BFS. [default: auto]", metavar="NAME",
@@ -85,8 +85,8 @@ _ROWS = (
            " --scheduler to N of its workers.", "N", shared=True),
     Option("scheduler", help="Share the run out to the workers of a running Dask scheduler, e.g. tcp://host:8786, or by"
            " the file that it writes with --scheduler-file.", metavar="ADDRESS", shared=True, annotation="Any"),
-    Option("worker_memory", SIZE, "Peak resident memory of a worker process. [default: its share of nine tenths of what"
-           " its machine has available]", "SIZE", shared=True),
+    Option("worker_memory", SIZE, "Peak resident memory of a worker process. [default: its share of nine tenths of"
+           " the available memory of its machine]", "SIZE", shared=True),
     Option("worker_threads", POSITIVE, "Threads of a worker. [default: as Dask started it; on this machine, its share"
            " of --threads]", "N", shared=True),
     Option("dashboard", ON, "With --workers: let every user of this machine look at the run in Dask's dashboard; a line"
@@ -96,7 +96,7 @@ _ROWS = (
            choices=REORDER, default=AUTO, shared=True, idle=(AUTO, NEVER)),
     Option("keep_reordered", STORE, "Keep the store in that order as NEW, if one is made. [default: a temporary one]",
            "NEW", shared=True),
-    Option("checkpoint", FOLDER, "Save what is done in DIR as the work goes on, for --resume.", "DIR", shared=True,
+    Option("checkpoint", FOLDER, "Save the state of the work in DIR while it runs, for --resume.", "DIR", shared=True,
            annotation="CheckpointOptions | str | Path | None"),
     Option("checkpoint_every", DURATION, "Save also within a long traversal or phase, each time that TIME has gone by,"
            " e.g. 30s or 10min. [default: 5min]", "TIME", shared=True),
@@ -108,7 +108,7 @@ _ROWS = (
     # How a command prints.
     Option("as_json", FLAG, "Print one JSON object on standard output.", flags=("--json",)),
     Option("as_csv", FLAG, "Print a table as CSV, one row a run.", flags=("--csv",)),
-    Option("verbose", FLAG, "Show in the answer what was planned and predicted, too.", flags=("--verbose", "-v")),
+    Option("verbose", FLAG, "Show also the planned and the predicted memory.", flags=("--verbose", "-v")),
     Option("quiet", FLAG, "Show no progress.", flags=("--quiet", "-q")),
     Option("log_interval", REAL, "Seconds between progress lines where standard error is no terminal.", "SECONDS",
            default=10.0, limits=(0, None)),
@@ -135,7 +135,7 @@ _ROWS = (
     *(Option(row.chosen[-1], FLAG, kind.help, of=command, annotation=row.annotation) for row in METRICS.values()
       for command, kind in row.kinds.items() if kind.help),
     Option("weight", help="Distances are sums of the weights of this name: of a file that is no store a column, by its"
-           " name or its number from 1; of a store those that it has.", metavar="COLUMN"),
+           " name or its number from 1; of a store the name of its weights.", metavar="COLUMN"),
     Option("seed", NATURAL, "pivots, graph-diameter, fdiam, ifub: seed of random choices. [default: 0]", "N",
            arcs=("exact", "ecc"), both=("exact", "ecc")),
     Option("seed", NATURAL, "Seed of all random choices. [default: 0]", "N", of="approx", weights=("approx",)),
@@ -146,15 +146,15 @@ _ROWS = (
     Option("start", choices=("max-degree", "first", "center", "auto", "random"),
            help="fdiam: centre of Winnow, center being that of four sweeps, auto the better one of it and max-degree;"
            " ifub: where the sweeps begin, max-degree or random. [default: max-degree]"),
-    Option("order", help="fdiam: in which order vertices that are still active are evaluated. [default: ascending]",
+    Option("order", help="fdiam: order of the BFS from the remaining vertices. [default: ascending]",
            of="exact", choices=("ascending", "random")),
     Option("first", help="bounding: begin at the largest upper bound, or at the smallest lower one. [default: upper]",
            choices=("upper", "lower")),
     Option("batch", POSITIVE, "bounding, ifub, korf, apsp: sources of one multi-source BFS. [default: 1]", "K"),
     Option("k", POSITIVE, "sweep-k: number of BFS in a component. [default: 16]", "K", flags=("-k", "--sources")),
     Option("sweeps", NATURAL, arcs=("exact", "ecc"), both=("exact", "ecc")),
-    Option("direction", help="Rule by which a level of a BFS goes top-down or bottom-up: least work, that of Beamer et"
-           " al., or that of the F-Diam paper, a frontier of a tenth of the vertices. [default: work]",
+    Option("direction", help="Rule for top-down and bottom-up levels of a BFS: least work, the rule of Beamer et al.,"
+           " or the rule of the F-Diam paper (bottom-up from a tenth of the vertices on). [default: work]",
            choices=DIRECTIONS, shared=True),
     Option("masters", help="clusters: expected number of masters (cluster centres): a count, a share of the vertices"
            " like 10%, or auto. A list, as 2^10,2^14,10%, makes a run of each. [default: auto]", metavar="M",
@@ -284,8 +284,8 @@ _ROWS = (
     Option("weights", help="Give every edge a weight, a whole number, or a float if a bound has a point.",
            metavar="uniform:LOW,HIGH", of="generate"),
     # Of many runs.
-    Option("out", FOLDER, "Folder for the results of runs, tables and plots. The same command goes on with what is in"
-           " it.", "DIR", of="tradeoff", required=True),
+    Option("out", FOLDER, "Folder for the results of runs, tables and plots. The same command continues from it.",
+           "DIR", of="tradeoff", required=True),
     Option("methods", help="Approximations, separated by commas.", metavar="LIST", default=",".join(APPROXIMATIONS)),
     Option("masters", help="clusters: numbers of masters (cluster centres), separated by commas: counts, shares like"
            " 10%, auto, and ranges FIRST..LAST:FACTOR.", metavar="LIST", of="tradeoff", default="2^8..2^24:4"),
@@ -297,9 +297,9 @@ _ROWS = (
     Option("euler", FLAG, "clusters: further masters along an Euler tour.", of="tradeoff"),
     Option("time_limit", DURATION, "Stop a run after TIME, e.g. 10s, 5min or 8h, with the bounds so far.", "TIME",
            of="tradeoff"),
-    Option("checkpoint_every", DURATION, "Save what a run has done, within a long traversal each time that TIME has"
-           " gone by, so that a run that was stopped goes on. [default: it begins again]", "TIME", of="tradeoff"),
-    Option("retry", FLAG, "Run again what failed or was stopped.", of="tradeoff"),
+    Option("checkpoint_every", DURATION, "Save the state of a run every TIME, within a long traversal too, so that a"
+           " stopped run continues. [default: it begins again]", "TIME", of="tradeoff"),
+    Option("retry", FLAG, "Run failed and stopped runs again.", of="tradeoff"),
     Option("weighted", FLAG, "Distances are sums of weights, as the store has them (clusters and sweep).",
            of="tradeoff"),
     Option("no_plots", FLAG, "Write tables, but no plots."),

@@ -219,7 +219,7 @@ class ScratchFile:
         if self.name:
             raise ValueError(f"{self.name} only grows, since a checkpoint may refer to it")
         if offset + len(view) > self.size:
-            raise ValueError(f"{offset}+{len(view)} lies beyond the end {self.size} of a scratch file")
+            raise ValueError(f"{offset}+{len(view)} is beyond the end {self.size} of a scratch file")
         self._write(view, offset)
 
     def _write(self, view: memoryview, offset: int) -> None:

@@ -65,7 +65,7 @@ _BY_TYPE = {
     "NotFoundError": ("the object is missing{answer}", "check the address, and the server's copy of the store"),
     **dict.fromkeys(("PermissionDeniedError", "UnauthenticatedError"), (
         "the server refuses the request{answer}",
-        "check the credentials and what they allow (docs/remote.md tells where they are looked for)")),
+        "check the credentials and their rights (docs/remote.md says where emdiam looks for them)")),
     "NotSupportedError": ("the server does not answer range requests",
                           "serve the store with one that does, or copy it here"),
 }

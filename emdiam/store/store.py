@@ -266,7 +266,7 @@ def check_directed(store: Store, directed: bool | None) -> None:
     if directed:
         raise InputError("the edges of this store have no directions", path=store.path,
                          remedy="leave --directed out, or convert the graph with --directed")
-    raise InputError("the edges of this store have directions, and what is asked for is of undirected graphs",
+    raise InputError("the edges of this store have directions, and the command is for undirected graphs",
                      path=store.path, remedy="use --directed of emdiam exact, emdiam ecc or emdiam distances, or"
                      " convert the graph again without --directed")
 

@@ -126,7 +126,7 @@ class LightEdges:
     def _finer(self) -> None:
         """A scan in vain: no limit between none of the edges and too many. Take finer steps."""
         if self._step >= _FINEST_STEP:
-            raise EmdiamError("no limit tells the random weights apart: this is a fault of emdiam: please "
+            raise EmdiamError("no limit separates the random weights: this is a fault of emdiam: please "
                               "report it with the store")
         self._step += _STEP
 

@@ -116,7 +116,7 @@ def test_other_options_are_refused(
     before = files_of(tmp_path / "kept")
     options = ConvertOptions(plan=plan_of("declared"), chunk_ids=64,
                              checkpoint=CheckpointOptions(tmp_path / "kept", resume=True))
-    with pytest.raises(InputError, match=f"of another run: {what} .* instead of .*give what it was made with"):
+    with pytest.raises(InputError, match=f"of another run: {what} .* instead of .*give the same inputs and options"):
         write_graph(source_of("declared"), tmp_path / "g.zarr", options=replace(options, **change))
     assert files_of(tmp_path / "kept") == before
 

@@ -50,7 +50,7 @@ def test_a_device_that_is_too_small_is_said_to_page(grid: Path) -> None:
     assert planned.vram is not None
     shown = replace(planned, vram=replace(planned.vram, resident=False, kept_pages=3)).to_dict()
     text = plan_text({**shown["plan"], "forecast": shown["forecast"], "vram": shown["vram"]})
-    assert "edges come in pages, of which 3 stay; the least --vram is 1.1 MiB" in text
+    assert "edges come in pages, 3 of them stay; the least --vram is 1.1 MiB" in text
     assert "(paged)" in methods_text({"methods": [shown]})
 
 

@@ -68,7 +68,7 @@ def test_a_finished_run_is_answered(name: str, results: dict[str, Path]):
     report, text = make_report([results[name]], "md")
     (run,) = report.runs
     assert (run.family, run.status, run.sentence) == (CALLS[name].split()[0], "answered", None)
-    assert "stopped" not in text and "What has no answer" not in text
+    assert "stopped" not in text and "Runs without an answer" not in text
     sections = {section.title: section for section in document(report).sections}
     title = {"ecc": "Eccentricities", "distances": "Distances", "sssp": "Shortest paths", "apsp": "All pairs",
              "verify": "Certificates", "convert": "Stores", "generate": "Stores", "reorder": "Stores"}.get(run.family)
@@ -128,7 +128,7 @@ def test_runs_with_different_distances_say_so_in_tables(results: dict[str, Path]
     (table,) = next(one for one in document(report).sections if one.title == "Answers").tables
     at = table.head.index("distances")
     assert [row[at] for row in table.rows] == ["numbers of edges", "sums of km", "numbers of edges, along arcs"]
-    assert "What distances are is in the tables." in text and "largest finite distance" in text
+    assert "The tables say whether distances count edges or sum weights." in text and "largest finite distance" in text
 
 
 def test_the_mean_is_that_of_networkx():
@@ -158,7 +158,7 @@ def test_what_has_no_answer_is_said(name: str, change: dict[str, Any], status: s
     changed = tmp_path / "run.json"
     changed.write_text(json.dumps({**json.loads(results[name].read_text()), **change}))
     report, text = make_report([changed], "md")
-    assert report.runs[0].status == status and "What has no answer" in text and said in text
+    assert report.runs[0].status == status and "Runs without an answer" in text and said in text
 
 
 def test_a_result_is_of_one_command():

@@ -29,8 +29,8 @@ from tests.helpers.report_runs import (
     write_lines,
 )
 
-SECTIONS = ["Graphs", "What has no answer", "Answers", "Approximations: quality and price", "Cost", "Bounds",
-            "Frontiers", "Where time went", "Planned and measured", "What was asked"]
+SECTIONS = ["Graphs", "Runs without an answer", "Answers", "Approximations: quality and price", "Cost", "Bounds",
+            "Frontiers", "Where time went", "Planned and measured", "Runs and their options"]
 VOID = {"meta", "link", "br", "use"}
 
 
@@ -153,7 +153,7 @@ def test_an_empty_night_says_so(tmp_path: Path):
     (tmp_path / "results.jsonl").write_text("")
     for format in ("html", "md"):
         text = make_report([tmp_path], format)[1]
-        assert "There are no runs in it yet" in text and "What was asked" not in text
+        assert "There are no runs in it yet" in text and "Runs and their options" not in text
     assert json.loads(make_report([tmp_path], "json")[1])["runs"] == []
 
 
@@ -163,13 +163,13 @@ def test_what_says_nothing_is_left_out(tmp_path: Path):
     report = read_report([single(tmp_path, approximation(store_name="web", witness=None))])
     parts = {section.title: section for section in document(report).sections}
     assert list(parts) == ["Answers", "Approximations: quality and price", "Cost", "Bounds", "Where time went",
-                           "Planned and measured", "What was asked"]
+                           "Planned and measured", "Runs and their options"]
     assert parts["Answers"].tables[0].head == [
         "run", "graph", "proved", "paper's estimate", "components", "vertices", "edges"]
     assert not parts["Cost"].plots and not parts["Approximations: quality and price"].plots
     assert parts["Bounds"].plots[0].caption.startswith("web: 40 ≤ D ≤ 55 after 0 s of search; start-up")
     report.runs[0].result = None
-    assert [section.title for section in document(report).sections] == ["Where time went", "What was asked"]
+    assert [section.title for section in document(report).sections] == ["Where time went", "Runs and their options"]
 
 
 def test_a_disconnected_graph_is_told(tmp_path: Path):

@@ -46,7 +46,7 @@ def budget_bytes(engine: Engine, labels: int) -> int:
     """
     missing = labels - engine.facts.pool_bytes
     if missing > 0:
-        raise MoreMemoryError("so many components may matter that their labels need"
+        raise MoreMemoryError("many components may have the diameter, and their labels need"
                               f" {format_size(missing)} more than the memory that was planned", missing)
     return engine.facts.pool_bytes - labels
 

@@ -130,7 +130,7 @@ class EccentricitySearch(WeightedSearch):
 
     def _fields(self) -> dict[str, Any]:
         units, store = self.metric.units, self.metric.store
-        assert store is not None, "an answer is told in ids"
+        assert store is not None, "an answer needs the ids of a store"
         lower, upper = self.intervals()
         proved = lower == upper
         counts, width = histogram(lower[proved], units) if self.what == ALL else ({}, None)

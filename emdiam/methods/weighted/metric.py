@@ -114,7 +114,7 @@ class WeightMetric(Metric):
 
     def check(self, run: MethodRun) -> Witness | None:
         """See Metric; its path is written, if that is asked for, and left out of the witness where it is long."""
-        assert self.store is not None, "an answer is told in ids"
+        assert self.store is not None, "an answer needs the ids of a store"
         path = checked_path(self.arcs, self.units, run.best)
         kept = len(path) <= LONGEST_KEPT_PATH
         names = self.store.user_ids(np.array(path if kept else [path[0], path[-1]]))
