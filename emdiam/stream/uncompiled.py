@@ -18,14 +18,15 @@ Offsets = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def starts_of(group: np.ndarray, row: np.ndarray, hub: np.ndarray) -> np.ndarray:
-    """Where each row begins, int64[len(row) + 1]; rows beyond the last vertex are empty."""
+    """Where each row begins, int64[len(row) + 1], by the offset of its group: groups outside the range of a worker have
+    none. Rows beyond the last vertex are empty."""
     lengths = row.astype(np.int64)
     for number in np.flatnonzero(group < 0).tolist():
         first, long = -1 - int(group[number]), np.flatnonzero(row[64 * number : 64 * (number + 1)] == _FULL)
         lengths[64 * number + long] += np.diff(hub[first : first + len(long) + 1])
-    starts = np.zeros(len(row) + 1, np.int64)
-    np.cumsum(lengths, out=starts[1:])
-    return starts + (hub[-1 - group[0]] if group[0] < 0 else group[0])
+    offsets = np.array([hub[-1 - first] if first < 0 else first for first in group.tolist()], np.int64)
+    ends = offsets[:, None] + np.cumsum(lengths.reshape(-1, 64), axis=1)
+    return np.append(ends.ravel() - lengths, ends[-1, -1])
 
 
 def following_starts(group: np.ndarray, row: np.ndarray, hub: np.ndarray, first: int, out: np.ndarray) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from bench.gpu.host_engine import MemoryArray
 from emdiam.jit import kernel
 from emdiam.store.store import open_store
+from emdiam.stream import uncompiled
 from emdiam.stream.blocks import build_block_table
 from emdiam.stream.offsets import (
     Offsets,
@@ -117,3 +118,15 @@ def test_memory_array_is_read_by_chunks() -> None:
     assert array.n_chunks == 3 and array.run_length(1, 9) == 2
     array.fetch(0, list(rows))
     assert rows.reshape(-1)[:10].tolist() == list(range(10))
+
+
+@pytest.mark.parametrize(("first", "stop"), [(0, 100), (64, 256), (192, 250), (256, 300)])
+@pytest.mark.parametrize("largest", [5, 700])
+def test_rows_of_a_range_begin_where_they_do_in_the_graph(first: int, stop: int, largest: int):
+    """For a worker; by kernels, and by numpy in their place."""
+    indptr = np.concatenate(([0], np.cumsum(np.random.default_rng(first).integers(0, largest, 300))))
+    offsets = build_offsets(300, iter([indptr[first : stop + 1]]), (first, stop))
+    fields, out = (offsets.group, offsets.row, offsets.hub), np.empty(stop - first + 1, np.int64)
+    for starts_from in (following_starts, uncompiled.following_starts):
+        starts_from(*fields, first, out)
+        assert out.tolist() == indptr[first : stop + 1].tolist()
