@@ -168,7 +168,8 @@ class Folder:
                 differing.append(f"{title} {values}" if len(values) <= _SHOWN else f"another {title}")
         if differing:
             raise InputError("this checkpoint is of another run: " + ", ".join(differing), path=self.path,
-                             remedy="give the same inputs and options, or --checkpoint another folder, or delete this one")
+                             remedy="give the same inputs and options, or --checkpoint another folder, or delete this"
+                                    " one")
 
     def _check_empty(self) -> None:
         """Raises InputError if there is more than what a run leaves before its manifest."""

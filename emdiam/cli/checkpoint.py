@@ -32,8 +32,8 @@ def writing(given: Mapping[str, Any], target: str) -> Iterator[Listener]:
         folder = None if chosen is None else chosen.folder_for(Path(target))
         if folder is None or not folder.exists():
             raise Interrupted(sentence) from stop
-        raise StoppedEarly(f"{sentence}; the work so far is saved in {folder}: give the same command with --resume to go on"
-                           ) from stop
+        raise StoppedEarly(f"{sentence}; the work so far is saved in {folder}: give the same command with --resume to"
+                           " go on") from stop
 
 
 @contextmanager
