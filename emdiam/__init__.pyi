@@ -66,19 +66,61 @@ def all_pairs(
     columns: str | Sequence[str | int] | None = None, scratch: str | Path | None = None,
     progress: Listener | bool | None = None,
 ) -> AllPairs:
-    """Distances between all pairs of vertices of `graph` (of any kind that `diameter` takes), along the weights of a
-    store that has them, and along its directions if it has those; else every edge has the length 1.
+    """The distances between all pairs of vertices. A store with weights or directions is used with them.
 
-    By name: weighted, directed : whether a graph that is no store counts with its weights, negative ones too, and with
-    its directions, which it must have then. weight : the name of the weights, as of `exact`. method : "auto" (searches,
-    or Floyd-Warshall by tiles on dense graphs), or one of emdiam.paths.pairs.methods.METHODS. out : a Zarr group for
-    the matrix, beside which the ids of the vertices are, in those of the store (a graph in memory: its numbers);
-    without it the matrix is in memory, as `distances` of the result, with `ids`. force : replace `out`. memory,
-    threads, time_limit, scratch, progress as for `exact`.
+    Parameters
+    ----------
+    graph : object
+        A graph of any kind that `diameter` takes.
+    out : str or Path, optional
+        Write the matrix of distances to `out`, a Zarr group.
+    method : str, default 'auto'
+        Method, see the page of the command. One of "auto", "blocked", "recursive", "squaring", "lazy-minimum",
+        "single-kernel", "floyd-warshall", "johnson", "harish", "ortega", "separators".
+    force : bool, default False
+        Replace what is at the target.
+    weighted : bool or str, default False
+        Lengths of paths are sums of the weights of the store or the graph: the entries of a matrix, the only
+        attribute or column, or one with a usual name, such as weight or length.
+    weight : str, optional
+        Name of the weights whose sums are the lengths of paths: an attribute of edges, a column (or its number
+        from 1), or the name that a store was converted with.
+    directed : bool, default False
+        Follow the directions of arcs. A store must have been converted with directions.
+    time_limit : float or str, optional
+        Stop after this time: StoppedEarly is raised, whose `result` has the bounds so far. In seconds, or as a
+        text such as "10min".
+    memory : int or str, optional
+        Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
+        text such as "4GiB".
+    threads : int, optional
+        Threads that read, decode and compute.
+    columns : str or list, optional
+        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        ("u", "v"). Default: found by their names.
+    progress : callable or bool, optional
+        True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
+        not always from the same thread. Default: a bar in notebooks, for calls of more than two seconds.
 
-    Raises InputError (BudgetError where memory, disk or time cannot do; a negative cycle is shown; where a distance may
-    not fit 64 bits), StoppedEarly on Ctrl-C and at the end of the time: nothing is kept then. Raises TypeError for an
-    option that there is not.
+    Other Parameters
+    ----------------
+    scratch : str or Path, optional
+        Folder for temporary files, and for the temporary store of a graph in memory. Default: $TMPDIR or
+        /var/tmp.
+
+    Returns
+    -------
+    AllPairs
+        With `distances`, a matrix, and `ids`; with `out` the matrix is a Zarr group with the ids of the vertices.
+
+    Raises
+    ------
+    InputError
+        The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
+    StoppedEarly
+        On Ctrl-C and at the end of a time limit; its `result` has the bounds or counts so far.
+    NegativeCycle
+        With `cycle` and `weight`.
     """
 
 def approximate(
@@ -96,20 +138,120 @@ def approximate(
     direction: str | None = None, columns: str | Sequence[str | int] | None = None,
     progress: Listener | bool | None = None,
 ) -> Approximation:
-    """An estimate of the diameter of `graph`, in hops, and bounds on it that are proved.
+    """An estimate of the diameter of a graph, and proved bounds on it.
 
-    graph, and by name memory, arena, threads, device, bfs, mapping, workers, scheduler, worker_memory, worker_threads,
-    dashboard, scratch, progress, require_connected : as for `diameter`. method : see
-    emdiam.runs.registry.APPROXIMATIONS. Further options : time_limit, vram, evict_page_cache, reorder, keep_reordered,
-    vertex_state and those of checkpoints as for `exact`, and of the method, such as masters="2^20", seed=1,
-    iterations=5 or known_diameter=40.
+    Parameters
+    ----------
+    graph : object
+        A graph of any kind that `diameter` takes.
+    method : {"clusters", "sweep", "spanning", "fringe"}, default 'clusters'
+        Method, see the page of the command.
+    masters : int or str, optional
+        clusters: expected number of masters (cluster centres): a count, a share of the vertices like 10%, or
+        auto. A list, as 2^10,2^14,10%, makes a run of each. Default: auto.
+    seed : int, optional
+        Seed of all random choices. Default: 0.
+    iterations : int, optional
+        sweep, fringe, spanning: most iterations. Default: the method's.
+    weighted : bool or str, default False
+        Lengths of paths are sums of the weights of the store or the graph: the entries of a matrix, the only
+        attribute or column, or one with a usual name, such as weight or length.
+    weight : str, optional
+        Name of the weights whose sums are the lengths of paths: an attribute of edges, a column (or its number
+        from 1), or the name that a store was converted with.
+    known_diameter : int or float, optional
+        Largest diameter of any component, if it is known: the answer has estimate / `known_diameter`.
+    memory : int or str, optional
+        Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
+        text such as "4GiB".
+    threads : int, optional
+        Threads that read, decode and compute.
+    require_connected : bool, default False
+        Raise DisconnectedError if the graph has several components.
+    time_limit : float or str, optional
+        Stop after this time: StoppedEarly is raised, whose `result` has the bounds so far. In seconds, or as a
+        text such as "10min".
+    gap : int, optional
+        Stop once the bounds differ by at most `gap`.
+    columns : str or list, optional
+        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        ("u", "v"). Default: found by their names.
+    progress : callable or bool, optional
+        True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
+        not always from the same thread. Default: a bar in notebooks, for calls of more than two seconds.
 
-    weighted, weight : along weights, as of `exact` (methods "sweep" with iterations, "clusters" with masters and seed;
-    memory, threads, scratch, time_limit, known_diameter, progress). directed : along arcs, with weights too ("sweep";
-    also arena, require_connected, evict_page_cache); results are DirectedApproximation, WeightedArcApproximation.
+    Other Parameters
+    ----------------
+    euler : bool, optional
+        clusters: further masters along an Euler tour, so that every vertex is near one.
+    levels : int or str, optional
+        clusters: how often they condense the graph, or auto: until it fits in memory. Default: 1.
+    shrink : int, optional
+        clusters: of how many one is a master of the next level. Default: 16.
+    root : int or str, optional
+        spanning: what the tree hangs from: hub, the vertex of the highest degree; random; or the id of a
+        vertex. Default: hub.
+    arena : int or str, optional
+        Memory for decoded edges alone. Default: the rest of `memory`. In bytes, or as a text such as "4GiB".
+    device : str, default 'cpu'
+        What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if
+        there is one, else the CPU. Of workers, each has one of its machine.
+    vram : int or str, optional
+        Memory of the GPU to use; a larger graph is paged. Default: all that is free. In bytes, or as a text
+        such as "4GiB".
+    bfs : str, optional
+        Variant of BFS on a GPU, see docs/algorithms/gpu-bfs.md; on the CPU "queue". Default: by the device.
+    mapping : str, optional
+        Load balancing of a BFS on a GPU, see docs/algorithms/gpu-bfs.md. Default: by the variant.
+    workers : int, optional
+        Run on this many Dask processes on this machine, or on this many workers of the scheduler.
+    scheduler : object, optional
+        Run on the workers of a Dask scheduler: an address, the file of a scheduler, a cluster, or a
+        distributed.Client.
+    worker_memory : int or str, optional
+        Peak resident memory of a worker process. Default: its share of nine tenths of the available memory of
+        its machine. In bytes, or as a text such as "4GiB".
+    worker_threads : int, optional
+        Threads of a worker. Default: its share of `threads`, or as Dask started it.
+    dashboard : bool, optional
+        With workers: start Dask's dashboard, which every user of this machine can see.
+    vertex_state : {"auto", "ram", "disk"}, default 'auto'
+        Where distances and bounds of vertices are: ram, disk (in scratch=), or auto, on disk where memory has
+        no room for them.
+    scratch : str or Path, optional
+        Folder for temporary files, and for the temporary store of a graph in memory. Default: $TMPDIR or
+        /var/tmp.
+    reorder : {"auto", "never", "always"}, default 'auto'
+        Reorder a store that memory has no room for first, so that neighbours are close together: auto, as soon
+        as a BFS shows that this is faster. Answers stay in your ids.
+    keep_reordered : str or Path, optional
+        Keep the store in that order as `keep_reordered`, if one is made. Default: a temporary one.
+    checkpoint : CheckpointOptions or str or Path, optional
+        Folder for the state of the work, from which a call with resume=True continues.
+    checkpoint_every : float or str, optional
+        How often the state is saved, also within a long phase. Default: 5 minutes. In seconds, or as a text
+        such as "10min".
+    resume : bool, default False
+        Continue from the checkpoint of the same call, or begin if there is none.
+    keep_checkpoint : bool, default False
+        Leave the checkpoint in place at the end.
+    evict_page_cache : bool, default False
+        Drop the pages that were read from the page cache, so that every read is from disk: for benchmarks.
+    direction : {"work", "beamer", "paper"}, optional
+        Rule for top-down and bottom-up levels of a BFS: least work, the rule of Beamer et al., or the rule of
+        the F-Diam paper (bottom-up from a tenth of the vertices on). Default: work.
 
-    `estimate` is what the method reports; `lower` and `upper` are proved, over all components. Raises as `diameter`,
-    and InputError for an option that the method does not have. StoppedEarly's `result` holds what is known so far.
+    Returns
+    -------
+    Approximation
+        `estimate` is that of the method, and no bound; `lower` and `upper` are proved, over all components.
+
+    Raises
+    ------
+    InputError
+        The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
+    StoppedEarly
+        On Ctrl-C and at the end of a time limit; its `result` has the bounds or counts so far.
     """
 
 def convert(
@@ -124,24 +266,79 @@ def convert(
 ) -> ConvertReport | ReorderReport:
     """Convert edge lists, or a graph in memory, into a store.
 
-    inputs : a file, a glob, "-" for standard input, or several of them (together one graph); a graph of any kind that
-    `diameter` takes, without format, ids and checkpoints; or a store, which is written in this order, as `reorder`
-    does. target : the store to write. Options, all by name: memory : peak resident memory of this process; default:
-    what machine and cgroup leave. scratch : folder for temporary files, default beside the target. force : replace the
-    target. format : name of the input format, default from suffix and content. ids : "int", "string" or "auto". columns
-    : the two ends of an edge in a table, by name or by number from 1 on, as "u,v" or ("u", "v"). header : what the
-    first line of a text is: "none" (an edge), "counts" of vertices and edges, "names", or "auto". encoding : of texts.
-    vertices : a file, or several, that lists the vertices: ids, or ids and names, which answers have then.
-    bipartite : the two ends are two sides that are numbered apart. codec : "lz4", "pcodec" or "none". chunk : ids per
-    chunk. order : of the vertices, see `reorder`; default "natural". directed : keep the directions of arcs, and their
-    reverse beside them; in the natural order alone. weights : keep the weights of edges: True, or the name or number of
-    the column, or attribute, that has them, or a WeightChoice, by which some may be negative; arrays of edges have a
-    third column then, and tuples of arrays a third one. A store keeps those it has. weight : their name, as of other
-    functions. threads : default: the cores this process may use. progress : called with progress.Event. checkpoint,
-    checkpoint_every, resume, keep_checkpoint : a folder, to go on from what was done before a stop; see the command.
+    Parameters
+    ----------
+    inputs : object
+        A file, a glob pattern, "-" for standard input, or a list of these, which make one graph together; a graph of
+        any kind that `diameter` takes; or a store, which is written in another order.
+    target : str or Path
+        The store to write.
+    memory : int or str, optional
+        Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
+        text such as "4GiB".
+    force : bool, default False
+        Replace what is at the target.
+    format : str, optional
+        Format of the input: edgelist, csv, attributes, columns, adjlist, multiline-adjlist, matrix, sif, lgl,
+        pycgr, matrix-market, dimacs, metis, ecl, gapbs, galois, adj, csr, bvgraph, npz, npy, parquet, arrow,
+        hdf5, mat, graphml, gexf, pajek, leda, dl, ntriples, gml, dot, json, graph6. Default: from suffix and
+        content.
+    ids : {"auto", "int", "string"}, default 'auto'
+        Whether vertex ids are integers or strings; auto: as the first edge has them.
+    columns : str or list, optional
+        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        ("u", "v"). Default: found by their names.
+    vertices : str or Path or list, optional
+        A file that lists the vertices, also those without an edge: ids, or ids and names, which answers then
+        have.
+    order : {"natural", "degree", "bfs", "cluster"}, default 'natural'
+        Order of the vertices in the store, as `emdiam.reorder` has them.
+    directed : bool, default False
+        Keep the direction of every edge, in the natural order of the vertices.
+    bipartite : bool, default False
+        Take sources and targets, or rows and columns, as two sides that are numbered apart.
+    weights : bool or str or WeightChoice, default False
+        Keep the weights of edges: True, the name or number of their column or attribute, or a WeightChoice.
+    threads : int, optional
+        Threads that read, decode and compute.
+    weight : str, optional
+        Name of the weights to keep, as `weights`.
+    progress : callable or bool, optional
+        True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
+        not always from the same thread. Default: a bar in notebooks, for calls of more than two seconds.
 
-    Returns a report with the store's record and what was dropped or relabelled. Raises InputError
-    for bad input (BudgetError where memory or disk cannot do); then there is no target.
+    Other Parameters
+    ----------------
+    scratch : str or Path, optional
+        Folder for temporary files, and for the temporary store of a graph in memory. Default: $TMPDIR or
+        /var/tmp.
+    header : {"auto", "none", "counts", "names"}, default 'auto'
+        Kind of the first line of a text: an edge (none), counts of vertices and edges, or names.
+    encoding : str, optional
+        Encoding of texts, such as latin-1. Default: UTF-8, or by its mark.
+    codec : {"lz4", "pcodec", "none"}, default 'lz4'
+        Compression of the store; pcodec is smaller and slower than lz4.
+    chunk : int or str, optional
+        Vertex ids in a chunk. Default: 2^16. A number, or a text such as "2^20".
+    checkpoint : CheckpointOptions or str or Path, optional
+        Folder for the state of the work, from which a call with resume=True continues.
+    checkpoint_every : float or str, optional
+        How often the state is saved, also within a long phase. Default: 5 minutes. In seconds, or as a text
+        such as "10min".
+    resume : bool, default False
+        Continue from the checkpoint of the same call, or begin if there is none.
+    keep_checkpoint : bool, default False
+        Leave the checkpoint in place at the end.
+
+    Returns
+    -------
+    ConvertReport
+        With the record of the store, and the numbers of edges that were dropped. A ReorderReport for a store.
+
+    Raises
+    ------
+    InputError
+        The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
     """
 
 def diameter(
@@ -152,34 +349,85 @@ def diameter(
     require_connected: bool = False, directed: bool = False, weight: str | None = None, weighted: bool | str = False,
     columns: str | Sequence[str | int] | None = None, progress: Listener | bool | None = None,
 ) -> Result:
-    """The exact diameter of `graph`, in hops, with a witness.
+    """The exact diameter of a graph and a longest shortest path.
 
-    graph : a Store, the path of one, or of a file of edges; a list of pairs, an array of two columns, a tuple
-        (src, dst) of one-dimensional arrays of ids; a table of pandas, polars or pyarrow, with columns source and
-        target, src and dst, from and to, or two of one kind; a square scipy.sparse matrix or array (any format; int32
-        or int64 indices, sorted or not, duplicates allowed; every stored entry is an edge, explicit zeros too); a
-        graph of networkx, igraph or networkit. All but a store is first written to a temporary one, which lies in
-        memory too if it is small.
-    method : see emdiam.runs.registry.EXACT. Options, all by name:
-    memory : peak resident memory of this process, default: what machine and cgroup leave.
-    arena : memory for decoded edges alone. threads : default: the cores this process may use.
-    device : what traversals run on: "cpu" (default), "gpu", "gpu:N", or "auto" for a GPU where there is
-        one. bfs, mapping : variant and load balancing on a GPU, see docs/algorithms/gpu-bfs.md.
-    workers : share the run out to N worker processes of dask.distributed on this machine, or, with
-        scheduler="tcp://host:8786" (an address, the file of a scheduler, a cluster of Dask or a distributed.Client),
-        N of its workers. worker_memory, worker_threads : of each. With a device other
-        than "cpu" each does large levels on a GPU of its machine. dashboard : let every user of this machine look at
-        the run in Dask's dashboard; the logger "emdiam" says where it is.
-    scratch : folder for the temporary store of a graph in memory, and for what memory has no room for, default:
-        $TMPDIR or /var/tmp. progress : called with progress.Event.
-    require_connected : raise errors.DisconnectedError for a graph of several components.
-    directed, weight, weighted : along arcs, or along weights, as of `exact`. Without them directions and weights are
-        dropped; the result has directions_dropped, which says whether the graph had any.
-    columns : of a file or a table, the two with the ends of edges, as of `convert`. Every function has it.
+    Edges have the length 1 and no direction, unless `directed`, `weight` or `weighted` say otherwise. `exact` has more
+    options.
 
-    The witness carries the caller's names: row numbers, the ids of arrays and tables, networkx nodes, igraph's names.
-    Raises InputError (BudgetError where memory cannot do), and StoppedEarly on Ctrl-C, whose
-    `result` holds the bounds so far. Raises TypeError for an option that there is not.
+    Parameters
+    ----------
+    graph : object
+        - a Store, or the path of a store or of a file of edges;
+        - a list of pairs, an array of two columns, or a tuple (src, dst) of two arrays of ids;
+        - a table of pandas, polars or pyarrow, or a stream of record batches;
+        - a square matrix or array of scipy.sparse; every stored entry is an edge, explicit zeros too;
+        - a graph of networkx, igraph or networkit.
+
+        All except stores are first written to a temporary store, in memory if it is small.
+    method : str, default 'pivots'
+        Method, see the page of the command. One of "pivots", "fdiam", "bounding", "ifub", "graph-diameter",
+        "korf", "apsp", "takafuji", "pennycuff-weninger", "sweep-k".
+    memory : int or str, optional
+        Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
+        text such as "4GiB".
+    threads : int, optional
+        Threads that read, decode and compute.
+    require_connected : bool, default False
+        Raise DisconnectedError if the graph has several components.
+    directed : bool, default False
+        Follow the directions of arcs. A store must have been converted with directions.
+    weight : str, optional
+        Name of the weights whose sums are the lengths of paths: an attribute of edges, a column (or its number
+        from 1), or the name that a store was converted with.
+    weighted : bool or str, default False
+        Lengths of paths are sums of the weights of the store or the graph: the entries of a matrix, the only
+        attribute or column, or one with a usual name, such as weight or length.
+    columns : str or list, optional
+        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        ("u", "v"). Default: found by their names.
+    progress : callable or bool, optional
+        True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
+        not always from the same thread. Default: a bar in notebooks, for calls of more than two seconds.
+
+    Other Parameters
+    ----------------
+    arena : int or str, optional
+        Memory for decoded edges alone. Default: the rest of `memory`. In bytes, or as a text such as "4GiB".
+    device : str, default 'cpu'
+        What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if
+        there is one, else the CPU. Of workers, each has one of its machine.
+    bfs : str, optional
+        Variant of BFS on a GPU, see docs/algorithms/gpu-bfs.md; on the CPU "queue". Default: by the device.
+    mapping : str, optional
+        Load balancing of a BFS on a GPU, see docs/algorithms/gpu-bfs.md. Default: by the variant.
+    workers : int, optional
+        Run on this many Dask processes on this machine, or on this many workers of the scheduler.
+    scheduler : object, optional
+        Run on the workers of a Dask scheduler: an address, the file of a scheduler, a cluster, or a
+        distributed.Client.
+    worker_memory : int or str, optional
+        Peak resident memory of a worker process. Default: its share of nine tenths of the available memory of
+        its machine. In bytes, or as a text such as "4GiB".
+    worker_threads : int, optional
+        Threads of a worker. Default: its share of `threads`, or as Dask started it.
+    dashboard : bool, optional
+        With workers: start Dask's dashboard, which every user of this machine can see.
+    scratch : str or Path, optional
+        Folder for temporary files, and for the temporary store of a graph in memory. Default: $TMPDIR or
+        /var/tmp.
+
+    Returns
+    -------
+    Result
+        `diameter` is None for a disconnected graph; `witness` has the path, in your names of the vertices;
+        `directions_dropped` says whether directions of the graph were ignored.
+
+    Raises
+    ------
+    InputError
+        The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
+    StoppedEarly
+        On Ctrl-C and at the end of a time limit; its `result` has the bounds or counts so far.
     """
 
 def distances(
@@ -194,24 +442,105 @@ def distances(
     dashboard: bool | None = None, keep: bool = False, columns: str | Sequence[str | int] | None = None,
     progress: Listener | bool | None = None,
 ) -> Distances:
-    """How the distances of `graph` (of any kind that `diameter` takes) are distributed: unordered pairs of different
-    vertices by distance, pairs that no path joins, the mean, and the effective diameter.
+    """The distribution of distances: pairs of vertices by distance, mean, and effective diameter.
 
-    By name, one of: sample : count from K vertices, drawn at random (default 1,024; a graph of no more is
-    counted whole). exact : count from all. hyperball : estimate from 2^hyperball counters a vertex. Further:
-    quantile : share of the connected pairs within the effective diameter (default 0.9). seed : of the sample, or of
-    the counters. out : a Parquet file for the closeness and harmonic centrality of every vertex, in the ids of the
-    store (a graph in memory: its numbers). memory, arena, threads, time_limit, device, bfs, mapping, vram, workers,
-    scheduler, worker_memory, worker_threads, dashboard, scratch, vertex_state, evict_page_cache, progress as for
-    `exact`. directed : along the arcs of a store with directions, or of a graph that has them; pairs are ordered
-    then, and devices and workers do not go with it. weighted : whether distances are sums of weights, as of
-    `exact`; the result is a WeightedDistances, along arcs a WeightedArcDistances. keep : whether the result has the
-    centralities of every vertex (by_vertex(), closeness, harmonic), along arcs those by distances to it. sources,
-    targets : files with an id on every line, or ids: their distances are written to out, a table of origin, destination
-    and distance.
+    Parameters
+    ----------
+    graph : object
+        A graph of any kind that `diameter` takes.
+    sample : int or str, optional
+        Count distances from this many vertices, drawn at random. Default: 1,024. A number, or a text such as
+        "2^20".
+    exact : bool, default False
+        Count distances from all vertices. Give one of `sample`, `exact` and `hyperball`.
+    hyperball : int, optional
+        Estimate from HyperLogLog counters of 2^hyperball registers at every vertex, 4 to 16.
+    directed : bool, default False
+        Follow the directions of arcs; pairs are ordered then.
+    weighted : bool or str, default False
+        Lengths of paths are sums of the weights of the store or the graph: the entries of a matrix, the only
+        attribute or column, or one with a usual name, such as weight or length.
+    weight : str, optional
+        Name of the weights whose sums are the lengths of paths: an attribute of edges, a column (or its number
+        from 1), or the name that a store was converted with.
+    quantile : float, default 0.9
+        Share of the connected pairs within the effective diameter.
+    seed : int, default 0
+        Seed of all random choices.
+    out : str or Path, optional
+        Write the closeness and the harmonic centrality of every vertex to `out`, Parquet, or CSV if its name
+        ends so.
+    sources : str or Path or list, optional
+        A file with an id on every line, or a list of ids. The distances from these vertices to `targets` are
+        written to `out`: origin, destination, distance.
+    targets : str or Path or list, optional
+        See `sources`. Default: all vertices.
+    time_limit : float or str, optional
+        Stop after this time: StoppedEarly is raised, whose `result` has the bounds so far. In seconds, or as a
+        text such as "10min".
+    memory : int or str, optional
+        Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
+        text such as "4GiB".
+    threads : int, optional
+        Threads that read, decode and compute.
+    keep : bool, default False
+        Whether the result has the closeness and the harmonic centrality of every vertex.
+    columns : str or list, optional
+        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        ("u", "v"). Default: found by their names.
+    progress : callable or bool, optional
+        True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
+        not always from the same thread. Default: a bar in notebooks, for calls of more than two seconds.
 
-    Raises InputError (BudgetError, NotWritten with `result`), and StoppedEarly on Ctrl-C and at the end of the time,
-    whose `result` is what the sources show that were counted by then. Raises TypeError for an option that there is not.
+    Other Parameters
+    ----------------
+    arena : int or str, optional
+        Memory for decoded edges alone. Default: the rest of `memory`. In bytes, or as a text such as "4GiB".
+    vertex_state : {"auto", "ram", "disk"}, default 'auto'
+        Where distances and bounds of vertices are: ram, disk (in scratch=), or auto, on disk where memory has
+        no room for them.
+    scratch : str or Path, optional
+        Folder for temporary files, and for the temporary store of a graph in memory. Default: $TMPDIR or
+        /var/tmp.
+    evict_page_cache : bool, default False
+        Drop the pages that were read from the page cache, so that every read is from disk: for benchmarks.
+    device : str, default 'cpu'
+        What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if
+        there is one, else the CPU. Of workers, each has one of its machine.
+    vram : int or str, optional
+        Memory of the GPU to use; a larger graph is paged. Default: all that is free. In bytes, or as a text
+        such as "4GiB".
+    bfs : str, optional
+        Variant of BFS on a GPU, see docs/algorithms/gpu-bfs.md; on the CPU "queue". Default: by the device.
+    mapping : str, optional
+        Load balancing of a BFS on a GPU, see docs/algorithms/gpu-bfs.md. Default: by the variant.
+    workers : int, optional
+        Run on this many Dask processes on this machine, or on this many workers of the scheduler.
+    scheduler : object, optional
+        Run on the workers of a Dask scheduler: an address, the file of a scheduler, a cluster, or a
+        distributed.Client.
+    worker_memory : int or str, optional
+        Peak resident memory of a worker process. Default: its share of nine tenths of the available memory of
+        its machine. In bytes, or as a text such as "4GiB".
+    worker_threads : int, optional
+        Threads of a worker. Default: its share of `threads`, or as Dask started it.
+    dashboard : bool, optional
+        With workers: start Dask's dashboard, which every user of this machine can see.
+
+    Returns
+    -------
+    Distances
+        With `pairs`, `mean`, `effective_diameter`, and their standard errors for a sample. With weights a
+        WeightedDistances or WeightedArcDistances.
+
+    Raises
+    ------
+    InputError
+        The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
+    StoppedEarly
+        On Ctrl-C and at the end of a time limit; its `result` has the bounds or counts so far.
+    NotWritten
+        `out` cannot be written; `result` has the answer.
     """
 
 def eccentricities(
@@ -227,23 +556,114 @@ def eccentricities(
     direction: str | None = None, seed: int | None = None, keep: bool | None = None,
     columns: str | Sequence[str | int] | None = None, progress: Listener | bool | None = None,
 ) -> EccentricityResult:
-    """The eccentricity of every vertex of `graph`, in hops, within its component.
+    """The eccentricity of every vertex, within its component.
 
-    graph, and by name memory, arena, threads, device, bfs, mapping, workers, scheduler, worker_memory, worker_threads,
-    dashboard, scratch, progress, require_connected, time_limit, vram, evict_page_cache, reorder, keep_reordered,
-    vertex_state and those of checkpoints : as for `exact`. what : "all", or "radius" or "center" of the largest
-    component alone, which take a few traversals. out : a file for the eccentricities, Parquet or, by its name, CSV.
-    certificate : a file for the proof. keep : whether the result has them too (by_vertex(), ids, lower_bounds,
-    upper_bounds); default: if `graph` is no store. directed : "out", the largest distance along arcs from every
-    vertex to one that it reaches, or "in", to it from one that reaches it, of a store with directions, or of a
-    graph that has them; the result is a DirectedEccentricities then (of the options, memory, arena, threads,
-    scratch, require_connected, time_limit, evict_page_cache, out, keep and progress go with it). weighted : whether
-    distances are sums of the weights that the store has; the result is a WeightedEccentricities then (memory,
-    threads, scratch, time_limit, evict_page_cache, what, out, keep and progress go with it). weight : their name, as of
-    `exact`. With directions and weights it is a WeightedArcEccentricities.
+    Parameters
+    ----------
+    graph : object
+        A graph of any kind that `diameter` takes.
+    out : str or Path, optional
+        Write the eccentricities to `out`, a row a vertex: id, eccentricity, component. Parquet, or CSV if its
+        name ends so.
+    certificate : str or Path, optional
+        Write the proof to `certificate`, for `emdiam.verify`.
+    directed : {"out", "in"}, optional
+        Follow the directions of arcs: the largest distance from every vertex ("out"), or to it ("in").
+    weighted : bool or str, default False
+        Lengths of paths are sums of the weights of the store or the graph: the entries of a matrix, the only
+        attribute or column, or one with a usual name, such as weight or length.
+    weight : str, optional
+        Name of the weights whose sums are the lengths of paths: an attribute of edges, a column (or its number
+        from 1), or the name that a store was converted with.
+    memory : int or str, optional
+        Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
+        text such as "4GiB".
+    threads : int, optional
+        Threads that read, decode and compute.
+    require_connected : bool, default False
+        Raise DisconnectedError if the graph has several components.
+    time_limit : float or str, optional
+        Stop after this time: StoppedEarly is raised, whose `result` has the bounds so far. In seconds, or as a
+        text such as "10min".
+    what : str, default 'all'
+        "all" eccentricities, or only the "radius" or the "center" of the largest component, which take a few
+        BFS.
+    seed : int, optional
+        Seed of all random choices. Default: 0.
+    keep : bool, optional
+        Whether the result has the eccentricity of every vertex. Default: except for stores of more than 262,144
+        vertices.
+    columns : str or list, optional
+        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        ("u", "v"). Default: found by their names.
+    progress : callable or bool, optional
+        True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
+        not always from the same thread. Default: a bar in notebooks, for calls of more than two seconds.
 
-    The result has radius, diameter, center, periphery and histogram. Raises as `exact`; StoppedEarly's `result` has
-    bounds.
+    Other Parameters
+    ----------------
+    arena : int or str, optional
+        Memory for decoded edges alone. Default: the rest of `memory`. In bytes, or as a text such as "4GiB".
+    device : str, default 'cpu'
+        What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if
+        there is one, else the CPU. Of workers, each has one of its machine.
+    vram : int or str, optional
+        Memory of the GPU to use; a larger graph is paged. Default: all that is free. In bytes, or as a text
+        such as "4GiB".
+    bfs : str, optional
+        Variant of BFS on a GPU, see docs/algorithms/gpu-bfs.md; on the CPU "queue". Default: by the device.
+    mapping : str, optional
+        Load balancing of a BFS on a GPU, see docs/algorithms/gpu-bfs.md. Default: by the variant.
+    workers : int, optional
+        Run on this many Dask processes on this machine, or on this many workers of the scheduler.
+    scheduler : object, optional
+        Run on the workers of a Dask scheduler: an address, the file of a scheduler, a cluster, or a
+        distributed.Client.
+    worker_memory : int or str, optional
+        Peak resident memory of a worker process. Default: its share of nine tenths of the available memory of
+        its machine. In bytes, or as a text such as "4GiB".
+    worker_threads : int, optional
+        Threads of a worker. Default: its share of `threads`, or as Dask started it.
+    dashboard : bool, optional
+        With workers: start Dask's dashboard, which every user of this machine can see.
+    checkpoint : CheckpointOptions or str or Path, optional
+        Folder for the state of the work, from which a call with resume=True continues.
+    checkpoint_every : float or str, optional
+        How often the state is saved, also within a long phase. Default: 5 minutes. In seconds, or as a text
+        such as "10min".
+    resume : bool, default False
+        Continue from the checkpoint of the same call, or begin if there is none.
+    keep_checkpoint : bool, default False
+        Leave the checkpoint in place at the end.
+    vertex_state : {"auto", "ram", "disk"}, default 'auto'
+        Where distances and bounds of vertices are: ram, disk (in scratch=), or auto, on disk where memory has
+        no room for them.
+    scratch : str or Path, optional
+        Folder for temporary files, and for the temporary store of a graph in memory. Default: $TMPDIR or
+        /var/tmp.
+    reorder : {"auto", "never", "always"}, default 'auto'
+        Reorder a store that memory has no room for first, so that neighbours are close together: auto, as soon
+        as a BFS shows that this is faster. Answers stay in your ids.
+    keep_reordered : str or Path, optional
+        Keep the store in that order as `keep_reordered`, if one is made. Default: a temporary one.
+    evict_page_cache : bool, default False
+        Drop the pages that were read from the page cache, so that every read is from disk: for benchmarks.
+    direction : {"work", "beamer", "paper"}, optional
+        Rule for top-down and bottom-up levels of a BFS: least work, the rule of Beamer et al., or the rule of
+        the F-Diam paper (bottom-up from a tenth of the vertices on). Default: work.
+
+    Returns
+    -------
+    EccentricityResult
+        With `radius`, `diameter`, `center`, `periphery`, `histogram`, and `by_vertex()` if they are kept. With
+        `directed` or weights a DirectedEccentricities, WeightedEccentricities or WeightedArcEccentricities.
+
+    Raises
+    ------
+    InputError
+        The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
+    StoppedEarly
+        On Ctrl-C and at the end of a time limit; its `result` has the bounds or counts so far.
     """
 
 def exact(
@@ -263,26 +683,140 @@ def exact(
     sweeps: int | None = None, columns: str | Sequence[str | int] | None = None,
     progress: Listener | bool | None = None,
 ) -> Result:
-    """The run of `emdiam exact` on `graph` (see `diameter`), with all that the command takes.
+    """The exact diameter of a graph, with all options of the command `emdiam exact`.
 
-    Options by name are those of `diameter` and of the command: time_limit (seconds or a text like "8h"), gap,
-    bounds_only, components (how many of the largest are listed, with their diameters, in details["components"]),
-    certificate and path (files), vram, evict_page_cache, reorder ("auto", "never", "always": whether a streamed store
-    is put into another order first), keep_reordered (a store to write then), vertex_state ("auto", "ram", "disk":
-    where what belongs to vertices is), direction ("work", "beamer", "paper": which way a level of a BFS goes),
-    checkpoint (a folder), checkpoint_every, resume, keep_checkpoint, and the
-    method's own, such as seed=3, batches=False, k=4. weighted : whether distances are sums of the weights that the
-    store, or the graph in memory, has (methods "pivots" and "bounding"; memory, threads, certificate, path, time_limit
-    and progress go with it). weight : the name of the column or attribute that has the weights, as "km", which asks for
-    them too; a text as weighted is the name. A store has the weights that were converted, by their name.
-    directed : whether paths go along the arcs of a store with directions, or of a graph that has them; the result is a
-    DirectedResult then, with largest_distance, strongly_connected and n_strong_components (methods "pivots",
-    "graph-diameter" and "apsp"; memory, arena, threads, scratch, require_connected, time_limit, evict_page_cache, gap,
-    path, seed, sweeps and progress go with it). With weighted or weight too, lengths are sums of weights along arcs;
-    the result is a WeightedArcResult then (of these, gap does not go with it).
-    Returns the result of the command, which may be an interval.
-    Raises as `diameter`, InputError for an option that the method has not, and
-    NotWritten with `result` where the path or the certificate cannot be written in the end.
+    Parameters
+    ----------
+    graph : object
+        A graph of any kind that `diameter` takes.
+    method : str, default 'pivots'
+        Method, see the page of the command. One of "pivots", "fdiam", "bounding", "ifub", "graph-diameter",
+        "korf", "apsp", "takafuji", "pennycuff-weninger", "sweep-k".
+    memory : int or str, optional
+        Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
+        text such as "4GiB".
+    threads : int, optional
+        Threads that read, decode and compute.
+    path : str or Path, optional
+        Write a longest shortest path to `path`, one vertex id a line. One of more than 10,000 vertices is shown
+        nowhere else.
+    certificate : str or Path, optional
+        Write the proof to `certificate`, for `emdiam.verify`.
+    directed : bool, default False
+        Follow the directions of arcs. A store must have been converted with directions.
+    bounds_only : bool, default False
+        Stop at the bounds of a few BFS.
+    gap : int, optional
+        Stop once the bounds differ by at most `gap`.
+    weighted : bool or str, default False
+        Lengths of paths are sums of the weights of the store or the graph: the entries of a matrix, the only
+        attribute or column, or one with a usual name, such as weight or length.
+    weight : str, optional
+        Name of the weights whose sums are the lengths of paths: an attribute of edges, a column (or its number
+        from 1), or the name that a store was converted with.
+    components : int, optional
+        List this many of the largest components in `details["components"]`, with their diameters.
+    require_connected : bool, default False
+        Raise DisconnectedError if the graph has several components.
+    time_limit : float or str, optional
+        Stop after this time: StoppedEarly is raised, whose `result` has the bounds so far. In seconds, or as a
+        text such as "10min".
+    seed : int, optional
+        Seed of all random choices. Default: 0.
+    order : {"ascending", "random"}, optional
+        fdiam: order of the BFS from the remaining vertices. Default: ascending.
+    columns : str or list, optional
+        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        ("u", "v"). Default: found by their names.
+    progress : callable or bool, optional
+        True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
+        not always from the same thread. Default: a bar in notebooks, for calls of more than two seconds.
+
+    Other Parameters
+    ----------------
+    arena : int or str, optional
+        Memory for decoded edges alone. Default: the rest of `memory`. In bytes, or as a text such as "4GiB".
+    device : str, default 'cpu'
+        What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if
+        there is one, else the CPU. Of workers, each has one of its machine.
+    vram : int or str, optional
+        Memory of the GPU to use; a larger graph is paged. Default: all that is free. In bytes, or as a text
+        such as "4GiB".
+    bfs : str, optional
+        Variant of BFS on a GPU, see docs/algorithms/gpu-bfs.md; on the CPU "queue". Default: by the device.
+    mapping : str, optional
+        Load balancing of a BFS on a GPU, see docs/algorithms/gpu-bfs.md. Default: by the variant.
+    workers : int, optional
+        Run on this many Dask processes on this machine, or on this many workers of the scheduler.
+    scheduler : object, optional
+        Run on the workers of a Dask scheduler: an address, the file of a scheduler, a cluster, or a
+        distributed.Client.
+    worker_memory : int or str, optional
+        Peak resident memory of a worker process. Default: its share of nine tenths of the available memory of
+        its machine. In bytes, or as a text such as "4GiB".
+    worker_threads : int, optional
+        Threads of a worker. Default: its share of `threads`, or as Dask started it.
+    dashboard : bool, optional
+        With workers: start Dask's dashboard, which every user of this machine can see.
+    checkpoint : CheckpointOptions or str or Path, optional
+        Folder for the state of the work, from which a call with resume=True continues.
+    checkpoint_every : float or str, optional
+        How often the state is saved, also within a long phase. Default: 5 minutes. In seconds, or as a text
+        such as "10min".
+    resume : bool, default False
+        Continue from the checkpoint of the same call, or begin if there is none.
+    keep_checkpoint : bool, default False
+        Leave the checkpoint in place at the end.
+    batches : bool, optional
+        pivots: whether to search from many sources at once. Default: True.
+    vertex_state : {"auto", "ram", "disk"}, default 'auto'
+        Where distances and bounds of vertices are: ram, disk (in scratch=), or auto, on disk where memory has
+        no room for them.
+    scratch : str or Path, optional
+        Folder for temporary files, and for the temporary store of a graph in memory. Default: $TMPDIR or
+        /var/tmp.
+    reorder : {"auto", "never", "always"}, default 'auto'
+        Reorder a store that memory has no room for first, so that neighbours are close together: auto, as soon
+        as a BFS shows that this is faster. Answers stay in your ids.
+    keep_reordered : str or Path, optional
+        Keep the store in that order as `keep_reordered`, if one is made. Default: a temporary one.
+    winnow : bool, optional
+        fdiam: whether to use Winnow. Default: True.
+    eliminate : bool, optional
+        fdiam: whether to use Eliminate. Default: True.
+    chains : bool, optional
+        fdiam: whether to use Chain Processing. Default: True.
+    start : {"max-degree", "first", "center", "auto", "random"}, optional
+        fdiam: centre of Winnow, center being that of four sweeps, auto the better one of it and max-degree;
+        ifub: where the sweeps begin, max-degree or random. Default: max-degree.
+    first : {"upper", "lower"}, optional
+        bounding: begin at the largest upper bound, or at the smallest lower one. Default: upper.
+    batch : int, optional
+        bounding, ifub, korf, apsp: sources of one multi-source BFS. Default: 1.
+    k : int, optional
+        sweep-k: number of BFS in a component. Default: 16.
+    direction : {"work", "beamer", "paper"}, optional
+        Rule for top-down and bottom-up levels of a BFS: least work, the rule of Beamer et al., or the rule of
+        the F-Diam paper (bottom-up from a tenth of the vertices on). Default: work.
+    evict_page_cache : bool, default False
+        Drop the pages that were read from the page cache, so that every read is from disk: for benchmarks.
+    sweeps : int, optional
+        Along arcs: number of double sweeps at the start. Default: 10.
+
+    Returns
+    -------
+    Result
+        The diameter, or with `gap` and `bounds_only` an interval. With `directed` a DirectedResult with
+        `largest_distance`, `strongly_connected` and `n_strong_components`; with weights too a WeightedArcResult.
+
+    Raises
+    ------
+    InputError
+        The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
+    StoppedEarly
+        On Ctrl-C and at the end of a time limit; its `result` has the bounds or counts so far.
+    NotWritten
+        The path or the certificate cannot be written; `result` has the answer.
     """
 
 def generate(
@@ -291,25 +825,75 @@ def generate(
     codec: str | None = 'lz4', chunk: int | str | None = None, progress: Listener | bool | None = None,
     **parameters: Any,
 ) -> GenerateReport:
-    """Generate a graph of a known class straight into a store; equal arguments give equal graphs.
+    """Generate a graph of a known class as a store. Equal arguments give equal graphs.
 
-    name : of the class, a key of emdiam.generators.CLASSES. target : the store to write. vertices : how many, or a
-    text like "2^20"; None where the class has other parameters. seed : of the random numbers. weights : of the edges,
-    as "uniform:1,100" (whole numbers, or floats where a bound has a point); None: none. Options by name: memory,
-    scratch, force, codec, chunk, threads, progress as for `convert`, and the parameters of the class, such as
-    sides="20x30".
+    Parameters
+    ----------
+    name : str
+        The class, a key of emdiam.generators.CLASSES, such as "grid" or "rmat".
+    target : str or Path
+        The store to write.
+    **parameters
+        Parameters of the class, such as sides="20x30".
+    vertices : int or str, optional
+        Number of vertices. A number, or a text such as "2^20".
+    seed : int, default 0
+        Seed of all random choices. A number, or a text such as "2^20".
+    weights : str, optional
+        Give every edge a weight, a whole number, or a float if a bound has a point.
+    memory : int or str, optional
+        Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
+        text such as "4GiB".
+    force : bool, default False
+        Replace what is at the target.
+    threads : int, optional
+        Threads that read, decode and compute.
+    progress : callable or bool, optional
+        True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
+        not always from the same thread. Default: a bar in notebooks, for calls of more than two seconds.
 
-    Returns a report with that of the conversion and known_diameter, where there is a formula. Raises InputError for
-    an unknown class or parameter, and as `convert`.
+    Other Parameters
+    ----------------
+    scratch : str or Path, optional
+        Folder for temporary files, and for the temporary store of a graph in memory. Default: $TMPDIR or
+        /var/tmp.
+    codec : {"lz4", "pcodec", "none"}, default 'lz4'
+        Compression of the store; pcodec is smaller and slower than lz4.
+    chunk : int or str, optional
+        Vertex ids in a chunk. Default: 2^16. A number, or a text such as "2^20".
+
+    Returns
+    -------
+    GenerateReport
+        With the report of the conversion, and `known_diameter` for classes with a formula.
+
+    Raises
+    ------
+    InputError
+        The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
     """
 
 def open(
     path: str | Path, *, directed: bool | None = None,
 ) -> Store:
-    """Open the store at `path`: a folder, or an address (https, s3, or another that fsspec knows).
+    """Open a store.
 
-    directed : whether its edges are to have directions; None: either way. Raises StoreError for a store that is
-    missing, foreign, unfinished, damaged or too new, and InputError for one that is not as `directed` says.
+    Parameters
+    ----------
+    path : str or Path
+        A folder, or an address (https, s3, or another that fsspec supports).
+    directed : bool, optional
+        Whether the store must have directions. Default: either way.
+
+    Returns
+    -------
+    Store
+        A context manager with the vertices and arcs of the graph.
+
+    Raises
+    ------
+    StoreError
+        The store is missing, unfinished, damaged or too new; InputError, if it is not as `directed` says.
     """
 
 def plan(
@@ -318,12 +902,55 @@ def plan(
     probe: float | str | None = '10s', threads: int | None = None, device: str = 'cpu',
     columns: str | Sequence[str | int] | None = None, **more: Any,
 ) -> list[Planned]:
-    """What runs on the store at a path, or on a graph of another kind that `diameter` takes, would take, without
-    running them: one Planned for every method, each with its own default options; or for `method` alone.
+    """The memory and the reads of runs, without running them.
 
-    probe : look at the graph for at most N seconds (or "10s"), by four BFS at the arena of the plan; None: predict from
-    its size alone. Options by name: memory, arena, threads, device as for `diameter`; of a single method its own too.
-    Raises InputError (StoreError), BudgetError with the numbers where memory cannot do for it (`refused` of all).
+    Parameters
+    ----------
+    store : object
+        A store, or a graph of another kind that `diameter` takes.
+    memory : int or str, optional
+        Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
+        text such as "4GiB".
+    method : str, default 'all'
+        Method, see the page of the command. One of "all", "pivots", "fdiam", "bounding", "ifub",
+        "graph-diameter", "korf", "apsp", "takafuji", "pennycuff-weninger", "sweep-k", "clusters", "sweep",
+        "spanning", "eccentricities", "fringe".
+    masters : int or str, optional
+        clusters: number of masters, as for `emdiam.approximate`. Default: auto.
+    probe : float or str, default '10s'
+        Look at the graph by four BFS, for at most this time; None: predict from its size alone. In seconds, or
+        as a text such as "10min".
+    threads : int, optional
+        Threads that read, decode and compute.
+    columns : str or list, optional
+        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        ("u", "v"). Default: found by their names.
+
+    Other Parameters
+    ----------------
+    arena : int or str, optional
+        Memory for decoded edges alone. Default: the rest of `memory`. In bytes, or as a text such as "4GiB".
+    vertex_state : {"auto", "ram", "disk"}, default 'auto'
+        Where distances and bounds of vertices are: ram, disk (in scratch= of emdiam.exact), or auto, on disk
+        where memory has no room for them.
+    batch : int, optional
+        bounding, ifub, korf, apsp: sources of one multi-source BFS. Default: 1.
+    euler : bool, optional
+        clusters: further masters along an Euler tour.
+    device : str, default 'cpu'
+        What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if
+        there is one, else the CPU. Of workers, each has one of its machine.
+
+    Returns
+    -------
+    list of Planned
+        One for each method, or for `method` alone, each with the default options of the method.
+        A method for which memory is too small has a reason in `refused`.
+
+    Raises
+    ------
+    InputError
+        The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
     """
 
 def profile(
@@ -331,12 +958,49 @@ def profile(
     memory: int | str | None = None, threads: int | None = None, scratch: str | Path | None = None,
     columns: str | Sequence[str | int] | None = None, progress: Listener | bool | None = None,
 ) -> Profile:
-    """Profile of `graph` (of any kind that `diameter` takes): degrees, triangles, clustering, degeneracy, the mean
-    distance and the effective diameter, and that over the diameter.
+    """Degrees, triangles, clustering, degeneracy, mean distance, effective diameter and diameter of a graph.
 
-    Options, all by name: sample, seed : sources of the distances, as of `distances`. time_limit : of the exact
-    diameter, whose bounds are given where it is over. memory, threads, scratch, progress as for `diameter`. Raises
-    InputError (BudgetError), and TypeError for an option that there is not.
+    Parameters
+    ----------
+    graph : object
+        A graph of any kind that `diameter` takes.
+    sample : int or str, optional
+        Count distances from this many vertices, drawn at random. Default: 1,024. A number, or a text such as
+        "2^20".
+    seed : int, optional
+        Seed of all random choices. Default: 0.
+    time_limit : float or str, optional
+        Stop after this time: StoppedEarly is raised, whose `result` has the bounds so far. In seconds, or as a
+        text such as "10min".
+    memory : int or str, optional
+        Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
+        text such as "4GiB".
+    threads : int, optional
+        Threads that read, decode and compute.
+    columns : str or list, optional
+        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        ("u", "v"). Default: found by their names.
+    progress : callable or bool, optional
+        True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
+        not always from the same thread. Default: a bar in notebooks, for calls of more than two seconds.
+
+    Other Parameters
+    ----------------
+    scratch : str or Path, optional
+        Folder for temporary files, and for the temporary store of a graph in memory. Default: $TMPDIR or
+        /var/tmp.
+
+    Returns
+    -------
+    Profile
+        At the end of `time_limit` with bounds on the diameter.
+
+    Raises
+    ------
+    InputError
+        The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
+    StoppedEarly
+        On Ctrl-C and at the end of a time limit; its `result` has the bounds or counts so far.
     """
 
 def reorder(
@@ -346,15 +1010,58 @@ def reorder(
     resume: bool = False, keep_checkpoint: bool = False, threads: int | None = None,
     progress: Listener | bool | None = None,
 ) -> ReorderReport:
-    """Write the graph of a store to a new one, its vertices in another order; answers stay in your ids.
+    """Write a store with its vertices in another order. Answers have the same ids as before.
 
-    store : opened, or the path of one. target : the store to write. order : "natural" (increasing ids),
-    "degree" (descending degree), "bfs" (by component, then by distance from its hub), "cluster" (near
-    vertices in the same blocks). Options, all by name: memory, scratch, force, threads, progress,
-    checkpoint as for `convert`; codec, chunk : default those of the store; seed : of orders with chance.
+    Parameters
+    ----------
+    store : Store, str or Path
+        The store to read.
+    target : str or Path
+        The store to write.
+    order : {"natural", "degree", "bfs", "cluster"}
+        By increasing ids; by descending degree; by component, then by distance from its hub; or neighbours close
+        together.
+    seed : int, default 0
+        Seed of all random choices. A number, or a text such as "2^20".
+    memory : int or str, optional
+        Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
+        text such as "4GiB".
+    force : bool, default False
+        Replace what is at the target.
+    threads : int, optional
+        Threads that read, decode and compute.
+    progress : callable or bool, optional
+        True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
+        not always from the same thread. Default: a bar in notebooks, for calls of more than two seconds.
 
-    Returns a report with the record of the new store. Raises InputError (StoreError; BudgetError
-    where memory or disk cannot do); then there is no target.
+    Other Parameters
+    ----------------
+    scratch : str or Path, optional
+        Folder for temporary files, and for the temporary store of a graph in memory. Default: $TMPDIR or
+        /var/tmp.
+    codec : {"lz4", "pcodec", "none"}, optional
+        Compression of the new store. Default: as STORE.
+    chunk : int or str, optional
+        Vertex ids in a chunk. Default: as STORE. A number, or a text such as "2^20".
+    checkpoint : CheckpointOptions or str or Path, optional
+        Folder for the state of the work, from which a call with resume=True continues.
+    checkpoint_every : float or str, optional
+        How often the state is saved, also within a long phase. Default: 5 minutes. In seconds, or as a text
+        such as "10min".
+    resume : bool, default False
+        Continue from the checkpoint of the same call, or begin if there is none.
+    keep_checkpoint : bool, default False
+        Leave the checkpoint in place at the end.
+
+    Returns
+    -------
+    ReorderReport
+        With the record of the new store.
+
+    Raises
+    ------
+    InputError
+        The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
     """
 
 def shortest_paths(
@@ -364,20 +1071,73 @@ def shortest_paths(
     evict_page_cache: bool = False, columns: str | Sequence[str | int] | None = None, keep: bool = True,
     scratch: str | Path | None = None, progress: Listener | bool | None = None,
 ) -> ShortestPaths:
-    """Shortest paths from the vertex `source` (an id of the store; of a graph in memory its number) along the weights
-    of a store that has them, and along its directions if it has those; else every edge has the length 1.
+    """Shortest paths from one vertex. A store with weights or directions is used with them.
 
-    graph : of any kind that `diameter` takes. By name: weighted, directed : whether a graph that is no store counts
-    with its weights, negative ones too, and with its directions, which it must have then. weight : their name, as of
-    `exact`. method : a key of
-    emdiam.paths.methods.METHODS, or "auto" (default), or of emdiam.gpu.paths.registry.SEARCHES on a GPU. device : "cpu"
-    (default), "gpu", "gpu:N" or "auto". target : an id; the result has distance and path. delta : width of a bucket,
-    for the methods that have them. out : a Parquet or CSV file for distances and predecessors. keep : whether the
-    result has `distances` and `predecessors` of all vertices; default True. memory, threads, progress as for
-    `diameter`; arena : memory for blocks that are read as they are needed.
+    Parameters
+    ----------
+    graph : object
+        A graph of any kind that `diameter` takes.
+    source : object
+        The vertex where paths begin, by your name of it.
+    target : int or str, optional
+        A vertex; the result has the distance to it and a shortest path.
+    method : str, default 'auto'
+        Method, see the page of the command. One of "auto", "dijkstra", "bellman-ford", "frontier-bellman-ford",
+        "delta-stepping", "light-heavy", "sorted-buckets", "near-far", "workfront-sweep", "h-bf", "harish",
+        "harish-pairs", "harish-lists", "harish-list-matrix", "harish-matrix", "harish-edges",
+        "harish-paired-edges", "harish-reverse", "workfront-sweep-pairs", "near-far-pairs",
+        "delta-stepping-pairs", "h-bf-pairs".
+    out : str or Path, optional
+        Write distance and predecessor of every vertex to `out`, Parquet, or CSV if its name ends so.
+    weighted : bool or str, default False
+        Lengths of paths are sums of the weights of the store or the graph: the entries of a matrix, the only
+        attribute or column, or one with a usual name, such as weight or length.
+    weight : str, optional
+        Name of the weights whose sums are the lengths of paths: an attribute of edges, a column (or its number
+        from 1), or the name that a store was converted with.
+    directed : bool, default False
+        Follow the directions of arcs. A store must have been converted with directions.
+    memory : int or str, optional
+        Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
+        text such as "4GiB".
+    threads : int, optional
+        Threads that read, decode and compute.
+    columns : str or list, optional
+        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        ("u", "v"). Default: found by their names.
+    keep : bool, default True
+        Whether the result has the distances and predecessors of all vertices.
+    progress : callable or bool, optional
+        True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
+        not always from the same thread. Default: a bar in notebooks, for calls of more than two seconds.
 
-    Raises InputError (StoreError, BudgetError, NegativeCycle with `cycle` and `weight`, NotWritten with `result`),
-    OverflowError where distances may not fit 64 bits, and TypeError for an option that there is not.
+    Other Parameters
+    ----------------
+    delta : float, optional
+        Width of a bucket of distances: inf is a single one. Default: 32 x mean weight / mean degree.
+    device : str, default 'cpu'
+        What searches: cpu, gpu, gpu:N (the GPU of number N), or auto: a GPU if there is one, else the CPU.
+    arena : int or str, optional
+        Memory for decoded edges alone. Default: the rest of `memory`. In bytes, or as a text such as "4GiB".
+    evict_page_cache : bool, default False
+        Drop the pages that were read from the page cache, so that every read is from disk: for benchmarks.
+    scratch : str or Path, optional
+        Folder for temporary files, and for the temporary store of a graph in memory. Default: $TMPDIR or
+        /var/tmp.
+
+    Returns
+    -------
+    ShortestPaths
+        With `distances`, `predecessors` and `paths`; with `target` also `distance` and `path`.
+
+    Raises
+    ------
+    InputError
+        The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
+    NegativeCycle
+        With `cycle` and `weight`.
+    OverflowError
+        Distances may not fit 64 bits.
     """
 
 def verify(
@@ -385,19 +1145,69 @@ def verify(
     scratch: str | Path | None = None, columns: str | Sequence[str | int] | None = None, weight: str | None = None,
     weighted: bool | str = False, progress: Listener | bool | None = None,
 ) -> VerifyReport:
-    """Prove again what the certificate (a path, or an address) claims of the store (opened, or a path), or of a graph
-    of another kind that `diameter` takes, such as a file of edges.
+    """Prove again the claims of a certificate about a graph.
 
-    memory, scratch, threads, progress : as for `diameter`. weight, weighted : of a graph that is no store, as of
-    `exact`; default: the weights that it has, if the certificate is along weights. A
-    certificate that is intact and no proof gives a report with
-    `verified` false and the reason. Raises InputError for a file that is no intact certificate (StoreError,
-    BudgetError).
+    Parameters
+    ----------
+    certificate : str or Path
+        The file of the certificate, or its address.
+    store : object
+        A store, or a graph of another kind that `diameter` takes, such as a file of edges.
+    memory : int or str, optional
+        Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
+        text such as "4GiB".
+    threads : int, optional
+        Threads that read, decode and compute.
+    columns : str or list, optional
+        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        ("u", "v"). Default: found by their names.
+    weight : str, optional
+        Name of the weights whose sums are the lengths of paths: an attribute of edges, a column (or its number
+        from 1), or the name that a store was converted with.
+    weighted : bool or str, default False
+        Lengths of paths are sums of the weights of the store or the graph: the entries of a matrix, the only
+        attribute or column, or one with a usual name, such as weight or length.
+    progress : callable or bool, optional
+        True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
+        not always from the same thread. Default: a bar in notebooks, for calls of more than two seconds.
+
+    Other Parameters
+    ----------------
+    scratch : str or Path, optional
+        Folder for temporary files, and for the temporary store of a graph in memory. Default: $TMPDIR or
+        /var/tmp.
+
+    Returns
+    -------
+    VerifyReport
+        `verified` is False, with a `reason`, for an intact certificate that proves nothing.
+
+    Raises
+    ------
+    InputError
+        The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
     """
 
 def warmup(
     *, all: bool = False, progress: Listener | bool | None = None,
 ) -> WarmupReport:
-    """Compile the kernels of the default methods ahead of the first run; all : of every method, for every width of
-    distances, in memory and paged. Takes half a minute, or some minutes, where nothing is compiled yet.
+    """Compile kernels ahead of the first run. Without any compiled kernels this takes half a minute, or some minutes.
+
+    Parameters
+    ----------
+    all : bool, default False
+        Compile the kernels of every method, not of the default methods alone, also for larger graphs.
+    progress : callable or bool, optional
+        True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
+        not always from the same thread. Default: a bar in notebooks, for calls of more than two seconds.
+
+    Returns
+    -------
+    WarmupReport
+        With the number of `kernels` that were compiled.
+
+    Raises
+    ------
+    InputError
+        The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
     """

@@ -1,8 +1,8 @@
 """The Python interface: a function for every command, with the same options by the same names.
 
-Everything here is reachable from emdiam itself, as emdiam.exact. Sizes are bytes as int or texts like "4GiB". Distances
-are hop counts of the undirected simple graph: directions, weights, loops and multiple edges are dropped whatever the
-graph came as, but where a function is asked to go by directions or weights.
+Everything here is reachable from emdiam itself, as emdiam.exact; docstrings.py adds the keywords to the docstrings.
+Distances count edges of the undirected simple graph, unless a function is asked to use directions or weights. Loops and
+multiple edges are dropped.
 """
 
 from __future__ import annotations
@@ -67,10 +67,24 @@ def _chosen(function: str, given: dict[str, Any], *names: str) -> list[Any]:
 
 
 def open(path: str | Path, *, directed: bool | None = None) -> Store:  # read as emdiam.open
-    """Open the store at `path`: a folder, or an address (https, s3, or another that fsspec knows).
+    """Open a store.
 
-    directed : whether its edges are to have directions; None: either way. Raises StoreError for a store that is
-    missing, foreign, unfinished, damaged or too new, and InputError for one that is not as `directed` says.
+    Parameters
+    ----------
+    path : str or Path
+        A folder, or an address (https, s3, or another that fsspec supports).
+    directed : bool, optional
+        Whether the store must have directions. Default: either way.
+
+    Returns
+    -------
+    Store
+        A context manager with the vertices and arcs of the graph.
+
+    Raises
+    ------
+    StoreError
+        The store is missing, unfinished, damaged or too new; InputError, if it is not as `directed` says.
     """
     return open_store(path, directed=directed)
 
@@ -79,24 +93,18 @@ def open(path: str | Path, *, directed: bool | None = None) -> Store:  # read as
 def convert(inputs: Any, target: str | Path, **options: Any) -> ConvertReport | ReorderReport:
     """Convert edge lists, or a graph in memory, into a store.
 
-    inputs : a file, a glob, "-" for standard input, or several of them (together one graph); a graph of any kind that
-    `diameter` takes, without format, ids and checkpoints; or a store, which is written in this order, as `reorder`
-    does. target : the store to write. Options, all by name: memory : peak resident memory of this process; default:
-    what machine and cgroup leave. scratch : folder for temporary files, default beside the target. force : replace the
-    target. format : name of the input format, default from suffix and content. ids : "int", "string" or "auto". columns
-    : the two ends of an edge in a table, by name or by number from 1 on, as "u,v" or ("u", "v"). header : what the
-    first line of a text is: "none" (an edge), "counts" of vertices and edges, "names", or "auto". encoding : of texts.
-    vertices : a file, or several, that lists the vertices: ids, or ids and names, which answers have then.
-    bipartite : the two ends are two sides that are numbered apart. codec : "lz4", "pcodec" or "none". chunk : ids per
-    chunk. order : of the vertices, see `reorder`; default "natural". directed : keep the directions of arcs, and their
-    reverse beside them; in the natural order alone. weights : keep the weights of edges: True, or the name or number of
-    the column, or attribute, that has them, or a WeightChoice, by which some may be negative; arrays of edges have a
-    third column then, and tuples of arrays a third one. A store keeps those it has. weight : their name, as of other
-    functions. threads : default: the cores this process may use. progress : called with progress.Event. checkpoint,
-    checkpoint_every, resume, keep_checkpoint : a folder, to go on from what was done before a stop; see the command.
+    Parameters
+    ----------
+    inputs : object
+        A file, a glob pattern, "-" for standard input, or a list of these, which make one graph together; a graph of
+        any kind that `diameter` takes; or a store, which is written in another order.
+    target : str or Path
+        The store to write.
 
-    Returns a report with the store's record and what was dropped or relabelled. Raises InputError
-    for bad input (BudgetError where memory or disk cannot do); then there is no target.
+    Returns
+    -------
+    ConvertReport
+        With the record of the store, and the numbers of edges that were dropped. A ReorderReport for a store.
     """
     check_keywords("convert", options)
     format, ids, order, directed, weights, weight = _chosen(
@@ -141,15 +149,22 @@ def _graph_to_convert(graph: Any, options: dict[str, Any], weights: WeightChoice
 
 @explicit
 def reorder(store: Store | str | Path, target: str | Path, order: str, **options: Any) -> ReorderReport:
-    """Write the graph of a store to a new one, its vertices in another order; answers stay in your ids.
+    """Write a store with its vertices in another order. Answers have the same ids as before.
 
-    store : opened, or the path of one. target : the store to write. order : "natural" (increasing ids),
-    "degree" (descending degree), "bfs" (by component, then by distance from its hub), "cluster" (near
-    vertices in the same blocks). Options, all by name: memory, scratch, force, threads, progress,
-    checkpoint as for `convert`; codec, chunk : default those of the store; seed : of orders with chance.
+    Parameters
+    ----------
+    store : Store, str or Path
+        The store to read.
+    target : str or Path
+        The store to write.
+    order : {"natural", "degree", "bfs", "cluster"}
+        By increasing ids; by descending degree; by component, then by distance from its hub; or neighbours close
+        together.
 
-    Returns a report with the record of the new store. Raises InputError (StoreError; BudgetError
-    where memory or disk cannot do); then there is no target.
+    Returns
+    -------
+    ReorderReport
+        With the record of the new store.
     """
     from .conversion.reorder import reorder as reorder_store
 
@@ -164,16 +179,21 @@ def reorder(store: Store | str | Path, target: str | Path, order: str, **options
 
 @explicit
 def generate(name: str, target: str | Path, **parameters: Any) -> GenerateReport:
-    """Generate a graph of a known class straight into a store; equal arguments give equal graphs.
+    """Generate a graph of a known class as a store. Equal arguments give equal graphs.
 
-    name : of the class, a key of emdiam.generators.CLASSES. target : the store to write. vertices : how many, or a
-    text like "2^20"; None where the class has other parameters. seed : of the random numbers. weights : of the edges,
-    as "uniform:1,100" (whole numbers, or floats where a bound has a point); None: none. Options by name: memory,
-    scratch, force, codec, chunk, threads, progress as for `convert`, and the parameters of the class, such as
-    sides="20x30".
+    Parameters
+    ----------
+    name : str
+        The class, a key of emdiam.generators.CLASSES, such as "grid" or "rmat".
+    target : str or Path
+        The store to write.
+    **parameters
+        Parameters of the class, such as sides="20x30".
 
-    Returns a report with that of the conversion and known_diameter, where there is a formula. Raises InputError for
-    an unknown class or parameter, and as `convert`.
+    Returns
+    -------
+    GenerateReport
+        With the report of the conversion, and `known_diameter` for classes with a formula.
     """
     from .generators.make import generate as generate_store
 
@@ -192,34 +212,27 @@ def convert_options(given: dict[str, Any], **more: Any) -> ConvertOptions:
 
 @explicit
 def diameter(graph: Any, **options: Any) -> Result:
-    """The exact diameter of `graph`, in hops, with a witness.
+    """The exact diameter of a graph and a longest shortest path.
 
-    graph : a Store, the path of one, or of a file of edges; a list of pairs, an array of two columns, a tuple
-        (src, dst) of one-dimensional arrays of ids; a table of pandas, polars or pyarrow, with columns source and
-        target, src and dst, from and to, or two of one kind; a square scipy.sparse matrix or array (any format; int32
-        or int64 indices, sorted or not, duplicates allowed; every stored entry is an edge, explicit zeros too); a
-        graph of networkx, igraph or networkit. All but a store is first written to a temporary one, which lies in
-        memory too if it is small.
-    method : see emdiam.runs.registry.EXACT. Options, all by name:
-    memory : peak resident memory of this process, default: what machine and cgroup leave.
-    arena : memory for decoded edges alone. threads : default: the cores this process may use.
-    device : what traversals run on: "cpu" (default), "gpu", "gpu:N", or "auto" for a GPU where there is
-        one. bfs, mapping : variant and load balancing on a GPU, see docs/algorithms/gpu-bfs.md.
-    workers : share the run out to N worker processes of dask.distributed on this machine, or, with
-        scheduler="tcp://host:8786" (an address, the file of a scheduler, a cluster of Dask or a distributed.Client),
-        N of its workers. worker_memory, worker_threads : of each. With a device other
-        than "cpu" each does large levels on a GPU of its machine. dashboard : let every user of this machine look at
-        the run in Dask's dashboard; the logger "emdiam" says where it is.
-    scratch : folder for the temporary store of a graph in memory, and for what memory has no room for, default:
-        $TMPDIR or /var/tmp. progress : called with progress.Event.
-    require_connected : raise errors.DisconnectedError for a graph of several components.
-    directed, weight, weighted : along arcs, or along weights, as of `exact`. Without them directions and weights are
-        dropped; the result has directions_dropped, which says whether the graph had any.
-    columns : of a file or a table, the two with the ends of edges, as of `convert`. Every function has it.
+    Edges have the length 1 and no direction, unless `directed`, `weight` or `weighted` say otherwise. `exact` has more
+    options.
 
-    The witness carries the caller's names: row numbers, the ids of arrays and tables, networkx nodes, igraph's names.
-    Raises InputError (BudgetError where memory cannot do), and StoppedEarly on Ctrl-C, whose
-    `result` holds the bounds so far. Raises TypeError for an option that there is not.
+    Parameters
+    ----------
+    graph : object
+        - a Store, or the path of a store or of a file of edges;
+        - a list of pairs, an array of two columns, or a tuple (src, dst) of two arrays of ids;
+        - a table of pandas, polars or pyarrow, or a stream of record batches;
+        - a square matrix or array of scipy.sparse; every stored entry is an edge, explicit zeros too;
+        - a graph of networkx, igraph or networkit.
+
+        All except stores are first written to a temporary store, in memory if it is small.
+
+    Returns
+    -------
+    Result
+        `diameter` is None for a disconnected graph; `witness` has the path, in your names of the vertices;
+        `directions_dropped` says whether directions of the graph were ignored.
     """
     check_keywords("diameter", options)
     return exact(graph, **options)
@@ -227,26 +240,18 @@ def diameter(graph: Any, **options: Any) -> Result:
 
 @explicit
 def exact(graph: Any, **options: Any) -> Result:
-    """The run of `emdiam exact` on `graph` (see `diameter`), with all that the command takes.
+    """The exact diameter of a graph, with all options of the command `emdiam exact`.
 
-    Options by name are those of `diameter` and of the command: time_limit (seconds or a text like "8h"), gap,
-    bounds_only, components (how many of the largest are listed, with their diameters, in details["components"]),
-    certificate and path (files), vram, evict_page_cache, reorder ("auto", "never", "always": whether a streamed store
-    is put into another order first), keep_reordered (a store to write then), vertex_state ("auto", "ram", "disk":
-    where what belongs to vertices is), direction ("work", "beamer", "paper": which way a level of a BFS goes),
-    checkpoint (a folder), checkpoint_every, resume, keep_checkpoint, and the
-    method's own, such as seed=3, batches=False, k=4. weighted : whether distances are sums of the weights that the
-    store, or the graph in memory, has (methods "pivots" and "bounding"; memory, threads, certificate, path, time_limit
-    and progress go with it). weight : the name of the column or attribute that has the weights, as "km", which asks for
-    them too; a text as weighted is the name. A store has the weights that were converted, by their name.
-    directed : whether paths go along the arcs of a store with directions, or of a graph that has them; the result is a
-    DirectedResult then, with largest_distance, strongly_connected and n_strong_components (methods "pivots",
-    "graph-diameter" and "apsp"; memory, arena, threads, scratch, require_connected, time_limit, evict_page_cache, gap,
-    path, seed, sweeps and progress go with it). With weighted or weight too, lengths are sums of weights along arcs;
-    the result is a WeightedArcResult then (of these, gap does not go with it).
-    Returns the result of the command, which may be an interval.
-    Raises as `diameter`, InputError for an option that the method has not, and
-    NotWritten with `result` where the path or the certificate cannot be written in the end.
+    Returns
+    -------
+    Result
+        The diameter, or with `gap` and `bounds_only` an interval. With `directed` a DirectedResult with
+        `largest_distance`, `strongly_connected` and `n_strong_components`; with weights too a WeightedArcResult.
+
+    Raises
+    ------
+    NotWritten
+        The path or the certificate cannot be written; `result` has the answer.
     """
     found: Result = _run("exact", graph, options)
     return found
@@ -254,20 +259,13 @@ def exact(graph: Any, **options: Any) -> Result:
 
 @explicit
 def approximate(graph: Any, **options: Any) -> Approximation:
-    """An estimate of the diameter of `graph`, in hops, and bounds on it that are proved.
+    """An estimate of the diameter of a graph, and proved bounds on it.
 
-    graph, and by name memory, arena, threads, device, bfs, mapping, workers, scheduler, worker_memory, worker_threads,
-    dashboard, scratch, progress, require_connected : as for `diameter`. method : see
-    emdiam.runs.registry.APPROXIMATIONS. Further options : time_limit, vram, evict_page_cache, reorder, keep_reordered,
-    vertex_state and those of checkpoints as for `exact`, and of the method, such as masters="2^20", seed=1,
-    iterations=5 or known_diameter=40.
-
-    weighted, weight : along weights, as of `exact` (methods "sweep" with iterations, "clusters" with masters and seed;
-    memory, threads, scratch, time_limit, known_diameter, progress). directed : along arcs, with weights too ("sweep";
-    also arena, require_connected, evict_page_cache); results are DirectedApproximation, WeightedArcApproximation.
-
-    `estimate` is what the method reports; `lower` and `upper` are proved, over all components. Raises as `diameter`,
-    and InputError for an option that the method does not have. StoppedEarly's `result` holds what is known so far.
+    Returns
+    -------
+    Approximation
+        `estimate` is that of the method, and no bound; `lower` and `upper` are proved, over all components.
+        With `directed` a DirectedApproximation, with weights too a WeightedArcApproximation.
     """
     found: Approximation = _run("approx", graph, options)
     return found
@@ -275,23 +273,13 @@ def approximate(graph: Any, **options: Any) -> Approximation:
 
 @explicit
 def eccentricities(graph: Any, **options: Any) -> EccentricityResult:
-    """The eccentricity of every vertex of `graph`, in hops, within its component.
+    """The eccentricity of every vertex, within its component.
 
-    graph, and by name memory, arena, threads, device, bfs, mapping, workers, scheduler, worker_memory, worker_threads,
-    dashboard, scratch, progress, require_connected, time_limit, vram, evict_page_cache, reorder, keep_reordered,
-    vertex_state and those of checkpoints : as for `exact`. what : "all", or "radius" or "center" of the largest
-    component alone, which take a few traversals. out : a file for the eccentricities, Parquet or, by its name, CSV.
-    certificate : a file for the proof. keep : whether the result has them too (by_vertex(), ids, lower_bounds,
-    upper_bounds); default: if `graph` is no store. directed : "out", the largest distance along arcs from every
-    vertex to one that it reaches, or "in", to it from one that reaches it, of a store with directions, or of a
-    graph that has them; the result is a DirectedEccentricities then (of the options, memory, arena, threads,
-    scratch, require_connected, time_limit, evict_page_cache, out, keep and progress go with it). weighted : whether
-    distances are sums of the weights that the store has; the result is a WeightedEccentricities then (memory,
-    threads, scratch, time_limit, evict_page_cache, what, out, keep and progress go with it). weight : their name, as of
-    `exact`. With directions and weights it is a WeightedArcEccentricities.
-
-    The result has radius, diameter, center, periphery and histogram. Raises as `exact`; StoppedEarly's `result` has
-    bounds.
+    Returns
+    -------
+    EccentricityResult
+        With `radius`, `diameter`, `center`, `periphery`, `histogram`, and `by_vertex()` if they are kept. With
+        `directed` or weights a DirectedEccentricities, WeightedEccentricities or WeightedArcEccentricities.
     """
     found: EccentricityResult = _run("ecc", graph, {"keep": _is_small(graph), **options})
     return found
@@ -299,24 +287,18 @@ def eccentricities(graph: Any, **options: Any) -> EccentricityResult:
 
 @explicit
 def distances(graph: Any, **options: Any) -> Distances:
-    """How the distances of `graph` (of any kind that `diameter` takes) are distributed: unordered pairs of different
-    vertices by distance, pairs that no path joins, the mean, and the effective diameter.
+    """The distribution of distances: pairs of vertices by distance, mean, and effective diameter.
 
-    By name, one of: sample : count from K vertices, drawn at random (default 1,024; a graph of no more is
-    counted whole). exact : count from all. hyperball : estimate from 2^hyperball counters a vertex. Further:
-    quantile : share of the connected pairs within the effective diameter (default 0.9). seed : of the sample, or of
-    the counters. out : a Parquet file for the closeness and harmonic centrality of every vertex, in the ids of the
-    store (a graph in memory: its numbers). memory, arena, threads, time_limit, device, bfs, mapping, vram, workers,
-    scheduler, worker_memory, worker_threads, dashboard, scratch, vertex_state, evict_page_cache, progress as for
-    `exact`. directed : along the arcs of a store with directions, or of a graph that has them; pairs are ordered
-    then, and devices and workers do not go with it. weighted : whether distances are sums of weights, as of
-    `exact`; the result is a WeightedDistances, along arcs a WeightedArcDistances. keep : whether the result has the
-    centralities of every vertex (by_vertex(), closeness, harmonic), along arcs those by distances to it. sources,
-    targets : files with an id on every line, or ids: their distances are written to out, a table of origin, destination
-    and distance.
+    Returns
+    -------
+    Distances
+        With `pairs`, `mean`, `effective_diameter`, and their standard errors for a sample. With weights a
+        WeightedDistances or WeightedArcDistances.
 
-    Raises InputError (BudgetError, NotWritten with `result`), and StoppedEarly on Ctrl-C and at the end of the time,
-    whose `result` is what the sources show that were counted by then. Raises TypeError for an option that there is not.
+    Raises
+    ------
+    NotWritten
+        `out` cannot be written; `result` has the answer.
     """
     check_keywords("distances", options)
     found: Distances = _run("distances", graph, options)
@@ -325,19 +307,17 @@ def distances(graph: Any, **options: Any) -> Distances:
 
 @explicit
 def all_pairs(graph: Any, **options: Any) -> AllPairs:
-    """Distances between all pairs of vertices of `graph` (of any kind that `diameter` takes), along the weights of a
-    store that has them, and along its directions if it has those; else every edge has the length 1.
+    """The distances between all pairs of vertices. A store with weights or directions is used with them.
 
-    By name: weighted, directed : whether a graph that is no store counts with its weights, negative ones too, and with
-    its directions, which it must have then. weight : the name of the weights, as of `exact`. method : "auto" (searches,
-    or Floyd-Warshall by tiles on dense graphs), or one of emdiam.paths.pairs.methods.METHODS. out : a Zarr group for
-    the matrix, beside which the ids of the vertices are, in those of the store (a graph in memory: its numbers);
-    without it the matrix is in memory, as `distances` of the result, with `ids`. force : replace `out`. memory,
-    threads, time_limit, scratch, progress as for `exact`.
+    Returns
+    -------
+    AllPairs
+        With `distances`, a matrix, and `ids`; with `out` the matrix is a Zarr group with the ids of the vertices.
 
-    Raises InputError (BudgetError where memory, disk or time cannot do; a negative cycle is shown; where a distance may
-    not fit 64 bits), StoppedEarly on Ctrl-C and at the end of the time: nothing is kept then. Raises TypeError for an
-    option that there is not.
+    Raises
+    ------
+    NegativeCycle
+        With `cycle` and `weight`.
     """
     check_keywords("all_pairs", options)
     found: AllPairs = _run("apsp", graph, options)
@@ -346,12 +326,13 @@ def all_pairs(graph: Any, **options: Any) -> AllPairs:
 
 @explicit
 def profile(graph: Any, **options: Any) -> Profile:
-    """Profile of `graph` (of any kind that `diameter` takes): degrees, triangles, clustering, degeneracy, the mean
-    distance and the effective diameter, and that over the diameter.
+    """Degrees, triangles, clustering, degeneracy, mean distance, effective diameter and diameter of a graph.
 
-    Options, all by name: sample, seed : sources of the distances, as of `distances`. time_limit : of the exact
-    diameter, whose bounds are given where it is over. memory, threads, scratch, progress as for `diameter`. Raises
-    InputError (BudgetError), and TypeError for an option that there is not."""
+    Returns
+    -------
+    Profile
+        At the end of `time_limit` with bounds on the diameter.
+    """
     from .runs.probe import profile as make_profile
 
     check_keywords("profile", options)
@@ -364,20 +345,25 @@ def profile(graph: Any, **options: Any) -> Profile:
 
 @explicit
 def shortest_paths(graph: Any, source: Any, **options: Any) -> ShortestPaths:
-    """Shortest paths from the vertex `source` (an id of the store; of a graph in memory its number) along the weights
-    of a store that has them, and along its directions if it has those; else every edge has the length 1.
+    """Shortest paths from one vertex. A store with weights or directions is used with them.
 
-    graph : of any kind that `diameter` takes. By name: weighted, directed : whether a graph that is no store counts
-    with its weights, negative ones too, and with its directions, which it must have then. weight : their name, as of
-    `exact`. method : a key of
-    emdiam.paths.methods.METHODS, or "auto" (default), or of emdiam.gpu.paths.registry.SEARCHES on a GPU. device : "cpu"
-    (default), "gpu", "gpu:N" or "auto". target : an id; the result has distance and path. delta : width of a bucket,
-    for the methods that have them. out : a Parquet or CSV file for distances and predecessors. keep : whether the
-    result has `distances` and `predecessors` of all vertices; default True. memory, threads, progress as for
-    `diameter`; arena : memory for blocks that are read as they are needed.
+    Parameters
+    ----------
+    source : object
+        The vertex where paths begin, by your name of it.
 
-    Raises InputError (StoreError, BudgetError, NegativeCycle with `cycle` and `weight`, NotWritten with `result`),
-    OverflowError where distances may not fit 64 bits, and TypeError for an option that there is not."""
+    Returns
+    -------
+    ShortestPaths
+        With `distances`, `predecessors` and `paths`; with `target` also `distance` and `path`.
+
+    Raises
+    ------
+    NegativeCycle
+        With `cycle` and `weight`.
+    OverflowError
+        Distances may not fit 64 bits.
+    """
     check_keywords("shortest_paths", options)
     found: ShortestPaths = _run("sssp", graph, {"keep": True, **options, "source": source})
     return found
@@ -385,12 +371,18 @@ def shortest_paths(graph: Any, source: Any, **options: Any) -> ShortestPaths:
 
 @explicit
 def plan(store: Any, **more: Any) -> list[Planned]:
-    """What runs on the store at a path, or on a graph of another kind that `diameter` takes, would take, without
-    running them: one Planned for every method, each with its own default options; or for `method` alone.
+    """The memory and the reads of runs, without running them.
 
-    probe : look at the graph for at most N seconds (or "10s"), by four BFS at the arena of the plan; None: predict from
-    its size alone. Options by name: memory, arena, threads, device as for `diameter`; of a single method its own too.
-    Raises InputError (StoreError), BudgetError with the numbers where memory cannot do for it (`refused` of all).
+    Parameters
+    ----------
+    store : object
+        A store, or a graph of another kind that `diameter` takes.
+
+    Returns
+    -------
+    list of Planned
+        One for each method, or for `method` alone, each with the default options of the method.
+        A method for which memory is too small has a reason in `refused`.
     """
     method, probe = _chosen("plan", more, "method", "probe")
     device, keep = more.get("device"), Kept(columns=_columns(more))
@@ -404,14 +396,19 @@ def plan(store: Any, **more: Any) -> list[Planned]:
 
 @explicit
 def verify(certificate: str | Path, store: Any, **options: Any) -> VerifyReport:
-    """Prove again what the certificate (a path, or an address) claims of the store (opened, or a path), or of a graph
-    of another kind that `diameter` takes, such as a file of edges.
+    """Prove again the claims of a certificate about a graph.
 
-    memory, scratch, threads, progress : as for `diameter`. weight, weighted : of a graph that is no store, as of
-    `exact`; default: the weights that it has, if the certificate is along weights. A
-    certificate that is intact and no proof gives a report with
-    `verified` false and the reason. Raises InputError for a file that is no intact certificate (StoreError,
-    BudgetError).
+    Parameters
+    ----------
+    certificate : str or Path
+        The file of the certificate, or its address.
+    store : object
+        A store, or a graph of another kind that `diameter` takes, such as a file of edges.
+
+    Returns
+    -------
+    VerifyReport
+        `verified` is False, with a `reason`, for an intact certificate that proves nothing.
     """
     from .certificates.documents import read_certificate
     from .certificates.run import verify as verify_certificate
@@ -433,8 +430,13 @@ def verify(certificate: str | Path, store: Any, **options: Any) -> VerifyReport:
 
 @explicit
 def warmup(**options: Any) -> WarmupReport:
-    """Compile the kernels of the default methods ahead of the first run; all : of every method, for every width of
-    distances, in memory and paged. Takes half a minute, or some minutes, where nothing is compiled yet."""
+    """Compile kernels ahead of the first run. Without any compiled kernels this takes half a minute, or some minutes.
+
+    Returns
+    -------
+    WarmupReport
+        With the number of `kernels` that were compiled.
+    """
     check_keywords("warmup", options)
     return compile_kernels(*_chosen("warmup", options, "all", "progress"))
 

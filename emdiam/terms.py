@@ -20,6 +20,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any, TypeVar
 
+from .docstrings import documented
 from .errors import EmdiamError, InputError
 from .runs.option import FLAG
 from .runs.options import FUNCTIONS as KEYWORDS
@@ -216,4 +217,6 @@ def with_keyword_terms(function: Callable[..., Any]) -> Callable[..., Any]:
         return result
 
     call.__module__ = __package__  # pickle finds it there
+    if name in KEYWORDS:
+        call.__doc__ = documented(function, lambda text: in_keywords(text, name, known))
     return call
