@@ -78,7 +78,7 @@ def all_pairs(
         Method, see the page of the command. One of "auto", "blocked", "recursive", "squaring", "lazy-minimum",
         "single-kernel", "floyd-warshall", "johnson", "harish", "ortega", "separators".
     force : bool, default False
-        Replace what is at the target.
+        Replace an existing target.
     weighted : bool or str, default False
         Lengths of paths are sums of the weights of the store or the graph: the entries of a matrix, the only
         attribute or column, or one with a usual name, such as weight or length.
@@ -277,7 +277,7 @@ def convert(
         Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
         text such as "4GiB".
     force : bool, default False
-        Replace what is at the target.
+        Replace an existing target.
     format : str, optional
         Format of the input: edgelist, csv, attributes, columns, adjlist, multiline-adjlist, matrix, sif, lgl,
         pycgr, matrix-market, dimacs, metis, ecl, gapbs, galois, adj, csr, bvgraph, npz, npy, parquet, arrow,
@@ -845,7 +845,7 @@ def generate(
         Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
         text such as "4GiB".
     force : bool, default False
-        Replace what is at the target.
+        Replace an existing target.
     threads : int, optional
         Threads that read, decode and compute.
     progress : callable or bool, optional
@@ -1027,7 +1027,7 @@ def reorder(
         Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
         text such as "4GiB".
     force : bool, default False
-        Replace what is at the target.
+        Replace an existing target.
     threads : int, optional
         Threads that read, decode and compute.
     progress : callable or bool, optional

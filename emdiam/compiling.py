@@ -38,8 +38,17 @@ _SECONDS, _LONG, _SECONDS_LONG = 30.0, 1 << 16, 5.0
 
 @dataclass(frozen=True)
 class WarmupReport:
-    """kernels : compiled now, 0 where all were there. seconds : of it all. folder : where they are kept; None where
-    they cannot be."""
+    """The result of `warmup`.
+
+    Attributes
+    ----------
+    kernels : int
+        Kernels that were compiled; 0 if all were there.
+    seconds : float
+        Wall seconds.
+    folder : str, optional
+        Where they are kept; None if no folder can be written.
+    """
 
     kernels: int
     seconds: float

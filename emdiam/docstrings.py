@@ -64,7 +64,7 @@ _TEXTS = {
     "eccentricities.what": '"all" eccentricities, or only the "radius" or the "center" of the largest component, which'
                            " take a few BFS.",
     "eliminate": "fdiam: whether to use Eliminate. Default: True.",
-    "force": "Replace what is at the target.",
+    "force": "Replace an existing target.",
     "mapping": "Load balancing of a BFS on a GPU, see docs/algorithms/gpu-bfs.md. Default: by the variant.",
     "memory": "Peak resident memory of this process. Default: nine tenths of the available memory.",
     "method": "Method, see the page of the command.",

@@ -63,18 +63,22 @@ class EmdiamError(Exception):
 
 
 class InputError(EmdiamError):
-    """The input or the options are at fault: the user can fix it.
-
-    The message shows addresses without their secrets (see redacted).
+    """The input or an option is at fault. The message has no secrets of addresses (see redacted).
 
     Parameters
     ----------
-    what : the fault, as a clause without a full stop.
-    path : file or store at fault, if any.
-    line : 1-based line number in `path`, if any.
-    byte : 0-based byte offset in `path`, if any.
-    text : the offending text (shortened to 80 characters in the message).
-    remedy : what to do about it, as a clause.
+    what : str
+        The fault, a clause without a full stop.
+    path : str or Path, optional
+        The file or store.
+    line : int, optional
+        Line number in it, from 1.
+    byte : int, optional
+        Byte in it, from 0.
+    text : str, optional
+        The wrong text; the message shows 80 characters.
+    remedy : str, optional
+        A clause: how to correct it.
     """
 
     exit_code = 2
@@ -141,7 +145,7 @@ def without_frames(error: Error) -> Error:
 
 
 class DisconnectedError(InputError):
-    """A graph of several components, where one alone was asked for."""
+    """The graph has several components, and one was required."""
 
 
 class StoreError(InputError):
@@ -149,8 +153,13 @@ class StoreError(InputError):
 
 
 class BudgetError(InputError):
-    """A memory or disk budget that cannot work; the message has the numbers. least_bytes : the memory that works; 0
-    where that is not known."""
+    """Memory or disk is too small; the message has the numbers.
+
+    Attributes
+    ----------
+    least_bytes : int
+        Memory that works; 0 if unknown.
+    """
 
     least_bytes = 0
 
@@ -182,8 +191,15 @@ class DeviceUnfitError(InputError):
 
 
 class NotWritten(InputError):
-    """The work is done, but a file that was to hold some of it cannot be written; `result` is the answer all the
-    same. what : one clause a file."""
+    """The work is done, but a file cannot be written.
+
+    Parameters
+    ----------
+    what : str
+        A clause for each file.
+    result : object
+        The answer.
+    """
 
     def __init__(self, what: str, result: object) -> None:
         super().__init__(what)
@@ -191,9 +207,14 @@ class NotWritten(InputError):
 
 
 class DeviceError(EmdiamError):
-    """A device that failed or went away in the middle of a run; what it had found is lost.
+    """A GPU failed during a run, and the run is lost.
 
-    what : as a clause without a full stop. remedy : what to do about it, as a clause.
+    Parameters
+    ----------
+    what : str
+        A clause without a full stop.
+    remedy : str, optional
+        How to continue.
     """
 
     def __init__(self, what: str, *, remedy: str | None = None) -> None:
@@ -202,7 +223,7 @@ class DeviceError(EmdiamError):
 
 
 class StoppedEarly(EmdiamError):
-    """Stopped by the user or a limit; `result` holds the interval so far, if there is one."""
+    """Stopped by Ctrl-C or a limit; `result` has the bounds so far, if there are any."""
 
     exit_code = 3
 

@@ -29,15 +29,23 @@ ANSWER, PEAK, LINES = "answer", "peak_rss_bytes", "lines"
 
 @dataclass(frozen=True)
 class Event:
-    """One sign of life.
+    """A sign of progress.
 
-    phase : short name of the phase, e.g. "read", "merge", "bfs", "winnow".
-    done, total : progress in `unit`s; total is None when nobody can know it.
-    unit : "B", "edges", "arcs", "blocks", "vertices", ...
-    facts : further figures to show, e.g. {"lower": 12, "upper": 24, "active": 1031}.
-    finished : True in the last event of a phase.
-    kind : "progress", or "traversal" when one is over: facts then tell of it (see
-    engine/reporter.py), and done, total and unit say nothing. "jobs" of those of a batch, for tables on a terminal.
+    Parameters
+    ----------
+    phase : str
+        Short name of the phase, such as "read", "merge", "bfs", "winnow".
+    done, total : int, optional
+        Progress in units; total is None if it is unknown.
+    unit : str
+        "B", "edges", "arcs", "blocks", "vertices", ...
+    facts : dict
+        Further figures, such as lower and upper.
+    finished : bool
+        Whether this is the last event of its phase.
+    kind : {"progress", "traversal", "jobs"}
+        "traversal": one has ended, and `facts` describes it (see engine/reporter.py), without done and total.
+        "jobs": those of a batch, for tables on a terminal.
     """
 
     phase: str

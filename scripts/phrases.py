@@ -34,10 +34,13 @@ PHRASES = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in {
     "object first": r"(?:^|[.:] )(?:(?:of|to|with|for|from) (?:these|those|them|each|equal|all|several|two|both)[ ,]"
                     r"[^.:;]{0,60}\b(?:is|are|has|have|keeps?|takes?|gives?|wins?|reads?)\b)",
 }.items()}
-# Modules whose functions and classes are public.
-PUBLIC = ("__init__", "api", "docstrings", "errors", "progress", "distribution/result", "methods/result",
-          "methods/approx/result", "methods/eccentricity/result", "paths/result", "paths/pairs/matrix", "runs/plan",
-          "compiling", "networkx/graph", "formats/weights", "certificates/documents", "conversion/writing")
+# Functions and classes that users meet; all public ones of api and __init__, and of docstrings.py its texts.
+PUBLIC = frozenset("""
+    AllPairs Approximation BudgetError Confidence ConvertReport DeviceError DisconnectedError Distances
+    EccentricityResult EmdiamError Event Figures GenerateReport Graph InputError NotWritten Planned Profile
+    ReorderReport Result ShortestPaths StoppedEarly Store StoreError Traversals VerifyReport VertexSet WarmupReport
+    WeightChoice Witness WritingReport command
+    """.split())
 _CODE = re.compile(r"```.*?```|`[^`]*`|\]\([^)]*\)|^#+ [^\n]*$", re.DOTALL | re.MULTILINE)
 
 
@@ -58,10 +61,8 @@ def shown_texts() -> Iterator[tuple[str, str]]:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 if id(node) not in alone and node.value.count(" ") > 1 and "\n" not in node.value.strip():
                     yield f"emdiam/{name}.py", node.value
-            elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module) and (
-                    name in PUBLIC or (name.startswith("cli/") and getattr(node, "name", "") == "command")):
-                is_public = isinstance(node, ast.Module) or not node.name.startswith("_")
-                if is_public and (text := ast.get_docstring(node)):
+            elif isinstance(node, ast.FunctionDef | ast.ClassDef) and (text := ast.get_docstring(node)):
+                if node.name in PUBLIC or (name in ("__init__", "api") and not node.name.startswith("_")):
                     yield f"emdiam/{name}.py", text
 
 

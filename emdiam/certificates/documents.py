@@ -362,14 +362,26 @@ class Refused(Exception):
 
 @dataclass(repr=False)
 class VerifyReport(Shown, MemoryFigures):
-    """The outcome.
+    """The result of a verification.
 
-    verified : every claim was proved again. reason : why not, else None. lower, upper : claimed interval of the largest
-    distance, over all components; proved if verified. diameter : the diameter, if it is verified, exact and the graph
-    connected. traversals : sources whose distances were proposed and checked. scans : passes over all edges made here,
-    beside those of the traversals. unsettled : vertices that had to be proved by pairs. pairs : products of sets of
-    them, and single pairs, that were looked at. seconds : wall seconds {total, graph, labels, pairs}. converted : of a
-    graph that was no store, what it came as: {format, reading (how a text was read), n_pairs, seconds}; else None.
+    Attributes
+    ----------
+    verified : bool
+        Whether every claim was proved again.
+    reason : str, optional
+        Why not.
+    lower, upper : int or float
+        Claimed bounds of the largest distance, over all components; proved if verified.
+    diameter : int or float, optional
+        If it is verified and exact, and the graph is connected.
+    traversals, scans : int
+        Sources whose distances were checked, and further passes over all edges.
+    unsettled, pairs : int
+        Vertices that had to be proved by pairs, and products of sets of them, or single pairs.
+    seconds : dict of float
+        Wall seconds: total, graph, labels, pairs.
+    converted : dict, optional
+        Of a graph that is no store: format, reading, n_pairs, seconds.
     """
 
     shown: ClassVar[tuple[str, ...]] = (

@@ -56,7 +56,7 @@ def command(**given: Any) -> int:
     masters = [] if given["masters"] is None else parse_masters(given["masters"])
     several, asked = len(masters) > 1, options.with_device(given)
     if several and given["keep_reordered"] is not None:
-        raise InputError("of several runs none can keep a reordered store", text="--keep-reordered",
+        raise InputError("a reordered store is kept of a single run only", text="--keep-reordered",
                          remedy="make it first: emdiam reorder")
     runs, hints = Runs(given, several), list[str]()
     with (runs.shown(lambda results: _answer(results, hints, given, several)), listening(given) as listener,

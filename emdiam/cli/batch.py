@@ -24,10 +24,10 @@ def command(**given: Any) -> int:
     """Run many jobs from one file.
 
     Jobs are conversions, diameters, approximations and so on. The whole file is checked before the first job starts.
-    Each job is a separate process; one that fails does not stop the others. The same command goes on where it was
-    stopped.
-    Relative paths in the file count from its folder. A file with two jobs, of which the second waits for the store of
-    the first:
+    Each job is a separate process; one that fails does not stop the others. The same command continues
+    where it was stopped.
+    Relative paths in the file start at its folder. A file with two jobs; the second one waits for the store of the
+    first:
 
     \b
         [[job]]

@@ -37,8 +37,8 @@ def command(**given: Any) -> int:
     The eccentricity of a vertex is its distance to the vertex farthest from it. Radius and centre (the smallest one,
     and the vertices that have it), diameter and periphery (the largest one) are those of the largest component.
 
-    Ctrl-C and --time-limit print what is proved so far and leave with exit code 3; --out has a lower and an upper bound
-    for every vertex then.
+    Ctrl-C and --time-limit print the results so far and end with exit code 3; --out then has a lower and an upper bound
+    for every vertex.
     """
     along_arcs = given["directed"] is not None
     if not along_arcs:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @options.STORE
 @options.of("plan")
 def command(**given: Any) -> int:
-    """Show what a run would take, without running it.
+    """Show the memory and the reads of a run, without running it.
 
     A table of all methods: the predicted peak of memory, the planned peak, memory of a GPU, temporary files, and how
     often the edges are read. With --method, the memory plan of that method, phase by phase. A --memory that is too

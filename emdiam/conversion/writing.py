@@ -68,11 +68,22 @@ class ConvertOptions:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class WritingReport(Shown, MemoryFigures):
-    """What the writing of a store did.
+    """The result of writing a store.
 
-    record : the store's own record. seconds : by phase. memory_limit_bytes, planned_rss_bytes, peak_rss_bytes :
-    budget, plan and the peak of the process so far. scratch_bytes : most scratch on disk at a time. sort : counts of
-    runs and passes. notes : what the user should know, one sentence each.
+    Attributes
+    ----------
+    record : StoreRecord
+        Numbers of vertices, edges, and dropped pairs; order, codec, weights.
+    notes : tuple of str
+        Sentences for the user.
+    seconds : dict of float
+        Wall seconds by phase.
+    memory_limit_bytes, planned_rss_bytes, peak_rss_bytes : int
+        Limit, plan and measured peak of resident memory.
+    scratch_bytes : int
+        Largest size of temporary files.
+    sort : SortStats
+        Counts of runs and passes.
     """
 
     shown = ("record.n_vertices", "record.n_edges", "record.loops_dropped", "record.duplicates_dropped",
@@ -112,10 +123,19 @@ class WritingReport(Shown, MemoryFigures):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ConvertReport(WritingReport):
-    """What a conversion did (phases read, relabel, sort, merge, write). record : with the loops and duplicates dropped.
-    pairs_read : pairs the source gave. min_id, max_id, gaps : see Numbering. first_pairs : the first few as they were
-    understood, and lines_skipped : of text edge lists, comments and empty lines; neither where an earlier process read
-    them."""
+    """The result of a conversion: the fields of WritingReport, and these.
+
+    Attributes
+    ----------
+    pairs_read : int
+        Pairs in the input.
+    min_id, max_id, gaps : int or str, int
+        Smallest and largest id, and the number of missing integers between them.
+    first_pairs : tuple
+        The first pairs, as they were read; empty after a resumed conversion.
+    lines_skipped : dict of int
+        Comments and empty lines of a text.
+    """
 
     pairs_read: int
     min_id: int | str | None
@@ -135,7 +155,7 @@ class ConvertReport(WritingReport):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ReorderReport(WritingReport):
-    """What a reordering did (phases order, ids, read, sort, merge, write). record : of the new store."""
+    """The result of a reordering; `record` is that of the new store."""
 
 
 @dataclass(frozen=True)

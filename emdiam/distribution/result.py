@@ -69,8 +69,17 @@ def jackknife(left_out: Iterable[PairCounts], quantile: float, unseen: float = 1
 
 @dataclass(frozen=True)
 class Confidence:
-    """Intervals that hold but for a chance of 1 - level, as in one of so many samples. mean, effective_diameter : (low,
-    high). method : how they were found."""
+    """Confidence intervals by a sample.
+
+    Attributes
+    ----------
+    level : float
+        Share of samples whose interval contains the true value, 0.95.
+    mean, effective_diameter : tuple of float
+        (low, high).
+    method : str
+        How they were computed.
+    """
 
     level: float
     method: str
@@ -114,19 +123,42 @@ def counted_bytes(n_vertices: int, rows: int, full_rows: int = FULL_ROWS) -> int
 
 @dataclass(repr=False)
 class Distances(ValuesByVertex, Shown, MemoryFigures):
-    """What is known of the distances between different vertices; all pairs are unordered.
+    """The distribution of distances between different vertices. Pairs are unordered, along arcs ordered.
 
-    pairs : how many are at each distance from 1 on, rounded where they are estimated; where distances are larger than
-    65,536, how many are in ranges of these, by the smallest distance of each. histogram_width : of a range, which the
-    effective diameter is off by less than; None where each distance is by itself. unreachable_pairs : in different
-    components, counted exactly. mean, effective_diameter : over connected pairs; None where there is none. method :
-    "exact", "sample" or "hyperball". samples : sources whose distances were counted; 0 for hyperball. standard_error :
-    of both figures; None where nobody can say. confidence : intervals of both by a sample; None of all vertices, and of
-    hyperball. registers, runs : of hyperball, counters of a vertex in a run, and runs
-    that are averaged. complete : False of a run that was stopped and counted fewer sources than it was to. out : the
-    file of centralities. seconds : wall seconds {total, load, components, count, write}. not_written : a sentence for
-    a file that was asked for and could not be written. directed, directions_dropped : as of an exact Result.
-    closeness, harmonic : float64[n_vertices], centralities in increasing order of ids, if they were asked for (keep).
+    Attributes
+    ----------
+    pairs : dict of int
+        Number of pairs by distance. If distances exceed 65,536, by the first distance of each range.
+    histogram_width : int, optional
+        Width of a range; None without ranges. The effective diameter is then off by less than this.
+    unreachable_pairs : int
+        Pairs in different components.
+    mean, effective_diameter : float, optional
+        Over connected pairs; None if there are none.
+    quantile : float
+        Share of the connected pairs within the effective diameter.
+    method : {"exact", "sample", "hyperball"}
+        How distances were counted.
+    samples : int
+        Sources whose distances were counted; 0 for hyperball.
+    standard_error : Figures, optional
+        Of both figures; None if it cannot be estimated.
+    confidence : Confidence, optional
+        Of both figures, for a sample.
+    registers, runs : int, optional
+        hyperball: counters of a vertex in a run, and averaged runs.
+    complete : bool
+        False if the run was stopped before all sources were counted.
+    closeness, harmonic : array of float64, optional
+        With `keep`: centralities of the vertices, by increasing ids.
+    out : str, optional
+        The file with the centralities.
+    seconds : dict of float
+        Wall seconds: total, load, components, count, write.
+    not_written : list of str
+        A sentence for a file that could not be written.
+    directions_dropped : bool
+        As in Result.
     """
 
     shown: ClassVar[tuple[str, ...]] = (
@@ -203,14 +235,28 @@ class Distances(ValuesByVertex, Shown, MemoryFigures):
 
 @dataclass(repr=False)
 class Profile(Shown, MemoryFigures):
-    """What a graph is like.
+    """Properties of a graph.
 
-    degrees : vertices by degree. triangles : in the graph. average_clustering, transitivity : None without a vertex
-    and without a path of two edges. degeneracy : the largest k with a k-core. mean, effective_diameter (at 0.9),
-    standard_error, pairs, histogram_width, unreachable_pairs, method, samples : of the distances, see Distances.
-    diameter : the largest of any component; None if it is not proved, and is from lower to upper. effective_ratio :
-    effective_diameter / diameter, None where either is missing or D is 0. seconds : wall seconds {total, structure,
-    distances, diameter}. directions_dropped : as of an exact Result.
+    Attributes
+    ----------
+    degrees : dict of int
+        Number of vertices by degree.
+    triangles : int
+        Triangles of the graph.
+    average_clustering, transitivity : float, optional
+        None for a graph without vertices, or without paths of two edges.
+    degeneracy : int
+        The largest k with a k-core.
+    mean, effective_diameter, standard_error, pairs, histogram_width, unreachable_pairs, method, samples : -
+        Distances, as in Distances; the effective diameter with quantile 0.9.
+    diameter, lower, upper : int, optional
+        Largest diameter of any component; None if not proved, and then its bounds.
+    effective_ratio : float, optional
+        effective_diameter / diameter.
+    seconds : dict of float
+        Wall seconds: total, structure, distances, diameter.
+    directions_dropped : bool
+        As in Result.
     """
 
     shown: ClassVar[tuple[str, ...]] = (

@@ -30,8 +30,17 @@ NOT_FINITE, NO_INFINITE = "a weight is not finite", "give every edge a finite we
 
 @dataclass(frozen=True)
 class WeightChoice:
-    """Weights to keep. column : its name, or its number from 1 on; "" : what the format has, or the usual column.
-    negative : whether weights may be below 0. digits : how those are read that float64 does not keep."""
+    """Which weights a conversion keeps.
+
+    Parameters
+    ----------
+    column : str
+        Name of the column, or its number from 1; "": the weights of the format, or the usual column.
+    negative : bool
+        Whether weights may be negative.
+    digits : Digits
+        Digits of weights that float64 cannot represent.
+    """
 
     column: str = ""
     negative: bool = False

@@ -187,10 +187,16 @@ Value = int | float | str
 
 @dataclass(frozen=True, repr=False)
 class GenerateReport(Shown):
-    """What `generate` did.
+    """The result of `generate`.
 
-    report : the conversion's report. known_diameter : in edges, None where there is no formula.
-    description : class, parameters and counts, one sentence.
+    Attributes
+    ----------
+    report : ConvertReport
+        The report of the conversion.
+    known_diameter : int, optional
+        In edges; None for a class without a formula.
+    description : str
+        Class, parameters and counts.
     """
 
     shown = ("description", "known_diameter", "report.record.n_vertices", "report.record.n_edges", "report.seconds")

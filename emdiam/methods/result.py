@@ -45,10 +45,18 @@ class Proof:
 
 @dataclass(repr=False)
 class Witness(Shown):
-    """A pair of vertices at distance `length`, in the user's ids, with a shortest path.
+    """Two vertices and a shortest path between them, by your names.
 
-    path : ids from source to target, or None when it has more than 10,000 vertices; path_file :
-    where the path was written, if anywhere.
+    Attributes
+    ----------
+    source, target : object
+        The two vertices.
+    length : int or float
+        Their distance.
+    path : list, optional
+        The vertices from source to target; None if there are more than 10,000.
+    path_file : str, optional
+        The file with the path.
     """
 
     shown = ("source", "target", "length", "path", "path_file")
@@ -62,8 +70,19 @@ class Witness(Shown):
 
 @dataclass
 class Traversals:
-    """bfs : traversals as the F-Diam paper counts them (eccentricity BFS and Winnow). multi_source : batches;
-    multi_source_sources : their sources. partial : Eliminate, extension and chain spreads, not counted by the paper."""
+    """Numbers of traversals.
+
+    Attributes
+    ----------
+    bfs : int
+        Traversals as the F-Diam paper counts them: BFS for an eccentricity, and Winnow.
+    multi_source : int
+        BFS from several sources at once.
+    multi_source_sources : int
+        Their sources.
+    partial : int
+        BFS that stopped early: Eliminate, extensions and chains, which the paper does not count.
+    """
 
     bfs: int = 0
     multi_source: int = 0
@@ -73,22 +92,49 @@ class Traversals:
 
 @dataclass(repr=False)
 class Result(Shown, MemoryFigures):
-    """What an exact method found.
+    """The answer of an exact method. `to_dict()` has the fields of the JSON.
 
-    n_edges : undirected, simple. diameter : None when disconnected (infinite) or not proved. diameter_largest_component
-    : of the component with the most vertices (ties: the one with the smallest vertex); diameter_max_component : largest
-    over all components; None while not proved. lower, upper : proved interval of the largest finite distance, over all
-    components. exact : lower == upper is proved. seconds : wall seconds {total, compile, load, solve, verify, startup}:
-    load comes before solve and verify; compile is a part of the three; startup is load, and what kernels took after it
-    to be compiled or loaded, so that total - startup is the search alone, and certificate, where one was written: the
-    digest of the graph most of all. store_path : as given (an address without what lets somebody in), store_name : its
-    last part without .zarr; empty for a graph that is no store. details : of the method. device : what traversals ran
-    on. expected_rss_bytes, planned_bytes_read : the forecast (methods/forecast.py), beside what was measured; the first
-    is None for a run on a GPU. not_written : a sentence for every file that was asked for and could not be written.
-    directed, weighted : whether distances go along arcs, and are sums of weights. directions_dropped : whether the
-    graph that was given is directed, some arc has no other one back, and distances are those without directions.
-    history : (seconds, lower, upper) each time that the bounds changed, of a run from Python; None: a bound is not
-    known.
+    Attributes
+    ----------
+    diameter : int or float, optional
+        None if the graph is disconnected, or if it is not proved.
+    diameter_largest_component, diameter_max_component : int or float, optional
+        Diameter of the component with the most vertices, and the largest of any component; None if not proved.
+    lower, upper : int or float
+        Proved bounds of the largest finite distance, over all components.
+    exact : bool
+        Whether lower == upper.
+    witness : Witness, optional
+        Two vertices at the distance `lower`, and a shortest path.
+    connected, n_components : bool, int, optional
+        None while not known.
+    n_vertices, n_edges : int
+        Of the simple undirected graph; with directions n_edges counts arcs.
+    traversals, levels, edges_scanned, bytes_read : Traversals, int
+        The work of the run.
+    seconds : dict of float
+        Wall seconds: total, compile, load, solve, verify, startup, certificate. `load` comes before `solve` and
+        `verify`; `compile` is a part of them. total - startup - certificate is the search alone.
+    memory_limit_bytes, planned_rss_bytes, expected_rss_bytes, peak_rss_bytes : int, optional
+        Limit, plan, forecast and measured peak of resident memory. No forecast for a GPU.
+    planned_bytes_read : int, optional
+        Forecast of `bytes_read`.
+    method, seed, device, version : str, int
+        Settings of the run.
+    store_path, store_name, store_digest : str
+        The store; empty name and path for a graph that is no store.
+    details : dict
+        Figures of the method.
+    certificate : str, optional
+        File of the proof.
+    not_written : list of str
+        A sentence for every file that could not be written.
+    directed, weighted : bool
+        Whether distances follow arcs, and are sums of weights.
+    directions_dropped : bool
+        Whether the graph has directions that were ignored.
+    history : list of tuple
+        (seconds, lower, upper) at each change of the bounds; None for an unknown bound.
     """
 
     shown: ClassVar[tuple[str, ...]] = (

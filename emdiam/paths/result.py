@@ -21,18 +21,37 @@ _ARRAYS = ("distances", "predecessors", "names")
 
 @dataclass(repr=False)
 class ShortestPaths(ValuesByVertex, Shown, MemoryFigures):
-    """Shortest paths from one vertex, in the ids of the user.
+    """Shortest paths from one vertex, by your names of the vertices.
 
-    method : that was used. weights : their dtype, None of a store without, whose edges have the length 1. weight :
-    the name of the column or attribute that they came from. directions_dropped : as of an exact Result. reached :
-    vertices with a path, the source among them. farthest : one at the largest distance, the first in the order of the
-    store. relaxations : arcs along which a distance was tried. rounds : of the method, as its page says. target,
-    distance, path : as asked for; distance and path are None without one. device : what searched, cpu
-    or a GPU's name. streamed : whether blocks were read as they were needed. distances : of the vertices in the order
-    of the store, uint64, int64 or float64[n_vertices], the largest value or infinity without a path; of weights with
-    decimals float64, each the float next to the distance; predecessors :
-    int64[n_vertices], -1 at the source and without a path; None unless they are kept; by_vertex() and paths have both
-    by the ids of the user. out : file of both. seconds : wall seconds {total, load, search, tree, write}.
+    Attributes
+    ----------
+    source, target : object
+        As asked for.
+    distance, path : int or float, list, optional
+        To the target; None if there is no path.
+    reached : int
+        Vertices with a path, the source included.
+    largest_distance, farthest : int or float, object
+        The largest distance, and the first vertex at this distance.
+    distances : array, optional
+        With `keep`: uint64, int64 or float64[n_vertices], in the order of the store; the largest value or
+        infinity if there is no path. `by_vertex()` has them by your names.
+    predecessors : array of int64, optional
+        With `keep`: -1 at the source and if there is no path. `paths` has paths by your names.
+    method, device : str
+        The search that was used.
+    weights, weight : str, optional
+        Type and name of the weights; None if every edge has length 1.
+    relaxations, rounds : int
+        Arcs along which a distance was tried; rounds as the page of the method defines them.
+    streamed : bool
+        Whether arcs were read in blocks.
+    out : str, optional
+        The file with distances and predecessors.
+    seconds : dict of float
+        Wall seconds: total, load, search, tree, write.
+    directions_dropped : bool
+        As in Result.
     """
 
     shown: ClassVar[tuple[str, ...]] = (

@@ -27,11 +27,25 @@ FASTEST_READ = 5 << 28
 
 @dataclass(frozen=True, repr=False)
 class Planned(Shown):
-    """A method and what it would take. plan, forecast : None where the budget cannot do; refused : why, and
-    what would do. vram : the plan of a GPU's memory, for a run on one. probe : what a look at the graph found, the same
-    for all methods; None where nobody looked, or it was not over in time. locality : what a BFS of it reads, as far as
-    it came; comparison : the run as the store is, and with reordering first; None where edges are in memory, or nobody
-    can say."""
+    """A method, the memory that it needs, and a forecast.
+
+    Attributes
+    ----------
+    method : str
+        The method.
+    plan, forecast : MemoryPlan, Forecast, optional
+        None if memory is too small.
+    refused : str, optional
+        The reason then, and the memory that works.
+    vram : VramPlan, optional
+        Memory of a GPU.
+    probe : Probe, optional
+        Results of a look at the graph; None if there was none, or if it took too long.
+    locality : Locality, optional
+        Reads of a BFS, as far as it was probed.
+    comparison : Comparison, optional
+        The run as the store is, and with reordering; None in memory, or if it is unknown.
+    """
 
     shown = ("method", "refused", "plan.minimum_bytes", "plan.planned_rss_bytes", "plan.in_ram",
              "vram.planned_bytes", "vram.resident", "forecast.predicted_rss_bytes", "forecast.reads")

@@ -258,7 +258,7 @@ def _origin_fault(record: StoreRecord) -> str | None:
     if not _is_count(pairs) or not _is_count(reverse) or reverse > record.n_edges:
         return f"pairs_read is {pairs!a:.80} and reverse_dropped {reverse!a:.80}"
     if pairs != record.n_edges + record.loops_dropped + record.duplicates_dropped + reverse:
-        return f"{pairs} pairs are not its edges and what was dropped of them"
+        return f"{pairs} pairs are not its edges and the dropped pairs"
     return None
 
 

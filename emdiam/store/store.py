@@ -29,15 +29,28 @@ _FAR_BYTES = 4 << 20
 
 
 class Store(Shown):
-    """An opened store; made by open_store.
+    """An opened store, as a context manager; `emdiam.open` makes it.
 
-    path : str as given, of an address what may be shown (addresses.redacted). record : StoreRecord. indptr : int64
-    ShardedArray of n_vertices + 1. indices : ShardedArray of n_arcs (two for every edge) vertex ids, of id_dtype.
-    weights : ShardedArray of the weights of these arcs, in chunks and shards as theirs; None in a store without.
-    directed : whether rows hold the heads of arcs out of their vertex, one for every edge, and `reverse` their tails.
-    digest : of the stored graph (equal for equal graphs in equal order and codec). is_natural : whether vertices are
-    numbered in increasing order of the user's ids. is_local : whether chunks are read directly from files. Close it, or
-    use it as a context manager.
+    Attributes
+    ----------
+    path : str
+        As given, without secrets of an address.
+    n_vertices, n_arcs : int
+        An edge is two arcs; with directions n_arcs counts the arcs out.
+    record : StoreRecord
+        Its record: ids, order, codec, numbers of edges.
+    indptr, indices : ShardedArray
+        Offsets of rows, int64[n_vertices + 1], and neighbours, of `id_dtype`.
+    weights : ShardedArray, optional
+        Weights of the arcs, in the order of `indices`.
+    directed : bool
+        Whether rows have the arcs out of their vertex; `reverse` then has the arcs in.
+    digest : str
+        Equal for equal graphs in the same order and codec.
+    is_natural : bool
+        Whether vertices are numbered by increasing ids.
+    is_local : bool
+        Whether chunks are read from local files.
     """
 
     shown = ("path", "n_vertices", "record.n_edges", "record.id_kind", "record.ordering", "record.codec", "digest")

@@ -356,7 +356,7 @@ class ClusterOptions(ApproxOptions):
             raise InputError("the graph is condensed at least once", text=str(self.levels),
                              remedy="give a number from 1 on, or auto: until it fits in memory")
         if self.shrink < 2:
-            raise InputError("of two clusters at least one is no master of the next level", text=str(self.shrink))
+            raise InputError("a level needs fewer masters than clusters", text=str(self.shrink))
 
     def goes_on(self, graph: CondensedGraph) -> bool:
         """Whether the graph is to be condensed once more."""

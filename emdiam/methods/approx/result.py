@@ -21,13 +21,24 @@ class Condensed:
 
 @dataclass(repr=False)
 class Approximation(Result):
-    """What an approximation found.
+    """The answer of an approximation: the fields of Result, and an estimate.
 
-    lower, upper : proved, as in every Result. estimate : what the method reports as the diameter, the
-    largest over all components; it may lie outside the proved interval. ratio : estimate / D, where D
-    is proved or was given as `known_diameter`. Of clusters alone: masters; max_master_distance,
-    largest distance of a vertex to its master; max_master_gap, largest distance that the condensed
-    graph has between two masters whose clusters touch; rounds of growing; condensed.
+    Attributes
+    ----------
+    estimate : int or float
+        Estimate of the largest diameter of any component. It may be outside of the proved bounds.
+    known_diameter : int or float, optional
+        As it was given.
+    ratio : float, optional
+        estimate / D, if D is proved or known.
+    masters, rounds : int, optional
+        clusters: number of clusters, and rounds of their growth.
+    max_master_distance : int, optional
+        clusters: largest distance of a vertex to its master.
+    max_master_gap : int, optional
+        clusters: largest distance in the condensed graph between masters of neighbouring clusters.
+    condensed : Condensed, optional
+        clusters: size of the condensed graph.
     """
 
     shown: ClassVar[tuple[str, ...]] = ("estimate", "ratio", "known_diameter", *Result.shown)

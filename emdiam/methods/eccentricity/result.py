@@ -36,10 +36,15 @@ def most_ids(keep: bool) -> int | None:
 
 @dataclass(repr=False, eq=False)
 class VertexSet(Shown, Sequence[Any]):
-    """Vertices of the largest component: a sequence of them in the user's ids, by the order of the store.
+    """Vertices of the largest component, by your names: a sequence with `len` and `in`.
 
-    size : how many there are. ids : all of them where the run has kept the eccentricities, else the first 1,000; to ask
-    for another one raises ValueError then."""
+    Attributes
+    ----------
+    size : int
+        Number of vertices.
+    ids : list
+        All of them if the run keeps eccentricities, else the first 1,000. Access to others raises ValueError.
+    """
 
     shown: ClassVar[tuple[str, ...]] = ("size", "ids")
 
@@ -96,18 +101,32 @@ class EccentricityProof:
 
 @dataclass(repr=False)
 class EccentricityResult(ValuesByVertex, Result):
-    """All eccentricities, each within its component; what all runs tell is as in Result.
+    """All eccentricities, each within its component: the fields of Result, and these.
 
-    radius : of the component with the most vertices; None while not proved. center, periphery : vertices of that
-    component with the smallest and the largest eccentricity; None while not proved. histogram : how many vertices of
-    all components have each eccentricity, as far as they are proved; of more than 65,536 of them, or, along weights,
-    24, those of ranges, by the smallest number of each. histogram_width : of a range; None where each eccentricity is
-    alone. unresolved : vertices whose bounds differ.
-    exact : whether what was asked for is proved. out : the file that was written.
-    ids, lower_bounds, upper_bounds : of all vertices, if they were asked for (keep): the user's ids, and unsigned[n],
-    alike where the eccentricity is proved.
-    sources : vertices that were traversed completely, alone or in batches. traversed : those whose distances settled
-    the others. of_largest : a vertex of the component with the most vertices; both in internal numbers."""
+    Attributes
+    ----------
+    radius : int or float, optional
+        Smallest eccentricity in the component with the most vertices; None if not proved.
+    center, periphery : VertexSet, optional
+        Vertices of that component with the smallest and the largest eccentricity.
+    histogram : dict of int
+        Number of vertices by eccentricity, over all components, as far as proved. If there are more than 65,536
+        eccentricities (24 along weights), by the first of each range.
+    histogram_width : int or float, optional
+        Width of a range; None without ranges.
+    unresolved : int
+        Vertices whose bounds differ.
+    exact : bool
+        Whether all that was asked for is proved.
+    sources : int
+        Vertices with a BFS of their own.
+    out : str, optional
+        The file with the eccentricities.
+    ids, lower_bounds, upper_bounds : list, array, optional
+        With `keep`: your names of the vertices, and bounds, which are equal if proved.
+    traversed, of_largest : list of int, int
+        Numbers in the store of the sources, and of a vertex in the largest component.
+    """
 
     shown: ClassVar[tuple[str, ...]] = (
         "radius", "diameter", "diameter_largest_component", "center.size", "periphery.size", "exact", "unresolved",

@@ -244,15 +244,32 @@ def _fault(place: Path, record: MatrixRecord, group: Any) -> str | None:
 
 @dataclass(repr=False)
 class AllPairs(Shown, MemoryFigures):
-    """What is known of the distances between all pairs of vertices, in order (from, to).
+    """The distances between all pairs of vertices, (from, to).
 
-    largest_distance : of pairs with a path; 0 where there is none but from each vertex to itself. unreachable_pairs :
-    without a path. dtype : of the distances. unreachable : what stands for no path; None: infinity. tiles : that the
-    matrix was worked on in: 1 in memory, else tiles of tile_edge rows and columns on disk, or strips of tile_edge rows.
-    where : "memory", "disk" or "strips". out : the Zarr group of the matrix, None: `distances` is there, dtype[n, n].
-    device : what solved, cpu or a GPU's name. ids : the user's ids of rows and columns, where the matrix is in memory.
-    weight : the name of the column or attribute of the weights. directions_dropped : as of an exact Result.
-    seconds : wall seconds {total, load, solve}.
+    Attributes
+    ----------
+    distances : array, optional
+        [n, n], if there is no `out`.
+    ids : list, optional
+        Your names of the rows and columns, with `distances`.
+    out : str, optional
+        The Zarr group with the matrix.
+    largest_distance : int or float
+        Of pairs with a path.
+    unreachable_pairs : int
+        Pairs without a path.
+    dtype, unreachable : str, int, optional
+        Type of the distances, and the value for no path; None: infinity.
+    method, device : str
+        The method that was used.
+    where, tiles, tile_edge : str, int
+        "memory", "disk" (in tiles) or "strips" (of rows), their number, and their edge in rows.
+    weight : str, optional
+        Name of the weights.
+    directions_dropped : bool
+        As in Result.
+    seconds : dict of float
+        Wall seconds: total, load, solve.
     """
 
     shown: ClassVar[tuple[str, ...]] = (
