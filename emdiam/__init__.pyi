@@ -144,7 +144,7 @@ def approximate(
     ----------
     graph : object
         A graph of any kind that `diameter` takes.
-    method : {"clusters", "sweep", "spanning", "fringe"}, default 'clusters'
+    method : {"clusters", "sweep", "spanning", "fringe"}, optional
         Method, see the page of the command.
     masters : int or str, optional
         clusters: expected number of masters (cluster centres): a count, a share of the vertices like 10%, or
@@ -153,6 +153,8 @@ def approximate(
         Seed of all random choices. Default: 0.
     iterations : int, optional
         sweep, fringe, spanning: most iterations. Default: the method's.
+    directed : bool, default False
+        Follow the directions of arcs. A store must have been converted with directions.
     weighted : bool or str, default False
         Lengths of paths are sums of the weights of the store or the graph: the entries of a matrix, the only
         attribute or column, or one with a usual name, such as weight or length.
@@ -245,6 +247,7 @@ def approximate(
     -------
     Approximation
         `estimate` is that of the method, and no bound; `lower` and `upper` are proved, over all components.
+        With `directed` a DirectedApproximation, with weights too a WeightedArcApproximation.
 
     Raises
     ------
@@ -419,8 +422,7 @@ def diameter(
     Returns
     -------
     Result
-        `diameter` is None for a disconnected graph; `witness` has the path, in your names of the vertices;
-        `directions_dropped` says whether directions of the graph were ignored.
+        `diameter` is None for a disconnected graph; `witness` has the path, in your names of the vertices.
 
     Raises
     ------
@@ -944,8 +946,7 @@ def plan(
     Returns
     -------
     list of Planned
-        One for each method, or for `method` alone, each with the default options of the method.
-        A method for which memory is too small has a reason in `refused`.
+        One for each method, or for `method` alone; `refused` has the reason where memory is too small.
 
     Raises
     ------

@@ -231,8 +231,7 @@ def diameter(graph: Any, **options: Any) -> Result:
     Returns
     -------
     Result
-        `diameter` is None for a disconnected graph; `witness` has the path, in your names of the vertices;
-        `directions_dropped` says whether directions of the graph were ignored.
+        `diameter` is None for a disconnected graph; `witness` has the path, in your names of the vertices.
     """
     check_keywords("diameter", options)
     return exact(graph, **options)
@@ -381,8 +380,7 @@ def plan(store: Any, **more: Any) -> list[Planned]:
     Returns
     -------
     list of Planned
-        One for each method, or for `method` alone, each with the default options of the method.
-        A method for which memory is too small has a reason in `refused`.
+        One for each method, or for `method` alone; `refused` has the reason where memory is too small.
     """
     method, probe = _chosen("plan", more, "method", "probe")
     device, keep = more.get("device"), Kept(columns=_columns(more))

@@ -12,7 +12,8 @@ from inspect import signature
 from textwrap import fill
 from typing import Any
 
-from .runs.options import COUNT, DURATION, SIZE, Option, keywords_of
+from .runs.option import COUNT, DURATION, SIZE, Option
+from .runs.options import keywords_of
 
 # Keywords that few calls need.
 _SELDOM = frozenset("""
