@@ -101,9 +101,12 @@ def worker_lines(result: dict[str, Any], verbose: bool) -> list[str]:
 
 
 def certificate_lines(result: dict[str, Any]) -> list[str]:
-    """Where the proof is, if it was asked for."""
-    file = result.get("certificate")
-    return [] if file is None else [f"certificate: in {file}; check it with `emdiam verify`"]
+    """What of an earlier proof was of use, and where the proof is, if they were asked for."""
+    file, earlier = result.get("certificate"), result.get("details", {}).get("earlier")
+    lines = [] if earlier is None else [
+        f"earlier proof: {format_count(earlier['found'], 'vertex', 'vertices')} of it in the graph, {earlier['gone']:,}"
+        f" gone; {earlier['searched']:,} searched from"]
+    return lines if file is None else [*lines, f"certificate: in {file}; check it with `emdiam verify`"]
 
 
 def memory_lines(report: dict[str, Any], verbose: bool, more: str = "") -> list[str]:

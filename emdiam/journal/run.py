@@ -39,6 +39,8 @@ def run_identity(store: Store, method: str, options: Any, limits: Mapping[str, A
     """What makes a run another one: store, method and options. options : a MethodOptions. limits : those beside the
     time."""
     chosen = {field.name: getattr(options, field.name) for field in fields(options) if field.name not in _FREE}
+    if chosen["earlier"] is None:
+        del chosen["earlier"]
     values = {name: value if isinstance(value, _PLAIN) else str(value) for name, value in {**chosen, **limits}.items()}
     return {"store_digest": store.digest, "method": method, **values}
 

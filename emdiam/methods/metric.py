@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..engine.interface import Engine, Traversal
+from ..store.store import Store
 from ..stream.counters import Counters
 from ..traverse.components import Components
 from .result import Witness
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
 
 
 class Metric(ABC):
-    """n_vertices, n_edges : of the graph; arcs, where these count. seconds : wall seconds of a run by stage."""
+    """n_vertices, n_edges : of the graph; arcs, where these count. store : of the ids of the answer; None where it has
+    none. seconds : wall seconds of a run by stage."""
 
     n_vertices: int
     n_edges: int
+    store: Store | None = None
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -77,7 +80,8 @@ class HopMetric(Metric):
 
     def __init__(self, engine: Engine) -> None:
         super().__init__()
-        self.engine, self.n_vertices, self.n_edges = engine, engine.facts.n_vertices, engine.facts.n_arcs // 2
+        self.engine, self.store = engine, engine.store
+        self.n_vertices, self.n_edges = engine.facts.n_vertices, engine.facts.n_arcs // 2
 
     @property
     def search(self) -> Callable[..., Traversal]:

@@ -13,6 +13,7 @@ from .._version import __version__
 from ..errors import InputError, StateLost, StoppedEarly
 from ..progress import TimeOver, timed
 from ..stream.counters import Counters
+from .earlier import Earlier, EarlierSources
 from .metric import Metric
 from .result import Result, Traversals, Witness
 
@@ -41,12 +42,13 @@ class Limits:
 class MethodOptions:
     """Options of every method. scratch : folder for what memory has no room for, and for a store that is reordered
     first; None: $TMPDIR or /var/tmp. Of exact ones alone: path_file : see check_witness. components : how many of the
-    largest ones are listed, each with its diameter."""
+    largest ones are listed, each with its diameter. earlier : what an earlier proof says of where to begin."""
 
     path_file: Path | None = None
     limits: Limits = Limits()
     components: int = 0
     scratch: str | Path | None = None
+    earlier: Earlier | None = None
 
 
 @dataclass
@@ -96,6 +98,7 @@ class MethodRun:
         self.metric, self.options, self.limits, self.gap = metric, options, limits, limits.gap or 0
         self.deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
         self.best, self.stages = Best(), self.stage_counts({})
+        self.earlier = EarlierSources(options.earlier, metric.store)
         self.enough: str | None = None
         self.not_written: list[str] = []
         self.begin()
@@ -177,7 +180,7 @@ class MethodRun:
             witness=None, traversals=self.stages.traversals(), levels=used.levels, edges_scanned=used.edges_scanned,
             bytes_read=used.bytes_read,
             seconds={"total": elapsed, "solve": 0.0, "verify": 0.0, **metric.seconds}, version=__version__,
-            details=self.details(used), **self._fields())
+            details={**self.details(used), **self.earlier.details()}, **self._fields())
 
     def stopped(self) -> Any:
         """The result of a run that ends early."""

@@ -122,6 +122,9 @@ _ROWS = (
            " is shown nowhere else.", "FILE", arcs=("exact",), weights=("exact",), both=("exact",)),
     Option("certificate", FILE, "Write the proof to FILE, for `emdiam verify`.", "FILE", shared=True,
            arcs=("exact",), weights=("exact", "ecc"), both=("exact", "ecc")),
+    Option("from_proof", help="Begin with the sources of PROOF, a certificate of the graph as it was.", metavar="PROOF",
+           flags=("--from",), arcs=("exact",), weights=("exact", "ecc"), both=("exact", "ecc"),
+           annotation="str | Path | None"),
     Option("bounds_only", FLAG, "Stop at the bounds of a few BFS.", shared=True),
     Option("gap", NATURAL, "Stop once the bounds differ by at most G.", "G", shared=True, arcs=("exact",)),
     Option("components", INTEGER, "List the K largest components, each with its vertices and its diameter.", "K",
@@ -337,14 +340,14 @@ _METRICS = {command: " ".join(row.chosen[-1] for row in METRICS.values() if comm
                               and row.kinds[command].help) for command in ("exact", "approx", "ecc", "distances")}
 # The options of each command, in the order of its help.
 COMMANDS = {name: tuple(options.split()) for name, options in {
-    "exact": f"method {_SIZES} {_GPU} {_WORKERS} path certificate directed bounds_only gap {_METRICS['exact']} weight"
-             f" components {_ENDS} seed batches {_STORED} winnow eliminate chains start order first batch k direction"
-             f" evict_page_cache {_PRINTING}",
+    "exact": f"method {_SIZES} {_GPU} {_WORKERS} path certificate from_proof directed bounds_only gap"
+             f" {_METRICS['exact']} weight components {_ENDS} seed batches {_STORED} winnow eliminate chains start"
+             f" order first batch k direction evict_page_cache {_PRINTING}",
     "approx": f"method masters seed euler levels shrink iterations root directed {_METRICS['approx']} weight"
               f" known_diameter {_SIZES} {_GPU} {_WORKERS} {_STORED} {_ENDS} evict_page_cache as_json as_csv verbose"
               " quiet log_interval events",
-    "ecc": f"out certificate directed {_METRICS['ecc']} weight radius center {_SIZES} {_GPU} {_WORKERS} {_ENDS}"
-           f" {_STORED} evict_page_cache {_PRINTING}",
+    "ecc": f"out certificate from_proof directed {_METRICS['ecc']} weight radius center {_SIZES} {_GPU} {_WORKERS}"
+           f" {_ENDS} {_STORED} evict_page_cache {_PRINTING}",
     "distances": f"sample exact hyperball directed {_METRICS['distances']} weight quantile seed out sources targets"
                  f" time_limit {_SIZES} vertex_state scratch"
                  f" evict_page_cache {_GPU} {_WORKERS} {_PRINTING}",

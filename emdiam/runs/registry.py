@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..methods.run import MethodOptions
 
 # Options that are not a method's own, in what is said of one that it has not.
-_SHARED = ("path_file", "components", "limits", "scratch", "known_diameter")
+_SHARED = ("path_file", "components", "limits", "scratch", "known_diameter", "earlier")
 # Those that approximations have not: a lower bound has no path to write.
 _OF_EXACT = ("path_file", "components")
 

@@ -73,7 +73,7 @@ class Task:
     vertex_state : where what belongs to vertices is: "ram", "disk" (external/), or "auto", on disk only where memory
     has no room for it. On a CPU of this process, without a checkpoint.
     direction : which way a dense level of a BFS goes, a rule of traverse/direction.py; None: the usual one. On a CPU of
-    this process, with vertex state in RAM.
+    this process, with vertex state in RAM. from_proof : a certificate, whose sources come first.
     """
 
     method: str
@@ -96,6 +96,7 @@ class Task:
     keep_reordered: Path | None = None
     vertex_state: str = AUTO
     direction: str | None = None
+    from_proof: str | Path | None = None
 
     @property
     def kind(self) -> Kind:
@@ -146,6 +147,7 @@ def task_of(command: str, options: Mapping[str, Any], method: str | None = None)
                     shared.pop("require_connected", False))
     task = Task(method or named, None, command, row.name, **shared)
     own = parsed({name: value for name, value in given.items() if name not in SHARED}, command)
+    task = _from_proof(task, own.pop("from_proof", None))
     if directed and command == "ecc":
         own["direction"] = directed
     return replace(task, options=_module(task).options(task, own, limits))
@@ -163,6 +165,14 @@ def usual_method(command: str, metric: str) -> str:
 
 # What errors do not name of what a run along weights has.
 _UNNAMED = ("evict_page_cache", "seed", "what", "keep")
+
+
+def _from_proof(task: Task, proof: Any) -> Task:
+    """The task with an earlier proof. Raises InputError where its method takes none."""
+    if proof is not None and task.method not in ("pivots", "eccentricities"):
+        raise InputError(f"an earlier proof is of no use to the method {task.method}", text=str(proof),
+                         remedy="use --method pivots, or leave --from out")
+    return replace(task, from_proof=proof)
 
 
 def taken(given: Mapping[str, Any], command: str, row: MetricRow) -> dict[str, Any]:
@@ -185,6 +195,9 @@ def _refusal(name: str, text: str, command: str, row: MetricRow) -> InputError:
     if row.alike == ARCS:
         option = f"--{name.replace('_', '-')}"
         remedy = "leave it, or --directed, out"
+        if name == "from_proof":
+            return InputError("eccentricities along arcs are found from every vertex, whatever comes first", text=text,
+                              remedy="leave --from out; along weights of arcs it helps")
         if name == "certificate":
             return InputError("eccentricities along arcs are found from every vertex, so a certificate would have all"
                               " of them", text=option, remedy="leave it out; along weights of arcs there is one")
@@ -226,6 +239,7 @@ def execute(store: Store | str | Path, task: Task, progress: Listener | None = N
             logging.getLogger("emdiam").info("the weights of the store are ignored: distances are numbers of edges")
         if kind.empty and not place.n_vertices:
             raise InputError(f"the graph has no vertices, so {kind.empty}", path=place.path)
+        task = _with_sources(task)
         try:
             result = module.solve(Session(place, task, progress, deadline, begin))
         except TimeOver:
@@ -233,6 +247,17 @@ def execute(store: Store | str | Path, task: Task, progress: Listener | None = N
     if getattr(result, "not_written", None):
         raise NotWritten("; ".join(result.not_written), result)
     return result
+
+
+def _with_sources(task: Task) -> Task:
+    """The task with the sources of its earlier proof, if it has one, which is read now. Raises InputError."""
+    if task.from_proof is None:
+        return task
+    from ..certificates.earlier import read_earlier
+
+    earlier = read_earlier(task.from_proof, directed=task.metric in (ARCS, BOTH),
+                           weighted=task.metric in (WEIGHTS, BOTH))
+    return replace(task, options=replace(task.options, earlier=earlier))
 
 
 def _check_files(task: Task) -> None:

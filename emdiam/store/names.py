@@ -21,7 +21,43 @@ def vertices_of(store: Store, names: Sequence[int | str]) -> np.ndarray:
 
     Reads a few chunks of ids for each, and in a store that is ordered otherwise all ranks up to the last of them, once.
     Raises InputError for an id that there is not."""
-    asked = np.array([_rank(store, name) for name in names], np.int64)
+    return _at_ranks(store, np.array([_rank(store, name) for name in names], np.int64))
+
+
+def found_vertices(store: Store, names: Sequence[int | str]) -> np.ndarray:
+    """The vertices with these ids of the user, all numbers or all strings, int64[k]; -1 where there is none.
+
+    Reads all ids once, where they are not numbered through, and of a store that is ordered otherwise the ranks."""
+    ranks = _numbered(store, names) if store.record.id_kind in ("identity", "offset") else _hashed(store, names)
+    ranks[ranks >= 0] = _at_ranks(store, ranks[ranks >= 0])
+    return ranks
+
+
+def _numbered(store: Store, names: Sequence[int | str]) -> np.ndarray:
+    """Ranks, where the ids are numbers without gaps; -1 of others."""
+    first, n = store.record.first_id, store.n_vertices
+    return np.array([name - first if isinstance(name, int) and 0 <= name - first < n else -1 for name in names],
+                    np.int64)
+
+
+def _hashed(store: Store, names: Sequence[int | str]) -> np.ndarray:
+    """The same of other ids, by their hashes; of several ids with one hash the ids themselves decide."""
+    from .edge_digest import hash_ids, hash_pieces
+
+    if not names or isinstance(names[0], str) != (store.record.id_kind == "string"):
+        return np.full(len(names), -1, np.int64)
+    wanted, begin, found = np.unique(hash_ids(names)), 0, [np.empty(0, np.int64)]  # type: ignore[arg-type]
+    for piece in hash_pieces(store):
+        at = np.minimum(np.searchsorted(wanted, piece), len(wanted) - 1)
+        found.append(np.flatnonzero(wanted[at] == piece) + begin)
+        begin += len(piece)
+    ranks = np.concatenate(found)
+    rank_of: dict[int | str, int] = dict(zip(store.ids_of_ranks(ranks), ranks.tolist(), strict=True))
+    return np.array([rank_of.get(name, -1) for name in names], np.int64)
+
+
+def _at_ranks(store: Store, asked: np.ndarray) -> np.ndarray:
+    """The vertices of these ranks, int64[k]. Raises StoreError."""
     ranks, places = np.unique(asked, return_inverse=True)
     vertices, begin = ranks if store.is_natural else np.full(len(ranks), -1, np.int64), 0
     for piece in store.natural_pieces() if (vertices < 0).any() else ():

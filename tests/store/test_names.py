@@ -11,7 +11,7 @@ import pytest
 import emdiam
 from emdiam.errors import InputError
 from emdiam.store import store as stores
-from emdiam.store.names import vertex_of, vertices_of
+from emdiam.store.names import found_vertices, vertex_of, vertices_of
 from emdiam.store.store import open_store
 
 
@@ -34,3 +34,15 @@ def test_many_at_once_are_those_of_each(tmp_path: Path, names: str, order: str,
         assert vertices_of(store, []).tolist() == []
         with pytest.raises(InputError, match="no such vertex.*: '1'"):
             vertices_of(store, [name(0), name(1)])
+
+
+@pytest.mark.parametrize("order", ["natural", "bfs"])
+@pytest.mark.parametrize("pairs", [[(0, 1), (1, 2)], [(5, 6), (6, 7)], [(3, 9), (9, 80)], [("a", "b"), ("b", "zz")]])
+def test_those_that_there_are_are_found(tmp_path: Path, pairs: list[tuple[int | str, int | str]], order: str) -> None:
+    emdiam.convert(pairs, tmp_path / "g.zarr", order=order)
+    with open_store(tmp_path / "g.zarr") as store:
+        ids = list(store.user_ids(np.arange(3)))
+        absent = ["", "c"] if isinstance(ids[0], str) else [4, 1 << 63]
+        assert found_vertices(store, [*ids, *absent]).tolist() == [0, 1, 2, -1, -1]
+        assert found_vertices(store, [7.5 if isinstance(ids[0], str) else "x"]).tolist() == [-1]  # type: ignore[list-item]
+        assert found_vertices(store, []).tolist() == []

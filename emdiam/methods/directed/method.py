@@ -75,6 +75,7 @@ class DirectedMethod(MethodRun):
             self.tick(self.metric.phase)
             run = self.metric.search(vertex, back=back, within=within, distances=distances)
             self.stages.bfs += 1
+        self.earlier.searched([vertex])
         if counts and run.levels > self.best.length:
             ends = (run.farthest, vertex) if back else (vertex, run.farthest)
             self.best = Best(run.levels, *ends)

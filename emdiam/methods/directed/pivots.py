@@ -111,6 +111,9 @@ class DirectedPivots(DirectedGraphDiameter):
         vertices = self._open(side)
         vertex = int(vertices[np.lexsort((-self.lower[side, vertices].astype(np.int64),
                                           -self.bounds[side, vertices].astype(np.int64)))[0]])
+        vertex = self.earlier.instead(vertex, lambda ids: np.where(
+            self.bounds[side, ids] > self.best.length, self.lower[side, ids].astype(np.int64), -1),
+            self.best.length, far=True)
         run = self.traverse(vertex, back=bool(side))
         self.bounds[side, vertex], self.searched[side][vertex] = run.levels, None
         if run.distances is not None:
@@ -123,7 +126,10 @@ class DirectedPivots(DirectedGraphDiameter):
         middle[self.numbers != self.numbers[first]] = np.iinfo(np.int64).max
         middle[list(self.searched[0].keys() & self.searched[1].keys())] = np.iinfo(np.int64).max
         best = int(middle.argmin())
-        return best if middle[best] < np.iinfo(np.int64).max else first
+        if middle[best] == np.iinfo(np.int64).max:
+            return first
+        return self.earlier.instead(best, lambda ids: np.where(
+            middle[ids] == np.iinfo(np.int64).max, -1, middle[ids]), self.best.length)
 
     def _finish(self, order: np.ndarray) -> None:
         """What is left, from the side with fewer open vertices."""

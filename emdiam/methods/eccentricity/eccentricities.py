@@ -250,6 +250,9 @@ class AllEccentricities(ExactMethod):
         if self._farthest:
             return self.take_farthest()
         assert self.bounds is not None
+        far = self.earlier.far(self.bounds.lower.gather, self.best.length)
+        if len(far):
+            return far
         count, span = self._most(), {"start": component.first, "stop": component.last + 1}
         while self.bounds.n_open:
             ranked = self.bounds.upper.ranked(self.engine.degrees, self.bounds.lower, count, smallest=True, **span)
@@ -261,6 +264,7 @@ class AllEccentricities(ExactMethod):
                 leaves = self.engine.degrees(ranked) == 1
             alike = ranked[~leaves & (lower == lower[0])]
             if len(alike):
+                alike = self.earlier.first(alike)
                 return alike if len(alike) >= LEAST_BATCH else alike[:1]
             self._leaves.append(ranked[leaves])
             self.bounds.close(ranked[leaves])
@@ -349,12 +353,14 @@ class AllEccentricities(ExactMethod):
         with self.stages.timed("bounds"):
             loose = self.bounds.lower.gather(sources) < eccentricities
             self.visited.update(sources)
+            self.earlier.showed(sources[0], bool(loose[0]))
             for i in np.flatnonzero(loose).tolist():
                 far = columns[i].argbest(True, *span) if farthest is None else farthest[i]
                 if far not in self.visited and far not in self._farthest:
                     self._farthest.append(far)
             self.bounds.tighten(self.component, sources, columns, eccentricities)
         self.n_sources += len(sources)
+        self.earlier.searched(sources)
         least = int(np.argmin(eccentricities))
         if eccentricities[least] < self.radius:
             self.radius, self.centre = eccentricities[least], sources[least]

@@ -21,6 +21,7 @@ from ...decimals import Number
 from ...errors import EmdiamError
 from ...paths.rows import unreached
 from ...store.store import Store
+from ..earlier import NEARLY
 from ..eccentricity.eccentricities import ALL, CENTER, RADIUS, EccentricityOptions
 from ..eccentricity.output import in_pieces, write_table
 from ..eccentricity.result import VertexSet, most_ids
@@ -72,11 +73,23 @@ class EccentricitySearch(WeightedSearch):
             sources[~self._active] = -1
             if self._enough(sources, least):
                 return
+            self._earlier_instead(sources)
             # Also one whose eccentricity is known: the others' bounds are not those that it would give them.
             again = (sources >= 0) & (farthest >= 0) & ~self._source[farthest]
             chosen = np.where(again, farthest, sources)
             before = self.lower[chosen]
             _, far = self.search(chosen)
+
+    def _earlier_instead(self, sources: np.ndarray) -> None:
+        """Have sources of an earlier proof in the place of others whose lower bounds are about as small."""
+        waiting = self.earlier.sources[self.earlier.waits]
+        waiting = waiting[self.lower[waiting] < self.above[waiting]]
+        component = self.parts.component[waiting]
+        for c in np.unique(component[sources[component] >= 0]).tolist():
+            here = waiting[component == c]
+            best = here[self.lower[here].argmin()]
+            if self.lower[best] <= self.lower[sources[c]] + self.best.length // NEARLY:
+                sources[c] = best
 
     def search(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """As every search; the eccentricities of the sources are known then."""

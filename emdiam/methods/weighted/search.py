@@ -74,6 +74,7 @@ class WeightedSearch(MethodRun):
         searched = np.flatnonzero(sources >= 0).astype(np.int32)
         self._searched.append((searched, sources[searched]))
         self.n_sources += len(searched)
+        self.earlier.searched(sources)
         c = int(lengths.argmax())
         if lengths[c] > self.best.length:
             self.best = Best(int(lengths[c]), int(sources[c]), int(far[c]))

@@ -1,0 +1,45 @@
+"""An earlier proof as the beginning of another run: its sources, of whatever kind of proof they are."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, redacted
+from ..methods.earlier import Earlier
+from .documents import ArcEccentricityCertificate, Certificate, read_certificate
+from .sealed import Id
+
+
+def read_earlier(path: str | Path, *, directed: bool, weighted: bool) -> Earlier:
+    """The sources of the proof at `path`, or at an address, for a run along arcs and weights, or neither. Raises
+    InputError for what is no intact proof, and for one of other distances."""
+    proof = read_certificate(path)
+    if (proof.directed, proof.weighted) != (directed, weighted):
+        raise InputError(f"the proof is about {_distances(proof.directed, proof.weighted)}, and this run goes by"
+                         f" {_distances(directed, weighted)}", path=redacted(str(path)),
+                         remedy="give one that the same command has written, or leave --from out")
+    digest = hashlib.blake2b(proof.to_bytes(), digest_size=16).hexdigest()
+    ends, along, against = map(tuple, _named(proof))
+    return Earlier(ends, along, against, digest, redacted(str(path)))
+
+
+def _distances(directed: bool, weighted: bool) -> str:
+    return f"{'weights' if weighted else 'numbers of edges'}{' along arcs' if directed else ''}"
+
+
+def _named(proof: Any) -> tuple[Iterable[Id], Iterable[Id], Iterable[Id]]:
+    """Ends, and sources along and against arcs, in ids."""
+    if isinstance(proof, Certificate):
+        parts = sorted(proof.components, key=lambda part: -part.size)
+        return ([name for part in parts for name in part.witness or ()],
+                [name for part in parts for name in part.pivots], ())
+    ends = getattr(proof.claims, "witness", ())
+    if not proof.directed:
+        return ends, proof.sources, ()
+    sides = proof.along, proof.against
+    if isinstance(proof, ArcEccentricityCertificate) and proof.claims.direction == "in":
+        sides = proof.against, proof.along
+    return ends, *sides

@@ -1,0 +1,158 @@
+"""Where a run begins that has an earlier proof: the sources of that, in ids, which are found in the graph at hand.
+
+Nothing that the earlier proof claims is believed, since the graph may be another one by now: its sources are only
+searched from before others, and all bounds are proved anew. An earlier source takes the place of the vertex that would
+be searched from anyway, where its bounds are about as good; a pair of vertices that is open goes to the earlier source
+that may prove it, as distances between sources and both ends tell. One that can do neither is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError
+from ..store.names import found_vertices
+from ..store.store import Store
+
+# Of the limit, by how much the bound of an earlier source may be worse than that of the vertex it stands for.
+_NEAR = 8
+# The same of a source of which the eccentricity is asked for.
+NEARLY = 64
+# A source for a pair of vertices has to leave at most this share of the open vertices; after so many that did not, no
+# other is tried.
+_WORTH, _MOST_VAIN = 0.8, 2
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """ends : ids of the pairs that were farthest apart, those of larger components first. along, against : ids of
+    sources in the order in which they were searched from, along arcs and against them; all are `along` without
+    directions. digest : of the proof. path : of its file."""
+
+    ends: tuple[int | str, ...]
+    along: tuple[int | str, ...]
+    against: tuple[int | str, ...]
+    digest: str
+    path: str
+
+    def __str__(self) -> str:
+        return self.digest
+
+
+class EarlierSources:
+    """Those of `earlier` that are vertices of `store`; none where there is no earlier proof.
+
+    pairs : of ends, in vertices. sources : vertices, int64[k], each once, in order. waits : those
+    that were not searched from, bool[k]. Raises InputError where no id is
+    one of the graph: the proof is of another one."""
+
+    def __init__(self, earlier: Earlier | None, store: Store | None) -> None:
+        self.pairs, self.sources = list[tuple[int, int]](), np.empty(0, np.int64)
+        self._gone = self._found = self._n_searched = 0
+        self._known = earlier is not None
+        self.waits, self.loose = np.empty(0, np.bool_), True
+        if earlier is None or store is None:
+            return
+        names = list(dict.fromkeys((*earlier.ends, *earlier.along, *earlier.against)))
+        vertices = found_vertices(store, names)
+        self._gone, self._found = int(np.count_nonzero(vertices < 0)), int(np.count_nonzero(vertices >= 0))
+        if names and self._gone == len(names):
+            raise InputError(f"none of the {len(names):,} vertices of this proof is in the graph", path=earlier.path,
+                             remedy="give the proof of an earlier state of the same graph, or leave --from out")
+        vertex_of = dict(zip(names, vertices.tolist(), strict=True))
+        ends = [vertex_of[name] for name in earlier.ends]
+        self.pairs = [pair for pair in zip(ends[::2], ends[1::2], strict=True) if min(pair) >= 0]
+        named = dict.fromkeys(vertex_of[name] for name in (*earlier.along, *earlier.against))
+        self.sources = np.array([vertex for vertex in named if vertex >= 0], np.int64)
+        self.waits = np.ones(len(self.sources), np.bool_)
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    def details(self) -> dict[str, dict[str, int]]:
+        """For Result.details."""
+        if not self._known:
+            return {}
+        return {"earlier": {"found": self._found, "gone": self._gone, "searched": self._n_searched}}
+
+    def searched(self, vertices: Sequence[int] | np.ndarray) -> None:
+        """These were searched from."""
+        if len(self.sources):
+            now = self.waits & np.isin(self.sources, vertices)
+            self._n_searched += int(np.count_nonzero(now))
+            self.waits &= ~now
+
+    def are_ends(self, vertex: int, distances: Callable[[np.ndarray], np.ndarray], eccentricity: int) -> bool:
+        """Whether the vertex is an end of a pair, and the other one is still about as far from it as any vertex.
+        distances : of vertices from it, int64[k], -1 of other components."""
+        others = [pair[1 - pair.index(vertex)] for pair in self.pairs if vertex in pair]
+        return bool(others) and bool((distances(np.array(others)) >= eccentricity - eccentricity // _NEAR).any())
+
+    def instead(self, vertex: int, lower: Callable[[np.ndarray], np.ndarray], limit: int, far: bool = False) -> int:
+        """The most central earlier source, or the farthest, if it is about as good as the vertex; else that.
+        lower : bounds on eccentricities of vertices, int64[k], -1 of other components."""
+        waiting = self.sources[self.waits]
+        if not len(waiting):
+            return vertex
+        found = lower(np.append(waiting, vertex)).astype(np.int64)
+        slack = limit // _NEAR
+        if far:
+            best, alike = int(found[:-1].argmax()), found[:-1] >= found[-1] - slack
+        else:
+            near = np.where(found[:-1] < 0, np.iinfo(np.int64).max, found[:-1])
+            best, alike = int(near.argmin()), near <= found[-1] + max(1, slack)
+        return int(waiting[best]) if alike[best] else vertex
+
+
+    def far(self, lower: Callable[[np.ndarray], np.ndarray], longest: int) -> np.ndarray:
+        """One that is about as far from others as any vertex, for the lower bounds of all others; none once they are
+        tight, as the last ones have shown. lower, longest : of vertices, as of instead, and the longest distance so
+        far."""
+        waiting = self.sources[self.waits] if self.loose else self.sources[:0]
+        return waiting[lower(waiting) >= longest - longest // _NEAR][:1]
+
+    def showed(self, source: int, loose: bool) -> None:
+        """Whether the lower bound of a source was smaller than its eccentricity."""
+        if self.loose and len(self.sources) and source in self.sources:
+            self.loose = loose
+
+    def first(self, vertices: np.ndarray) -> np.ndarray:
+        """The vertices that are equally good, those of the earlier proof first."""
+        if not len(self.sources):
+            return vertices
+        return vertices[np.argsort(~np.isin(vertices, self.sources[self.waits]), kind="stable")]
+
+
+class ForPairs:
+    """Earlier sources that may prove open pairs of vertices. Parameters: the sources; those of them that are in the
+    component of the pairs, bool[k], or None: those that the first of them reaches."""
+
+    def __init__(self, earlier: EarlierSources, inside: np.ndarray | None = None) -> None:
+        self._earlier, self._inside, self._rows = earlier, inside, list[np.ndarray]()
+        self._vain, self._open = 0, 0
+
+    def add(self, distances: np.ndarray) -> None:
+        """The distances of all earlier sources from one more vertex whose distances to both ends of pairs will be
+        known, integers[k]; -1 without a path."""
+        self._rows.append(distances)
+
+    def choose(self, ends: np.ndarray, limit: int, n_open: int) -> int | None:
+        """The source that may show that the ends of a pair are within `limit`; None where there is none, or where the
+        last ones have brought little. ends : distances of both from the vertices that were added, [2, rows]. n_open :
+        vertices in open pairs."""
+        if self._open:
+            self._vain += n_open > _WORTH * self._open
+        self._open = 0
+        if self._vain >= _MOST_VAIN or not len(self._earlier.sources) or not self._rows:
+            return None
+        rows = np.array(self._rows, np.int64)
+        near = np.where(rows < 0, 0, np.abs(rows - ends.astype(np.int64)[:, :, None])).max(axis=1).sum(axis=0)
+        near[~self._earlier.waits | ~(rows[0] >= 0 if self._inside is None else self._inside)] = limit + 1
+        best = int(near.argmin())
+        if near[best] > limit:
+            return None
+        self._open = n_open
+        return int(self._earlier.sources[best])

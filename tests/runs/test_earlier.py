@@ -1,0 +1,149 @@
+"""Runs that begin with the sources of an earlier proof: the same answers as without it, proved again, whatever has
+become of the graph; and what is refused."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import emdiam
+from emdiam.errors import InputError
+from tests.runs.test_directed import command
+
+KINDS = list(itertools.product((False, True), repeat=2))
+Edges = dict[tuple[int, int], int]
+
+
+def random_edges(rng: random.Random) -> Edges:
+    """A graph of a few parts, some of them long."""
+    n = rng.randrange(4, 60)
+    edges = {(v, v + rng.randrange(1, 3)): rng.randrange(9) for v in range(n) if rng.random() < 0.9}
+    for _ in range(rng.choice([0, 3, n, 3 * n])):
+        edges[rng.randrange(n), rng.randrange(n)] = rng.randrange(9)
+    return {(3 * one, 3 * other): weight for (one, other), weight in edges.items() if one != other}
+
+
+def changed(edges: Edges, rng: random.Random) -> Edges:
+    """The graph after some edges have gone and others have come."""
+    left = {edge: weight for edge, weight in edges.items() if rng.random() > rng.choice([0.01, 0.1, 0.5])}
+    ends = sorted({vertex for edge in edges for vertex in edge}) or [0, 3]
+    for _ in range(rng.choice([0, 1, 5])):
+        one, other = rng.choice(ends), rng.choice([*ends, 1001, 1002])
+        if one != other:
+            left[one, other] = rng.randrange(9)
+    return left or dict(list(edges.items())[:1])
+
+
+def converted(path: Path, edges: Edges, directed: bool, weighted: bool) -> Path:
+    """The store of a graph."""
+    rows = [(*edge, weight) if weighted else edge for edge, weight in edges.items()]
+    emdiam.convert(rows, path, directed=directed, weights=weighted, force=True)
+    return path
+
+
+def check(folder: Path, seed: int, directed: bool, weighted: bool) -> None:
+    """One graph before and after: every answer that may begin with a proof, beside the one that does not."""
+    rng = random.Random(seed)
+    how: dict[str, Any] = {"directed": directed, "weighted": weighted}
+    edges = random_edges(rng)
+    old = converted(folder / "old.zarr", edges, directed, weighted)
+    new = converted(folder / "new.zarr", changed(edges, rng), directed, weighted)
+    try:
+        emdiam.exact(old, certificate=folder / "old.json", **how)
+        fresh = emdiam.exact(new, **how)
+        warm = emdiam.exact(new, from_proof=folder / "old.json", certificate=folder / "new.json", **how)
+    except InputError as error:
+        assert "none of the" in str(error)
+        return
+    assert (warm.lower, warm.upper, warm.exact, warm.diameter_largest_component) == (
+        fresh.lower, fresh.upper, True, fresh.diameter_largest_component)
+    assert warm.witness.length == fresh.lower
+    assert emdiam.verify(folder / "new.json", new).verified
+    counts = warm.details["earlier"]
+    assert counts["searched"] <= counts["found"]
+    if directed and not weighted:
+        return
+    how["directed"] = rng.choice(["out", "in"]) if directed else None
+    emdiam.eccentricities(old, certificate=folder / "old.json", **how)
+    all_of = emdiam.eccentricities(new, keep=True, **how)
+    again = emdiam.eccentricities(new, keep=True, from_proof=folder / "old.json", certificate=folder / "new.json",
+                                  **how)
+    bounds: Any = again.lower_bounds, again.upper_bounds, all_of.lower_bounds
+    assert bounds[0].tolist() == bounds[1].tolist() == bounds[2].tolist()
+    assert emdiam.verify(folder / "new.json", new).verified
+
+
+@pytest.mark.parametrize(("directed", "weighted"), KINDS)
+def test_answers_are_the_same(tmp_path: Path, directed: bool, weighted: bool) -> None:
+    for seed in range(4):
+        check(tmp_path, seed, directed, weighted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("directed", "weighted"), KINDS)
+def test_answers_of_many_graphs(tmp_path: Path, directed: bool, weighted: bool) -> None:
+    for seed in range(4, 250):
+        check(tmp_path, seed, directed, weighted)
+
+
+def test_few_searches_where_little_has_changed(tmp_path: Path) -> None:
+    """A grid that loses an edge in its middle is proved by the old ends; ids that are gone are counted."""
+    side = 30
+    edges = {(side * x + y, side * x + y + step): 1 for x in range(side) for y in range(side)
+             for step in (1, side) if (y + 1 < side if step == 1 else x + 1 < side)}
+    edges[899, 5000] = 1
+    old = converted(tmp_path / "old.zarr", edges, False, False)
+    first = emdiam.exact(old, certificate=tmp_path / "old.json")
+    del edges[899, 5000], edges[435, 436]
+    new = converted(tmp_path / "new.zarr", edges, False, False)
+    fresh, warm = emdiam.exact(new), emdiam.exact(new, from_proof=str(tmp_path / "old.json"))
+    assert (first.lower, fresh.lower, warm.lower) == (59, 58, 58)
+    assert warm.traversals.bfs <= fresh.traversals.bfs
+    assert warm.details["earlier"]["gone"] == 1 <= warm.details["earlier"]["searched"]
+
+
+@pytest.fixture
+def proof(tmp_path: Path) -> Path:
+    """Of a path of four vertices; stores of other kinds are beside it."""
+    path = {(v, v + 1): 1 for v in range(3)}
+    for directed, weighted in KINDS:
+        converted(tmp_path / f"g{directed:d}{weighted:d}.zarr", path, directed, weighted)
+    emdiam.exact(tmp_path / "g00.zarr", certificate=tmp_path / "c.json")
+    return tmp_path / "c.json"
+
+
+def refusal(store: Path, proof: Path, **how: Any) -> str:
+    """What is said of a proof."""
+    with pytest.raises(InputError) as caught:
+        emdiam.exact(store, from_proof=proof, **how)
+    return str(caught.value)
+
+
+def test_proofs_of_other_graphs_are_refused(tmp_path: Path, proof: Path) -> None:
+    assert "about numbers of edges, and this run goes by weights along arcs" in refusal(
+        tmp_path / "g11.zarr", proof, directed=True, weighted=True)
+    none = "vertices of this proof is in the graph"
+    assert none in refusal(converted(tmp_path / "other.zarr", {(70, 71): 1, (71, 90): 1}, False, False), proof)
+    emdiam.convert([("a", "b"), ("b", "c")], tmp_path / "names.zarr")
+    assert none in refusal(tmp_path / "names.zarr", proof)
+
+
+def test_damaged_proofs_are_refused(tmp_path: Path, proof: Path) -> None:
+    proof.write_text(proof.read_text().replace("3", "2", 1))
+    assert "certificate" in refusal(tmp_path / "g00.zarr", proof)
+    assert "cannot be read" in refusal(tmp_path / "g00.zarr", tmp_path / "none.json")
+
+
+def test_methods_without_proofs_refuse_them(tmp_path: Path, proof: Path) -> None:
+    assert "of no use to the method fdiam" in refusal(tmp_path / "g00.zarr", proof, method="fdiam")
+    with pytest.raises(InputError, match="found from every vertex"):
+        emdiam.eccentricities(tmp_path / "g10.zarr", directed="out", from_proof=proof)
+
+
+def test_the_shell_tells_what_was_of_use(tmp_path: Path, proof: Path) -> None:
+    done = command("exact", tmp_path / "g00.zarr", "--from", proof)
+    assert "earlier proof: " in done and " of it in the graph, 0 gone; " in done
