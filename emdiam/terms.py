@@ -42,7 +42,7 @@ _GOES_ON = frozenset({"alone", "and", "another", "are", "as", "for", "goes", "if
 _WRITERS = ("convert", "reorder", "generate")
 # Options with another name in Python.
 _RENAMED = {"radius": 'what="radius"', "center": 'what="center"', "sources": "k=",
-            "allow_negative": "weights=WeightChoice(negative=True)"}
+            "allow_negative": "weights=WeightChoice(negative=True)", "from": "from_proof="}
 # Options of functions in which they have other values.
 _OF_FUNCTION = {("eccentricities", "directed"): 'directed="out"'}
 

@@ -289,12 +289,12 @@ def test_files_stores_and_paths(tmp_path, two_components):
 
 def test_keywords_are_those_of_the_registry():
     known = keywords_of("eccentricities").keys()
-    assert known - {"seed", "weight", "weighted", "columns", "directed"} == {"out", "keep", "what"} | (
+    assert known - {"seed", "weight", "weighted", "columns", "directed"} == {"out", "keep", "what", "from_proof"} | (
         set(SHARED) - {"gap", "bounds_only"}) | {"progress", "scratch"}
     for function, names in (("exact", EXACT), ("approximate", APPROXIMATIONS)):
         options = {option for name in names for option in option_names(name)} - {"limits", "path_file"}
         asked = options | set(SHARED) | {"progress", "scratch", "method"}
-        asked |= {"weight", "weighted", "columns", "directed"} | ({"path"} if names == EXACT else set())
+        asked |= {"weight", "weighted", "columns", "directed"} | ({"path", "from_proof"} if names == EXACT else set())
         only_exact = set() if names == EXACT else {"bounds_only", "certificate"}
         assert keywords_of(function).keys() == asked - only_exact
 

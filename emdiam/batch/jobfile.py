@@ -42,8 +42,8 @@ STORED = ("reorder", "info", "plan", "exact", "approx", "ecc", "distances", "sss
 WORK = ("convert", "generate", *STORED, "report", "warmup")
 # Arguments and options that name files, by what happens to them; a store is the last one that is read.
 READS: dict[str, tuple[str, ...]] = {
-    "convert": ("inputs", "vertices"), **dict.fromkeys(STORED, ("store",)), "verify": ("certificate", "store"),
-    "report": ("sources",),
+    "convert": ("inputs", "vertices"), **dict.fromkeys(STORED, ("store",)),
+    **dict.fromkeys(("exact", "ecc"), ("from", "store")), "verify": ("certificate", "store"), "report": ("sources",),
 }
 WRITES: dict[str, tuple[str, ...]] = {
     "convert": ("store",), "generate": ("store",), "reorder": ("target",), "info": ("plots",),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..methods.run import MethodOptions
 
 # Options that are not a method's own, in what is said of one that it has not.
-_SHARED = ("path_file", "components", "limits", "scratch", "known_diameter", "earlier")
+_SHARED = ("path_file", "components", "limits", "scratch", "known_diameter")
 # Those that approximations have not: a lower bound has no path to write.
 _OF_EXACT = ("path_file", "components")
 
@@ -167,7 +167,7 @@ def option_names(method: str) -> list[str]:
     """Names of the options of a method. Raises InputError for a method that there is not."""
     entry = entry_of(method)
     return [field.name for field in fields(entry.definition().options)
-            if field.name not in _OF_EXACT or entry.family == "exact"]
+            if field.name != "earlier" and (field.name not in _OF_EXACT or entry.family == "exact")]
 
 
 def method_options(method: str, given: Mapping[str, Any]) -> MethodOptions:
