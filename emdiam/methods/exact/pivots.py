@@ -278,7 +278,7 @@ class _ComponentRun:
             self.method.kept.put_away(run.source, column)
         self.pivots.append(run.source)
         folded = self.bounds.fold(run.source, column, run.eccentricity, self.limit)
-        held = self._held_columns
+        before = self._n_columns
         if self.candidates is not None:
             self.candidates.add(column)
         elif folded.unsettled > 1 and column is self.columns.column:
@@ -286,13 +286,13 @@ class _ComponentRun:
             self.method.columns_on_disk = max(self.method.columns_on_disk, self.columns.on_disk)
         self.earlier.searched([run.source])
         self.warm = self.warm or self.earlier.are_ends(run.source, column.gather, run.eccentricity)
-        if self._held_columns > held and len(self.earlier):
+        if self._n_columns > before and len(self.earlier):
             self.for_pairs.add(column.gather(self.earlier.sources))
         self.method.upper_here = min(self.method.upper_here, max(self.limit, folded.highest))
         return folded
 
     @property
-    def _held_columns(self) -> int:
+    def _n_columns(self) -> int:
         """Columns whose distances candidates have, or will have."""
         return len(self.columns.stored) if self.candidates is None else self.candidates.points.shape[1]
 

@@ -86,8 +86,8 @@ class EccentricitySearch(WeightedSearch):
         waiting = waiting[self.lower[waiting] < self.above[waiting]]
         component = self.parts.component[waiting]
         for c in np.unique(component[sources[component] >= 0]).tolist():
-            here = waiting[component == c]
-            best = here[self.lower[here].argmin()]
+            inside = waiting[component == c]
+            best = inside[self.lower[inside].argmin()]
             if self.lower[best] <= self.lower[sources[c]] + self.best.length // NEARLY:
                 sources[c] = best
 

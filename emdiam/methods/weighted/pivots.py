@@ -32,7 +32,7 @@ class WeightedPivots(WeightedBounding):
 
     def close(self, first: list[np.ndarray]) -> None:
         """Sweeps; then certificates and rounds until nothing is open, or no more may be searched."""
-        sources, columns, begin = first.pop(), first, self._begun
+        sources, columns, begin = first.pop(), first, self._first_sources
         while True:
             self._still_ends(begin, columns[-1])
             central = self.warm | (len(columns) == SWEEPS - 1)
@@ -99,7 +99,7 @@ class WeightedPivots(WeightedBounding):
         for first, second in self.earlier.pairs[::-1]:
             if component[first] == component[second] and starts[component[first]] >= 0:
                 starts[component[first]] = first
-        self._begun = starts
+        self._first_sources = starts
         return starts
 
     def _still_ends(self, sources: np.ndarray, distances: np.ndarray) -> None:
