@@ -570,6 +570,8 @@ def eccentricities(
         name ends so.
     certificate : str or Path, optional
         Write the proof to `certificate`, for `emdiam.verify`.
+    from_proof : str or Path, optional
+        Begin with the sources of `from_proof`, a certificate of the graph as it was.
     directed : {"out", "in"}, optional
         Follow the directions of arcs: the largest distance from every vertex ("out"), or to it ("in").
     weighted : bool or str, default False
@@ -705,6 +707,8 @@ def exact(
         nowhere else.
     certificate : str or Path, optional
         Write the proof to `certificate`, for `emdiam.verify`.
+    from_proof : str or Path, optional
+        Begin with the sources of `from_proof`, a certificate of the graph as it was.
     directed : bool, default False
         Follow the directions of arcs. A store must have been converted with directions.
     bounds_only : bool, default False
