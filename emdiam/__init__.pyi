@@ -906,8 +906,8 @@ def open(
 def plan(
     store: Any, *, memory: int | str | None = None, arena: int | str | None = None, vertex_state: str = 'auto',
     method: str = 'all', batch: int | None = None, masters: int | str | None = None, euler: bool | None = None,
-    probe: float | str | None = '10s', threads: int | None = None, device: str = 'cpu',
-    columns: str | Sequence[str | int] | None = None, **more: Any,
+    directed: bool = False, weighted: bool | str = False, weight: str | None = None, probe: float | str | None = '10s',
+    threads: int | None = None, device: str = 'cpu', columns: str | Sequence[str | int] | None = None, **more: Any,
 ) -> list[Planned]:
     """The memory and the reads of runs, without running them.
 
@@ -924,6 +924,14 @@ def plan(
         "spanning", "eccentricities", "fringe".
     masters : int or str, optional
         clusters: number of masters, as for `emdiam.approximate`. Default: auto.
+    directed : bool, default False
+        Follow the directions of arcs. A store must have been converted with directions.
+    weighted : bool or str, default False
+        Lengths of paths are sums of the weights of the store or the graph: the entries of a matrix, the only
+        attribute or column, or one with a usual name, such as weight or length.
+    weight : str, optional
+        Name of the weights whose sums are the lengths of paths: an attribute of edges, a column (or its number
+        from 1), or the name that a store was converted with.
     probe : float or str, default '10s'
         Look at the graph by four BFS, for at most this time; None: predict from its size alone. In seconds, or
         as a text such as "10min".

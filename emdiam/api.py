@@ -45,8 +45,8 @@ from .paths.pairs.matrix import AllPairs
 from .paths.result import ShortestPaths
 from .progress import BoundsSeen
 from .runs.options import CHECKPOINT, check_keywords, keywords_of, parsed
-from .runs.plan import Planned, plan_all, plan_one
-from .runs.registry import ALL, METHODS, entry_of
+from .runs.plan import Planned, plan_all, plan_one, tasks_along
+from .runs.registry import ALL
 from .runs.task import execute, task_of
 from .store.layout import NATURAL
 from .store.store import Store, open_store
@@ -382,13 +382,13 @@ def plan(store: Any, **more: Any) -> list[Planned]:
     list of Planned
         One for each method, or for `method` alone; `refused` has the reason where memory is too small.
     """
-    method, probe = _chosen("plan", more, "method", "probe")
-    device, keep = more.get("device"), Kept(columns=_columns(more))
+    (method, probe), ends = _chosen("plan", more, "method", "probe"), _columns(more)
+    weights, directed, device = _weights(more), bool(more.pop("directed", False)), more.get("device")
     on_gpu = isinstance(device, str) and device != CPU  # where nobody looks, since the forecast is that of the CPU
     seconds = None if probe is None or on_gpu else parse_duration(probe)
-    runs = (task_of(entry_of(name).family, more, name) for name in (METHODS if method == ALL else [method]))
+    runs = tasks_along([method] if method != ALL else None, more, directed, weights is not None)
     first = next(runs)
-    with as_store(store, Means(first.memory_bytes, first.threads), keep=keep) as (opened, _):
+    with as_store(store, Means(first.memory_bytes, first.threads), keep=Kept(directed, weights, ends)) as (opened, _):
         return plan_all(opened, chain([first], runs), seconds) if method == ALL else [plan_one(opened, first, seconds)]
 
 

@@ -32,17 +32,19 @@ def command(**given: Any) -> int:
     often the edges are read. With --method, the memory plan of that method, phase by phase. A --memory that is too
     small is refused with the numbers and exit code 2; in the table only if it is too small for every method.
 
-    A planned peak is a promise. Predicted figures are a forecast, from four BFS that show how the graph is shaped.
+    A planned peak is a promise. Predicted figures are a forecast, from four BFS that show how the graph is shaped;
+    along arcs and weights the peak is the planned one, and reads are the least that there are.
     """
     from ..api import plan
     from ..methods.approx.masters import one_item
 
-    over_all, asked = given["method"] == ALL, options.passed(given, "store", "probe", "no_probe")
+    over_all, asked = given["method"] == ALL, options.passed(given, "store", "probe", "no_probe", "weight")
     for name in ("batch", "masters", "euler"):
         if over_all and name in asked:
             raise InputError("an option of single methods", text=f"--{name}", remedy="name one with --method")
     if "masters" in asked:
         asked["masters"] = one_item(asked["masters"])
+    asked["weighted"] = bool(given["weighted"] or given["weight"])
     # On a GPU nobody looks, since the forecast is that of the CPU.
     probe = None if given["no_probe"] or given["device"] != "cpu" else given["probe"]
     with listening(given) as listener, opened("plan", given, listener) as (store, _):
@@ -212,13 +214,15 @@ def _scratch(forecast: dict[str, Any]) -> str:
 def _reads(forecast: dict[str, Any]) -> str:
     if forecast["certain"]:
         return f"{forecast['reads']:,.0f}"
+    if forecast["least_reads"] == forecast["reads"]:
+        return f"at least {forecast['reads']:,.0f}"
     return f"{forecast['least_reads']:,.1f} to {forecast['reads']:,.1f}"
 
 
 def _bytes(forecast: dict[str, Any]) -> str:
     least, predicted = forecast["least_bytes_read"], forecast["predicted_bytes_read"]
-    if predicted is None or least is None:
-        return "not known"
+    if predicted is None:
+        return "not known" if least is None else f"at least {format_size(least)}"
     return format_size(predicted) if forecast["certain"] else f"{format_size(least)} to {format_size(predicted)}"
 
 

@@ -46,25 +46,40 @@ def options(task: Task, own: dict[str, Any], limits: Limits) -> DirectedOptions:
 def solve(session: Session) -> Any:
     """The result. Raises InputError (BudgetError), and StoppedEarly with `result` on Ctrl-C and at the end of the
     time."""
-    from ..methods.directed.apsp import DirectedApsp, Eccentricities, EccentricitiesIn
-    from ..methods.directed.graph_diameter import DirectedGraphDiameter
-    from ..methods.directed.method import phases
-    from ..methods.directed.pivots import KEPT, DirectedPivots
-    from ..methods.directed.sweep import DirectedSweep
-
-    task, options = session.task, session.task.options
-    if task.command == "ecc":
-        kind: type[DirectedMethod] = EccentricitiesIn if options.direction == "in" else Eccentricities
-    else:
-        kinds = (DirectedPivots, DirectedGraphDiameter, DirectedApsp, DirectedSweep)
-        kind = {one.name: one for one in kinds}[task.method]
-    columns, arrays = (2, 2) if task.command == "ecc" else (
-        2 + 2 * KEPT if kind is DirectedPivots else 2, 32 if kind is DirectedSweep else 8)
-    with opened(session, phases(session.store, columns, arrays), kind.name in _IN_BATCHES) as engine:
+    kind, options = method_of(session.task), session.task.options
+    with opened(session, *_state(session)) as engine:
         method = kind(session.metric(engine), session.in_time(options))
         with session.answered(method, partial(_told, session, engine, method)):
             method.solve()
     return method.answer
+
+
+def method_of(task: Task) -> type[DirectedMethod]:
+    """What a command runs along arcs."""
+    from ..methods.directed.apsp import DirectedApsp, Eccentricities, EccentricitiesIn
+    from ..methods.directed.graph_diameter import DirectedGraphDiameter
+    from ..methods.directed.pivots import DirectedPivots
+    from ..methods.directed.sweep import DirectedSweep
+
+    if task.command == "ecc":
+        return EccentricitiesIn if task.options.direction == "in" else Eccentricities
+    kinds = (DirectedPivots, DirectedGraphDiameter, DirectedApsp, DirectedSweep)
+    return {one.name: one for one in kinds}[task.method]
+
+
+def _state(session: Session) -> tuple[tuple[Phase, ...], bool]:
+    """Vertex state by phase, and whether batches of many sources are wanted."""
+    from ..methods.directed.method import phases
+    from ..methods.directed.pivots import KEPT
+
+    name = method_of(session.task).name
+    columns, arrays = {"pivots": (2 + 2 * KEPT, 8), "sweep": (2, 32), "eccentricities": (2, 2)}.get(name, (2, 8))
+    return phases(session.store, columns, arrays), name in _IN_BATCHES
+
+
+def plan_of(session: Session) -> MemoryPlan:
+    """The plan of a run. Raises InputError (StoreError, BudgetError)."""
+    return planned(session, *_state(session))
 
 
 def planned(session: Session, phases: tuple[Phase, ...], batches: bool = False) -> MemoryPlan:

@@ -132,7 +132,8 @@ _ROWS = (
     Option("require_connected", FLAG, "Leave with exit code 2 if the graph is disconnected.", shared=True,
            arcs=_ARCS[:3], both=_BOTH[:3]),
     *(Option("directed", FLAG, "Along arcs, of a store converted with --directed: the largest finite distance. By"
-             f" {methods}.", of=of) for of, methods in (("", "pivots, graph-diameter and apsp"), ("approx", "sweep"))),
+             f" {methods}.", of=of) for of, methods in (
+        ("", "pivots, graph-diameter and apsp"), ("approx", "sweep"), ("plan", "the methods that are for them"))),
     Option("directed", help="Along arcs, of a store converted with --directed: the largest finite distance from every"
            " vertex (out), or to it (in).", of="ecc", choices=("out", "in")),
     *(Option(row.chosen[-1], FLAG, kind.help, of=command, annotation=row.annotation) for row in METRICS.values()
@@ -353,8 +354,8 @@ COMMANDS = {name: tuple(options.split()) for name, options in {
                  f" evict_page_cache {_GPU} {_WORKERS} {_PRINTING}",
     "sssp": f"source target method delta out weighted weight directed device {_SIZES} evict_page_cache {_PRINTING}",
     "apsp": f"out method force weighted weight directed device time_limit memory threads {_PRINTING}",
-    "plan": "memory arena vertex_state method batch masters euler probe no_probe threads device as_json quiet"
-            " log_interval events",
+    "plan": "memory arena vertex_state method batch masters euler directed weighted weight probe no_probe threads"
+            " device as_json quiet log_interval events",
     "info": "as_json check components locality profile plots sample device memory threads time_limit scratch quiet"
             " log_interval events",
     "convert": "memory scratch force fmt ids columns header encoding vertices codec chunk order directed bipartite"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,8 @@ from ..gpu.setting import CPU, DEVICE_FAULTS
 from ..shown import Shown
 from ..store.store import Store
 from ..units import format_seconds, format_size
-from .registry import METHODS, entry_of, method_options
-from .task import Task, store_of
+from .registry import ALONG_ARCS, ALONG_WEIGHTS, ARCS, BOTH, HOPS, METHODS, entry_of, method_options
+from .task import Session, Task, store_of, task_of
 
 if TYPE_CHECKING:
     from ..gpu.vram import VramPlan
@@ -83,6 +83,8 @@ def _plans(
     of engine.cpu.plan_engine."""
     from .opening import device_of, needs_of, plan_here, selection, state_of
 
+    if run.metric != HOPS:
+        return _plan_along(store, run), None
     selected = selection(run)
     needs, device, vram = replace(needs_of(store, run), known=known), device_of(run, selected), None
     if device is not None:
@@ -126,6 +128,15 @@ def unmet_limit(store: Store, run: Task, plan: MemoryPlan, seconds: float) -> st
             f" read, which takes at least {format_seconds(needed)}; expect {left}")
 
 
+def tasks_along(methods: Sequence[str] | None, options: Mapping[str, Any], directed: bool, weighted: bool
+                ) -> Iterator[Task]:
+    """The tasks of methods, all that there are if none are named, along edges, arcs, weights or both."""
+    for name in methods or (ALONG_ARCS if directed else ALONG_WEIGHTS if weighted else METHODS):
+        family = entry_of(name).family
+        yield task_of(family, {**options, "weighted": weighted,
+                               "directed": ("out" if family == "ecc" else True) if directed else None}, name)
+
+
 def plan_one(store: Store | str | Path, run: Task, probe_seconds: float | None = None) -> Planned:
     """The plan of a run on the store (opened, or a path), and the forecast. probe_seconds : look at the graph for at
     most so long (probe.py), at the arena of the plan; None: not at all. Raises InputError (StoreError, BudgetError)."""
@@ -160,6 +171,8 @@ def _planned(store: Store, run: Task, plans: tuple[MemoryPlan, VramPlan | None],
     from ..gpu.vram import resident_bytes
 
     (plan, vram), (probe, locality) = plans, found
+    if run.metric != HOPS:
+        return Planned(run.method, plan, _forecast_along(store, run, plan))
     if probe is not None:
         plan = replace(plan, minimum_bytes=_least_knowing(store, run, plan, probe))
     forecast = forecast_of(store, run, plan, probe, vram is not None and vram.resident)
@@ -235,10 +248,62 @@ def _plans_or_refusal(store: Store, run: Task, program: int) -> tuple[MemoryPlan
 
 def _look(store: Store, run: Task, seconds: float | None) -> tuple[Probe | None, Locality | None]:
     """What a look at the graph finds in so many seconds, if any, and what its BFS read."""
-    if seconds is None:
+    if seconds is None or run.metric != HOPS:
         return None, None
     from .locality import BfsReads
     from .probe import probe_store
 
     reads = BfsReads(store)
     return probe_store(store, run, seconds, reads), reads.locality
+
+
+def _plan_along(store: Store, run: Task) -> MemoryPlan:
+    """The plan of a run along arcs, along weights, or along both. Raises BudgetError."""
+    from ..store.store import check_weighted
+
+    session = Session(store, run)
+    if run.metric == ARCS:
+        from .arcs import plan_of
+
+        return plan_of(session)
+    check_weighted(store)
+    from ..paths.blocks import rows_bytes
+    from ..paths.plan import block_bytes
+    from ..stream.plan import MemoryPlan, Phase, base_bytes, program_bytes
+    from . import weighted_arcs, weights
+
+    plan_of_searches = weighted_arcs.plan_of if run.metric == BOTH else weights.plan_of
+    try:
+        plan_of_searches(Session(store, replace(run, memory_bytes=1 << 20)))
+        least = 1 << 20
+    except BudgetError as error:
+        least = int(error.least_bytes or 0)
+    found, ways, n = plan_of_searches(session), 1 + store.directed, max(1, store.n_vertices)
+    base, blocks = base_bytes(store, program_bytes()), ways * store.indices.n_chunks
+    arcs = ways * (rows_bytes(store) if found.arena_bytes is None else found.arena_bytes)
+    state = max(0, found.need - base - arcs)
+    return MemoryPlan(
+        session.memory_bytes, base, (Phase("search", state / n, state, state, state, state),), 0, arcs, found.need,
+        least, blocks, blocks if found.arena_bytes is None else min(blocks, arcs // max(1, block_bytes(store))), 0, 0,
+        found.arena_bytes is None)
+
+
+# Searches that a run along arcs or weights makes at least, but for those of all vertices.
+_SEARCHES = {"pivots": 4, "graph-diameter": 20, "sweep": 3, "bounding": 2, "clusters": 2, "eccentricities": 2}
+_BATCH = 512
+
+
+def _forecast_along(store: Store, run: Task, plan: MemoryPlan) -> Forecast:
+    """What is known of it beforehand: every block once in memory, else once a search at least."""
+    from ..methods.forecast import Forecast
+
+    every = -(-store.n_vertices // (_BATCH if run.metric == ARCS else 1))
+    of_all = run.method == "apsp" or (run.method, run.metric) == ("eccentricities", ARCS)
+    searches = 1.0 if plan.in_ram else float(every if of_all else _SEARCHES[run.method])
+    sizes = [one.indices.stored_bytes for one in (store, *((store.reverse,) if store.directed else ()))]
+    stored = None if None in sizes else sum(size for size in sizes if size is not None)
+    return Forecast(
+        predicted_rss_bytes=plan.planned_rss_bytes, reads=searches, least_reads=searches,
+        predicted_bytes_read=stored if plan.in_ram else None,
+        least_bytes_read=None if stored is None else int(searches * stored), scratch_bytes=0, vram_bytes=0,
+        certain=plan.in_ram, probed=False)

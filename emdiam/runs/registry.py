@@ -60,6 +60,9 @@ METHODS = {entry.name: entry for entry in (
 ALL = "all"
 EXACT = tuple(name for name, entry in METHODS.items() if entry.family == "exact")
 APPROXIMATIONS = tuple(name for name, entry in METHODS.items() if entry.family == "approx")
+# Those along weights, and those along arcs, with weights and without.
+ALONG_WEIGHTS = ("pivots", "bounding", "clusters", "sweep", "eccentricities")
+ALONG_ARCS = ("pivots", "graph-diameter", "apsp", "sweep", "eccentricities")
 
 
 HOPS, ARCS, WEIGHTS, BOTH, STORED = "hops", "arcs", "weights", "both", "stored"

@@ -86,6 +86,12 @@ def planned(session: Session, store: Store, vertex_bytes: int, both_ways: bool) 
     return ArcsPlan(base + plan.need, None if plan.arena_bytes is None else plan.arena_bytes // (1 + both_ways))
 
 
+def plan_of(session: Session) -> ArcsPlan:
+    """The plan of a run. Raises BudgetError."""
+    store = session.store
+    return planned(session, store, _VERTEX_BYTES[method_of(session.task).name] + store.id_dtype.itemsize, True)
+
+
 @contextmanager
 def opened(session: Session, vertex_bytes: int, *, weighted: bool = True, along: bool = True) -> Iterator[
         tuple[Any, ArcsPlan]]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..methods.weighted.search import WeightedSearch
     from ..methods.weighted.units import Units
     from ..paths.arcs import Arcs
+    from ..paths.plan import ArcsPlan
     from ..store.store import Store
 
 
@@ -149,6 +150,14 @@ class PlannedComponents:
     program: int
 
 
+def plan_of(session: Session) -> ArcsPlan:
+    """The plan of a run on a graph of one component. Raises BudgetError."""
+    from ..paths.plan import ArcsPlan
+
+    attempt = _Attempt(session, None)
+    return ArcsPlan(attempt.planned, attempt.arena)
+
+
 class _Attempt:
     """One run with a plan for so many components. Raises BudgetError with the numbers."""
 
@@ -171,14 +180,14 @@ class _Attempt:
             more = COMPONENT_BYTES * (most - self._known.components)
             several = "" if more <= 0 else f", and with very many components {format_size(need + more + BASE_JITTER)}"
             raise too_small(self.memory, need + BASE_JITTER, several, need + more + BASE_JITTER)
-        self._arena, self._planned = plan.arena_bytes, base + plan.need
+        self.arena, self.planned = plan.arena_bytes, base + plan.need
         self._room = self.memory - base - plan.need
 
     def opened(self) -> AbstractContextManager[WeightMetric]:
         """The arcs, in RAM or where they are. Raises InputError for weights below 0, OverflowError where distances may
         not fit 64 bits."""
         session, store = self._session, self._session.store
-        return metric_over(session, [store], self._arena, lambda arcs, units: session.metric(
+        return metric_over(session, [store], self.arena, lambda arcs, units: session.metric(
             arcs[0], units, session.listener or silent, store))
 
     def solved(self, metric: WeightMetric) -> Any:
@@ -203,12 +212,12 @@ class _Attempt:
             error.known = replace(self._known, components=count)
             raise error
         if run.room is not None:
-            run.room, self._planned = self._room - beyond, self.memory
+            run.room, self.planned = self._room - beyond, self.memory
 
     def _complete(self, run: Any, result: Any) -> Any:
         """The result with figures of the whole run, and its table, if one is asked for."""
         session, file = self._session, getattr(run.options, "out", None)
-        session.tell(result, self.memory, self._planned)
+        session.tell(result, self.memory, self.planned)
         if file is not None:
             session.write(result, "out", file, lambda: run.write(file))
         return result
