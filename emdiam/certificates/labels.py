@@ -149,11 +149,12 @@ def largest_label(upper: int, n_vertices: int) -> int:
 
 
 def label_dtype(largest: int) -> np.dtype[Any]:
-    """The smallest dtype that holds labels up to `largest` and one value for none.
+    """The smallest dtype that holds labels up to `largest`, the level beyond them, at which a BFS finds nothing more,
+    and one value for none.
 
     Raises OverflowError beyond 32 bits."""
     for dtype in (np.uint8, np.uint16, np.uint32):
-        if largest < np.iinfo(dtype).max:
+        if largest + 1 < np.iinfo(dtype).max:
             return np.dtype(dtype)
     raise OverflowError(f"labels up to {largest} do not fit 32 bits")
 

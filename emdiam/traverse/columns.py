@@ -25,12 +25,13 @@ _LARGEST_DEGREE = (1 << _DEGREE_BITS) - 1
 
 
 def smallest_dtype(largest: int) -> np.dtype[Any]:
-    """Smallest of uint8, uint16, uint32 whose sentinel is larger than `largest`.
+    """Smallest of uint8, uint16, uint32 whose sentinel is larger than `largest` and the level beyond it, at which a BFS
+    finds nothing more.
 
     Raises OverflowError beyond uint32.
     """
     for dtype in (np.uint8, np.uint16, np.uint32):
-        if largest < np.iinfo(dtype).max:
+        if largest + 1 < np.iinfo(dtype).max:
             return np.dtype(dtype)
     raise OverflowError(f"{largest} does not fit a distance column of 32 bits")
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import emdiam
 from emdiam.certificates.components import Labelling
 from emdiam.certificates.labels import LabelColumn, LabelGroup, label_dtype
 from emdiam.errors import EmdiamError
@@ -138,9 +139,9 @@ def test_settling(tmp_path: Path, graph: naive.Graph, data: st.DataObject) -> No
 
 
 def test_dtypes_keep_one_value_for_none() -> None:
-    assert [label_dtype(most).itemsize for most in (0, 254, 255, 65534, 65535, 2**32 - 2)] == [1, 1, 2, 2, 4, 4]
+    assert [label_dtype(most).itemsize for most in (0, 253, 254, 65533, 65534, 2**32 - 3)] == [1, 1, 2, 2, 4, 4]
     with pytest.raises(OverflowError):
-        label_dtype(2**32 - 1)
+        label_dtype(2**32 - 2)
 
 
 def test_columns_out_of_order_are_refused() -> None:
@@ -180,3 +181,12 @@ def test_kernels_for_all_dtypes(ids: str, items: str) -> None:
     assert group.check_ends(fault) and group.reach.tolist() == [2]
     group.settle(np.array([0, 3, 99]), settled)
     assert np.flatnonzero(settled).tolist() == [21, 30]
+
+
+@pytest.mark.parametrize("diameter", [253, 254, 255])
+def test_the_longest_labels_of_a_byte_are_proposed(tmp_path: Path, diameter: int) -> None:
+    """A BFS looks one level beyond its farthest vertex."""
+    store = write_store(tmp_path / "g.zarr", naive.graph_of(diameter + 1, [(v, v + 1) for v in range(diameter)]))
+    for solve in (emdiam.exact, emdiam.eccentricities):
+        solve(store, certificate=tmp_path / "c.json")
+        assert emdiam.verify(tmp_path / "c.json", store).verified

@@ -26,7 +26,7 @@ def column(values: list[int]) -> Column:
 
 
 @pytest.mark.parametrize(
-    ("largest", "dtype"), [(0, "u1"), (254, "u1"), (255, "u2"), (65534, "u2"), (65535, "u4"), (2**32 - 2, "u4")]
+    ("largest", "dtype"), [(0, "u1"), (253, "u1"), (254, "u2"), (65533, "u2"), (65534, "u4"), (2**32 - 3, "u4")]
 )
 def test_smallest_dtype(largest: int, dtype: str) -> None:
     assert smallest_dtype(largest) == np.dtype(dtype)
@@ -34,7 +34,7 @@ def test_smallest_dtype(largest: int, dtype: str) -> None:
 
 def test_overflow_raises() -> None:
     with pytest.raises(OverflowError):
-        smallest_dtype(2**32 - 1)
+        smallest_dtype(2**32 - 2)
 
 
 @FAST
