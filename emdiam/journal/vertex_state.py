@@ -97,7 +97,7 @@ class VertexState(ABC):
     def read_column(self, record: Record, name: str, into: Column | None = None) -> Column:
         """The column of write_column: `into`, or a new one. Raises InputError if it does not fit."""
         dtype, length = record.shape(name)
-        column: Any = into if into is not None else self.engine.new_column(int(np.iinfo(dtype).max) - 1)
+        column: Any = into if into is not None else self.engine.new_column(int(np.iinfo(dtype).max) - 2)
         if column.dtype != dtype or len(column) != length:
             raise InputError(f"the checkpoint has {length:,} values of {dtype} in place of {len(column):,} of "
                              f"{column.dtype}", remedy="begin again without it")
