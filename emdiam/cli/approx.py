@@ -33,10 +33,10 @@ from .output import answer, emit
 
 
 @click.command(cls=EmdiamCommand)
-@options.STORE
+@options.GRAPH
 @options.of("approx")
 def command(**given: Any) -> int:
-    """Prove bounds on the diameter of a store, and estimate it.
+    """Estimate the diameter of a graph, with proved bounds.
 
     The bounds are proved: some pair of vertices is at least as far apart as the lower bound, and no pair is farther
     apart than the upper one. The estimate is that of the method's paper, and may be outside the bounds. On a

@@ -14,10 +14,10 @@ from .outcome import EmdiamCommand
 
 
 @click.command(cls=EmdiamCommand)
-@options.STORE
+@options.GRAPH
 @options.of("apsp")
 def command(**given: Any) -> int:
-    """Find the distances between all pairs of vertices, and write their matrix.
+    """Write the distances between all pairs of vertices.
 
     n vertices take 4 n^2 bytes of disk (8 where distances are large or floats); of the matrix only as much is in memory
     as --memory allows. A matrix that cannot be is refused, with what to ask for instead.

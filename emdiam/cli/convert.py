@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.argument("store", type=options.NEW_STORE)
 @options.of("convert")
 def command(**given: Any) -> int:
-    """Convert edge lists into a store within a memory budget.
+    """Convert edge lists into a store on disk.
 
     INPUT is a file, a folder of parts, a glob or - for standard input; several make one graph. Known are text edge
     lists, CSV, Matrix Market, DIMACS, METIS, ECL, GAPBS, scipy .npz and Parquet, also compressed as .gz, .bz2, .xz or

@@ -14,10 +14,10 @@ from .outcome import EmdiamCommand
 
 
 @click.command(cls=EmdiamCommand)
-@options.STORE
+@options.GRAPH
 @options.of("distances")
 def command(**given: Any) -> int:
-    """Show how distances are distributed: pairs by distance, mean, effective diameter.
+    """Count pairs of vertices by distance, and centralities.
 
     Pairs are unordered, of two different vertices. Pairs that no path joins are counted apart, exactly.
 

@@ -29,10 +29,10 @@ from .outcome import EmdiamCommand
 
 
 @click.command(cls=EmdiamCommand)
-@options.STORE
+@options.GRAPH
 @options.of("exact")
 def command(**given: Any) -> int:
-    """Compute the exact diameter of a store.
+    """Compute the exact diameter of a graph.
 
     Distances are numbers of edges, and the answer has a shortest path of that length. The diameter of a disconnected
     graph is infinite; then the largest diameter of any component, and that of the largest component, are given too.

@@ -35,7 +35,7 @@ class ClassGroup(Suggesting):
 
 @click.group(cls=ClassGroup, subcommand_metavar="CLASS STORE [OPTIONS]...")
 def command() -> None:
-    """Generate a graph of a known class straight into a store.
+    """Generate a graph of a known class into a store.
 
     Equal classes, parameters and seeds give equal graphs. The options of a class: `emdiam generate CLASS --help`.
     """

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=EmdiamCommand)
-@click.argument("store", type=click.Path(path_type=str), required=False)
+@click.argument("store", metavar="GRAPH", type=click.Path(path_type=str), required=False)
 @options.of("info")
 def command(**given: Any) -> int:
-    """Show counts, degrees, layout and size of a store, or what a file with edges declares, or a GPU."""
+    """Show counts, degrees and size of a store or a file."""
     if (given["store"] is None) == (given["device"] is None):
-        raise click.UsageError("Give STORE, or --device gpu.")
+        raise click.UsageError("Give GRAPH, or --device gpu.")
     if given["device"] is not None:
         from ..gpu.facts import device_facts
 

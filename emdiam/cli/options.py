@@ -61,6 +61,9 @@ class Choice(click.Choice[str]):
 
 
 STORE = click.argument("store", type=click.Path(path_type=str))
+GRAPH = click.argument("store", metavar="GRAPH", type=click.Path(path_type=str))
+# What the help of commands says that have this one.
+OF_GRAPH = " GRAPH is a store, or a file of edges, which becomes a temporary store first."
 
 
 class Written(click.Path):

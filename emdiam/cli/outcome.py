@@ -37,7 +37,7 @@ from ..progress import Allowance, Event
 from ..runs.options import NAMES
 from ..runs.registry import METRICS, loaded, metric_of
 from . import short_help
-from .options import EVENT_LOG, EVENTS, Written, suggesting
+from .options import EVENT_LOG, EVENTS, OF_GRAPH, Written, suggesting
 from .output import answer, check_stdout, complain, has_answered, last_sentence, silence
 from .process import stop_asked
 
@@ -68,6 +68,9 @@ class EmdiamCommand(click.Command):
     --help-all."""
 
     def __init__(self, name: str | None, **settings: Any) -> None:
+        if any(one.metavar == "GRAPH" for one in settings["params"]):
+            first, blank, others = inspect.cleandoc(settings["help"]).partition("\n\n")
+            settings["help"] = first + OF_GRAPH + blank + others
         # Its own, since a command keeps what its first context says of them, which may be one without the group.
         super().__init__(name, **{"context_settings": HELP, **settings})
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=EmdiamCommand)
-@options.STORE
+@options.GRAPH
 @options.of("plan")
 def command(**given: Any) -> int:
     """Show the memory and the reads of a run, without running it.

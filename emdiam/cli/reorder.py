@@ -17,7 +17,7 @@ from .output import answer
 @click.argument("target", metavar="NEW", type=options.NEW_STORE)
 @options.of("reorder")
 def command(**given: Any) -> int:
-    """Write the graph of a store to a new store in another order.
+    """Write a store to a new one in another order.
 
     Neighbours close together let a traversal of a graph larger than memory read fewer
     blocks. The new store keeps your ids: answers and certificates are the same in every order. --order natural undoes

@@ -14,12 +14,14 @@ from .outcome import EmdiamCommand
 
 
 @click.command(cls=EmdiamCommand)
-@options.STORE
+@options.GRAPH
 @options.of("sssp")
 def command(**given: Any) -> int:
-    """Find shortest paths from one vertex, along the weights of the store.
+    """Find shortest paths from one vertex.
 
-    A store without weights has edges of the length 1; one that was converted with --directed has its arcs' directions.
+    Lengths are sums of the weights that a store has. A store without weights has edges of the length 1; one that was
+    converted with --directed has its arcs' directions.
+
     Weights below 0 are for bellman-ford, frontier-bellman-ford, workfront-sweep and h-bf, which show a cycle of
     negative weight where there is one. A GPU has auto, delta-stepping, near-far, workfront-sweep, h-bf, and all whose
     names begin with harish or end with pairs; of these, workfront-sweep and harish take weights below 0.

@@ -23,14 +23,14 @@ _NOT_PROVED = 2
 
 @click.command(cls=EmdiamCommand)
 @click.argument("certificate", type=click.Path(dir_okay=False, path_type=str))
-@click.argument("store", metavar="GRAPH", type=click.Path(path_type=str))
+@options.GRAPH
 @options.of("verify")
 def command(**given: Any) -> int:
-    """Prove again what a certificate, a file or an address, says of a graph.
+    """Prove again what a certificate says of a graph.
 
-    GRAPH is a store, or a file with edges as `emdiam convert` reads it, which is converted into a temporary store. The
-    certificate may come from another store of the same graph: format, order and chunk size do not matter. Distances
-    are checked against the edges, so that neither the certificate nor the traversals are trusted.
+    CERTIFICATE is a file or an address, and may come from another store of the same graph: format, order and chunk size
+    do not matter. Distances are checked against the edges, so that neither the certificate nor the traversals are
+    trusted.
 
     Exit code 0: all is proved. Exit code 2: the certificate is damaged, is about another graph, or does not prove what
     it claims; one sentence says why.
