@@ -1,5 +1,5 @@
-"""Progress on a terminal: lines for the step, for how much of it is done, and for the bounds, kept up to date; of a
-batch a table of jobs."""
+"""Progress on a terminal: lines for the step, for how much of it is done, for the time left, and for the bounds, kept
+up to date; of a batch a table of jobs."""
 
 from __future__ import annotations
 
@@ -62,21 +62,22 @@ class LiveView(_View):
             self._book.take(event, time.monotonic())
 
     def render(self) -> Group:
-        """The view as it is now: the time since the start and the step; how much of it is done; bounds and figures."""
+        """The view as it is now: the time since the start and the step; how much of it is done; rate and time left;
+        bounds and figures."""
         with self._lock:
             now, phase = time.monotonic(), self._book.latest
             if phase is None:
                 return Group()
-            place, work = phase.pass_text(now), joined(phase.amount(), phase.pace(now))
             line = Table.grid(padding=(0, 2))
             for _ in range(2):
                 line.add_column(no_wrap=True, overflow="ellipsis")
-            line.add_row(_bar(phase, now), place or work)
-            # What the pass has pushed out of its line comes behind the facts.
-            below = joined(self._book.facts_text(), work if place else "")
+            line.add_row(_bar(phase, now), phase.pass_text(now) or phase.amount())
+            # Where the line is that of a pass, what the phase has done comes behind its rate. Bounds begin a line.
+            pace = joined(phase.pace(now), phase.amount() if phase.pass_text(now) else "")
             first = Text(f"{format_seconds(now - self._began)}  {self._book.title()}", no_wrap=True,
                          overflow="ellipsis")
-        return Group(first, line, Text(below)) if below else Group(first, line)
+            below = [Text(text) for text in (pace, self._book.facts_text()) if text]
+        return Group(first, line, *below)
 
 
 def _bar(phase: ShownPhase, now: float) -> ProgressBar:
@@ -104,10 +105,11 @@ class NightView(_View):
         if event.finished and OUTCOME in event.facts:
             facts, job = event.facts, event.phase.partition(" ")[0]
             with self._lock:
-                self._lines = [line for line in self._lines if line.job != job]
-            row = self._table(whole=True)
+                self._lines, self._done = [line for line in self._lines if line.job != job], self._done + 1
+            row = self._table()
             self._add(row, job, facts[OUTCOME], facts.get(ANSWER, ""), facts.get(SECONDS, 0.0), facts.get(PEAK))
             self._live.console.print(row)
+            self._live.refresh()  # what is below the row is of the moment before
 
     def render(self) -> Group:
         """The table as it is now, and a line for the batch."""
@@ -123,12 +125,12 @@ class NightView(_View):
         seconds = format_seconds(time.monotonic() - self._began)
         return Group(table, Text(f"{done:,} of {total:,} jobs have ended, {seconds}", style="dim"))
 
-    def _table(self, whole: bool = False) -> Table:
-        """One without rows, whose columns are the same every time. whole : long answers go over several lines."""
+    def _table(self) -> Table:
+        """One without rows, whose columns are the same every time. Long answers go over several lines."""
         table = Table.grid(padding=(0, 2), expand=True)
         table.add_column(width=min(self._width, _WIDEST_NAME), no_wrap=True)
         table.add_column(width=_STATE_WIDTH, no_wrap=True)
-        table.add_column(ratio=1, no_wrap=not whole)
+        table.add_column(ratio=1)
         table.add_column(width=_TIME_WIDTH, no_wrap=True, justify="right")
         table.add_column(width=_PEAK_WIDTH, no_wrap=True, justify="right")
         return table

@@ -39,8 +39,9 @@ WORDS = {
     "check labels": "checking distances against edges"}
 # What facts say; others are in the record of --events alone. {} is the number.
 _FACTS = {
-    "active": "{} vertices with open bounds", "open": "{} vertices with open pairs", "traversals": "{} traversals",
-    "searches": "{} searches", "bytes_read": "{} read", "level": "at distance {} from the sources",
+    "active": "{} vertices with open bounds", "open": "{} vertices that may be farther apart",
+    "traversals": "{} traversals", "searches": "{} searches", "bytes_read": "{} read",
+    "level": "at distance {} from the sources",
     "masters": "{} masters", "sources": "{} sources", "counted": "{} sources counted", "run": "run {}",
     "iteration": "iteration {}", "height": "a tree of height {}", "fringe": "vertices at distance {} from the centre",
     "expected_seconds": "about {} expected"}
@@ -188,10 +189,10 @@ class ShownPhase:
         return None if self._pass is None else (self._pass.done, self._pass.total)
 
     def pass_text(self, now: float) -> str:
-        """The place in the pass over the blocks: "pass 120 of 400 blocks, 3 to 5 s left"."""
+        """The place in the pass over the blocks: "this pass: 120 of 400 blocks, 3 to 5 s left"."""
         if self._pass is None or self.last.finished or self.last.total:
             return ""
-        return f"pass {self._pass.done:,} of {self._pass.total:,} blocks{self._pass.left_text(now)}"
+        return f"this pass: {self._pass.done:,} of {self._pass.total:,} blocks{self._pass.left_text(now)}"
 
     def amount(self) -> str:
         """See Event."""
@@ -254,7 +255,8 @@ class PhaseBook:
         facts = dict(self._lasting)
         if self.latest is not None:
             facts.update({name: value for name, value in self.latest.last.facts.items() if name not in _PLACED})
-        parts = [bounds_text(facts.pop("lower", None), facts.pop("upper", None))]
+        bounds = bounds_text(facts.pop("lower", None), facts.pop("upper", None))
+        parts = [f"diameter: {bounds.removeprefix('D = ')}"] if bounds else []
         own = self.latest is not None and self.latest.name not in WORDS  # of a job, whose facts are said as they are
         return joined(*parts, *(_fact(name, value, own) for name, value in facts.items()
                                 if value != 0 or name in _TOLD_AT_0))

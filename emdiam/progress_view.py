@@ -121,7 +121,11 @@ class LineView(_Throttled):
         self._stream, self._width = stream, 0
 
     def _show(self, now: float) -> None:
-        text = ", ".join(filter(None, self._parts(now)))[:_WIDTH]
+        text, *others = joined(*self._parts(now)).split(", ")
+        for other in others:  # as many as the line has room for: half a number would be a wrong one
+            if len(text) + len(other) + 2 > _WIDTH:
+                break
+            text = joined(text, other)
         self._stream.write("\r" + text.ljust(self._width))
         self._stream.flush()
         self._width = len(text)

@@ -88,6 +88,15 @@ def test_a_terminal_has_a_view_by_rich_or_a_line(monkeypatch: pytest.MonkeyPatch
     assert end == [" " * len(second.rstrip(" ")), ""] or end[0].isspace()
 
 
+def test_a_line_has_no_half_of_a_figure():
+    now = [0.0]
+    with LineView(screen := io.StringIO(), steps_of("convert", {}), lambda: now[0]) as view:
+        for second in (0, 20):
+            now[0] = float(second)
+            view(Event("read", second << 20, 58_096_801, "edges"))
+    assert screen.getvalue().split("\r")[2].endswith("20,971,520 of 58,096,801 edges (36 %)")
+
+
 def test_a_notebook_has_a_bar_that_goes(notebook: Display):
     now = [0.0]
     view = NotebookView(notebook, steps_of("exact", {}), 2.0, lambda: now[0])

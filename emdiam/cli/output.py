@@ -8,6 +8,8 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from shutil import get_terminal_size
+from textwrap import fill
 from typing import Any, TextIO
 
 import click
@@ -16,6 +18,7 @@ from ..durable import write_all
 from ..errors import InputError
 
 _NAME = "emdiam: "
+_NARROWEST = 16  # columns of a table that are folded
 _SENTENCE, _ANSWERED = "emdiam.sentence", "emdiam.answered"
 
 
@@ -73,7 +76,27 @@ def emit(text: str) -> None:
 def answer(data: dict[str, Any], text: Callable[[dict[str, Any]], str], as_json: bool) -> None:
     """Print the answer of a command: one JSON object on one line (NaN and infinity are refused: JSON has none), or what
     `text` makes of it for people."""
-    emit(json.dumps(data, allow_nan=False, default=_exact) if as_json else text(data))
+    if as_json:
+        emit(json.dumps(data, allow_nan=False, default=_exact))
+        return
+    shown = text(data)
+    emit(by_words(shown, get_terminal_size().columns) if sys.stdout.isatty() else shown)
+
+
+def by_words(text: str, width: int) -> str:
+    """The lines of an answer as a terminal of this width shows them: long ones go on below, between words, those of
+    tables within their last column."""
+    return "\n".join(line if len(line) <= width else _folded(line, width) for line in text.split("\n"))
+
+
+def _folded(line: str, width: int) -> str:
+    """A line that is longer than that. One of Markdown, and one with no room for a last column, stay as they are."""
+    before, gap, last = line.rpartition("  ")
+    indent = len(before + gap) or 2
+    if line.startswith("|") or width - indent < _NARROWEST:
+        return line
+    return fill(last, width, initial_indent=before + gap, subsequent_indent=" " * indent, break_long_words=False,
+                break_on_hyphens=False)
 
 
 def _exact(value: Any) -> str:

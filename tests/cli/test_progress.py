@@ -54,15 +54,16 @@ def test_a_line_has_nothing_of_what_has_not_begun_and_the_diameter_where_bounds_
     lines = lines_of([(0, Event("bfs", 0, None, "arcs", facts=facts)),
                       (1, Event("verify", 35_340, None, "arcs", facts={"lower": 108, "upper": 108, "levels": 3}))])
     assert lines == ["BFS from one vertex at a time", "checking the longest path",
-                     "checking the longest path, 1 s so far, 35,340 arcs, D = 108, 0 vertices with open pairs"]
+                     "checking the longest path, 1 s so far, 35,340 arcs, diameter: 108, 0 vertices"
+                     " that may be farther apart"]
 
 
 def test_facts_say_what_they_mean_and_others_are_for_programs():
     facts = {"lower": 3, "upper": 9, "active": 1, "level": 7, "levels": 12, "traversals": 1, "bytes_read": 1 << 20,
              "verb": "bfs", "expected_seconds": 61.0}
     assert lines_of([(0, Event("bfs")), (1, Event("bfs", facts=facts))])[-1] == (
-        "BFS from one vertex at a time, 1 s so far, 3 <= D <= 9, 1 vertex with open bounds, 1 traversal, 1.0 MiB read,"
-        " at distance 7 from the sources, about 1 min 01 s expected")
+        "BFS from one vertex at a time, 1 s so far, diameter: 3 <= D <= 9, 1 vertex with open bounds, 1 traversal,"
+        " 1.0 MiB read, at distance 7 from the sources, about 1 min 01 s expected")
     assert lines_of([(0, Event("job-1", facts={"share": 0.25, "peak_bytes": 1 << 20}))])[-1] == (
         "job-1, 0 s so far, share 0.25, peak bytes 1.0 MiB")
 
@@ -120,7 +121,7 @@ def test_a_heartbeat_has_rate_time_left_and_bounds():
         (10, Event("bfs", 250, 1000, "blocks", facts={"lower": 12, "upper": 24, "active": 1031})),
     ])
     assert lines[-1] == ("BFS from one vertex at a time, 10 s so far, 250 of 1,000 blocks (25 %), 25 blocks/s,"
-                         " 30 s left, 12 <= D <= 24, 1,031 vertices with open bounds")
+                         " 30 s left, diameter: 12 <= D <= 24, 1,031 vertices with open bounds")
 
 
 def test_a_checkpoint_that_a_run_goes_on_from_is_a_line():
@@ -151,7 +152,7 @@ def test_bounds_outlive_their_phase_and_other_facts_do_not():
     book = PhaseBook()
     book.take(Event("bfs", facts={"lower": 3, "level": 7}, finished=True), 0.0)
     book.take(Event("winnow"), 1.0)
-    assert book.facts_text() == "3 <= D"
+    assert book.facts_text() == "diameter: 3 <= D"
 
 
 def test_a_restarted_phase_counts_from_its_own_start():
@@ -218,16 +219,20 @@ def test_jobs_of_a_batch_are_a_table_above_which_those_that_have_ended_scroll_aw
         assert re.search(r"^wing-exact +running +92 <= D <= 100, bfs +12 s +5.0 MiB$", table, re.MULTILINE)
         assert "job-8 " in table and "job-9 " not in table and "and 11 more" in table
         assert "1 of 22 jobs have ended" in table
+        long = JobLine("wing-exact", "running", "92 <= D <= 100, BFS from one vertex at a time", 12.3, 5 << 20)
+        view(Event("jobs", 1, 22, "jobs", {LINES: [long]}, kind="jobs"))
+        assert "…" not in shown(view, width) and "at a time" in " ".join(shown(view, width).split())
         view(Event("wing-exact (2 of 22 jobs)", facts={OUTCOME: "failed", SECONDS: 20.0, PEAK: None,
                                                        ANSWER: "a sentence of many words " * 5}, finished=True))
         assert "wing-exact" not in shown(view, width)
     ended = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.getvalue())
     assert re.search(r"wing-exact +failed +a sentence", ended) and ended.count("sentence") == 5
+    assert "2 of 22 jobs have ended" in ended and not re.search("wing-exact +running", ended.split("2 of 22")[-1])
     assert all(len(line.strip("\r")) <= width for line in ended.splitlines())
 
 
-def shown(view: NightView, width: int) -> str:
-    """The table as it is now."""
+def shown(view: NightView | LiveView, width: int) -> str:
+    """The view as it is now."""
     screen = io.StringIO()
     Console(file=screen, width=width).print(view.render())
     return "\n".join(line.rstrip() for line in screen.getvalue().splitlines())
@@ -248,6 +253,22 @@ def test_the_live_view_shows_phases_and_bounds():
     assert "BFS from one vertex at a time" in text and "7 levels" in text
     assert "12 <= D <= 24" in text
     assert "12 <= D <= 24" in screen.getvalue()
+
+
+def test_the_live_view_has_the_time_left_at_80_columns(monkeypatch: pytest.MonkeyPatch):
+    """Also beside counts of nine digits, and the place in a pass beside what is done; no line is cut."""
+    clock = Clock()
+    monkeypatch.setattr("emdiam.live.time.monotonic", clock)
+    view = LiveView(Console(file=io.StringIO()), steps_of("convert", {}))
+    for clock.now in (100.0, 120.0, 140.0):
+        done = round((clock.now - 100) * 2_000_000)
+        view(Event("merge", done, 116_193_602, "arcs"))
+    assert shown(view, 80).endswith("  80,000,000 of 116,193,602 arcs (69 %)\n2,000,000 arcs/s, 18 s left")
+    for clock.now in (200.0, 210.0):
+        view(Event("bfs", 7, None, "arcs", facts={"pass_done": int(clock.now) - 200, "pass_total": 90, "lower": 12}))
+    text = shown(view, 80)
+    assert "this pass: 10 of 90 blocks, 1 min 20 s left\n" in text and text.endswith("7 arcs\ndiameter: 12 <= D")
+    assert "…" not in text
 
 
 def test_the_live_view_stands_before_the_first_event():

@@ -12,6 +12,7 @@ import pytest
 from emdiam.cli import answer_lines
 from emdiam.cli.answer_lines import seconds_line
 from emdiam.cli.exact import result_text
+from emdiam.cli.output import answer, by_words
 from emdiam.cli.plan import plan_text
 from emdiam.kernel_progress import Spent
 
@@ -187,3 +188,22 @@ print(seconds)
     begin = time.monotonic()
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert 0.3 <= float(done.stdout) <= time.monotonic() - begin + 0.02
+
+
+def test_a_terminal_has_answers_by_words(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """No word is cut, and no path; rows of tables go on in their last column; a file has the lines as they are."""
+    long = "traversals: 3 BFS for 406,057 vertices and 58,096,801 edges; 448,888,713 arcs scanned, 186.9 MiB read"
+    rows = "component of  vertices  diameter" + " " * 60 + "3\n| a | " + "b" * 90
+    row = "web  done  5.9 s  150.1 MiB  28 <= D <= 55, paper's estimate 68 and a further sentence"
+    folded = row.replace(" sentence", "\n" + " " * 29 + "sentence")
+    assert by_words(row, 80) == folded and by_words(row, 40) == row
+    path = "path: in /a/" + "folder-of-a-long-name/" * 5
+    wrapped = "traversals: 3 BFS for 406,057 vertices and 58,096,801 edges; 448,888,713 arcs\n  scanned, 186.9 MiB read"
+    assert by_words(f"{long}\n{rows}\n{path}", 80) == f"{wrapped}\n{rows}\npath: in\n  {path.removeprefix('path: in ')}"
+    monkeypatch.setenv("COLUMNS", "80")
+    for terminal, shown in ((True, wrapped), (False, long)):
+        monkeypatch.setattr(sys.stdout, "isatty", lambda terminal=terminal: terminal)
+        answer({"a": 1}, lambda data: long, False)
+        assert capsys.readouterr().out == shown + "\n"
+        answer({"a": "b " * 60}, str, True)
+        assert capsys.readouterr().out.count("\n") == 1
