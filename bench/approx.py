@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from emdiam.progress import Event
-from emdiam.report.cells import ENDED, cell_task
+from emdiam.report.cells import cell_task
 from emdiam.report.tradeoff import TradeoffOptions, tradeoff
 from emdiam.runs.opening import open_engine
+from emdiam.runs.tradeoff import ENDED
 from emdiam.store.store import open_store
 
 from .cache import evict

@@ -15,7 +15,7 @@ from ._version import __version__
 __all__ = [
     "BudgetError", "DeviceError", "DisconnectedError", "EmdiamError", "Event", "InputError", "StoppedEarly",
     "StoreError", "__version__", "all_pairs", "approximate", "convert", "diameter", "distances", "eccentricities",
-    "exact", "generate", "open", "plan", "profile", "reorder", "shortest_paths", "verify", "warmup",
+    "exact", "generate", "open", "plan", "profile", "reorder", "shortest_paths", "tradeoff", "verify", "warmup",
 ]
 
 

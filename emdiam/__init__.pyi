@@ -26,6 +26,7 @@ from emdiam.paths.result import ShortestPaths
 from emdiam.progress import Event as Event
 from emdiam.progress import Listener
 from emdiam.runs.plan import Planned
+from emdiam.runs.tradeoff import Tradeoff
 from emdiam.store.store import Store
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,7 @@ __all__ = [
     "profile",
     "reorder",
     "shortest_paths",
+    "tradeoff",
     "verify",
     "warmup",
 ]
@@ -1152,6 +1154,29 @@ def shortest_paths(
         With `cycle` and `weight`.
     OverflowError
         Distances may not fit 64 bits.
+    """
+
+def tradeoff(
+    store: Store | str | Path, out: str | Path, *, methods: str | Sequence[str] = 'clusters,sweep,spanning,fringe',
+    masters: int | str | Sequence[int | str] = '2^8..2^24:4', seeds: int | str | Sequence[int] = '0',
+    exact: bool = False, known_diameter: int | None = None, iterations: int | None = None, euler: bool = False,
+    levels: int | str | None = None, weighted: bool = False, memory: int | str | None = None,
+    arena: int | str | None = None, threads: int | None = None, device: str = 'cpu', workers: int | None = None,
+    scheduler: Any = None, worker_memory: int | str | None = None, worker_threads: int | None = None,
+    vertex_state: str = 'auto', scratch: str | Path | None = None, reorder: str = 'auto',
+    time_limit: float | str | None = None, checkpoint_every: float | str | None = None, evict_page_cache: bool = False,
+    retry: bool = False, plots: bool | None = None, progress: Listener | bool | None = None,
+) -> Tradeoff:
+    """What approximations of a store cost, and how close they are: every method, with every number of masters and every
+    seed, in a process of its own with all of the memory.
+
+    store : opened, or the path of one. out : a folder for the results, tables and plots; the same call goes on with
+    what is in it. Options, all by name: methods, masters, seeds : texts with commas, or lists. exact : first an exact
+    run, which proves the diameter. known_diameter : if it is known. retry : run again what failed or was stopped.
+    plots=False : write tables alone. iterations, euler, levels, weighted, time_limit and those of memory, devices,
+    workers and checkpoints : of every run, as for `approximate`.
+
+    The result has `rows`, one a run, to_pandas() and plot(). Raises InputError, and StoppedEarly with `result`.
     """
 
 def verify(

@@ -7,9 +7,9 @@ multiple edges are dropped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,11 @@ from .caller import (
     deadline_of,
     files_of,
     is_store,
+    keeps_all,
     named,
     seconds_left,
     source_of,
+    with_history,
 )
 from .certificates.documents import VerifyReport
 from .checkpoint.options import chosen_checkpoint
@@ -33,7 +35,7 @@ from .conversion.convert import ConvertOptions, ConvertReport
 from .conversion.convert import convert as convert_source
 from .conversion.writing import ReorderReport
 from .distribution.result import Distances, Profile
-from .errors import EmdiamError, InputError, NotWritten, StoppedEarly
+from .errors import InputError
 from .formats.source import EdgeSource, two_columns
 from .formats.weights import WeightChoice, named_weights
 from .generators.make import GenerateReport
@@ -48,13 +50,12 @@ from .runs.options import CHECKPOINT, check_keywords, keywords_of, parsed
 from .runs.plan import Planned, plan_all, plan_one, tasks_along
 from .runs.registry import ALL
 from .runs.task import execute, task_of
+from .runs.tradeoff import Tradeoff
 from .store.layout import NATURAL
 from .store.store import Store, open_store
 from .terms import explicit
 from .units import available_cores, parse_count, parse_duration
 
-# Vertices of a store whose eccentricities a result has where nothing is said.
-_MOST_KEPT = 1 << 18
 _OF_FILES, _OF_TABLES = ("columns", "header", "encoding", "vertices", "bipartite"), {"columns", "bipartite"}
 # Of all that write a store.
 _WRITING = frozenset(keywords_of("reorder").keys() - {"order", "seed"})
@@ -280,7 +281,7 @@ def eccentricities(graph: Any, **options: Any) -> EccentricityResult:
         With `radius`, `diameter`, `center`, `periphery`, `histogram`, and `by_vertex()` if they are kept. With
         `directed` or weights a DirectedEccentricities, WeightedEccentricities or WeightedArcEccentricities.
     """
-    found: EccentricityResult = _run("ecc", graph, {"keep": _is_small(graph), **options})
+    found: EccentricityResult = _run("ecc", graph, {"keep": keeps_all(graph), **options})
     return found
 
 
@@ -393,6 +394,30 @@ def plan(store: Any, **more: Any) -> list[Planned]:
 
 
 @explicit
+def tradeoff(store: Store | str | Path, out: str | Path, **options: Any) -> Tradeoff:
+    """What approximations of a store cost, and how close they are: every method, with every number of masters and every
+    seed, in a process of its own with all of the memory.
+
+    store : opened, or the path of one. out : a folder for the results, tables and plots; the same call goes on with
+    what is in it. Options, all by name: methods, masters, seeds : texts with commas, or lists. exact : first an exact
+    run, which proves the diameter. known_diameter : if it is known. retry : run again what failed or was stopped.
+    plots=False : write tables alone. iterations, euler, levels, weighted, time_limit and those of memory, devices,
+    workers and checkpoints : of every run, as for `approximate`.
+
+    The result has `rows`, one a run, to_pandas() and plot(). Raises InputError, and StoppedEarly with `result`.
+    """
+    check_keywords("tradeoff", options)
+    grid = import_module(".report.tradeoff", __package__)  # above this module: its runs are commands
+    asked = dict(zip(known := keywords_of("tradeoff"), _chosen("tradeoff", options, *known), strict=True))
+    if not isinstance(store, Store | str | Path):
+        raise InputError("a trade-off is of a store, which every run opens",
+                         remedy="convert it first: emdiam convert GRAPH STORE")
+    found: Tradeoff = grid.tradeoff(store.address if isinstance(store, Store) else store, out, grid.options_of(asked),
+                                    asked["progress"])
+    return found
+
+
+@explicit
 def verify(certificate: str | Path, store: Any, **options: Any) -> VerifyReport:
     """Prove again the claims of a certificate about a graph.
 
@@ -461,32 +486,7 @@ def _run(command: str, graph: Any, options: dict[str, Any]) -> Any:
         def run() -> Any:
             return execute(store, limited, bounds)
 
-        return _with_history(lambda: named(run, graph, origin, store), bounds)
-
-
-def _with_history(work: Callable[[], Any], bounds: BoundsSeen) -> Any:
-    """The result of a run, also of one that is stopped, with the bounds that it had meanwhile."""
-    try:
-        result = work()
-    except (StoppedEarly, NotWritten) as stop:
-        if isinstance(stop.result, Result):
-            stop.result.history = bounds.history
-        raise
-    if isinstance(result, Result):
-        result.history = bounds.history
-    return result
-
-
-def _is_small(graph: Any) -> bool:
-    """Whether eccentricities of all vertices are kept where nothing is said: of a graph that is no store, and of a
-    store with few vertices."""
-    if not is_store(graph):
-        return True
-    if isinstance(graph, Store):
-        return graph.n_vertices <= _MOST_KEPT
-    with suppress(EmdiamError), open_store(graph, directed=None) as store:  # the run says what is wrong with it
-        return store.n_vertices <= _MOST_KEPT
-    return False
+        return with_history(lambda: named(run, graph, origin, store), bounds)
 
 
 def _weights(given: dict[str, Any], negative: bool = False) -> WeightChoice | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence, Set
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,21 +17,24 @@ from .by_vertex import Names
 from .conversion.convert import ConvertOptions, graph_in_memory, write_graph
 from .distribution.result import Distances
 from .durable import check_scratch
-from .errors import InputError, NotWritten, StoppedEarly, is_url
+from .errors import EmdiamError, InputError, NotWritten, StoppedEarly, is_url
 from .formats.registry import is_address_of_file
 from .formats.source import EdgeSource
 from .formats.weights import WeightChoice
 from .kernel_progress import clock
 from .methods.eccentricity.result import EccentricityResult
+from .methods.result import Result
 from .paths.pairs.matrix import AllPairs
 from .paths.result import ShortestPaths
-from .progress import Listener, TimeOver, until
+from .progress import BoundsSeen, Listener, TimeOver, until
 from .store.layout import StoreRecord
 from .store.store import Store, check_weighted, open_store
 from .units import available_cores, scratch_folder
 
 # Pairs and vertices of a graph whose store is kept in memory, at most 12 bytes each; a string counts for several.
 _ITEMS_IN_MEMORY, _STRING_SHARE = 1 << 18, 8
+# Vertices of a store whose eccentricities a result has where nothing is said.
+_MOST_KEPT = 1 << 18
 
 # Formats and kinds whose pairs may be arcs or edges: nothing in them says which.
 _UNSAID = frozenset({"edgelist", "csv", "parquet", "arrow", "arrays", "pandas", "polars", "pyarrow", "duckdb", "ibis",
@@ -106,6 +109,19 @@ def named(work: Callable[[], Any], graph: Any, origin: Origin, store: Store | st
         if stop.result is not None:
             _of_caller(stop.result, graph, origin, store)
         raise
+
+
+def with_history(work: Callable[[], Any], bounds: BoundsSeen) -> Any:
+    """The result of a run, also of one that is stopped, with the bounds that it had meanwhile."""
+    try:
+        result = work()
+    except (StoppedEarly, NotWritten) as stop:
+        if isinstance(stop.result, Result):
+            stop.result.history = bounds.history
+        raise
+    if isinstance(result, Result):
+        result.history = bounds.history
+    return result
 
 
 def deadline_of(seconds: float | None) -> float | None:
@@ -259,6 +275,18 @@ def source_of(
     from .formats.objects import as_source
 
     return as_source(graph, weights, columns, bipartite)
+
+
+def keeps_all(graph: Any) -> bool:
+    """Whether eccentricities of all vertices are kept where nothing is said: of a graph that is no store, and of a
+    store with few vertices."""
+    if not is_store(graph):
+        return True
+    if isinstance(graph, Store):
+        return graph.n_vertices <= _MOST_KEPT
+    with suppress(EmdiamError), open_store(graph, directed=None) as store:  # the run says what is wrong with it
+        return store.n_vertices <= _MOST_KEPT
+    return False
 
 
 def _is_small(source: EdgeSource) -> bool:

@@ -16,6 +16,7 @@ import networkx as nx
 import pytest
 
 import emdiam
+from emdiam.runs.tradeoff import Tradeoff
 from emdiam.shown import Shown, _words
 
 
@@ -75,6 +76,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             "table": emdiam.distances(folder / "g.zarr", sources=[0], targets=[1, 2], out=folder / "t.csv"),
             "shortest paths": emdiam.shortest_paths(roads, "a", weighted=True, target="x"),
             "all pairs": emdiam.all_pairs(arcs, directed=True, out=matrix)}
+    made["tradeoff"] = Tradeoff("p.zarr", "a digest", 50, 49, {}, 49, "proved", 49, 49, store_name="p")
     made["witness"], made["matrix"] = made["exact"].witness, made["all pairs"].open()
     with emdiam.open(folder / "g.zarr") as store:
         made["store"] = store
@@ -85,7 +87,7 @@ NAMES = ("generate", "convert", "reorder", "exact", "approximate", "eccentriciti
          "profile", "verify", "verify ecc", "plan", "refused", "weighted exact", "weighted approximate",
          "weighted eccentricities", "directed exact", "directed eccentricities", "directed distances",
          "weighted distances", "distances of streets", "exact of streets", "eccentricities of streets",
-         "verify streets", "table", "shortest paths", "all pairs", "witness", "matrix", "store")
+         "verify streets", "table", "shortest paths", "all pairs", "tradeoff", "witness", "matrix", "store")
 # Bases without an object of their own.
 BASES = {"WritingReport"}
 

@@ -16,9 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from emdiam.report.cells import ENDED, cell_task
+from emdiam.report.cells import cell_task
 from emdiam.report.tradeoff import TradeoffOptions, tradeoff
 from emdiam.runs.task import Task
+from emdiam.runs.tradeoff import ENDED
 from emdiam.store.store import open_store
 
 from ..approx import excess

@@ -95,7 +95,7 @@ def _eccentricities(runs: Sequence[Run], unit: Columns) -> Section | None:
     shown = [run for run in runs if run.family == "ecc" and run.result is not None]
     if not shown:
         return None
-    plots, _ = with_plots(shown, lambda run: _histogram(run, "histogram"))
+    plots, _ = with_plots(shown, lambda run: _several(run, "histogram"))
     lines = [(run.name, _counts_text(run, "histogram")) for run in shown if _histogram(run, "histogram")]
     return Section("Eccentricities", [
         "Radius and centre are the smallest eccentricity of the largest component and the vertices that have it,"
@@ -144,6 +144,12 @@ def _histogram(run: Run, name: str) -> tuple[list[float], list[float], float | N
     return [value for value, _ in bars], [count for _, count in bars], run.number("histogram_width")
 
 
+def _several(run: Run, name: str) -> tuple[list[float], list[float], float | None] | None:
+    """The same where there is more than one bar: a single one shows nothing that its numbers do not say."""
+    found = _histogram(run, name)
+    return None if found is None or len(found[0]) < 2 else found
+
+
 def _counts_text(run: Run, name: str) -> str:
     """A histogram in a line, the middle left out where it is long."""
     parts = [f"{text_of(value)}: {count:,}" for value, count in run.value(name).items()]
@@ -157,7 +163,7 @@ def _distances(runs: Sequence[Run], unit: Columns) -> Section | None:
     shown = [run for run in runs if run.family == "distances" and run.result is not None]
     if not shown:
         return None
-    plots, _ = with_plots(shown, lambda run: _histogram(run, "pairs"))
+    plots, _ = with_plots(shown, lambda run: _several(run, "pairs"))
     lines = [(run.name, _counts_text(run, "pairs")) for run in shown if _histogram(run, "pairs")]
     return Section("Distances", [
         "The mean is over pairs of different vertices that a path joins; the effective diameter is the distance within"

@@ -34,11 +34,11 @@ from ..errors import InputError
 from ..methods.approx.masters import AUTO, one_item, parse_masters, resolve_masters
 from ..runs.registry import entry_of
 from ..runs.task import Task
+from ..runs.tradeoff import ENDED
 from ..runs.weights import methods_of
 from ..units import parse_count
 
 FOLDER = "cells"
-ENDED = "ended"  # with all that was asked, as DONE of a job
 
 
 # Options of every run that are not those of a Task, as they are where nothing is asked.

@@ -8,24 +8,28 @@ there are not run again. Sources: Ajwani, Beckmann, Meyer, Veith (2012), section
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from ..checkpoint.folder import check_owner
 from ..checkpoint.options import CheckpointOptions
+from ..dask.setting import chosen_cluster
 from ..durable import check_folder, locked, write_whole
 from ..errors import InputError, NotWritten, StoppedEarly
 from ..progress import Event, Listener, silent
+from ..runs.options import parsed
 from ..runs.registry import APPROXIMATIONS
 from ..runs.task import Task
+from ..runs.tradeoff import COLUMNS, ENDED, FRONTS, Tradeoff
 from ..store.store import open_store
 from ..tables import csv_text
+from ..units import available_cores
 from .cells import (
     CLUSTERS,
-    ENDED,
     FOLDER,
     Cell,
     CellRecord,
@@ -37,7 +41,7 @@ from .cells import (
     run_cell,
     write_record,
 )
-from .tradeoff_table import COLUMNS, FRONTS, Tradeoff, bounds, differ, fill, markdown_text
+from .tradeoff_table import bounds, differ, fill, markdown_text
 
 MASTERS = "2^8..2^24:4"
 _PLOTS = {"seconds_search": "quality-seconds", "bytes_read": "quality-bytes"}
@@ -67,6 +71,39 @@ class TradeoffOptions:
         if self.checkpoint_every is None:
             return self.cells
         return replace(self.cells, checkpoint=CheckpointOptions(folder / "checkpoints", self.checkpoint_every))
+
+
+def options_of(asked: Mapping[str, Any]) -> TradeoffOptions:
+    """The options of a trade-off by the names of the command and of its function, all of which are there. Raises
+    InputError."""
+    known: dict[str, Any] = {
+        **dict.fromkeys(("memory_bytes", "arena_bytes", "iterations", "levels", "time_limit")),
+        "threads": available_cores()}
+    own = ("vertex_state", "reorder", "weighted", "device")
+    found: dict[str, Any] = {**known, **parsed(asked, "tradeoff")}
+    cluster = chosen_cluster(*(found.get(name) for name in ("scheduler", "workers", "worker_memory_bytes",
+                                                            "worker_threads")))
+    cells = cell_task(
+        cluster=cluster, scratch=None if found.get("scratch") is None else str(found["scratch"]),
+        own={name: found[name] for name in own},
+        **{name: found[name] for name in (*known, "euler", "evict_page_cache")})
+    return TradeoffOptions(
+        methods=tuple(_items(found["methods"])), masters=",".join(_items(found["masters"])),
+        seeds=_seeds(_items(found["seeds"])), plots=found.get("plots", True), cells=cells, exact=found["exact"],
+        known_diameter=found.get("known_diameter"), retry=found["retry"],
+        checkpoint_every=found.get("checkpoint_every"))
+
+
+def _items(value: Any) -> list[str]:
+    """The items of a text with commas, of one number, or of several."""
+    some = value.split(",") if isinstance(value, str) else value if isinstance(value, Iterable) else [value]
+    return [str(item).strip() for item in some]
+
+
+def _seeds(items: Sequence[str]) -> tuple[int, ...]:
+    if not all(item.isdecimal() for item in items):
+        raise InputError("not a list of seeds", text=",".join(items), remedy="write it like 0 or 0,1,2")
+    return tuple(int(item) for item in items)
 
 
 def tradeoff(store: str | Path, out: str | Path, options: TradeoffOptions | None = None,

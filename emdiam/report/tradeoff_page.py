@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..runs.tradeoff import ENDED, FRONTS
 from ..units import format_fine_seconds, format_size
 from . import texts
-from .cells import CLUSTERS, ENDED
+from .cells import CLUSTERS
 from .parts import Plot, Point, ReportTable, Section, row_point
 from .records import Run
 from .texts import NONE
-from .tradeoff_table import FRONTS, OF_CLUSTERS, OF_STAGES, PRICE, Line, loss
+from .tradeoff_table import OF_CLUSTERS, OF_STAGES, PRICE, Line, loss
 
 _WHAT = {"seconds_search": "the time of the search", "bytes_read": "the bytes read"}
 _SEVERAL = 2

@@ -8,80 +8,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..errors import EmdiamError
-from ..plots import draw_prices
+from ..runs.tradeoff import COLUMNS, ENDED, FRONTS, Tradeoff
 from ..tables import table_text
 from ..units import format_count, format_fine_seconds, format_size
-from .cells import CLUSTERS, ENDED, EXACT, Cell, CellRecord
+from .cells import CLUSTERS, EXACT, Cell, CellRecord
 
 # Stages of clusters as a table has them, and those of the result in each; the first lead to the estimate, the others
 # prove bounds.
 STAGES = {"grow": ("masters", "grow"), "condense": ("condense",), "shortest_paths": ("shortest paths",),
           "upper_bound": ("upper bound",), "lower_bound": ("lower bound",)}
 TO_ESTIMATE = ("grow", "condense", "shortest_paths")
-FRONTS = {"on_front_seconds": "seconds_search", "on_front_bytes": "bytes_read"}
 KNOWN, PROVED = "given", "proved"
-
-# What a row has, in this order. seconds : wall seconds without compiling; seconds_startup : loading, and what kernels
-# took to be compiled or loaded; seconds_search : the rest; seconds_estimate : until the estimate was known (with all
-# that came before the search), without what proves bounds; time_over_bfs : that, in BFS of the sweep with this seed.
-# ratio_least, ratio_most : what the ratio can be by the bounds of all cells. max_master_gap : d of the paper's tables.
-COLUMNS = (
-    "cell", "method", "masters_label", "masters_expected", "seed", "status", "reason", "estimate", "ratio",
-    "ratio_least", "ratio_most", "lower", "upper", "seconds", "seconds_estimate", "seconds_load", "seconds_grow",
-    "seconds_condense", "seconds_shortest_paths", "seconds_upper_bound", "seconds_lower_bound", "seconds_verify",
-    "seconds_compile", "seconds_startup", "seconds_search", "time_over_bfs", "masters", "max_master_gap",
-    "max_master_distance", "rounds", "condensed_vertices", "condensed_edges", "condensed_in_memory",
-    "condensed_levels", "traversals", "passes", "edges_scanned", "bytes_read", "peak_rss_bytes", "planned_rss_bytes",
-    "memory_limit_bytes",
-    "memory_limit_exceeded", *FRONTS,
-)
-
-
-@dataclass
-class Tradeoff:
-    """A grid of runs on one store.
-
-    store, store_name : its path, and the last part of that without .zarr. n_vertices, n_edges : undirected, simple.
-    options : those that all cells share. diameter : largest over all components, which ratios are of, or None;
-    diameter_from : "given" or "proved". lower, upper : the best that cells have proved, None before one has. rows : one
-    a cell, in the order of the grid, with the COLUMNS. left_out : sentences about cells that cannot be. messages :
-    further ones that a user should see. n_reused : cells that were there already. n_cells : of the grid, those included
-    that a stop has left. files : what was written, by kind.
-    """
-
-    store: str
-    store_digest: str
-    n_vertices: int
-    n_edges: int
-    options: dict[str, Any]
-    diameter: int | None = None
-    diameter_from: str | None = None
-    lower: int | None = None
-    upper: int | None = None
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
-    messages: list[str] = field(default_factory=list)
-    store_name: str = ""
-    n_reused: int = 0
-    n_cells: int = 0
-    files: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def complete(self) -> bool:
-        """Whether all cells ended."""
-        return len(self.rows) == self.n_cells and all(row["status"] == ENDED for row in self.rows)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain dict, ready for JSON."""
-        return asdict(self)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the estimates over the seconds of their runs; see Result.plot."""
-        return draw_prices([row for row in self.rows if row["status"] == ENDED], self.diameter, ax)
 
 
 def bounds(records: Sequence[CellRecord]) -> tuple[int | None, int | None]:

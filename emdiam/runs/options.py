@@ -131,15 +131,16 @@ _ROWS = (
            limits=(1, 1 << 16)),
     Option("require_connected", FLAG, "Leave with exit code 2 if the graph is disconnected.", shared=True,
            arcs=_ARCS[:3], both=_BOTH[:3]),
-    *(Option("directed", FLAG, "Along arcs, of a store converted with --directed: the largest finite distance. By"
-             f" {methods}.", of=of) for of, methods in (
-        ("", "pivots, graph-diameter and apsp"), ("approx", "sweep"), ("plan", "the methods that are for them"))),
-    Option("directed", help="Along arcs, of a store converted with --directed: the largest finite distance from every"
-           " vertex (out), or to it (in).", of="ecc", choices=("out", "in")),
+    *(Option("directed", FLAG, "Along arcs, of a file, or of a store converted with --directed: the largest finite"
+             f" distance. By {methods}.", of=of) for of, methods in (
+                 ("", "pivots, graph-diameter and apsp"), ("approx", "sweep"),
+                 ("plan", "the methods that are for them"))),
+    Option("directed", help="Along arcs, of a file, or of a store converted with --directed: the largest finite"
+           " distance from every vertex (out), or to it (in).", of="ecc", choices=("out", "in")),
     *(Option(row.chosen[-1], FLAG, kind.help, of=command, annotation=row.annotation) for row in METRICS.values()
       for command, kind in row.kinds.items() if kind.help),
-    Option("weight", help="Distances are sums of the weights of this name: of a file that is no store a column, by its"
-           " name or its number from 1; of a store the name of its weights.", metavar="COLUMN"),
+    Option("weight", help="Distances are sums of the weights in this column of a file, by its name or its number from"
+           " 1; of a store, those that it has by this name.", metavar="COLUMN"),
     Option("seed", NATURAL, "pivots, graph-diameter, fdiam, ifub: seed of random choices. [default: 0]", "N",
            arcs=("exact", "ecc"), both=("exact", "ecc")),
     Option("seed", NATURAL, "Seed of all random choices. [default: 0]", "N", of="approx", weights=("approx",)),
@@ -290,11 +291,13 @@ _ROWS = (
     # Of many runs.
     Option("out", FOLDER, "Folder for the results of runs, tables and plots. The same command continues from it.",
            "DIR", of="tradeoff", required=True),
-    Option("methods", help="Approximations, separated by commas.", metavar="LIST", default=",".join(APPROXIMATIONS)),
+    Option("methods", help="Approximations, separated by commas.", metavar="LIST", default=",".join(APPROXIMATIONS),
+           annotation="str | Sequence[str]"),
     Option("masters", help="clusters: numbers of masters (cluster centres), separated by commas: counts, shares like"
-           " 10%, auto, and ranges FIRST..LAST:FACTOR.", metavar="LIST", of="tradeoff", default="2^8..2^24:4"),
+           " 10%, auto, and ranges FIRST..LAST:FACTOR.", metavar="LIST", of="tradeoff", default="2^8..2^24:4",
+           annotation="int | str | Sequence[int | str]"),
     Option("seeds", help="Seeds of all random choices, separated by commas: every run once with each.", metavar="LIST",
-           default="0", flags=("--seed",)),
+           default="0", flags=("--seed",), annotation="int | str | Sequence[int]"),
     Option("exact", FLAG, "First an exact run, which proves the diameter.", of="tradeoff"),
     Option("known_diameter", NATURAL, "Largest diameter of any component, if it is known: for the ratios estimate / D.",
            "D", of="tradeoff"),
@@ -306,7 +309,7 @@ _ROWS = (
     Option("retry", FLAG, "Run failed and stopped runs again.", of="tradeoff"),
     Option("weighted", FLAG, "Distances are sums of weights, as the store has them (clusters and sweep).",
            of="tradeoff"),
-    Option("no_plots", FLAG, "Write tables, but no plots."),
+    Option("plots", OFF, "Write tables, but no plots.", of="tradeoff", flags=("--no-plots",)),
     Option("out", FOLDER, "Folder for results, logs and checkpoints. [default: as the file says, else JOBS.out beside"
            " it]", "DIR", of="batch"),
     Option("memory", SIZE, "Memory of all jobs that run at the same time. [default: as the file says]", "SIZE",
@@ -365,7 +368,7 @@ COMMANDS = {name: tuple(options.split()) for name, options in {
     "verify": f"memory threads scratch columns weight {_PRINTING}",
     "tradeoff": f"out methods masters seeds exact known_diameter iterations euler levels weighted {_SIZES} device"
                 " workers scheduler worker_memory worker_threads vertex_state scratch reorder time_limit"
-                " checkpoint_every evict_page_cache retry no_plots as_json quiet log_interval events",
+                " checkpoint_every evict_page_cache retry plots as_json quiet log_interval events",
     "batch": "out memory parallel resume keep_going retry dry_run as_json quiet log_interval events",
     "report": "out wanted as_json",
     "warmup": "everything as_json quiet log_interval events",
@@ -393,6 +396,7 @@ FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "generate": _with("generate", "codec chunk progress"),
     "reorder": _with("reorder", "progress"),
     "plan": _with("plan", "columns", "no_probe"),
+    "tradeoff": _with("tradeoff", "progress", "out"),
     "verify": _with("verify", "weighted progress"),
     "warmup": _with("warmup", "progress"),
 }

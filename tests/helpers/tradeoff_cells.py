@@ -10,8 +10,9 @@ import pytest
 
 from emdiam.batch.attempt import FAILED
 from emdiam.report import cells
-from emdiam.report.cells import ENDED, Cell, CellRecord
-from emdiam.report.tradeoff_table import Tradeoff, fill
+from emdiam.report.cells import Cell, CellRecord
+from emdiam.report.tradeoff_table import fill
+from emdiam.runs.tradeoff import ENDED, Tradeoff
 from emdiam.store.store import open_store
 
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from emdiam.batch.attempt import DONE, FAILED, STOPPED, outcome
 from emdiam.errors import InputError
 from emdiam.report import cells
-from emdiam.report.cells import ENDED, Cell, cell_task, make_grid, parse_grid
+from emdiam.report.cells import Cell, cell_task, make_grid, parse_grid
+from emdiam.runs.tradeoff import ENDED
 from tests.helpers.tradeoff_cells import record, result, scripted
 
 

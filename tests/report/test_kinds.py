@@ -15,10 +15,10 @@ from click.testing import CliRunner
 
 import emdiam
 from emdiam.cli.main import COMMANDS, group
-from emdiam.report import draw_figures, make_report, read_report
+from emdiam.report import answers, draw_figures, make_report, read_report
 from emdiam.report.page import document
 from emdiam.report.records import COMMANDS as KINDS
-from emdiam.report.records import kind_of, outcome
+from emdiam.report.records import Run, kind_of, outcome
 
 # What a command asks, by a name for it.
 CALLS = {
@@ -165,3 +165,10 @@ def test_a_result_is_of_one_command():
     assert kind_of({}) == kind_of({"method": "x"}) == ""
     for name in KINDS:
         assert outcome(name, {"rows": [], "verified": True, "complete": True, "exact": True}) == ("answered", None)
+
+
+def test_a_histogram_of_one_bar_is_no_plot():
+    """Its table says all of it; one of two bars is drawn."""
+    for histogram, drawn in (({"45": 2000}, 0), ({"44": 3, "45": 1997}, 1)):
+        section = answers._eccentricities([Run("a", "done", "ecc", result={"histogram": histogram, "radius": 45})], {})
+        assert section is not None and len(section.plots) == drawn

@@ -15,15 +15,17 @@ from typing import Any
 
 import pytest
 
+import emdiam
 from emdiam.batch.attempt import FAILED
 from emdiam.errors import InputError, StoppedEarly
 from emdiam.generators import generate
 from emdiam.report import cells
 from emdiam.report import tradeoff as run
-from emdiam.report.cells import ENDED, Cell, CellRecord, cell_task, identity_of, read_records
+from emdiam.report.cells import Cell, CellRecord, cell_task, identity_of, read_records
 from emdiam.report.tradeoff import TradeoffOptions, tradeoff
-from emdiam.report.tradeoff_table import COLUMNS, Tradeoff, markdown_text
+from emdiam.report.tradeoff_table import markdown_text
 from emdiam.runs.task import Task
+from emdiam.runs.tradeoff import COLUMNS, ENDED, Tradeoff
 from tests.cli.test_commands import call  # noqa: F401 - a fixture
 from tests.helpers.stores import write_store
 from tests.helpers.tradeoff_cells import digest_of, result, scripted
@@ -247,6 +249,23 @@ def test_plots_are_the_same_for_the_same_cells(real, torus: Path, tmp_path: Path
     texts = [first[name].decode() for name in PLOTS[::2]]
     assert all("log scale)" in text for text in texts) and "Pareto front" in texts[0] and "~2^3" in texts[0]
     assert "estimate / D (D = 16)" in texts[0] and "torus: D = 16" in texts[0] and "condensed graph" in texts[-1]
+
+
+def test_a_call_in_python_is_the_command(real, torus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """With the same options, lists in place of texts with commas, and tables of the rows."""
+    out = copied(real, tmp_path)
+    monkeypatch.setattr(run, "run_cell", None)  # no run is made again
+    methods, masters = ["clusters", "sweep"], REAL.masters.split(",")
+    found = emdiam.tradeoff(torus, out, methods=methods, masters=masters, seeds=0, plots=False)
+    assert found.complete and found.n_reused == found.n_cells == len(found.rows) and "plots" not in found.files
+    table = found.to_pandas()
+    assert list(table.columns) == list(COLUMNS) == found.to_arrow().column_names == found.to_polars().columns
+    assert table["cell"].tolist() == [row["cell"] for row in found.rows] == found.to_arrow()["cell"].to_pylist()
+    assert repr(found).startswith("Tradeoff(store_name='torus'") and found.plot().get_xscale() == "log"
+    with pytest.raises(InputError, match=r"of a store, .*emdiam.convert\(GRAPH, STORE\)"):
+        emdiam.tradeoff([(1, 2)], out)
+    with pytest.raises(InputError, match="not a list of seeds: 'a,1'"):
+        emdiam.tradeoff(torus, out, seeds=["a", 1])
 
 
 def test_without_matplotlib_there_are_tables(real, torus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from emdiam.batch.attempt import FAILED, STOPPED
 from emdiam.errors import EmdiamError
 from emdiam.report.cells import Cell, CellRecord
-from emdiam.report.tradeoff_table import COLUMNS, bounds, front, loss, markdown_text, ratio_text
+from emdiam.report.tradeoff_table import bounds, front, loss, markdown_text, ratio_text
+from emdiam.runs.tradeoff import COLUMNS
 from emdiam.tables import csv_text
 from tests.helpers.tradeoff_cells import record, result, summary_of
 
