@@ -1177,6 +1177,84 @@ def tradeoff(
     workers and checkpoints : of every run, as for `approximate`.
 
     The result has `rows`, one a run, to_pandas() and plot(). Raises InputError, and StoppedEarly with `result`.
+
+    Parameters
+    ----------
+    methods : str or list, default 'clusters,sweep,spanning,fringe'
+        Approximations, separated by commas.
+    masters : int or str or list, default '2^8..2^24:4'
+        clusters: numbers of masters (cluster centres), separated by commas: counts, shares like 10%, auto, and
+        ranges FIRST..LAST:FACTOR.
+    seeds : int or str or list, default '0'
+        Seeds of all random choices, separated by commas: every run once with each.
+    exact : bool, default False
+        First an exact run, which proves the diameter.
+    known_diameter : int, optional
+        Largest diameter of any component, if it is known: for the ratios estimate / `known_diameter`.
+    iterations : int, optional
+        sweep, fringe, spanning: most iterations. Default: the method's.
+    weighted : bool, default False
+        Lengths of paths are sums of the weights of the store or the graph: the entries of a matrix, the only
+        attribute or column, or one with a usual name, such as weight or length.
+    memory : int or str, optional
+        Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
+        text such as "4GiB".
+    threads : int, optional
+        Threads that read, decode and compute.
+    time_limit : float or str, optional
+        Stop after this time: StoppedEarly is raised, whose `result` has the bounds so far. In seconds, or as a
+        text such as "10min".
+    retry : bool, default False
+        Run failed and stopped runs again.
+    plots : bool, optional
+        Write tables, but no plots.
+    progress : callable or bool, optional
+        True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
+        not always from the same thread. Default: a bar in notebooks, for calls of more than two seconds.
+
+    Other Parameters
+    ----------------
+    euler : bool, default False
+        clusters: further masters along an Euler tour.
+    levels : int or str, optional
+        clusters: how often they condense the graph, or auto: until it fits in memory. Default: 1.
+    arena : int or str, optional
+        Memory for decoded edges alone. Default: the rest of `memory`. In bytes, or as a text such as "4GiB".
+    device : str, default 'cpu'
+        What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if
+        there is one, else the CPU. Of workers, each has one of its machine.
+    workers : int, optional
+        Run on this many Dask processes on this machine, or on this many workers of the scheduler.
+    scheduler : object, optional
+        Run on the workers of a Dask scheduler: an address, the file of a scheduler, a cluster, or a
+        distributed.Client.
+    worker_memory : int or str, optional
+        Peak resident memory of a worker process. Default: its share of nine tenths of the available memory of
+        its machine. In bytes, or as a text such as "4GiB".
+    worker_threads : int, optional
+        Threads of a worker. Default: its share of `threads`, or as Dask started it.
+    vertex_state : {"auto", "ram", "disk"}, default 'auto'
+        Where distances and bounds of vertices are: ram, disk (in scratch=), or auto, on disk where memory has
+        no room for them.
+    scratch : str or Path, optional
+        Folder for temporary files, and for the temporary store of a graph in memory. Default: $TMPDIR or
+        /var/tmp.
+    reorder : {"auto", "never", "always"}, default 'auto'
+        Reorder a store that memory has no room for first, so that neighbours are close together: auto, as soon
+        as a BFS shows that this is faster. Answers stay in your ids.
+    checkpoint_every : float or str, optional
+        How often the state is saved, also within a long phase. Default: 5 minutes. In seconds, or as a text
+        such as "10min".
+    evict_page_cache : bool, default False
+        Drop the pages that were read from the page cache, so that every read is from disk: for benchmarks.
+
+
+    Raises
+    ------
+    InputError
+        The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
+    StoppedEarly
+        On Ctrl-C and at the end of a time limit; its `result` has the bounds or counts so far.
     """
 
 def verify(
