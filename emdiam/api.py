@@ -398,13 +398,24 @@ def tradeoff(store: Store | str | Path, out: str | Path, **options: Any) -> Trad
     """What approximations of a store cost, and how close they are: every method, with every number of masters and every
     seed, in a process of its own with all of the memory.
 
-    store : opened, or the path of one. out : a folder for the results, tables and plots; the same call goes on with
-    what is in it. Options, all by name: methods, masters, seeds : texts with commas, or lists. exact : first an exact
-    run, which proves the diameter. known_diameter : if it is known. retry : run again what failed or was stopped.
-    plots=False : write tables alone. iterations, euler, levels, weighted, time_limit and those of memory, devices,
-    workers and checkpoints : of every run, as for `approximate`.
+    Parameters
+    ----------
+    store : Store or str or Path
+        Opened, or its path.
+    out : str or Path
+        A folder for the results, tables and plots; the same call goes on with what is in it.
 
-    The result has `rows`, one a run, to_pandas() and plot(). Raises InputError, and StoppedEarly with `result`.
+    Returns
+    -------
+    Tradeoff
+        `rows`, one a run, to_pandas() and plot().
+
+    Raises
+    ------
+    InputError
+        It is no store, or an option is at fault.
+    StoppedEarly
+        With `result`, what is done so far.
     """
     check_keywords("tradeoff", options)
     grid = import_module(".report.tradeoff", __package__)  # above this module: its runs are commands

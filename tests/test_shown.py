@@ -66,6 +66,8 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             "weighted approximate": emdiam.approximate(roads, weighted=True),
             "weighted eccentricities": emdiam.eccentricities(roads, weighted=True),
             "directed exact": emdiam.exact(arcs, directed=True),
+            "directed approximate": emdiam.approximate(arcs, directed=True),
+            "approximate streets": emdiam.approximate(streets, directed=True, weighted=True),
             "directed eccentricities": emdiam.eccentricities(arcs, directed="out"),
             "directed distances": emdiam.distances(arcs, directed=True),
             "weighted distances": emdiam.distances(roads, weighted=True),
@@ -85,7 +87,8 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 NAMES = ("generate", "convert", "reorder", "exact", "approximate", "eccentricities", "center", "by vertex", "distances",
          "profile", "verify", "verify ecc", "plan", "refused", "weighted exact", "weighted approximate",
-         "weighted eccentricities", "directed exact", "directed eccentricities", "directed distances",
+         "weighted eccentricities", "directed exact", "directed approximate", "approximate streets",
+         "directed eccentricities", "directed distances",
          "weighted distances", "distances of streets", "exact of streets", "eccentricities of streets",
          "verify streets", "table", "shortest paths", "all pairs", "tradeoff", "witness", "matrix", "store")
 # Bases without an object of their own.
