@@ -1170,16 +1170,12 @@ def tradeoff(
     """What approximations of a store cost, and how close they are: every method, with every number of masters and every
     seed, in a process of its own with all of the memory.
 
-    store : opened, or the path of one. out : a folder for the results, tables and plots; the same call goes on with
-    what is in it. Options, all by name: methods, masters, seeds : texts with commas, or lists. exact : first an exact
-    run, which proves the diameter. known_diameter : if it is known. retry : run again what failed or was stopped.
-    plots=False : write tables alone. iterations, euler, levels, weighted, time_limit and those of memory, devices,
-    workers and checkpoints : of every run, as for `approximate`.
-
-    The result has `rows`, one a run, to_pandas() and plot(). Raises InputError, and StoppedEarly with `result`.
-
     Parameters
     ----------
+    store : Store or str or Path
+        Opened, or its path.
+    out : str or Path
+        A folder for the results, tables and plots; the same call goes on with what is in it.
     methods : str or list, default 'clusters,sweep,spanning,fringe'
         Approximations, separated by commas.
     masters : int or str or list, default '2^8..2^24:4'
@@ -1248,6 +1244,10 @@ def tradeoff(
     evict_page_cache : bool, default False
         Drop the pages that were read from the page cache, so that every read is from disk: for benchmarks.
 
+    Returns
+    -------
+    Tradeoff
+        `rows`, one a run, to_pandas() and plot().
 
     Raises
     ------
@@ -1255,6 +1255,10 @@ def tradeoff(
         The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
     StoppedEarly
         On Ctrl-C and at the end of a time limit; its `result` has the bounds or counts so far.
+    InputError
+        It is no store, or an option is at fault.
+    StoppedEarly
+        With `result`, what is done so far.
     """
 
 def verify(

@@ -367,7 +367,7 @@ def test_a_stopped_batch_ends_soon_and_goes_on(night: Night, number: int):
     night.wait_for_starts(process, "s", "t")
     process.send_signal(number)
     out, err = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 3 and "the same command goes on" in err
+    assert process.returncode == 3 and "the same command continues" in err
     told = printed(out)
     assert (told["interrupted"], told["counts"]["left"]) == (True, 1)
     assert [(job["job"], job["status"], job["stopped_by"]) for job in told["jobs"]] == [
