@@ -1255,10 +1255,6 @@ def tradeoff(
         The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
     StoppedEarly
         On Ctrl-C and at the end of a time limit; its `result` has the bounds or counts so far.
-    InputError
-        It is no store, or an option is at fault.
-    StoppedEarly
-        With `result`, what is done so far.
     """
 
 def verify(

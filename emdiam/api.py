@@ -12,7 +12,7 @@ from dataclasses import replace
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from .caller import (
     Kept,
@@ -409,13 +409,6 @@ def tradeoff(store: Store | str | Path, out: str | Path, **options: Any) -> Trad
     -------
     Tradeoff
         `rows`, one a run, to_pandas() and plot().
-
-    Raises
-    ------
-    InputError
-        It is no store, or an option is at fault.
-    StoppedEarly
-        With `result`, what is done so far.
     """
     check_keywords("tradeoff", options)
     grid = import_module(".report.tradeoff", __package__)  # above this module: its runs are commands
@@ -423,9 +416,8 @@ def tradeoff(store: Store | str | Path, out: str | Path, **options: Any) -> Trad
     if not isinstance(store, Store | str | Path):
         raise InputError("a trade-off is of a store, which every run opens",
                          remedy="convert it first: emdiam convert GRAPH STORE")
-    found: Tradeoff = grid.tradeoff(store.address if isinstance(store, Store) else store, out, grid.options_of(asked),
-                                    asked["progress"])
-    return found
+    place = store.address if isinstance(store, Store) else store
+    return cast("Tradeoff", grid.tradeoff(place, out, grid.options_of(asked), asked["progress"]))
 
 
 @explicit
@@ -493,11 +485,7 @@ def _run(command: str, graph: Any, options: dict[str, Any]) -> Any:
         if command == "sssp":  # ends of paths by the caller's names
             limited = replace(limited, options=replace(limited.options, source=origin.id_of(limited.options.source),
                                                        target=origin.id_of(limited.options.target)))
-
-        def run() -> Any:
-            return execute(store, limited, bounds)
-
-        return with_history(lambda: named(run, graph, origin, store), bounds)
+        return with_history(lambda: named(lambda: execute(store, limited, bounds), graph, origin, store), bounds)
 
 
 def _weights(given: dict[str, Any], negative: bool = False) -> WeightChoice | None:
