@@ -27,7 +27,7 @@ class Reserve:
         phases = self._plan.phases
         before, after = (max(phase.at_width(width) for phase in phases) for width in (self._width, item))
         self._take(after - before, f"distances need {item} bytes each, since they may exceed"
-                                  f" {(1 << 8 * self._width) - 2:,}; columns of them")
+                                  f" {(1 << 8 * self._width) - 3:,}; columns of them")
         self._width = item
 
     def hold(self, what: str, n_bytes: int) -> None:

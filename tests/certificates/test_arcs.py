@@ -173,7 +173,7 @@ def test_what_a_search_proposes_is_not_trusted(tmp_path: Path, monkeypatch: pyte
                 return found, relaxed
 
             monkeypatch.setattr(ArcsInRam, "nearest", bent)
-            with pytest.raises(EmdiamError, match="no distances"):
+            with pytest.raises(EmdiamError, match="proposes wrong distances"):
                 verify(said, store)
 
 

@@ -41,7 +41,7 @@ def test_columns_that_are_not_there(tmp_path):
     with pytest.raises(InputError, match="leave"):
         emdiam.convert([(1, 2)], tmp_path / "s.zarr", columns="1,2")
     emdiam.convert([(1, 2)], tmp_path / "s.zarr")
-    with pytest.raises(InputError, match="tell how files are read"):
+    with pytest.raises(InputError, match="say how a file is read"):
         emdiam.convert(tmp_path / "s.zarr", tmp_path / "t.zarr", columns="1,2")
 
 

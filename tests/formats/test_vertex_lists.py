@@ -116,7 +116,7 @@ def test_what_a_list_does_not_go_with(tmp_path: Path) -> None:
     edges, names = write(tmp_path, "e.txt", "p q\nq r\n"), write(tmp_path, "v.txt", "0\tp\n1\tq\n")
     with pytest.raises(InputError, match="names for integers"):
         open_source([edges], vertices=names)
-    with pytest.raises(InputError, match="on which side"):
+    with pytest.raises(InputError, match="the side of each"):
         open_source([edges], vertices=names, bipartite=True)
     with pytest.raises(InputError, match="ids alone, unlike"):
         open_source([edges], vertices=[names, write(tmp_path, "w.txt", "3\n")])
@@ -124,7 +124,7 @@ def test_what_a_list_does_not_go_with(tmp_path: Path) -> None:
         open_source([edges], vertices=[write(tmp_path, f"{i}.csv", f":ID({i}),x\n1,2\n") for i in "ab"])
     with pytest.raises(InputError, match="no such file"):
         open_source([edges], vertices=tmp_path / "none.txt")
-    with pytest.raises(InputError, match="how files are read"):
+    with pytest.raises(InputError, match="how a file is read"):
         emdiam.convert([(0, 1)], tmp_path / "g.zarr", vertices=names)
 
 

@@ -43,8 +43,8 @@ def test_distances_that_widen_take_the_reserve_and_then_blocks(tmp_path: Path, r
 def test_columns_that_the_arena_has_no_blocks_for_are_refused_with_the_numbers(tmp_path: Path) -> None:
     with engine_on(write_store(tmp_path / "g.zarr", PATH)) as engine:
         short_of_memory(engine, 0)
-        engine.new_column(254)
-        with pytest.raises(MoreMemoryError, match="4 bytes each, since they may exceed 254; columns of them take"
+        engine.new_column(253)
+        with pytest.raises(MoreMemoryError, match="4 bytes each, since they may exceed 253; columns of them take"
                                                   " 9.8 KiB beside the planned vertex state") as caught:
             engine.new_column(65_535)
         assert caught.value.missing_bytes == 10_000 - (13 - MIN_BLOCKS) * SLOT and caught.value.without_arena
@@ -110,7 +110,7 @@ def test_an_error_says_what_all_that_was_taken_needs(tmp_path: Path) -> None:
     with engine_on(write_store(tmp_path / "g.zarr", PATH)) as engine:
         short_of_memory(engine, 2500)
         engine.core.hold("things", 400)
-        engine.new_column(65_534)  # takes 2,000
+        engine.new_column(65_533)  # takes 2,000
         with pytest.raises(MoreMemoryError) as caught:
             engine.core.hold("things", 5000)
         assert caught.value.reserve_bytes == 2000 + 5000
@@ -149,7 +149,7 @@ def test_the_least_budget_is_for_narrow_columns_and_no_plan_is_above_its_limit(p
 def test_what_is_left_goes_to_whoever_traverses_no_more(tmp_path: Path, arena: bool, slots: int) -> None:
     with engine_on(write_store(tmp_path / "g.zarr", PATH)) as engine:
         short_of_memory(engine, 2500)
-        engine.new_column(65_534)  # takes 2,000
+        engine.new_column(65_533)  # takes 2,000
         assert engine.core.reserve.take_rest(arena=arena) == 500 + (13 - slots) * SLOT
         assert engine.core.pager.arena.n_slots == slots
         assert engine.core.reserve.take_rest(arena=arena) == 0
