@@ -22,6 +22,7 @@ from ..progress import Event, Meter, silent, timed
 from ..store.arc_runs import ArcRun, scan_arcs, scan_bytes
 from ..store.store import Store
 from ..stream.plan import too_small
+from .chains import SourceChain, SourceChains, prove_chain
 from .components import Labelling, number_by_root, settle_anew
 from .documents import EccentricityCertificate, Refused, VerifyReport
 from .groups import Proposals, check_within
@@ -31,6 +32,8 @@ from .parts import find_vertices, read_graph
 from .plan import ProofBudget, check_graph_room, engine_needs, plan_groups
 
 _PIECE = 1 << 16
+# Ends of chains whose labels are there at a time.
+_ENDS = 16
 
 
 @dataclass(repr=False)
@@ -57,6 +60,7 @@ def prove_eccentricities(certificate: EccentricityCertificate, store: Store, rep
     with timed(report.seconds, "labels"):
         if proof.columns:
             proof.bound()
+            proof.settle_chains()
         leaves = proof.settle_leaves()
     with timed(report.seconds, "pairs"):
         (budget.progress or silent)(Event("pairs"))
@@ -66,7 +70,8 @@ def prove_eccentricities(certificate: EccentricityCertificate, store: Store, rep
 
 
 class _Proof:
-    """member : number of the component with sources of every vertex, from 1; 0 in the others. lower, upper : bounds."""
+    """member : number of the component with sources of every vertex, from 1; 0 in the others. lower, upper : bounds.
+    _more_for_chains : bytes that chains would take more than there are; 0 where they have room."""
 
     def __init__(
         self, certificate: EccentricityCertificate, store: Store, report: EccentricityReport, budget: ProofBudget
@@ -74,6 +79,7 @@ class _Proof:
         self._store, self._report, self._budget, self._claims = store, report, budget, certificate.claims
         self._largest = largest_label(report.upper, store.n_vertices)
         self._dtype = label_dtype(self._largest)
+        self._more_for_chains = 0
         budget.later_bytes = self._later_bytes(len(certificate.sources))
         check_graph_room(store, self._dtype.itemsize, budget)
         digest, labelling = read_graph(store, certificate.graph, budget.threads, Meter(budget.progress))
@@ -144,6 +150,11 @@ class _Proof:
         for group in self._groups(self.columns):
             group.narrow(self.lower, self.upper)
 
+    def _group_of(self, columns: Sequence[LabelColumn]) -> DistanceGroup | None:
+        """The only group of few columns; None if they do not fit in one."""
+        group = next(self._groups(columns))
+        return group if len(group.columns) == len(columns) else None
+
     def _groups(self, columns: Sequence[LabelColumn]) -> Iterator[DistanceGroup]:
         """Groups of checked distances of these columns, one at a time."""
         store, budget, report = self._store, self._budget, self._report
@@ -165,6 +176,49 @@ class _Proof:
                     check_within(store, column, reach)
                 yield group
                 del group
+
+    def settle_chains(self) -> None:
+        """Open vertices inside chains between sources, if there is room to look for these."""
+        store, threads = self._store, self._budget.threads
+        is_open = self.lower < self.upper
+        need = SourceChains.bytes_for(store) + store.n_vertices + scan_bytes(store, threads)
+        if not is_open.any():
+            return
+        if need > self._budget.room(0):
+            self._more_for_chains = need - self._budget.room(0)
+            return
+        self._budget.program += need
+        chains = SourceChains(store, threads)
+        self._report.scans += 1
+        together: list[SourceChain] = []
+        for chain in chains.between(self._sources, is_open):
+            if len({end for one in (*together, chain) for end in (one.p, one.q)}) > _ENDS:
+                self._settle_together(chains, together)
+                together = []
+            together.append(chain)
+        if together:
+            self._settle_together(chains, together)
+        self._budget.program -= need
+
+    def _settle_together(self, chains: SourceChains, together: list[SourceChain]) -> None:
+        """SourceChains with few ends, whose labels are there together."""
+        ends = {end for one in together for end in (one.p, one.q)}
+        columns = [column for column in self.columns if column.vertex in ends]
+        group = self._group_of(columns)
+        if group is None:
+            self._more_for_chains = len(columns) * self._store.n_vertices * self._dtype.itemsize
+            return
+        at = {column.vertex: j for j, column in enumerate(columns)}
+        for one in together:
+            to_p, to_q = (group.labels[:, at[end]] for end in (one.p, one.q))
+            found = np.empty(len(one.inside), np.int64)
+            component = int(self.member[one.p])
+            prove_chain(chains.of, one.number, self.member, component, to_p, to_q, int(to_p[one.q]), found)
+            if int(found.max(initial=0)) > self._largest:
+                (name,) = self._store.user_ids(one.inside[[found.argmax()]])
+                raise Refused(f"vertex {name} has the eccentricity {int(found.max())}, more than the largest that is"
+                              f" claimed, {self._largest}")
+            self.lower[one.inside] = self.upper[one.inside] = found
 
     def settle_leaves(self) -> np.ndarray:
         """A vertex of degree 1 is one step farther from everything than its neighbour, unless that is one, too. Returns
@@ -213,6 +267,8 @@ class _Proof:
             self.lower[vertices] = component.lower
             self._report.pairs += looked_at
             if pair is not None:
+                if self._more_for_chains:
+                    raise too_small(self._budget.memory_bytes, self._budget.memory_bytes + self._more_for_chains)
                 one, two = self._store.user_ids(vertices[list(pair)])
                 raise Refused(f"vertex {one} is not proved to have the eccentricity"
                               f" {int(self.lower[vertices[pair[0]]])}: vertex {two} may be farther")

@@ -41,6 +41,7 @@ from ..run import UNKNOWN, MethodOptions
 from ..witness import REPORT
 from .bounds import Bounds, Summary, count_eccentricities
 from .by_pairs import MOST_PAIRS, PAIR_BYTES, ByPairs
+from .chains import Chains, chains_of
 from .output import write_table
 from .result import MOST_ANEW, NAME_BYTES, EccentricityResult, most_ids
 
@@ -217,17 +218,16 @@ class AllEccentricities(ExactMethod):
             # The size is no eccentricity of any vertex: none closes at a bound that no source has proved.
             self.bounds.begin(component, distances, min(2 * first.eccentricity, component.size))
         self._known([first.source], [distances], [first.eccentricity], [first.farthest])
-        pairs = self._by_pairs(component)
+        pairs, chains = self._by_pairs(component), chains_of(self, component)
         while self.bounds.n_open:
             sources = self._choose(component)
             if not len(sources):
                 break
             self.traverse(sources, None if pairs is None else pairs.keep)
-            if pairs is not None and self._many_left():
-                pairs.settle()
-                pairs = None
+            if (chains is not None or pairs is not None) and self._many_left():
+                pairs, chains = self._settle_otherwise(pairs, chains), None
             if len(self._open_before) > LAST_TRIAL:
-                pairs = None
+                pairs = chains = None
         if not self.bounds.n_open:
             self._note_longest(component)
             self._settle_leaves()
@@ -299,6 +299,14 @@ class AllEccentricities(ExactMethod):
         pairs = ByPairs(self, component, self.engine.facts.room_bytes - of_batch - state)
         return pairs if pairs.possible() else None
 
+    def _settle_otherwise(self, pairs: ByPairs | None, chains: Chains | None) -> ByPairs | None:
+        """Settle what chains can, or else the rest by pairs, if there is room; pairs are what may be used later."""
+        if chains is not None and chains.settle(self._closed_lately()):
+            return pairs
+        if pairs is not None:
+            pairs.settle()
+        return None
+
     def _many_left(self) -> bool:
         """Whether bounds alone will probably make a source of many vertices that are open, as the second half of those
         so far tells."""
@@ -307,8 +315,13 @@ class AllEccentricities(ExactMethod):
         done = len(self._open_before)
         if done < TRIAL:
             return False
-        closed = self._open_before[done // 2] - self.bounds.n_open
-        return MANY * closed < self.bounds.n_open
+        return MANY * (done - done // 2) * self._closed_lately() < self.bounds.n_open
+
+    def _closed_lately(self) -> float:
+        """Vertices that each of the second half of the sources so far has closed, on average."""
+        assert self.bounds is not None
+        later = self._open_before[len(self._open_before) // 2 :]
+        return (later[0] - self.bounds.n_open) / len(later) if later else 0.0
 
     def take_leaves(self, vertices: np.ndarray) -> None:
         """Those of the open vertices that are leaves are settled at the end."""
