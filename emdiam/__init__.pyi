@@ -437,7 +437,8 @@ def diameter(
 def distances(
     graph: Any, *, sample: int | str | None = None, exact: bool = False, hyperball: int | None = None,
     directed: bool = False, weighted: bool | str = False, weight: str | None = None, quantile: float = 0.9,
-    seed: int = 0, out: str | Path | None = None, sources: str | Path | Sequence[Any] | None = None,
+    seed: int = 0, out: str | Path | None = None, certificate: str | Path | None = None,
+    certificate_sources: int | None = None, sources: str | Path | Sequence[Any] | None = None,
     targets: str | Path | Sequence[Any] | None = None, time_limit: float | str | None = None,
     memory: int | str | None = None, arena: int | str | None = None, threads: int | None = None,
     vertex_state: str = 'auto', scratch: str | Path | None = None, evict_page_cache: bool = False, device: str = 'cpu',
@@ -474,6 +475,10 @@ def distances(
     out : str or Path, optional
         Write the closeness and the harmonic centrality of every vertex to `out`, Parquet, or CSV if its name
         ends so.
+    certificate : str or Path, optional
+        Write a proved interval of the mean distance to `certificate`, for `emdiam.verify`.
+    certificate_sources : int, optional
+        Sources that the interval of certificate= is proved by. Default: 64.
     sources : str or Path or list, optional
         A file with an id on every line, or a list of ids. The distances from these vertices to `targets` are
         written to `out`: origin, destination, distance.

@@ -122,6 +122,11 @@ def format_fine_seconds(seconds: float) -> str:
     return f"{1000 * seconds:.2g} ms" if 0.00005 <= seconds < 0.01 else format_seconds(seconds)
 
 
+def outwards(low: float, high: float) -> tuple[str, str]:
+    """The ends of an interval with four decimals, rounded so that it stays inside."""
+    return f"{math.floor(low * 10_000) / 10_000:.4f}", f"{math.ceil(high * 10_000) / 10_000:.4f}"
+
+
 def format_count(number: int, one: str, many: str | None = None) -> str:
     """A number of things: "1 edge", "2,048 edges". one : of what; many : of several, if that is not with an s."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -48,8 +48,8 @@ READS: dict[str, tuple[str, ...]] = {
 WRITES: dict[str, tuple[str, ...]] = {
     "convert": ("store",), "generate": ("store",), "reorder": ("target",), "info": ("plots",),
     "exact": ("certificate", "path", "keep-reordered"), "approx": ("keep-reordered",),
-    "ecc": ("out", "certificate", "keep-reordered"), **dict.fromkeys(
-        ("distances", "sssp", "apsp", "tradeoff", "report"), ("out",)),
+    "ecc": ("out", "certificate", "keep-reordered"), "distances": ("out", "certificate"), **dict.fromkeys(
+        ("sssp", "apsp", "tradeoff", "report"), ("out",)),
 }
 # Options that a job may not give: a key of the job does, or the batch.
 _KEYS = {"memory": "memory", "method": "method"}

@@ -25,6 +25,8 @@ Along arcs, of lengths of arcs or of weights: `along` are vertices that were sea
 eccentricities in against them, `against` those in the other direction. Within a strong component ecc_out(v) <= d(v, u)
 + ecc_out(u); arcs.py has all rules, for the largest finite distance and for all eccentricities.
 
+Mean: sources, whose distances bound the sum of all distances (mean.py, cells.py), and that sum's bounds.
+
 What a verification tells: the report, and the refusal inside of it.
 """
 
@@ -52,6 +54,7 @@ Vertex = Annotated[Id, sealed.vertex_id]
 Ids = Annotated[list[Id], sealed.ids]
 Ends = Annotated[tuple[Id, Id], sealed.pair]
 Length = Annotated[int | float, sealed.length]
+Total = Annotated[int, sealed.total]
 Unit = Annotated[tuple[int, int] | None, sealed.unit]
 
 
@@ -167,6 +170,22 @@ class ArcEccentricityClaims:
     def __post_init__(self) -> None:
         if self.direction not in ("out", "in"):
             raise ValueError(f"{self.direction!a:.40} is no direction")
+
+
+@dataclass(frozen=True)
+class MeanClaims:
+    """n_pairs : unordered pairs of connected vertices. sum_lower, sum_upper : interval of the sum of their distances.
+    longest : the largest distance from a source, or more."""
+
+    n_components: int
+    n_pairs: Total
+    sum_lower: Total
+    sum_upper: Total
+    longest: int
+
+    def __post_init__(self) -> None:
+        if self.sum_lower > self.sum_upper:
+            raise ValueError(f"the lower bound {self.sum_lower} exceeds the upper bound {self.sum_upper}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -298,10 +317,23 @@ class ArcEccentricityCertificate(SealedDocument):
         return (*self.along, *self.against)
 
 
+@dataclass(frozen=True, kw_only=True)
+class MeanCertificate(SealedDocument):
+    """Of an interval of the mean distance. sources : in the order in which they divide cells."""
+
+    format = "emdiam certificate of a mean distance"
+
+    claims: MeanClaims
+    sources: Ids
+
+    def ids(self) -> Iterable[Id]:
+        return self.sources
+
+
 def _formats() -> Iterator[tuple[str, type[SealedDocument], tuple[str, ...]]]:
     """(name, class, parts of the document) of each."""
     for kind in (Certificate, EccentricityCertificate, WeightedCertificate, WeightedEccentricityCertificate,
-                 ArcCertificate, WeightedArcCertificate, ArcEccentricityCertificate):
+                 ArcCertificate, WeightedArcCertificate, ArcEccentricityCertificate, MeanCertificate):
         parts = tuple(one.name for one in fields(kind))
         yield kind.format, kind, tuple(name for name in parts if name != "unit")
         if "unit" in parts:

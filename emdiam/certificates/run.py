@@ -25,6 +25,7 @@ from .documents import (
     Certificate,
     Claims,
     EccentricityCertificate,
+    MeanCertificate,
     Refused,
     SealedDocument,
     VerifyReport,
@@ -37,6 +38,7 @@ from .documents import (
 from .eccentricities import EccentricityReport, prove_eccentricities
 from .groups import Gathered, LabelStage, pair_bytes
 from .labels import label_dtype, largest_label
+from .mean import MeanReport, mean_interval, prove_mean
 from .pairs import prove_pairs
 from .parts import find_parts
 from .plan import ProofBudget, check_graph_room
@@ -113,6 +115,8 @@ def _claimed(certificate: Any) -> VerifyReport:
     claims, graph, unit = certificate.claims, certificate.graph, getattr(certificate, "unit", None)
     if certificate.directed:
         return _claimed_along_arcs(certificate)
+    if isinstance(certificate, MeanCertificate):
+        return _claimed_mean(certificate)
     connected = claims.n_components == 1
     if isinstance(claims, Claims):
         lower, upper, connected = claims.lower, claims.upper, claims.connected
@@ -128,6 +132,14 @@ def _claimed(certificate: Any) -> VerifyReport:
         report.radius, report.center_size = stated(claims.radius, unit), claims.center_size
         report.periphery_size, report.histogram = claims.periphery_size, dict(getattr(claims, "histogram", {}))
     return report
+
+
+def _claimed_mean(certificate: MeanCertificate) -> MeanReport:
+    claims, graph = certificate.claims, certificate.graph
+    low, high = mean_interval(claims.sum_lower, claims.sum_upper, claims.n_pairs)
+    return MeanReport(False, 0, max(0, graph.n_vertices - 1), None, None, claims.n_components,
+                      claims.n_components == 1, graph.n_vertices, graph.n_edges, version=__version__, mean_lower=low,
+                      mean_upper=high, n_pairs=claims.n_pairs)
 
 
 def _claimed_along_arcs(certificate: Any) -> ArcReport:
@@ -157,4 +169,5 @@ def _prove(gathered: list[Gathered], store: Store, budget: ProofBudget, report: 
 _PROVERS: dict[type, Callable[..., None]] = {
     Certificate: _prove_diameter, EccentricityCertificate: prove_eccentricities, WeightedCertificate: prove_weighted,
     WeightedEccentricityCertificate: prove_weighted_eccentricities, ArcCertificate: prove_along_arcs,
-    WeightedArcCertificate: prove_along_arcs, ArcEccentricityCertificate: prove_arc_eccentricities}
+    WeightedArcCertificate: prove_along_arcs, ArcEccentricityCertificate: prove_arc_eccentricities,
+    MeanCertificate: prove_mean}

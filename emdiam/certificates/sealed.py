@@ -174,6 +174,13 @@ def count(value: Any) -> int:
     return value
 
 
+def total(value: Any) -> int:
+    """A whole number that is not negative, of at most 192 bits."""
+    if type(value) is not int or not 0 <= value < 1 << 192:
+        raise TypeError("something is not a sum")
+    return value
+
+
 def optional(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """The same check, and None passes."""
     return lambda value: None if value is None else check(value)

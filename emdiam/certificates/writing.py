@@ -29,6 +29,8 @@ from .documents import (
     EccentricityCertificate,
     EccentricityClaims,
     GraphFacts,
+    MeanCertificate,
+    MeanClaims,
     SealedDocument,
     WeightedArcCertificate,
     WeightedCertificate,
@@ -194,6 +196,14 @@ def write_arc_eccentricities(path: str | Path, result: WeightedArcEccentricities
     return _written(path, ArcEccentricityCertificate(
         graph=facts_of(store), unit=said, claims=claims, along=_named(store, method.along),
         against=_named(store, method.against)))
+
+
+def write_mean(path: str | Path, claims: MeanClaims, sources: Sequence[int], store: Store, *,
+               room: HashRoom | None = None, **reading: Any) -> MeanCertificate:
+    """The same of an interval of the mean distance. sources : vertices of the store, in their order. room, reading : as
+    of facts_of."""
+    return _written(path, MeanCertificate(graph=facts_of(store, room, **reading), claims=claims,
+                                          sources=_named(store, sources)))
 
 
 def _claimed_units(metric: Any) -> tuple[Callable[[int], Any], Any]:

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from ..units import format_count, format_size
+from ..units import format_count, format_size, outwards
 from . import options
-from .answer_lines import device_lines, memory_lines, seconds_line, task_lines
+from .answer_lines import certificate_lines, device_lines, memory_lines, seconds_line, task_lines
 from .checkpoint import running
 from .outcome import EmdiamCommand
 
@@ -50,6 +50,7 @@ def distances_text(result: dict[str, Any], verbose: bool = False) -> str:
         f" in {format_count(result['n_components'], 'component')}",
         f"method: {way}",
         *_levels(result["pairs"], width),
+        *_proved(result["proved_mean"]),
     ]
     quantiles = result.get("quantiles")
     if quantiles:
@@ -58,10 +59,19 @@ def distances_text(result: dict[str, Any], verbose: bool = False) -> str:
     lines += task_lines(result)
     if result["out"] is not None:
         lines.append(f"centralities: in {result['out']}")
+    lines += certificate_lines(result)
     work = (f"work: {format_count(result['levels'], 'level')}, {format_count(result['edges_scanned'], 'arc')} scanned,"
             f" {format_size(result['bytes_read'])} read")
     return "\n".join([*lines, work, *device_lines(result, verbose), seconds_line(result),
                       *memory_lines(result, verbose)])
+
+
+def _proved(interval: dict[str, Any] | None) -> list[str]:
+    """The interval of the mean that is proved."""
+    if interval is None:
+        return []
+    low, high = outwards(interval["lower"], interval["upper"])
+    return [f"proved: mean distance from {low} to {high}, by {format_count(interval['sources'], 'source')}"]
 
 
 def table_text(result: dict[str, Any], verbose: bool = False) -> str:

@@ -10,7 +10,7 @@ import click
 
 from ..errors import redacted
 from ..progress import bounds_text
-from ..units import format_count, format_seconds
+from ..units import format_count, format_seconds, outwards
 from . import options
 from .answer_lines import memory_lines, seconds_line
 from .inputs import is_input
@@ -67,6 +67,9 @@ def report_text(report: dict[str, Any], verbose: bool = False) -> str:
     value = f"{lower:,}" if lower == upper else bounds_text(lower, upper)
     if report.get("directed"):
         lines = _along_arcs(report, value)
+    elif "mean_lower" in report:
+        low, high = outwards(report["mean_lower"], report["mean_upper"])
+        lines = [f"verified: mean distance from {low} to {high}, of {format_count(report['n_pairs'], 'pair')}"]
     elif "radius" in report:
         lines = [f"verified: all eccentricities of {format_count(report['n_vertices'], 'vertex', 'vertices')}, from"
                  f" {report['radius']:,} in the centre of the largest component to {upper:,}"]

@@ -26,6 +26,7 @@ from ..errors import InputError
 from ..histogram import MOST_VALUES
 from ..plots import bars_svg, draw_bars
 from ..shown import Shown
+from ..store.store import Store
 from ..traverse.distance_table import FULL_ROWS, PairCounts, distance_table_bytes
 from ..units import MemoryFigures
 
@@ -65,6 +66,23 @@ def jackknife(left_out: Iterable[PairCounts], quantile: float, unseen: float = 1
     values = np.array([(figures.mean, figures.effective_diameter) for figures in found])
     share = unseen * (len(found) - 1) / len(found)
     return Figures(*np.sqrt(share * np.square(values - values.mean(axis=0)).sum(axis=0)).tolist())
+
+
+@dataclass(frozen=True)
+class ProvedMean:
+    """A proved interval of the mean distance.
+
+    Attributes
+    ----------
+    lower, upper : float
+        Bounds of the mean over connected pairs.
+    sources : int
+        Sources whose distances prove it.
+    """
+
+    lower: float
+    upper: float
+    sources: int
 
 
 @dataclass(frozen=True)
@@ -121,6 +139,11 @@ def counted_bytes(n_vertices: int, rows: int, full_rows: int = FULL_ROWS) -> int
     return table + max(table + table // 2, _ANSWER_BYTES * min(n_vertices, MOST_VALUES))
 
 
+def proof_bytes(store: Store, column: int) -> int:
+    """What a proof of the mean takes beside distances: cells, and a copy of these, of so many bytes an entry."""
+    return store.n_vertices * (store.id_dtype.itemsize + column)
+
+
 @dataclass(repr=False)
 class Distances(ValuesByVertex, Shown, MemoryFigures):
     """The distribution of distances between different vertices. Pairs are unordered, along arcs ordered.
@@ -153,8 +176,10 @@ class Distances(ValuesByVertex, Shown, MemoryFigures):
         With `keep`: centralities of the vertices, by increasing ids.
     out : str, optional
         The file with the centralities.
+    certificate, proved_mean : str and ProvedMean, optional
+        The file with a proof, and the interval of the mean that it proves.
     seconds : dict of float
-        Wall seconds: total, load, components, count, write.
+        Wall seconds: total, load, components, count, proof, write.
     not_written : list of str
         A sentence for a file that could not be written.
     directions_dropped : bool
@@ -163,8 +188,8 @@ class Distances(ValuesByVertex, Shown, MemoryFigures):
 
     shown: ClassVar[tuple[str, ...]] = (
         "mean", "effective_diameter", "quantile", "method", "samples", "standard_error.mean",
-        "standard_error.effective_diameter", "n_vertices", "n_edges", "n_components", "unreachable_pairs", "complete",
-        "histogram_width", "out")
+        "standard_error.effective_diameter", "proved_mean.lower", "proved_mean.upper", "n_vertices", "n_edges",
+        "n_components", "unreachable_pairs", "complete", "histogram_width", "out", "certificate")
 
     n_vertices: int
     n_edges: int
@@ -201,6 +226,8 @@ class Distances(ValuesByVertex, Shown, MemoryFigures):
     directed: bool = False
     directions_dropped: bool = False
     confidence: Confidence | None = None
+    certificate: str | None = None
+    proved_mean: ProvedMean | None = None
     closeness: np.ndarray | None = field(default=None, repr=False, compare=False)
     harmonic: np.ndarray | None = field(default=None, repr=False, compare=False)
     names: Names | None = field(default=None, repr=False, compare=False)
@@ -326,6 +353,8 @@ def answer(kind: type[_Kind], asked: DistanceOptions, pairs: PairCounts, share: 
 
 # Sources of a sample, and the share of pairs within the effective diameter, where nothing is said.
 USUAL_SAMPLE, USUAL_QUANTILE = 1024, 0.9
+# Sources of a proof of the mean.
+USUAL_PROOF = 64
 LEAST_REGISTERS, MOST_REGISTERS = 4, 16
 
 
@@ -335,7 +364,8 @@ class DistanceOptions:
     registers of a vertex. quantile : share of the connected pairs that the effective diameter holds. seed : of the
     sample, or of the hash. out : Parquet file for centralities; None: none. keep : whether the result has them.
     scratch : folder for what memory has no room for; None: $TMPDIR or /var/tmp. sources, targets : of a table, files of
-    ids or these; see table.py. Raises InputError."""
+    ids or these; see table.py. proved : whether an interval of the mean is to be proved, by certificate_sources. Raises
+    InputError."""
 
     method: str = SAMPLE
     sample: int = USUAL_SAMPLE
@@ -347,6 +377,8 @@ class DistanceOptions:
     keep: bool = False
     sources: Any = None
     targets: Any = None
+    proved: bool = False
+    certificate_sources: int = USUAL_PROOF
 
     @property
     def of_table(self) -> bool:
@@ -370,19 +402,25 @@ class DistanceOptions:
                              f" {MOST_REGISTERS}", text=str(self.log2_registers))
 
 
-def options_of(own: Mapping[str, Any]) -> DistanceOptions:
+def options_of(own: Mapping[str, Any], proved: bool = False) -> DistanceOptions:
     """The options of those that were given by name: sample, exact, hyperball, quantile, seed, out,
-    scratch. Raises InputError."""
+    scratch. proved : whether a certificate is asked for. Raises InputError."""
     methods = [name for name in (SAMPLE, EXACT, HYPERBALL) if own.get(name)]
     if len(methods) > 1:
         raise InputError("one of --sample, --exact and --hyperball is enough", text=" ".join(methods))
     fields = {name: own[name] for name in (
-        "quantile", "seed", "out", "sample", "scratch", "keep", "sources", "targets") if name in own}
+        "quantile", "seed", "out", "sample", "scratch", "keep", "sources", "targets", "certificate_sources")
+        if name in own}
     if (own.get("sources") is not None or own.get("targets") is not None) and methods:
         raise InputError("a table of distances is of chosen vertices, not of a sample", text=methods[0],
                          remedy="leave --sample, --exact and --hyperball out, or sources and targets")
+    if own.get("certificate_sources") is not None and not proved:
+        raise InputError("--certificate-sources are those of a proof", remedy="name its file with --certificate")
     if own.get("sources") is None and own.get("targets") is not None:
         raise InputError("a table of distances needs sources: a file with an id on every line")
+    if own.get("sources") is not None and proved:
+        raise InputError("a table of distances has no certificate", remedy="leave --certificate out, or --sources")
     if own.get("sources") is not None and own.get("out") is None:
         raise InputError("a table of distances is written to a file", remedy="name it with --out")
-    return DistanceOptions(methods[0] if methods else SAMPLE, log2_registers=own.get(HYPERBALL) or 0, **fields)
+    return DistanceOptions(methods[0] if methods else SAMPLE, log2_registers=own.get(HYPERBALL) or 0, proved=proved,
+                           **fields)

@@ -7,29 +7,39 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..engine.attempts import learned
-from ..engine.needs import DeviceState, Needs, traversal_phases
+from ..engine.needs import DeviceState, Needs, distance_bytes, traversal_phases
 from ..errors import BudgetError, InputError, MoreMemoryError, StoppedEarly
-from ..progress import Meter, timed
+from ..progress import Meter, TimeOver, timed
 from ..store.store import Store
-from ..stream.plan import Known, Pool
+from ..stream.plan import Known, Phase, Pool
 from ..traverse.hyperball import groups_of, hyperball_bytes
 from ..traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes
 from ..traverse.tally import DistanceSums
-from ..units import format_count
+from ..units import current_rss_bytes, format_count
 from .centrality import all_centralities, write_centralities
 from .counting import BallCount, SourceCount
-from .result import EXACT, HYPERBALL, LEAST_REGISTERS, DistanceOptions, Distances, counted_bytes, options_of
+from .result import (
+    EXACT,
+    HYPERBALL,
+    LEAST_REGISTERS,
+    DistanceOptions,
+    Distances,
+    counted_bytes,
+    options_of,
+    proof_bytes,
+)
 from .sources import MOST_GROUPS, connected_pairs
 
 if TYPE_CHECKING:
     from ..gpu.setting import Selection
     from ..methods.run import Limits
     from ..runs.task import Session, Task
+    from .certified import MeanProof
 
 
 def options(task: Task, own: dict[str, Any], limits: Limits) -> DistanceOptions:
     """See options_of."""
-    return options_of(own)
+    return options_of(own, proved=task.certificate is not None)
 
 
 def solve(session: Session) -> Any:
@@ -48,15 +58,22 @@ def needs_of(store: Store, asked: DistanceOptions, log2_registers: int = 0) -> N
     """What counting needs of memory: a batch of sources, their list, counts, and sums at vertices; or counters of so
     many registers in a run of HyperBall."""
     n = store.n_vertices
+
+    def phases(held: int) -> tuple[Phase, ...]:
+        if not asked.proved:
+            return traversal_phases(store, lambda column: held, keeps_distances=False)
+        return traversal_phases(store, lambda column: held + distance_bytes(store, column) + proof_bytes(store, column))
+
     if asked.method == HYPERBALL:
         rows = 1 + groups_of(log2_registers)
         held = hyperball_bytes(n, log2_registers) + counted_bytes(n, rows, rows) + _bytes(asked, n, 32 * n)
-        return Needs("distances", traversal_phases(store, lambda column: held, keeps_distances=False)).fixed()
+        return Needs("distances", phases(held)).fixed()
     sums = _bytes(asked, n, DistanceSums.bytes_for(n) + 9 * n)
+    proof = proof_bytes(store, 4) if asked.proved else 0
     held = sums + (16 * n if asked.method == EXACT else 0) + counted_bytes(n, MOST_GROUPS)
-    return Needs("distances", traversal_phases(store, lambda column: held, keeps_distances=False),
-                 Pool(batch_bytes(n, MOST_BITS), batch_bytes(n, NARROW_BITS), batch_bytes(n, WORD_BITS)),
-                 tables_bytes=held, device=DeviceState(1, batches=True))
+    pool = Pool(batch_bytes(n, MOST_BITS), batch_bytes(n, NARROW_BITS), batch_bytes(n, WORD_BITS))
+    return Needs("distances", phases(held), pool,
+                 tables_bytes=held + proof, device=DeviceState(1 + asked.proved, batches=True))
 
 
 def _bytes(asked: DistanceOptions, n_vertices: int, sums: int) -> int:
@@ -104,11 +121,45 @@ def _attempt(session: Session, task: Task, selected: Selection, known: Known | N
                     engine, file, count.vertex_sums(), Meter(session.progress)))
             if asked.keep:
                 result.closeness, result.harmonic = all_centralities(engine, count.vertex_sums())
-        result.seconds = {"total": session.elapsed, **counting.seconds}
+        proof = _proved(session, engine, asked, counting) if asked.proved and result.complete else None
+        on_disk = getattr(engine.plan, "disk_bytes", 0)
+        result.seconds = {**counting.seconds, "total": session.elapsed}
+    if proof is not None:
+        _certify(session, result, proof, on_disk > 0)
+    elif asked.proved and result.complete:
+        raise StoppedEarly("the time limit is over before an interval of the mean was proved", result)
     if not result.complete:
         done = format_count(result.samples, "source") if result.runs is None else format_count(result.runs, "run")
         raise StoppedEarly(f"{counting.why}; the answer is that of {done}", result)
     return result
+
+
+def _proved(session: Session, engine: Any, asked: DistanceOptions, counting: _Counting) -> MeanProof | None:
+    """A proof of the mean; None where the time is over."""
+    from .certified import prove_mean
+
+    def solved() -> MeanProof:
+        return prove_mean(engine, asked.certificate_sources, asked.seed)
+
+    try:
+        with timed(counting.seconds, "proof"):
+            return solved() if session.task.cluster is None else engine.repeated(solved)
+    except (TimeOver, KeyboardInterrupt):
+        return None
+
+
+def _certify(session: Session, result: Distances, proof: MeanProof, on_disk: bool) -> None:
+    """Write the certificate."""
+    from ..certificates.writing import HashRoom, write_mean
+
+    task, result.proved_mean = session.task, proof.proved
+    file, room = task.certificate, None
+    assert file is not None, "it is proved for a file"
+    if on_disk:  # half, since what the engine has given back may still be the process's
+        room = HashRoom(max(0, session.memory_bytes - current_rss_bytes()) // 2, task.options.scratch)
+    session.write(result, "certificate", file, lambda: write_mean(
+        file, proof.claims, proof.sources, session.store, room=room, threads=task.threads, progress=session.progress),
+        "certificate")
 
 
 class _Counting:

@@ -125,6 +125,10 @@ _ROWS = (
     Option("from_proof", help="Begin with the sources of PROOF, a certificate of the graph as it was.", metavar="PROOF",
            flags=("--from",), arcs=("exact",), weights=("exact", "ecc"), both=("exact", "ecc"),
            annotation="str | Path | None"),
+    Option("certificate", FILE, "Write a proved interval of the mean distance to FILE, for `emdiam verify`.", "FILE",
+           of="distances"),
+    Option("certificate_sources", POSITIVE, "Sources that the interval of --certificate is proved by. [default: 64]",
+           "K"),
     Option("bounds_only", FLAG, "Stop at the bounds of a few BFS.", shared=True),
     Option("gap", NATURAL, "Stop once the bounds differ by at most G.", "G", shared=True, arcs=("exact",)),
     Option("components", INTEGER, "List the K largest components, each with its vertices and its diameter.", "K",
@@ -352,7 +356,8 @@ COMMANDS = {name: tuple(options.split()) for name, options in {
               " quiet log_interval events",
     "ecc": f"out certificate from_proof directed {_METRICS['ecc']} weight radius center {_SIZES} {_GPU} {_WORKERS}"
            f" {_ENDS} {_STORED} evict_page_cache {_PRINTING}",
-    "distances": f"sample exact hyperball directed {_METRICS['distances']} weight quantile seed out sources targets"
+    "distances": f"sample exact hyperball directed {_METRICS['distances']} weight quantile seed out certificate"
+                 " certificate_sources sources targets"
                  f" time_limit {_SIZES} vertex_state scratch"
                  f" evict_page_cache {_GPU} {_WORKERS} {_PRINTING}",
     "sssp": f"source target method delta out weighted weight directed device {_SIZES} evict_page_cache {_PRINTING}",

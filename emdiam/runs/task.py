@@ -192,6 +192,9 @@ def taken(given: Mapping[str, Any], command: str, row: MetricRow) -> dict[str, A
 
 def _refusal(name: str, text: str, command: str, row: MetricRow) -> InputError:
     """Why an option is none of a run along a metric."""
+    if name in ("certificate", "certificate_sources") and command == "distances":
+        return InputError("a certificate of the mean is of distances in edges, along arcs and weights there is none",
+                          text=f"--{name.replace('_', '-')}", remedy="leave it, or --directed and --weighted, out")
     if row.alike == ARCS:
         option = f"--{name.replace('_', '-')}"
         remedy = "leave it, or --directed, out"
@@ -266,7 +269,7 @@ def _check_files(task: Task) -> None:
         check_file(file)
     if task.keep_reordered is not None and not (task.checkpoint is not None and task.checkpoint.resume):
         check_target(task.keep_reordered, force=False)
-    if task.certificate is None or METRICS[task.metric].alike == WEIGHTS:
+    if task.certificate is None or METRICS[task.metric].alike == WEIGHTS or task.command == "distances":
         return
     limits = task.options.limits
     if getattr(task.options, "what", "all") != "all":

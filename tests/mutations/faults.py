@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.mutations.arc_faults import ARC_FAULTS
 from tests.mutations.budget_faults import BUDGET_FAULTS
+from tests.mutations.cell_faults import CELL_FAULTS
 from tests.mutations.door_faults import DOOR_FAULTS
 from tests.mutations.fault import Fault
 from tests.mutations.file_faults import FILE_FAULTS
@@ -494,5 +495,5 @@ FAULTS = (
           ("tests/methods/exact/test_classics.py", "tests/engine/test_methods.py")),
     *FILE_FAULTS, *INPUT_FAULTS,
     *DOOR_FAULTS,
-    *ARC_FAULTS, *BUDGET_FAULTS, *MEMORY_FAULTS,
+    *ARC_FAULTS, *BUDGET_FAULTS, *CELL_FAULTS, *MEMORY_FAULTS,
 )

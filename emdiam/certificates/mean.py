@@ -1,0 +1,209 @@
+"""One verification of an interval of the mean distance: the graph, cells of alike distances, labels, sums over cells.
+
+For cells A and B of one component, whose vertices have the mean distances a_s and b_s from a source s, the distances
+between A and B sum up to at least |A| |B| max_s |a_s - b_s|, since the mean of absolute values is at least the absolute
+value of the mean; and to at most |A| |B| min_s (a_s + b_s). Any partition into cells is sound. Pairs that are no edges
+are 2 apart or more. In a component of k vertices without a source all distances sum up to at most those of a path, (k^3
+- k) / 6. Means are whole numbers of 2^-q, rounded down, and the bounds allow for that.
+
+Passes over the edges: one for digest and components, one a group of at most 64 sources; each source is traversed for
+the cells, which need no proof, and again for its labels, which are proved to be distances. Bytes a vertex: twice the id
+dtype, then one, a column, and what plan.py says. Work: the square of the cells for each source.
+Source of the bounds of one pair: Potamias, Bonchi, Castillo, Gionis, CIKM 2009 (Fast shortest path distance estimation
+in large networks), section 3.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..engine.cpu import open_cpu_engine
+from ..jit import kernel
+from ..progress import Meter, timed
+from ..store.store import Store
+from .cells import Cells
+from .components import number_by_root
+from .documents import MeanCertificate, Refused, VerifyReport
+from .groups import Proposals
+from .labels import MOST_COLUMNS, DistanceGroup, LabelColumn, label_dtype, largest_label
+from .parts import find_vertices, read_graph
+from .plan import ProofBudget, check_graph_room, engine_needs, plan_groups
+
+# Of means: bits of the fraction at most, and of the largest number.
+_FRACTION_BITS, _BITS = 16, 30
+
+
+@dataclass(repr=False)
+class MeanReport(VerifyReport):
+    """The outcome for an interval of the mean distance: mean_lower, mean_upper, over n_pairs unordered pairs of
+    connected vertices. lower, upper : of the largest distance, of which this proves nothing."""
+
+    shown: ClassVar[tuple[str, ...]] = (
+        "verified", "reason", "mean_lower", "mean_upper", "n_pairs", "n_vertices", "n_edges", "n_components",
+        "traversals", "seconds")
+
+    mean_lower: float = 0.0
+    mean_upper: float = 0.0
+    n_pairs: int = 0
+
+
+def mean_interval(lower: int, upper: int, n_pairs: int) -> tuple[float, float]:
+    """Bounds of a mean, outwards to float64, by those of a sum; 0 of no pairs."""
+    if not n_pairs:
+        return 0.0, 0.0
+    low, high = lower / n_pairs, upper / n_pairs
+    return max(0.0, math.nextafter(low, -math.inf)), math.nextafter(high, math.inf)
+
+
+def fraction_bits(longest: int) -> int:
+    """Bits of the fraction of a mean of distances up to `longest`."""
+    return max(0, min(_FRACTION_BITS, _BITS - 1 - longest.bit_length()))
+
+
+def prove_mean(certificate: MeanCertificate, store: Store, report: MeanReport, budget: ProofBudget) -> None:
+    """Prove the interval again; counts and seconds go into the report. Raises Refused, BudgetError, StoreError, and
+    EmdiamError if a traversal proposes what are no distances."""
+    with timed(report.seconds, "graph"):
+        proof = _MeanProof(certificate, store, report, budget)
+    with timed(report.seconds, "labels"):
+        tables = proof.tables()
+    with timed(report.seconds, "pairs"):
+        proof.check_claims(tables)
+
+
+class _MeanProof:
+    """columns : of all sources, by component. sizes : of components without a source."""
+
+    def __init__(
+        self, certificate: MeanCertificate, store: Store, report: MeanReport, budget: ProofBudget
+    ) -> None:
+        self._store, self._report, self._budget, self._claims = store, report, budget, certificate.claims
+        self._largest = largest_label(self._claims.longest, store.n_vertices)
+        self._dtype = label_dtype(self._largest)
+        check_graph_room(store, self._dtype.itemsize, budget)
+        digest, labelling = read_graph(store, certificate.graph, budget.threads, Meter(budget.progress))
+        vertices = find_vertices(store, certificate.sources, digest.hashes)
+        if (vertices < 0).any():
+            raise Refused(f"the graph has no vertex {certificate.sources[int((vertices < 0).argmax())]}")
+        if len(np.unique(vertices)) < len(vertices):
+            raise Refused("a source is named twice")
+        del digest
+        report.scans += 1
+        parent, sizes, self._n_components = labelling.flat()
+        del labelling
+        self._number(parent, sizes, vertices)
+
+    def _number(self, parent: np.ndarray, sizes: np.ndarray, vertices: np.ndarray) -> None:
+        roots = np.unique(parent[vertices].astype(np.int64))
+        self._sizes = [0, *sizes[roots].tolist()]
+        whole = sizes[sizes > 1].astype(object)
+        self._n_pairs = int((whole * (whole - 1) // 2).sum())
+        sizes[roots] = 0
+        rest = sizes[sizes > 1].astype(object)
+        self._n_rest, self._most_rest = int((rest * (rest - 1) // 2).sum()), sum(map(_of_path, rest))
+        self._member = np.empty(len(parent), np.min_scalar_type(len(roots)))
+        number_by_root(parent, roots, np.arange(1, len(roots) + 1), self._member)
+        self._columns = [LabelColumn(int(v), int(self._member[v]), self._largest) for v in vertices]
+        self._budget.program += self._member.nbytes
+
+    def tables(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """(sizes int64[cells], sums of distances int64[cells, sources]) of each component with sources."""
+        store, budget = self._store, self._budget
+        if not self._columns:
+            return []
+        budget.program += store.n_vertices * (store.id_dtype.itemsize + 1)
+        plan = plan_groups(store, len(self._columns), self._dtype.itemsize, budget)
+        with open_cpu_engine(store, engine_needs(store, self._dtype.itemsize, budget.threads),
+                             memory_bytes=budget.memory_bytes, arena_bytes=plan.arena_bytes, threads=budget.threads,
+                             progress=budget.progress, program=budget.program) as engine:
+            proposals, cells = Proposals(engine, self._largest, self._dtype), Cells(store.n_vertices, store.id_dtype)
+            for column in self._columns:
+                cells.divide(np.ascontiguousarray(proposals.labels([column], False)[:, 0]))
+                self._report.traversals += 1
+            ordered = sorted(range(len(self._columns)), key=lambda i: self._columns[i].component)
+            found = np.empty((len(cells.sizes), len(ordered)), np.int64)
+            for start in range(0, len(ordered), min(MOST_COLUMNS, plan.columns)):
+                some = ordered[start : start + min(MOST_COLUMNS, plan.columns)]
+                group = self._checked(proposals, [self._columns[i] for i in some], plan.batched)
+                for j, i in enumerate(some):
+                    found[:, i] = cells.sums(group.labels[:, j])
+                del group
+        return [_of_component(cells.sizes, found, [
+            i for i in ordered if self._columns[i].component == number]) for number in range(1, len(self._sizes))]
+
+    def _checked(self, proposals: Proposals, columns: list[LabelColumn], batched: bool) -> DistanceGroup:
+        """Labels that are proved to be distances."""
+        labels = proposals.labels(columns, batched)
+        for j, column in enumerate(columns):  # of other components a column says nothing
+            labels[self._member != column.component, j] = np.iinfo(labels.dtype).max
+        group, meter = DistanceGroup(columns, labels, self._member), Meter(self._budget.progress)
+        meter.begin("check labels", self._store.indices.n_chunks, "chunks")
+        group.check(self._store, self._budget.threads, meter.update)
+        meter.end()
+        self._report.scans += 1
+        self._report.traversals += len(columns)
+        return group
+
+    def check_claims(self, tables: list[tuple[np.ndarray, np.ndarray]]) -> None:
+        """Every number that is claimed."""
+        claims, bits = self._claims, fraction_bits(self._largest)
+        least, most = 2 * self._n_rest - self._store.n_edges, self._most_rest
+        for sizes, sums in tables:
+            n = int(sizes.sum())
+            # The fraction apart, since sums with one may have more than 64 bits.
+            whole, part = np.divmod(sums, sizes[:, None])
+            low, high = _bounds((whole << bits) + (part << bits) // sizes[:, None], sizes, 2 << bits)
+            least += -(-low >> bits)
+            most += min(high >> bits, _of_path(n))
+        for name, value in (("n_components", self._n_components), ("n_pairs", self._n_pairs)):
+            if getattr(claims, name) != value:
+                raise Refused(f"{name} is {value}, not {getattr(claims, name)}")
+        if claims.sum_lower > max(least, self._n_pairs):
+            raise Refused(f"distances are proved to sum up to {max(least, self._n_pairs)} at least, not to"
+                          f" {claims.sum_lower}")
+        if claims.sum_upper < most:
+            raise Refused(f"distances are proved to sum up to {most} at most, not to {claims.sum_upper}")
+
+
+def _of_path(size: int) -> int:
+    """The sum of all distances of a path of so many vertices, which no connected graph exceeds."""
+    return (int(size)**3 - int(size)) // 6
+
+
+def _of_component(sizes: np.ndarray, sums: np.ndarray, sources: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """The cells that these sources reach, and their sums."""
+    inside = sums[:, sources[0]] >= 0
+    return sizes[inside], np.ascontiguousarray(sums[inside][:, sources])
+
+
+def _bounds(means: np.ndarray, sizes: np.ndarray, two: int) -> tuple[int, int]:
+    """Bounds of the sum of the distances of all pairs, in the unit of the means. two : the distance 2 in it."""
+    low = high = 0
+    found = np.empty(2, np.int64)
+    for cell, size in enumerate(sizes.tolist()):
+        bound_rows(means, sizes, cell, two, found)
+        inside = size * (size - 1) // 2
+        low += size * int(found[0]) + inside * two
+        high += size * int(found[1]) + inside * (2 * int(means[cell].min()) + 2)
+    return low, high
+
+
+@kernel
+def bound_rows(means, sizes, cell, two, found):
+    """found = the bounds of the distances from a vertex of `cell`, on average, to all vertices of cells before it."""
+    mine = means[cell]
+    low = high = np.int64(0)
+    for other in range(cell):
+        theirs = means[other]
+        apart, through = np.int64(0), mine[0] + theirs[0]
+        for s in range(len(mine)):
+            apart = max(apart, abs(mine[s] - theirs[s]))
+            through = min(through, mine[s] + theirs[s])
+        low += sizes[other] * max(two, apart - 1)
+        high += sizes[other] * (through + 2)
+    found[0] = low
+    found[1] = high
