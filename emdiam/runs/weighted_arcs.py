@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
+from ..errors import BudgetError, InputError
+from ..malloc import return_freed_memory
 from ..methods.run import Limits
 from ..progress import silent, timed
 from ..store.store import Store
@@ -71,14 +72,14 @@ def solve(session: Session) -> Any:
                 metric.round_down()
 
 
-def planned(session: Session, store: Store, vertex_bytes: int, both_ways: bool) -> ArcsPlan:
+def planned(session: Session, store: Store, vertex_bytes: int, both_ways: bool, program: int | None = None) -> ArcsPlan:
     """Where the arcs are, maybe of both directions, what a run takes with the program, and the arena of each direction.
-    Raises BudgetError."""
+    program : bytes of this, as it was planned before; None: as it is now. Raises BudgetError."""
     from ..paths.plan import ArcsPlan, plan_arcs
-    from ..stream.plan import base_bytes, program_bytes, too_small
+    from ..stream.plan import base_bytes, too_small
 
     task = session.task
-    base = base_bytes(store, program_bytes()) + task.writing_bytes
+    base = base_bytes(store, program) + task.writing_bytes
     plan = plan_arcs(store, task.threads, session.memory_bytes - base, vertex_bytes * store.n_vertices, 0,
                      task.arena_bytes, both_ways=both_ways)
     if base + plan.need > session.memory_bytes:
@@ -110,11 +111,12 @@ def opened(session: Session, vertex_bytes: int, *, weighted: bool = True, along:
         raise InputError("there are weights below 0, along which longest shortest paths are found by all pairs alone",
                          path=store.path, remedy="use emdiam apsp, or emdiam sssp from one vertex")
 
-    planned(session, store, vertex_bytes + store.id_dtype.itemsize, both_ways)  # so that it is refused at once
+    program = _planned_at_once(session, store, vertex_bytes + store.id_dtype.itemsize, both_ways)
     if both_ways:
         with timed(seconds, "components"):
             strong = _strong_parts(session)
-    plan = planned(session, store, vertex_bytes, both_ways)
+        return_freed_memory()
+    plan = planned(session, store, vertex_bytes, both_ways, program)
 
     def made(arcs: list[Arcs], units: Units) -> WeightMetric:
         return (WeightMetric(arcs[0], units, listener, store) if strong is None else
@@ -123,6 +125,24 @@ def opened(session: Session, vertex_bytes: int, *, weighted: bool = True, along:
     with metric_over(session, [store, store.reverse][: 1 + both_ways], plan.arena_bytes, made) as metric:
         metric.seconds.update(seconds)
         yield metric, plan
+
+
+def _planned_at_once(session: Session, store: Store, vertex_bytes: int, both_ways: bool) -> int:
+    """Bytes of the program, with the kernels that components call, which have not been loaded yet. Raises the
+    BudgetError of searches or components, whichever needs more, before either begins."""
+    from ..methods.directed.method import phases
+    from ..stream.plan import program_bytes
+
+    program, refusals = program_bytes(), list[BudgetError]()
+    for plan in (lambda: planned(session, store, vertex_bytes, both_ways, program),
+                 lambda: session.plan_along_arcs(phases(session.store)) if both_ways else None):
+        try:
+            plan()
+        except BudgetError as refusal:
+            refusals.append(refusal)
+    if refusals:
+        raise max(refusals, key=lambda refusal: refusal.least_bytes or 0)
+    return program
 
 
 def _strong_parts(session: Session) -> StrongParts:

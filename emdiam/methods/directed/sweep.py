@@ -98,9 +98,9 @@ class DirectedSweep(DirectedPivots):
         np.minimum(self.bounds[side], within, out=self.bounds[side], casting="unsafe")
 
     def _pieces(self, order: np.ndarray, side: int) -> Iterator[tuple[np.ndarray, bool]]:
-        """`order` in pieces of about _MOST_ARCS arcs at most, and whether each is of whole components."""
+        """`order` in pieces of about _MOST_ARCS arcs and vertices at most, and whether each is of whole components."""
         def degrees(ids: np.ndarray) -> np.ndarray:
-            return self.metric.degrees(ids, back=bool(side))
+            return self.metric.degrees(ids, back=bool(side)) + 1
 
         ends = np.cumsum(self.sizes if side == 0 else self.sizes[::-1])
         arcs, first, component = np.cumsum(degrees(order))[ends - 1], 0, 0
