@@ -12,7 +12,7 @@ from emdiam.runs import options
 from tests.helpers.source import nodes_below
 from tests.test_imports import PACKAGE, trees
 
-MOST_FILES, MOST_LINES_IN_ALL = 519, 60_744
+MOST_FILES, MOST_LINES_IN_ALL = 519, 60_746
 # Lines of code of each room at most: the folders of the package, and "top" for the modules beside them.
 MOST_LINES = {
     "batch": 1235, "certificates": 2725, "checkpoint": 497, "cli": 2075, "conversion": 2920, "dask": 2983,

@@ -60,6 +60,8 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             "eccentricities": ecc, "center": ecc.center, "by vertex": ecc.by_vertex(),
             "distances": emdiam.distances(graph, sample=3), "profile": emdiam.profile(roads),
             "verify": emdiam.verify(certificate, graph), "verify ecc": emdiam.verify(folder / "e.json", graph),
+            "distances with a proof": emdiam.distances(graph, sample=3, certificate=folder / "d.json"),
+            "verify distances": emdiam.verify(folder / "d.json", graph),
             "plan": emdiam.plan(folder / "g.zarr", method="pivots", memory="2GiB", probe=None)[0],
             "refused": emdiam.plan(folder / "g.zarr", memory="8MiB", probe=None)[0],
             "weighted exact": emdiam.exact(roads, weighted=True),
@@ -86,7 +88,8 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 NAMES = ("generate", "convert", "reorder", "exact", "approximate", "eccentricities", "center", "by vertex", "distances",
-         "profile", "verify", "verify ecc", "plan", "refused", "weighted exact", "weighted approximate",
+         "profile", "verify", "verify ecc",
+         "distances with a proof", "verify distances", "plan", "refused", "weighted exact", "weighted approximate",
          "weighted eccentricities", "directed exact", "directed approximate", "approximate streets",
          "directed eccentricities", "directed distances",
          "weighted distances", "distances of streets", "exact of streets", "eccentricities of streets",

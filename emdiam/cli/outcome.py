@@ -68,7 +68,7 @@ class EmdiamCommand(click.Command):
     --help-all."""
 
     def __init__(self, name: str | None, **settings: Any) -> None:
-        if any(one.metavar == "GRAPH" for one in settings["params"]):
+        if any(one.metavar == "GRAPH" for one in settings.get("params", ())):
             first, blank, others = inspect.cleandoc(settings["help"]).partition("\n\n")
             settings["help"] = first + OF_GRAPH + blank + others
         # Its own, since a command keeps what its first context says of them, which may be one without the group.

@@ -144,7 +144,7 @@ _ROWS = (
     *(Option(row.chosen[-1], FLAG, kind.help, of=command, annotation=row.annotation) for row in METRICS.values()
       for command, kind in row.kinds.items() if kind.help),
     Option("weight", help="Distances are sums of the weights in this column of a file, by its name or its number from"
-           " 1; of a store, those that it has by this name.", metavar="COLUMN"),
+           " 1; of a store, its weights of this name.", metavar="COLUMN"),
     Option("seed", NATURAL, "pivots, graph-diameter, fdiam, ifub: seed of random choices. [default: 0]", "N",
            arcs=("exact", "ecc"), both=("exact", "ecc")),
     Option("seed", NATURAL, "Seed of all random choices. [default: 0]", "N", of="approx", weights=("approx",)),

@@ -189,7 +189,7 @@ def test_commands_have_the_names_of_functions(command, emdiam, roads: Path, tmp_
     for name, of in names.items():
         assert group.get_command(None, name) is group.get_command(None, of)
         assert hasattr(package, name.replace("-", "_")) and f"\n  {name}, {of} " in listed
-    assert command("diameter", "--help").stdout.startswith("Usage: emdiam diameter [OPTIONS] STORE")
+    assert command("diameter", "--help").stdout.startswith("Usage: emdiam diameter [OPTIONS] GRAPH")
     assert command("diameter", roads, "--events", "run.jsonl", "-q").returncode == 0
     assert json.loads((tmp_path / "run.jsonl").read_text().split("\n")[0])["command"] == "exact"
     shell = {COMPLETE: "bash_complete", "COMP_WORDS": "emdiam short", "COMP_CWORD": "1"}

@@ -40,7 +40,7 @@ def test_a_device_that_computes_wrong(small: None, monkeypatch: pytest.MonkeyPat
 def test_a_store_or_a_device(command: Any) -> None:
     for words in ([], ["g.zarr", "--device", "gpu"]):
         done = command("info", *words)
-        assert done.returncode == 2 and "give STORE, or --device gpu" in done.stderr
+        assert done.returncode == 2 and "give GRAPH, or --device gpu" in done.stderr
 
 
 def test_distances_of_the_check() -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .eccentricities import AllEccentricities
 
 _VERTEX_BYTES, _TRAVERSALS = 96, 2
+LEAST_VERTICES = 1 << 10  # of a component; a smaller one has not enough to gain for kernels of its own
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,10 @@ class Chains:
         self._wanted: tuple[int, ...] = ()
 
     def possible(self) -> bool:
-        """Whether there is room."""
+        """Whether there are enough vertices, and room."""
         facts, item = self._method.engine.facts, self._bounds.lower.dtype.itemsize
-        return facts.n_vertices * (_TRAVERSALS * item + _VERTEX_BYTES) <= facts.room_bytes
+        taken = facts.n_vertices * (_TRAVERSALS * item + _VERTEX_BYTES)
+        return self._component.size >= LEAST_VERTICES and taken <= facts.room_bytes
 
     def settle(self, closed: float) -> bool:
         """Settle the vertices of chains with more open ones than two traversals close, if there are such. closed : by

@@ -77,6 +77,7 @@ SHAPES: dict[str, naive.Graph] = {
 def early(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chains are looked for at once, in components of any size, and none is too short."""
     monkeypatch.setattr(module, "SMALL", 2)
+    monkeypatch.setattr("emdiam.methods.eccentricity.chains.LEAST_VERTICES", 2)
     monkeypatch.setattr(module, "TRIAL", 1)
     monkeypatch.setattr(module, "MANY", 0)
     monkeypatch.setattr(Chains, "settle", lambda self, closed, settle=Chains.settle: settle(self, 0))
