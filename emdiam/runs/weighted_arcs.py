@@ -89,8 +89,9 @@ def planned(session: Session, store: Store, vertex_bytes: int, both_ways: bool, 
 
 def plan_of(session: Session) -> ArcsPlan:
     """The plan of a run. Raises BudgetError."""
-    store = session.store
-    return planned(session, store, _VERTEX_BYTES[method_of(session.task).name] + store.id_dtype.itemsize, True)
+    from ..stream.plan import program_bytes
+
+    return _planned_at_once(session, session.store, _VERTEX_BYTES[method_of(session.task).name], True, program_bytes())
 
 
 @contextmanager
@@ -101,6 +102,7 @@ def opened(session: Session, vertex_bytes: int, *, weighted: bool = True, along:
     the store has directions; else the metric is a WeightMetric. Raises InputError for weights below 0."""
     from ..methods.directed.weighted import WeightedArcMetric
     from ..methods.weighted.metric import WeightMetric
+    from ..stream.plan import program_bytes
 
     store, listener, seconds = session.store, session.listener or silent, dict[str, float]()
     both_ways = along and store.directed
@@ -111,7 +113,8 @@ def opened(session: Session, vertex_bytes: int, *, weighted: bool = True, along:
         raise InputError("there are weights below 0, along which longest shortest paths are found by all pairs alone",
                          path=store.path, remedy="use emdiam apsp, or emdiam sssp from one vertex")
 
-    program = _planned_at_once(session, store, vertex_bytes + store.id_dtype.itemsize, both_ways)
+    program = program_bytes()  # with room for the kernels that components call, which have not been loaded yet
+    _planned_at_once(session, store, vertex_bytes, both_ways, program)
     if both_ways:
         with timed(seconds, "components"):
             strong = _strong_parts(session)
@@ -127,22 +130,21 @@ def opened(session: Session, vertex_bytes: int, *, weighted: bool = True, along:
         yield metric, plan
 
 
-def _planned_at_once(session: Session, store: Store, vertex_bytes: int, both_ways: bool) -> int:
-    """Bytes of the program, with the kernels that components call, which have not been loaded yet. Raises the
-    BudgetError of searches or components, whichever needs more, before either begins."""
+def _planned_at_once(session: Session, store: Store, vertex_bytes: int, both_ways: bool, program: int) -> ArcsPlan:
+    """The plan of searches beside the numbers of components, before either begins. Raises the BudgetError of searches
+    or of components, whichever need more."""
     from ..methods.directed.method import phases
-    from ..stream.plan import program_bytes
 
-    program, refusals = program_bytes(), list[BudgetError]()
-    for plan in (lambda: planned(session, store, vertex_bytes, both_ways, program),
+    plans, refusals = list[Any](), list[BudgetError]()
+    for plan in (lambda: planned(session, store, vertex_bytes + store.id_dtype.itemsize, both_ways, program),
                  lambda: session.plan_along_arcs(phases(session.store)) if both_ways else None):
         try:
-            plan()
+            plans.append(plan())
         except BudgetError as refusal:
             refusals.append(refusal)
     if refusals:
-        raise max(refusals, key=lambda refusal: refusal.least_bytes or 0)
-    return program
+        raise max(refusals, key=lambda refusal: refusal.least_bytes)
+    return plans[0]
 
 
 def _strong_parts(session: Session) -> StrongParts:
