@@ -12,13 +12,12 @@ that of a counter.
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..errors import BudgetError, StoppedEarly
+from ..errors import StoppedEarly
 from ..hashing import draw
 from ..methods.directed.method import phases
 from ..progress import TimeOver, timed
@@ -33,7 +32,6 @@ from .counting import grown
 from .result import (
     EXACT,
     HYPERBALL,
-    LEAST_REGISTERS,
     SAMPLE,
     DistanceOptions,
     Distances,
@@ -41,6 +39,7 @@ from .result import (
     answer,
     counted_bytes,
     jackknife,
+    most_registers,
     options_of,
 )
 from .sources import MOST_GROUPS, parts_in_order
@@ -117,13 +116,10 @@ def _phases(store: Store, asked: DistanceOptions, log2_registers: int) -> tuple[
 
 
 def _registers(session: Session) -> int:
-    """The logarithm of how many registers a vertex has in a run: as many as there is room for."""
-    most = session.task.options.log2_registers
-    for bits in range(most, LEAST_REGISTERS, -1):
-        with suppress(BudgetError):
-            session.plan_along_arcs(_phases(session.store, session.task.options, bits))
-            return int(bits)
-    return LEAST_REGISTERS
+    """See most_registers."""
+    asked = session.task.options
+    return most_registers(asked.log2_registers,
+                          lambda bits: session.plan_along_arcs(_phases(session.store, asked, bits)))
 
 
 class _Count:

@@ -12,7 +12,8 @@ groups: Shao, Tu 1995 (The Jackknife and Bootstrap, section 2.3).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import NormalDist
@@ -22,7 +23,7 @@ import numpy as np
 
 from .._version import __version__
 from ..by_vertex import ByVertex, Names, ValuesByVertex
-from ..errors import InputError
+from ..errors import BudgetError, InputError
 from ..histogram import MOST_VALUES
 from ..plots import bars_svg, draw_bars
 from ..shown import Shown
@@ -137,6 +138,17 @@ def counted_bytes(n_vertices: int, rows: int, full_rows: int = FULL_ROWS) -> int
     the answer."""
     table = distance_table_bytes(rows, n_vertices, full_rows)
     return table + max(table + table // 2, _ANSWER_BYTES * min(n_vertices, MOST_VALUES))
+
+
+def most_registers(wanted: int, planned: Callable[[int], Any]) -> int:
+    """The logarithm of how many registers a vertex has in a run of HyperBall: as many as there is room for, the least
+    ones at any rate. wanted : that of all runs together. planned : raises BudgetError for more than there is room
+    for."""
+    for bits in range(wanted, LEAST_REGISTERS, -1):
+        with suppress(BudgetError):
+            planned(bits)
+            return bits
+    return LEAST_REGISTERS
 
 
 def proof_bytes(store: Store, column: int) -> int:

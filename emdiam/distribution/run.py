@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..engine.attempts import learned
 from ..engine.needs import DeviceState, Needs, distance_bytes, traversal_phases
-from ..errors import BudgetError, InputError, MoreMemoryError, StoppedEarly
+from ..errors import InputError, MoreMemoryError, StoppedEarly
 from ..progress import Meter, TimeOver, timed
 from ..store.store import Store
 from ..stream.plan import Known, Phase, Pool
@@ -21,10 +20,10 @@ from .counting import BallCount, SourceCount
 from .result import (
     EXACT,
     HYPERBALL,
-    LEAST_REGISTERS,
     DistanceOptions,
     Distances,
     counted_bytes,
+    most_registers,
     options_of,
     proof_bytes,
 )
@@ -88,11 +87,8 @@ def _registers(session: Session, task: Task, asked: DistanceOptions) -> tuple[Ta
         raise InputError("HyperBall has its counters in the memory of this process",
                          remedy="leave --workers, --scheduler and --vertex-state disk out, or use --sample")
     task = replace(task, vertex_state="ram")
-    for bits in range(asked.log2_registers, LEAST_REGISTERS, -1):
-        with suppress(BudgetError):
-            session.plan(task, needs_of(session.store, asked, bits))
-            return task, bits
-    return task, LEAST_REGISTERS
+    return task, most_registers(asked.log2_registers,
+                                lambda bits: session.plan(task, needs_of(session.store, asked, bits)))
 
 
 def _attempt(session: Session, task: Task, selected: Selection, known: Known | None) -> Distances:

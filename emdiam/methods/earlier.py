@@ -106,7 +106,6 @@ class EarlierSources:
             best, alike = int(near.argmin()), near <= found[-1] + max(1, slack)
         return int(waiting[best]) if alike[best] else vertex
 
-
     def far(self, lower: Callable[[np.ndarray], np.ndarray], longest: int) -> np.ndarray:
         """One that is about as far from others as any vertex, for the lower bounds of all others; none once they are
         tight, as the last ones have shown. lower, longest : of vertices, as of instead, and the longest distance so

@@ -82,11 +82,13 @@ class MethodRun:
     """One run of a method along a metric; `answering` makes its answer.
 
     A subclass has `name`, `solve`, `upper` and `n_components`; it may have `release`, `name_target`, `kept_labels`,
-    `_details`, `_facts`, `_fields`, and a `result_type` of its own.
+    `_details`, `_facts`, `_fields`, and a `result_type` of its own. with_path : whether its answer has the path between
+    the two ends; a lower bound needs none.
     """
 
     name: ClassVar[str] = ""
     result_type: type[Result] = Result
+    with_path: ClassVar[bool] = True
     stage_counts: ClassVar[type[StageCounts]] = StageCounts
     options: Any
     answer: Any = None
@@ -132,7 +134,10 @@ class MethodRun:
     def check(self) -> Witness | None:
         """The witness of the longest pair, checked. Raises EmdiamError if it does not hold."""
         self.tick("verify")  # with the bounds as they are at the end
-        return self.metric.check(self)
+        witness = self.metric.check(self)
+        if witness is not None and not self.with_path:
+            witness.path = None
+        return witness
 
     def _details(self) -> dict[str, Any]:
         """For Result.details, its first entries."""

@@ -30,7 +30,7 @@ from ..metric import HopMetric
 from ..result import Witness
 from ..run import UNKNOWN, Best, MethodOptions
 from .rank_order import first_by_rank, hub_of, members
-from .result import Approximation
+from .result import Approximation, check_known
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,7 @@ class ApproxOptions(MethodOptions):
     known_diameter: int | None = None
 
     def __post_init__(self) -> None:
-        if self.known_diameter is not None and self.known_diameter < 0:
-            raise InputError("a diameter cannot be negative", text=str(self.known_diameter))
+        check_known(self.known_diameter)
         if self.known_diameter is not None and self.known_diameter != int(self.known_diameter):
             raise InputError("a diameter without weights is a whole number", text=str(self.known_diameter),
                              remedy="give a whole number, or --weighted")

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+from ...errors import InputError
 from ..result import Result
+
+
+def check_known(diameter: int | float | None) -> None:
+    """Raise InputError for a diameter below 0 that is said to be known; None: it is not known."""
+    if diameter is not None and diameter < 0:
+        raise InputError("a diameter cannot be negative", text=str(diameter))
 
 
 @dataclass

@@ -28,7 +28,7 @@ import numpy as np
 
 from ...errors import InputError
 from ...jit import kernel
-from ..result import Witness
+from ..approx.result import check_known
 from .method import DirectedOptions, chunks
 from .metric import ArcVerbs
 from .pivots import DirectedPivots
@@ -48,8 +48,7 @@ class DirectedSweepOptions(DirectedOptions):
         super().__post_init__()
         if self.iterations < 1:
             raise InputError("iterations are at least 1", text=str(self.iterations))
-        if self.known_diameter is not None and self.known_diameter < 0:
-            raise InputError("a diameter cannot be negative", text=str(self.known_diameter))
+        check_known(self.known_diameter)
 
 
 class DirectedSweep(DirectedPivots):
@@ -57,6 +56,7 @@ class DirectedSweep(DirectedPivots):
 
     name = "sweep"
     most_kept = 0
+    with_path = False
     options: DirectedSweepOptions
 
     def __init__(self, metric: ArcVerbs, options: DirectedSweepOptions | None = None) -> None:
@@ -114,13 +114,6 @@ class DirectedSweep(DirectedPivots):
             first, component = int(ends[after - 1]), after
 
     # -- the answer -----------------------------------------------------------------------------
-    def check(self) -> Witness | None:
-        """See MethodRun; a lower bound needs no path."""
-        witness = super().check()
-        assert witness is not None
-        witness.path = None
-        return witness
-
     def _details(self) -> dict[str, Any]:
         return {} if self.n_strong is None or not self.metric.n_edges else {"iterations": self.rounds}
 

@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..result import Witness
 from ..run import MethodOptions
 from .metric import WeightMetric
 from .result import WeightedApproximation
@@ -42,6 +41,7 @@ class WeightedSweep(WeightedSearch):
     name: ClassVar[str] = "sweep"
     result_type = WeightedApproximation
     vertex_bytes = 8 * COLUMNS
+    with_path = False
     options: WeightedBoundOptions
     done = 0
 
@@ -75,13 +75,6 @@ class WeightedSweep(WeightedSearch):
             self.search(middle)
 
     # -- the answer -----------------------------------------------------------------------------
-    def check(self) -> Witness | None:
-        """See MethodRun; a lower bound needs no path."""
-        witness = super().check()
-        assert witness is not None
-        witness.path = None
-        return witness
-
     def _details(self) -> dict[str, Any]:
         return {"iterations": self.done}
 
