@@ -14,8 +14,9 @@ from ._version import __version__
 # Type checkers read __init__.pyi, which is made of the table of options (scripts/make_signatures.py).
 __all__ = [
     "BudgetError", "DeviceError", "DisconnectedError", "EmdiamError", "Event", "InputError", "StoppedEarly",
-    "StoreError", "__version__", "all_pairs", "approximate", "convert", "diameter", "distances", "eccentricities",
-    "exact", "generate", "open", "plan", "profile", "reorder", "shortest_paths", "tradeoff", "verify", "warmup",
+    "StoreError", "__version__", "all_pairs", "apply", "approximate", "convert", "diameter", "distances",
+    "eccentricities", "exact", "generate", "open", "plan", "profile", "reorder", "shortest_paths", "tradeoff", "verify",
+    "warmup",
 ]
 
 

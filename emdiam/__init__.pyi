@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from emdiam.certificates.documents import VerifyReport
 from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.compiling import WarmupReport
+from emdiam.conversion.writing import ApplyReport
 from emdiam.conversion.writing import ConvertReport
 from emdiam.conversion.writing import ReorderReport
 from emdiam.distribution.result import Distances
@@ -42,6 +43,7 @@ __all__ = [
     "StoreError",
     "__version__",
     "all_pairs",
+    "apply",
     "approximate",
     "convert",
     "diameter",
@@ -123,6 +125,68 @@ def all_pairs(
         On Ctrl-C and at the end of a time limit; its `result` has the bounds or counts so far.
     NegativeCycle
         With `cycle` and `weight`.
+    """
+
+def apply(
+    store: Store | str | Path, target: str | Path, *, add: Any = None, remove: Any = None, strict: bool = False,
+    weights: str | None = None, memory: int | str | None = None, scratch: str | Path | None = None, force: bool = False,
+    format: str | None = None, columns: str | Sequence[str | int] | None = None, header: str = 'auto',
+    encoding: str | None = None, threads: int | None = None, progress: Listener | bool | None = None,
+) -> ApplyReport:
+    """Write a store with edges added and removed. Edges are removed first, and then added.
+
+    Parameters
+    ----------
+    store : Store, str or Path
+        The store as it was.
+    target : str or Path
+        The new one.
+    add : object, optional
+        Edges that the new store gets, in any format that `emdiam.convert` reads, or - for standard input.
+    remove : object, optional
+        Edges of STORE that it does not get.
+    strict : bool, default False
+        Refuse an edge to remove that is not in STORE. Default: it is counted.
+    weights : str, optional
+        The column with the weights of add=, by name or number. Default: as they are called in STORE.
+    memory : int or str, optional
+        Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
+        text such as "4GiB".
+    force : bool, default False
+        Replace an existing target.
+    format : str, optional
+        Format of the input: edgelist, csv, attributes, columns, adjlist, multiline-adjlist, matrix, sif, lgl,
+        pycgr, matrix-market, dimacs, metis, ecl, gapbs, galois, adj, csr, bvgraph, npz, npy, parquet, arrow,
+        hdf5, mat, graphml, gexf, pajek, leda, dl, ntriples, gml, dot, json, graph6. Default: from suffix and
+        content.
+    columns : str or list, optional
+        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        ("u", "v"). Default: found by their names.
+    threads : int, optional
+        Threads that read, decode and compute.
+    progress : callable or bool, optional
+        True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
+        not always from the same thread. Default: a bar in notebooks, for calls of more than two seconds.
+
+    Other Parameters
+    ----------------
+    scratch : str or Path, optional
+        Folder for temporary files, and for the temporary store of a graph in memory. Default: $TMPDIR or
+        /var/tmp.
+    header : {"auto", "none", "counts", "names"}, default 'auto'
+        Kind of the first line of a text: an edge (none), counts of vertices and edges, or names.
+    encoding : str, optional
+        Encoding of texts, such as latin-1. Default: UTF-8, or by its mark.
+
+    Returns
+    -------
+    ApplyReport
+        With the record of the new store, and how many edges came and went.
+
+    Raises
+    ------
+    InputError
+        The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
     """
 
 def approximate(

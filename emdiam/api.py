@@ -7,38 +7,33 @@ multiple edges are dropped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
+from .api_stores import apply as apply
+from .api_stores import chosen, columns_of
+from .api_stores import convert as convert
+from .api_stores import generate as generate
+from .api_stores import reorder as reorder
 from .caller import (
     Kept,
     Means,
     as_store,
-    check_weights,
     deadline_of,
-    files_of,
     is_store,
     keeps_all,
     named,
     seconds_left,
-    source_of,
     with_history,
 )
 from .certificates.documents import VerifyReport
-from .checkpoint.options import chosen_checkpoint
 from .compiling import WarmupReport, compile_kernels
-from .conversion.convert import ConvertOptions, ConvertReport
-from .conversion.convert import convert as convert_source
-from .conversion.writing import ReorderReport
 from .distribution.result import Distances, Profile
 from .errors import InputError
-from .formats.source import EdgeSource, two_columns
 from .formats.weights import WeightChoice, named_weights
-from .generators.make import GenerateReport
 from .gpu.setting import CPU
 from .methods.approx.result import Approximation
 from .methods.eccentricity.result import EccentricityResult
@@ -46,25 +41,14 @@ from .methods.result import Result
 from .paths.pairs.matrix import AllPairs
 from .paths.result import ShortestPaths
 from .progress import BoundsSeen
-from .runs.options import CHECKPOINT, check_keywords, keywords_of, parsed
+from .runs.options import check_keywords, keywords_of, parsed
 from .runs.plan import Planned, plan_all, plan_one, tasks_along
 from .runs.registry import ALL
 from .runs.task import execute, task_of
 from .runs.tradeoff import Tradeoff
-from .store.layout import NATURAL
 from .store.store import Store, open_store
 from .terms import explicit
-from .units import available_cores, parse_count, parse_duration
-
-_OF_FILES, _OF_TABLES = ("columns", "header", "encoding", "vertices", "bipartite"), {"columns", "bipartite"}
-# Of all that write a store.
-_WRITING = frozenset(keywords_of("reorder").keys() - {"order", "seed"})
-
-
-def _chosen(function: str, given: dict[str, Any], *names: str) -> list[Any]:
-    """The values of these keywords, which are taken out of what was given to a function, or their defaults."""
-    known = keywords_of(function)
-    return [given.pop(name, known[name].python_default) for name in names]
+from .units import available_cores, parse_duration
 
 
 def open(path: str | Path, *, directed: bool | None = None) -> Store:  # read as emdiam.open
@@ -88,127 +72,6 @@ def open(path: str | Path, *, directed: bool | None = None) -> Store:  # read as
         The store is missing, unfinished, damaged or too new; InputError, if it is not as `directed` says.
     """
     return open_store(path, directed=directed)
-
-
-@explicit
-def convert(inputs: Any, target: str | Path, **options: Any) -> ConvertReport | ReorderReport:
-    """Convert edge lists, or a graph in memory, into a store.
-
-    Parameters
-    ----------
-    inputs : object
-        A file, a glob pattern, "-" for standard input, or a list of these, which make one graph together; a graph of
-        any kind that `diameter` takes; or a store, which is written in another order.
-    target : str or Path
-        The store to write.
-
-    Returns
-    -------
-    ConvertReport
-        With the record of the store, and the numbers of edges that were dropped. A ReorderReport for a store.
-    """
-    check_keywords("convert", options)
-    format, ids, order, directed, weights, weight = _chosen(
-        "convert", options, "format", "ids", "order", "directed", "weights", "weight")
-    writing = {name: value for name, value in options.items() if name in _WRITING}
-    reading = {name: options[name] for name in _OF_FILES if options.get(name) not in (None, "", "auto", False)}
-    if isinstance(inputs, Iterator) and not hasattr(inputs, "__arrow_c_stream__"):
-        inputs = list(inputs)
-    files = files_of(inputs, format is not None)
-    is_store = isinstance(inputs, Store) or (files is None and isinstance(inputs, str | Path))
-    of_files = reading.keys() - (set() if is_store else _OF_TABLES)
-    if files is None and (format is not None or ids != "auto" or of_files):
-        raise InputError(f"format, ids, {', '.join(_OF_FILES)} say how a file is read, and the input is none",
-                         remedy="leave them out")
-    if directed and (is_store or order != NATURAL):
-        raise InputError("directions are kept by a conversion of edges in the natural order alone",
-                         remedy="leave the order or the directions out")
-    choice = weights if isinstance(weights, WeightChoice) else named_weights(weight, weights or False)
-    if is_store:
-        if choice is not None:
-            check_weights(inputs, choice)
-        return reorder(inputs, target, order, **writing)
-    source = _graph_to_convert(inputs, writing, choice, reading) if files is None else files
-    chosen = convert_options(writing, fmt=format, ids=ids, directed=directed, weights=choice, **reading)
-    if order == NATURAL:
-        return convert_source(source, Path(target), options=chosen)
-    from .conversion.ordered import convert_ordered
-
-    return convert_ordered(source, target, order, options=chosen)
-
-
-def _graph_to_convert(graph: Any, options: dict[str, Any], weights: WeightChoice | None,
-                      reading: dict[str, Any]) -> EdgeSource:
-    """The source of a graph in memory, read as `reading` says, of which nothing is left. Raises InputError, also for
-    options of checkpoints."""
-    source = source_of(graph, weights, _columns(reading), reading.pop("bipartite", False))
-    if chosen_checkpoint(options) is not None:
-        raise InputError("a graph in memory is not there any more after a stop",
-                         remedy="leave the options of checkpoints out, or write its edges to a file")
-    return source
-
-
-@explicit
-def reorder(store: Store | str | Path, target: str | Path, order: str, **options: Any) -> ReorderReport:
-    """Write a store with its vertices in another order. Answers have the same ids as before.
-
-    Parameters
-    ----------
-    store : Store, str or Path
-        The store to read.
-    target : str or Path
-        The store to write.
-    order : {"natural", "degree", "bfs", "cluster"}
-        By increasing ids; by descending degree; by component, then by distance from its hub; or neighbours close
-        together.
-
-    Returns
-    -------
-    ReorderReport
-        With the record of the new store.
-    """
-    from .conversion.reorder import reorder as reorder_store
-
-    check_keywords("reorder", options)
-    (seed,), place = _chosen("reorder", options, "seed"), store.address if isinstance(store, Store) else store
-    with open_store(place) as opened:
-        record = opened.record
-    options["codec"] = options.get("codec") or record.codec
-    options["chunk"] = options.get("chunk") or record.chunk_ids
-    return reorder_store(place, target, order, seed=seed, options=convert_options(options))
-
-
-@explicit
-def generate(name: str, target: str | Path, **parameters: Any) -> GenerateReport:
-    """Generate a graph of a known class as a store. Equal arguments give equal graphs.
-
-    Parameters
-    ----------
-    name : str
-        The class, a key of emdiam.generators.CLASSES, such as "grid" or "rmat".
-    target : str or Path
-        The store to write.
-    **parameters
-        Parameters of the class, such as sides="20x30".
-
-    Returns
-    -------
-    GenerateReport
-        With the report of the conversion, and `known_diameter` for classes with a formula.
-    """
-    from .generators.make import generate as generate_store
-
-    vertices, seed, weights = _chosen("generate", parameters, "vertices", "seed", "weights")
-    writing = {key: parameters.pop(key) for key in list(parameters) if key in _WRITING}
-    count = parse_count(vertices) if isinstance(vertices, str) else vertices
-    return generate_store(name, target, vertices=count, seed=seed, weights=weights, parameters=parameters,
-                          options=convert_options(writing))
-
-
-def convert_options(given: dict[str, Any], **more: Any) -> ConvertOptions:
-    """The options of the conversion in the library's units, and `more` of them. Raises InputError for a bad size."""
-    written = parsed({name: value for name, value in given.items() if name not in CHECKPOINT}, "convert")
-    return ConvertOptions(**{"threads": available_cores(), "checkpoint": chosen_checkpoint(given), **more, **written})
 
 
 @explicit
@@ -336,7 +199,7 @@ def profile(graph: Any, **options: Any) -> Profile:
     from .runs.probe import profile as make_profile
 
     check_keywords("profile", options)
-    progress, keep = options.pop("progress", None), Kept(columns=_columns(options))
+    progress, keep = options.pop("progress", None), Kept(columns=columns_of(options))
     asked = parsed(options, "info")
     means = Means(asked.get("memory_bytes"), asked.get("threads"), asked.get("scratch"))
     with as_store(graph, means, progress, keep) as (store, origin):
@@ -383,7 +246,7 @@ def plan(store: Any, **more: Any) -> list[Planned]:
     list of Planned
         One for each method, or for `method` alone; `refused` has the reason where memory is too small.
     """
-    (method, probe), ends = _chosen("plan", more, "method", "probe"), _columns(more)
+    (method, probe), ends = chosen("plan", more, "method", "probe"), columns_of(more)
     weights, directed, device = _weights(more), bool(more.pop("directed", False)), more.get("device")
     on_gpu = isinstance(device, str) and device != CPU  # where nobody looks, since the forecast is that of the CPU
     seconds = None if probe is None or on_gpu else parse_duration(probe)
@@ -412,7 +275,7 @@ def tradeoff(store: Store | str | Path, out: str | Path, **options: Any) -> Trad
     """
     check_keywords("tradeoff", options)
     grid = import_module(".report.tradeoff", __package__)  # above this module: its runs are commands
-    asked = dict(zip(known := keywords_of("tradeoff"), _chosen("tradeoff", options, *known), strict=True))
+    asked = dict(zip(known := keywords_of("tradeoff"), chosen("tradeoff", options, *known), strict=True))
     if not isinstance(store, Store | str | Path):
         raise InputError("a trade-off is of a store, which every run opens",
                          remedy="convert it first: emdiam convert GRAPH STORE")
@@ -440,7 +303,7 @@ def verify(certificate: str | Path, store: Any, **options: Any) -> VerifyReport:
     from .certificates.run import verify as verify_certificate
 
     check_keywords("verify", options)
-    weights, columns, (progress,) = _weights(options), _columns(options), _chosen("verify", options, "progress")
+    weights, columns, (progress,) = _weights(options), columns_of(options), chosen("verify", options, "progress")
     asked = parsed(options, "verify")
     memory_bytes, threads = asked.get("memory_bytes"), asked.get("threads")
     document = read_certificate(certificate)  # before anything is converted
@@ -464,7 +327,7 @@ def warmup(**options: Any) -> WarmupReport:
         With the number of `kernels` that were compiled.
     """
     check_keywords("warmup", options)
-    return compile_kernels(*_chosen("warmup", options, "all", "progress"))
+    return compile_kernels(*chosen("warmup", options, "all", "progress"))
 
 
 def _run(command: str, graph: Any, options: dict[str, Any]) -> Any:
@@ -472,7 +335,7 @@ def _run(command: str, graph: Any, options: dict[str, Any]) -> Any:
     paths = command in ("sssp", "apsp")
     weights, directed = _weights(options, negative=paths), options.get("directed", False)
     progress, scratch, keep = options.pop("progress", None), options.get("scratch"), Kept(
-        bool(directed), weights, _columns(options))
+        bool(directed), weights, columns_of(options))
     if paths or weights is not None:
         options.pop("scratch", None)  # of the temporary store alone
     if paths:
@@ -492,8 +355,3 @@ def _weights(given: dict[str, Any], negative: bool = False) -> WeightChoice | No
     """The weights that these options ask for, which are taken out; None: none. negative : whether some may be. Raises
     InputError."""
     return named_weights(given.pop("weight", None), given.pop("weighted", False), negative)
-
-
-def _columns(given: dict[str, Any]) -> tuple[str, str] | None:
-    """The columns with the ends of edges that these options name, which are taken out. Raises InputError."""
-    return two_columns(given.pop("columns", None))

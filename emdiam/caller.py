@@ -260,6 +260,15 @@ def files_of(inputs: Any, named: bool = False) -> list[str | Path] | None:
     return names if names is not None and all(isinstance(name, str | Path) for name in names) else None
 
 
+def edges_of(
+    graph: Any, columns: tuple[str, str] | None, named: bool, weights: WeightChoice | None
+) -> list[str | Path] | EdgeSource:
+    """Files with edges, or the edges of a graph in memory, as a conversion takes them. columns, weights : see
+    source_of. named : whether the format is, see files_of. Raises InputError."""
+    files = files_of(graph, named)
+    return source_of(graph, weights, columns) if files is None else files
+
+
 def source_of(
     graph: Any, weights: WeightChoice | None = None, columns: tuple[str, str] | None = None, bipartite: bool = False,
     memory_bytes: int | None = None, threads: int | None = None,

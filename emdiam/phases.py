@@ -73,7 +73,8 @@ _OF_CLUSTERS: tuple[Step, ...] = (
     frozenset({"upper bound"}), frozenset({"lower bound"}), _RUN[2])
 _OUT, _PROOF = frozenset({"write"}), frozenset({"digest"})
 _STEPS: dict[str, tuple[Step, ...]] = {
-    "convert": _WRITING, "generate": _WRITING, "reorder": (_ORDERING, *_WRITING), "exact": _RUN, "ecc": _RUN,
+    "convert": _WRITING, "generate": _WRITING, "apply": (*_WRITING[:2], frozenset({"ids", "merge"}), _WRITING[3]),
+    "reorder": (_ORDERING, *_WRITING), "exact": _RUN, "ecc": _RUN,
     "approx": _RUN, "distances": (_RUN[0], frozenset({"components"}), frozenset({"count"})),
     "sssp": (_RUN[0], frozenset({"search", "tree"})), "apsp": (_RUN[0], frozenset({"solve"})),
     "verify": (frozenset({"graph", "small components"}), frozenset({"load", "labels", "check labels"}),

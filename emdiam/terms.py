@@ -39,7 +39,7 @@ _NAMED = frozenset({"bfs", "codec", "device", "direction", "encoding", "format",
 _GOES_ON = frozenset({"alone", "and", "another", "are", "as", "for", "goes", "if", "in", "is", "of", "or", "out",
                       "shows", "takes", "that", "there", "to", "where", "which", "with"})
 # Commands that read no graph for a run.
-_WRITERS = ("convert", "reorder", "generate")
+_WRITERS = ("convert", "apply", "reorder", "generate")
 # Options with another name in Python.
 _RENAMED = {"radius": 'what="radius"', "center": 'what="center"', "sources": "k=",
             "allow_negative": "weights=WeightChoice(negative=True)", "from": "from_proof="}

@@ -75,6 +75,7 @@ def results(folder: Path) -> set[str]:
     (folder / "e.txt").write_text("".join(f"{v} {v + 1}\n{v} {(v * 7) % 90}\n" for v in range(90)))
     call("convert", "convert", "e.txt", "e.zarr", "-q")
     call("generate", "generate", "torus", "g.zarr", "--sides", "9x11", "-q")
+    call("apply", "apply", "e.zarr", "n.zarr", "--add", "e.txt", "-q")
     call("reorder", "reorder", "e.zarr", "r.zarr", "--order", "degree", "-q")
     call("info", "info", "e.zarr", "--check", "-q")
     for planned in call("plan", "plan", "e.zarr")["methods"]:

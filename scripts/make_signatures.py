@@ -13,13 +13,13 @@ from textwrap import indent
 from typing import Any
 
 import emdiam
-from emdiam import api
+from emdiam import api, api_stores
 
 TARGET = Path(emdiam.__file__).with_suffix(".pyi")
 _HEAD = '''"""Written by scripts/make_signatures.py from emdiam/runs/options.py and the docstrings of emdiam/api.py."""
 # ruff: noqa: I001
 '''
-# Names in annotations that api.py itself does not import.
+# Names in annotations that api.py and api_stores.py do not import.
 _HOMES = {"Any": "typing", "Path": "pathlib", "Sequence": "collections.abc", "Listener": "emdiam.progress",
           "CheckpointOptions": "emdiam.checkpoint.options"}
 _WIDTH = 120
@@ -49,7 +49,7 @@ def stub() -> str:
     heads = {name: signature_text(name, function) for name, function in functions.items()}
     homes = {name: value.__module__ for name, value in texts.items() if name not in functions}
     for word in sorted({word for head in heads.values() for word in re.findall(r"\b[A-Z]\w+", head)}):
-        if (known := getattr(api, word, None)) is not None or word in _HOMES:
+        if (known := getattr(api, word, getattr(api_stores, word, None))) is not None or word in _HOMES:
             homes[word] = _HOMES.get(word) or known.__module__
     imports = "\n".join(f"from {home} import {name}" + (f" as {name}" if name in texts else "")
                         for name, home in sorted(homes.items(), key=lambda pair: (pair[1], pair[0])))

@@ -54,6 +54,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     ecc = emdiam.eccentricities(graph, certificate=folder / "e.json")
     made = {"generate": emdiam.generate("path", folder / "p.zarr", vertices=50),
             "convert": emdiam.convert(graph, folder / "g.zarr"),
+            "apply": emdiam.apply(folder / "g.zarr", folder / "n.zarr", add=[(0, 99)]),
             "reorder": emdiam.reorder(folder / "g.zarr", folder / "d.zarr", "degree"),
             "exact": emdiam.exact(folder / "g.zarr", certificate=certificate),
             "approximate": emdiam.approximate(graph, method="sweep", iterations=2),
@@ -87,8 +88,8 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return made
 
 
-NAMES = ("generate", "convert", "reorder", "exact", "approximate", "eccentricities", "center", "by vertex", "distances",
-         "profile", "verify", "verify ecc",
+NAMES = ("generate", "convert", "apply", "reorder", "exact", "approximate", "eccentricities", "center", "by vertex",
+         "distances", "profile", "verify", "verify ecc",
          "distances with a proof", "verify distances", "plan", "refused", "weighted exact", "weighted approximate",
          "weighted eccentricities", "directed exact", "directed approximate", "approximate streets",
          "directed eccentricities", "directed distances",

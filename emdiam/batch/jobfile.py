@@ -38,16 +38,18 @@ from .settings import (
 )
 
 # Commands that ask a store that is there.
-STORED = ("reorder", "info", "plan", "exact", "approx", "ecc", "distances", "sssp", "apsp", "tradeoff", "verify")
+STORED = ("apply", "reorder", "info", "plan", "exact", "approx", "ecc", "distances", "sssp", "apsp", "tradeoff",
+          "verify")
 WORK = ("convert", "generate", *STORED, "report", "warmup")
 # Arguments and options that name files, by what happens to them; a store is the last one that is read.
 READS: dict[str, tuple[str, ...]] = {
     "convert": ("inputs", "vertices"), **dict.fromkeys(STORED, ("store",)),
     **dict.fromkeys(("exact", "ecc"), ("from", "store")), "verify": ("certificate", "store"), "report": ("sources",),
+    "apply": ("add", "remove", "store"),
 }
 WRITES: dict[str, tuple[str, ...]] = {
-    "convert": ("store",), "generate": ("store",), "reorder": ("target",), "info": ("plots",),
-    "exact": ("certificate", "path", "keep-reordered"), "approx": ("keep-reordered",),
+    "convert": ("store",), "generate": ("store",), "apply": ("target",), "reorder": ("target",),
+    "info": ("plots",), "exact": ("certificate", "path", "keep-reordered"), "approx": ("keep-reordered",),
     "ecc": ("out", "certificate", "keep-reordered"), "distances": ("out", "certificate"), **dict.fromkeys(
         ("sssp", "apsp", "tradeoff", "report"), ("out",)),
 }

@@ -108,7 +108,7 @@ def _counts(record: AttemptRecord, digest: str, job: Job, memory: int | None, op
 
 
 # Commands that refuse a target that exists, unless they have --force.
-_REFUSING = ("convert", "generate", "reorder", "apsp")
+_REFUSING = ("convert", "generate", "apply", "reorder", "apsp")
 # What may be made where the folder is there, by command; of the others it may be anything.
 _PLACES = {**dict.fromkeys(("exact", "ecc", "distances", "sssp"), check_file), "tradeoff": check_folder}
 
@@ -193,9 +193,9 @@ _OF_PLANS = ("arena", "threads", "batch", "masters", "euler")
 
 
 # Commands that take stores with directions or without.
-_EITHER = ("verify", "info", "plan", "sssp", "apsp")
+_EITHER = ("apply", "verify", "info", "plan", "sssp", "apsp")
 # Those that take no file with edges in the place of a store.
-_STORES_ALONE = ("reorder", "tradeoff")
+_STORES_ALONE = ("apply", "reorder", "tradeoff")
 
 
 @dataclass(frozen=True)

@@ -95,10 +95,24 @@ def report_text(report: dict[str, Any], store: str, verbose: bool = False) -> st
         *_cost_lines(report, verbose)])
 
 
+def apply_text(report: dict[str, Any], store: str, verbose: bool = False) -> str:
+    """Lines for a report as `ApplyReport.to_dict()` gives it."""
+    present = report["present"]
+    known = f", {present:,} of those to add were there" if present else ""
+    more = f"; {format_count(report['new_vertices'], 'new vertex', 'new vertices')}" if report["new_vertices"] else ""
+    changes = f"changes: {format_count(report['added'], 'edge')} added, {report['removed']:,} removed{known}{more}"
+    return _written_text(report, store, changes, verbose)
+
+
 def reorder_text(report: dict[str, Any], store: str, verbose: bool = False) -> str:
     """Lines for a report as `ReorderReport.to_dict()` gives it."""
+    return _written_text(report, store, f"order: {report['record']['ordering']}", verbose)
+
+
+def _written_text(report: dict[str, Any], store: str, line: str, verbose: bool) -> str:
+    """Lines for a store that was made of another one. line : on the way it was made."""
     record = report["record"]
-    return "\n".join([counts_line(store, record), f"order: {record['ordering']}", f"ids: {ids_text(record)}",
+    return "\n".join([counts_line(store, record), line, f"ids: {ids_text(record)}",
                       *weights_lines(record), *(f"note: {note}" for note in report["notes"]),
                       *_cost_lines(report, verbose)])
 

@@ -40,7 +40,7 @@ def _steps(context: click.Context | None, asked: Mapping[str, Any]) -> tuple[Ste
     if not words:
         return ()
     name, store = NAMES.get(words[0], words[0]), asked.get("store")
-    of_file = isinstance(store, str) and name not in ("convert", "generate", "reorder") and is_input(store)
+    of_file = isinstance(store, str) and name not in ("convert", "apply", "generate", "reorder") and is_input(store)
     return steps_of(name, asked, of_file)
 
 

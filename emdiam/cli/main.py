@@ -32,8 +32,8 @@ from .process import (
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-COMMANDS = ("convert", "reorder", "info", "plan", "exact", "approx", "ecc", "distances", "sssp", "apsp", "tradeoff",
-            "verify", "generate", "batch", "report", "warmup")
+COMMANDS = ("convert", "apply", "reorder", "info", "plan", "exact", "approx", "ecc", "distances", "sssp", "apsp",
+            "tradeoff", "verify", "generate", "batch", "report", "warmup")
 # By this variable a shell asks for completions (docs/commands/README.md).
 COMPLETE = "_EMDIAM_COMPLETE"
 _SHORT = 100  # letters of what a command does

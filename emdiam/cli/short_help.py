@@ -31,6 +31,7 @@ SECTIONS = {
 # Options that the short help shows; of the commands of `generate` those of their class come first.
 SHOWN = {name: tuple(options.split()) for name, options in {
     "convert": "memory fmt columns ids weights directed force as_json",
+    "apply": "add remove strict memory fmt weights force as_json",
     "reorder": "order memory scratch force as_json",
     "info": "check components profile locality as_json",
     "plan": "method memory threads no_probe as_json",
@@ -49,6 +50,8 @@ SHOWN = {name: tuple(options.split()) for name, options in {
 }.items()}
 EXAMPLES = {
     "convert": ("emdiam convert edges.txt graph.zarr", "emdiam convert 'part-*.csv' roads.zarr --weights=km"),
+    "apply": ("emdiam apply graph.zarr more.zarr --add edges.txt",
+              "emdiam apply graph.zarr fewer.zarr --remove edges.txt --strict"),
     "reorder": ("emdiam reorder graph.zarr near.zarr --order cluster",
                 "emdiam reorder graph.zarr hubs.zarr --order degree --memory 4GiB"),
     "info": ("emdiam info graph.zarr", "emdiam info graph.zarr --check"),

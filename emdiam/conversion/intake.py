@@ -213,7 +213,7 @@ class DeclaredIntake:
         if self._labels is not None and self._n:
             first, last = self._labels[0], self._labels[-1]
             if isinstance(self._labels, np.ndarray):
-                return _numbering(self._n, int(first), int(last))
+                return numbering_of(self._n, int(first), int(last))
             return VertexNumbering(self._n, "string", 0, first.as_py(), last.as_py())
         last = self._first + self._n - 1
         return VertexNumbering(self._n, "offset" if self._first else "identity", self._first,
@@ -287,7 +287,7 @@ class IntIntake:
         self._way.abort()
 
 
-def _numbering(n: int, first: int, last: int) -> VertexNumbering:
+def numbering_of(n: int, first: int, last: int) -> VertexNumbering:
     """Numbering of n integers from `first` to `last`; without a map where there are no gaps."""
     if not n:
         return VertexNumbering(0, "identity")
@@ -339,7 +339,7 @@ class _Compact:
     def finish(self) -> VertexNumbering:
         self._keys.finish()
         self._ranks = Ranks(self._presence)
-        return _numbering(self._ranks.n, self._ranks.first, self._ranks.last)
+        return numbering_of(self._ranks.n, self._ranks.first, self._ranks.last)
 
     def write(self, writer: StoreWriter) -> tuple[int, int]:
         runs = self._keys.runs
@@ -485,7 +485,7 @@ class _Wide(TableIntake):
         return sorted_table(self._sorter.finish(), self._context)
 
     def _numbering(self, table: IdTable) -> VertexNumbering:
-        return _numbering(table.n, *table.ends())
+        return numbering_of(table.n, *table.ends())
 
     def _append_ids(self, writer: StoreWriter, table: IdTable) -> None:
         if not table.contiguous:

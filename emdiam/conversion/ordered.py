@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from ..checkpoint.options import CheckpointOptions
 from ..durable import check_name, user_of
 from ..errors import InputError
 from ..links import status_of
-from ..store.layout import PARTIAL_SUFFIX
+from ..store.layout import NATURAL, PARTIAL_SUFFIX
 from ..store.place import check_target, claim, make_partial
 from ..units import budget_bytes
 from .convert import ConvertOptions, ConvertReport, Inputs, check_outputs, convert
@@ -47,8 +47,8 @@ def convert_ordered(
     if options.checkpoint is None:
         check_outputs(target, options)
         options = replace(options, memory_bytes=budget_bytes(options.memory_bytes))
-        with _natural_place(target) as natural:
-            return _both(inputs, natural, target, order, (options, options))
+        with place_beside(target, NATURAL, [_STORE]) as place:
+            return _both(inputs, place / _STORE, target, order, (options, options))
     return _resumable(inputs, target, order, options, options.checkpoint)
 
 
@@ -68,10 +68,10 @@ def _resumable(
     else:
         check_target(target, options.force)
         make_folder(folder)
-    with _natural_place(target, checkpoint.resume, stays=folder.is_dir) as natural:
+    with place_beside(target, NATURAL, [_STORE], checkpoint.resume, stays=folder.is_dir) as place:
         try:
             first, second = (replace(options, checkpoint=replace(checkpoint, folder=step, keep=True)) for step in steps)
-            report = _both(inputs, natural, target, order, (first, second))
+            report = _both(inputs, place / _STORE, target, order, (first, second))
             if not checkpoint.keep:
                 # Renamed in one moment, so that no half of it is taken for something to go on from.
                 gone = folder.with_name(folder.name + _REMOVING)
@@ -114,26 +114,26 @@ def _both(
 
 
 @contextmanager
-def _natural_place(target: Path, resume: bool = False, stays: Callable[[], bool] = lambda: False) -> Iterator[Path]:
-    """A place for the naturally ordered store in a claimed folder beside the target, removed at the end unless `stays`.
+def place_beside(
+    target: Path, kind: str, stores: Sequence[str], resume: bool = False, stays: Callable[[], bool] = lambda: False,
+) -> Iterator[Path]:
+    """A claimed folder NAME.KIND.partial beside the target, for stores of these names, which is removed at the end
+    unless it `stays`.
 
-    resume : what a conversion before has left is used. Raises InputError if another conversion has it, or if something
-    else is in the way.
+    resume : what a run before has left is used. Raises InputError if another one has it, or if something else is in the
+    way.
     """
-    folder = target.with_name(f"{target.name}.natural{PARTIAL_SUFFIX}")
+    folder = target.with_name(f"{target.name}.{kind}{PARTIAL_SUFFIX}")
     check_name(folder)
+    known = {name + ending for name in stores for ending in ("", PARTIAL_SUFFIX)}
     goes_on = resume and folder.is_dir()
-    handle = claim(folder) if goes_on else make_partial(folder, _is_natural_place)
+    handle = claim(folder) if goes_on else make_partial(
+        folder, lambda old: {path.name for path in old.iterdir()} <= known)
     try:
-        yield folder / _STORE
+        yield folder
     finally:
         try:
             if not stays():
                 shutil.rmtree(folder)
         finally:
             os.close(handle)
-
-
-def _is_natural_place(folder: Path) -> bool:
-    """Whether it is such a folder: it has the natural store, or what is to be one, or nothing."""
-    return {path.name for path in folder.iterdir()} <= {_STORE, _STORE + PARTIAL_SUFFIX}

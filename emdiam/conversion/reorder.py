@@ -83,14 +83,14 @@ def reorder(
     check_outputs(target, options)
     with nullcontext(store) if isinstance(store, Store) else open_store(store) as opened:
         check_directed(opened, False)
-        given, watched = _Traversing(seed, arena_bytes, program), _files_of(opened)
+        given, watched = _Traversing(seed, arena_bytes, program), files_of_store(opened)
         with watched.blamed():
             return resumable(
                 ReorderReport, target, options, lambda: _key(opened, target, chosen, seed, options),
                 lambda checkpoint: _reorder((watched, opened), target, chosen, given, options, checkpoint))
 
 
-def _files_of(store: Store) -> Watched:
+def files_of_store(store: Store) -> Watched:
     """The files of a store as they are now; of one that is in memory, or behind an address, none."""
     local = Path(store.path.removeprefix("file://"))
     folders = os.walk(local) if (local / "zarr.json").is_file() else ()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from ..checkpoint.options import CheckpointOptions
 from ..checkpoint.records import State
@@ -86,8 +86,9 @@ class WritingReport(Shown, MemoryFigures):
         Counts of runs and passes.
     """
 
-    shown = ("record.n_vertices", "record.n_edges", "record.loops_dropped", "record.duplicates_dropped",
-             "record.ordering", "notes", "seconds")
+    shown: ClassVar[tuple[str, ...]] = (
+        "record.n_vertices", "record.n_edges", "record.loops_dropped", "record.duplicates_dropped", "record.ordering",
+        "notes", "seconds")
 
     record: StoreRecord
     seconds: dict[str, float]
@@ -156,6 +157,33 @@ class ConvertReport(WritingReport):
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ReorderReport(WritingReport):
     """The result of a reordering; `record` is that of the new store."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ApplyReport(WritingReport):
+    """The result of changing a store: the fields of WritingReport, and these.
+
+    Attributes
+    ----------
+    added, removed : int
+        Edges that came, and that went.
+    present : int
+        Edges to add that were in the store; with weights they have those of the list now.
+    absent : int
+        Edges to remove that were not in the store.
+    new_vertices : int
+        Vertices that came.
+    """
+
+    shown: ClassVar[tuple[str, ...]] = (
+        "record.n_vertices", "record.n_edges", "added", "removed", "present", "absent", "new_vertices", "notes",
+        "seconds")
+
+    added: int
+    removed: int
+    present: int
+    absent: int
+    new_vertices: int
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from .records import ANSWERED, BOUNDED, FAILED, OPEN, STOPPED, Run
 from .texts import NONE, text_of
 
 WORDS = {ANSWERED: "answered", STOPPED: "stopped early", FAILED: "failed", OPEN: "not run"}
-_STORES = ("convert", "reorder", "generate")
+_STORES = ("convert", "apply", "reorder", "generate")
 _SHOWN_IDS = 8
 _LONGEST_HISTOGRAM = 24
 

@@ -172,7 +172,8 @@ class Report:
 _FIELDS: tuple[tuple[str, frozenset[str]], ...] = (
     ("tradeoff", frozenset({"rows"})), ("verify", frozenset({"verified"})),
     ("generate", frozenset({"record", "description"})), ("convert", frozenset({"record", "pairs_read"})),
-    ("reorder", frozenset({"record", "sort"})), ("ecc", frozenset({"lower", "radius"})),
+    ("apply", frozenset({"record", "new_vertices"})), ("reorder", frozenset({"record", "sort"})),
+    ("ecc", frozenset({"lower", "radius"})),
     ("approx", frozenset({"lower", "estimate"})), ("distances", frozenset({"pairs", "samples", "complete"})),
     ("sssp", frozenset({"reached", "farthest"})), ("apsp", frozenset({"tile_edge"})),
     ("exact", frozenset({"lower", "traversals"})),

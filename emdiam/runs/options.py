@@ -255,9 +255,9 @@ _ROWS = (
     Option("sample", COUNT, "--profile: count distances from K vertices. [default: 1024]", "K", of="info"),
     # Of what writes a store.
     *(Option("scratch", SCRATCH, "Folder for temporary files of the sort. [default: beside the store]", "DIR", of=of)
-      for of in ("convert", "reorder", "generate")),
+      for of in ("convert", "apply", "reorder", "generate")),
     Option("force", FLAG, "Replace STORE if it exists."),
-    Option("force", FLAG, "Replace NEW if it exists.", of="reorder"),
+    *(Option("force", FLAG, "Replace NEW if it exists.", of=of) for of in ("apply", "reorder")),
     Option("fmt", help="Format of the input: " + ", ".join(FORMATS) + ". [default: from suffix and content]",
            metavar="NAME", flags=("--format",), keyword="format", offered=tuple(FORMATS)),
     Option("ids", help="Whether vertex ids are integers or strings; auto: as the first edge has them.",
@@ -285,6 +285,12 @@ _ROWS = (
            " behind the files or as --weights=COLUMN.", "[COLUMN]", of="convert",
            annotation="bool | str | WeightChoice | None"),
     Option("allow_negative", FLAG, "--weights: weights may be below 0."),
+    Option("add", help="Edges that the new store gets, in any format that `emdiam convert` reads, or - for standard"
+           " input.", metavar="FILE", annotation="Any"),
+    Option("remove", help="Edges of STORE that it does not get.", metavar="FILE", annotation="Any"),
+    Option("strict", FLAG, "Refuse an edge to remove that is not in STORE. [default: it is counted]"),
+    Option("weights", help="The column with the weights of --add, by name or number. [default: as they are called in"
+           " STORE]", metavar="COLUMN", of="apply"),
     Option("seed", COUNT, "Seed of the random numbers; orders without chance ignore it.", "N", of="reorder", default=0,
            annotation="int"),
     Option("vertices", COUNT, "Number of vertices.", "COUNT"),
@@ -368,6 +374,7 @@ COMMANDS = {name: tuple(options.split()) for name, options in {
             " log_interval events",
     "convert": "memory scratch force fmt ids columns header encoding vertices codec chunk order directed bipartite"
                f" weights allow_negative {' '.join(CHECKPOINT)} threads {_PRINTING}",
+    "apply": f"add remove strict weights memory scratch force fmt columns header encoding threads {_PRINTING}",
     "reorder": f"order seed memory scratch force codec chunk {' '.join(CHECKPOINT)} threads {_PRINTING}",
     "generate": f"vertices seed weights memory scratch force threads {_PRINTING}",
     "verify": f"memory threads scratch columns weight {_PRINTING}",
@@ -399,6 +406,7 @@ FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "all_pairs": _with("apsp", "columns scratch progress", "device"),
     "profile": ("info", ("sample", "seed", "time_limit", "memory", "threads", "scratch", "columns", "progress")),
     "generate": _with("generate", "codec chunk progress"),
+    "apply": _with("apply", "progress"),
     "reorder": _with("reorder", "progress"),
     "plan": _with("plan", "columns", "no_probe"),
     "tradeoff": _with("tradeoff", "progress", "out"),

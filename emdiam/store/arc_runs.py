@@ -135,12 +135,17 @@ def scan_arcs(store: Store, threads: int, work: Work, tick: Tick | None = None, 
 
 
 def _fetched(store: Store, run: ArcRun, work: Work) -> None:
+    work(run, run_ids(store, run))
+
+
+def run_ids(store: Store, run: ArcRun) -> np.ndarray:
+    """The neighbours of a run, id_dtype[arcs of the run]. Raises StoreError for one that is no vertex."""
     buffer = np.empty((run.count, store.indices.chunk_items), store.id_dtype)
     store.indices.fetch(run.first, list(buffer))
     ids = buffer.reshape(-1)[: run.starts[-1]]
     if int(ids.max()) >= store.n_vertices:
         raise store.damaged(f"indices hold {int(ids.max())}, which is no vertex")
-    work(run, ids)
+    return ids
 
 
 def run_weights(store: Store, run: ArcRun) -> np.ndarray | None:

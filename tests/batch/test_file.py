@@ -193,7 +193,7 @@ def test_what_is_written_down_of_commands_is_there():
         known = {*commands.argument_names(command),
                  *(option[2:] for parameter in command.params for option in parameter.opts if option[:2] == "--")}
         assert known >= {*commands.READS.get(name, ()), *commands.WRITES.get(name, ()), "json"}
-        assert commands.takes(command, "force") == (name in ("convert", "generate", "reorder", "apsp"))
+        assert commands.takes(command, "force") == (name in ("convert", "generate", "apply", "reorder", "apsp"))
 
 
 def test_no_positional_argument_passes_for_an_option(tmp_path: Path):

@@ -25,7 +25,8 @@ from emdiam.generators import generate
 from emdiam.report import tradeoff as tradeoff_run
 
 # Arguments and options that name what a command reads.
-READ = {("convert", "inputs"), ("reorder", "store"), ("exact", "store"), ("approx", "store"), ("tradeoff", "store"),
+READ = {("convert", "inputs"), ("apply", "store"), ("reorder", "store"),
+        ("exact", "store"), ("approx", "store"), ("tradeoff", "store"),
         ("verify", "store"), ("verify", "certificate"), ("info", "store"), ("plan", "store"), ("batch", "jobs"),
         ("report", "sources"), ("distances", "store"), ("ecc", "store"), ("sssp", "store"), ("apsp", "store")}
 # What is given for parameters that a command cannot do without.

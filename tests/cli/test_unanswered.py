@@ -44,6 +44,7 @@ RUNS: dict[str, tuple[str, str]] = {
 }
 OTHERS: dict[str, tuple[str, str]] = {
     "convert": ("convert edges.txt new.zarr", "emdiam.api.convert"),
+    "apply": ("apply path.zarr new.zarr --add edges.txt", "emdiam.api.apply"),
     "reorder": ("reorder path.zarr new.zarr --order bfs", "emdiam.conversion.reorder.reorder"),
     "generate": ("generate path new.zarr --vertices 9", "emdiam.api.generate"),
     "info": ("info path.zarr", "emdiam.store.store.open_store"),

@@ -1,0 +1,34 @@
+"""`emdiam apply`: a store with edges added and removed, as a new one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from . import options
+from .checkpoint import writing
+from .outcome import EmdiamCommand
+from .output import answer
+
+
+@click.command(cls=EmdiamCommand)
+@options.STORE
+@click.argument("target", metavar="NEW", type=options.NEW_STORE)
+@options.of("apply")
+def command(**given: Any) -> int:
+    """Write a store to a new one with edges added and removed.
+
+    NEW is as `emdiam convert` would make it of the changed list of edges, but STORE is not sorted again. Edges are
+    removed first, and then added. All vertices of STORE stay.
+
+    NEW appears only when it is complete.
+    """
+    from ..api import apply
+    from .convert import apply_text
+
+    with writing(given, given["target"]) as listener:
+        report = apply(given["store"], given["target"], format=given["fmt"], progress=listener,
+                       **options.passed(given, "store", "target", "fmt"))
+    answer(report.to_dict(), lambda data: apply_text(data, given["target"], given["verbose"]), given["as_json"])
+    return 0

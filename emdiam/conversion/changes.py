@@ -1,0 +1,149 @@
+"""The arcs of a store with changes, in order of storage: its own arcs, those that are added and those that are removed
+are three streams in this order, and one pass over each merges them.
+
+RAM: ARC_BYTES an arc of a chunk of each. I/O: `indptr`, `indices` and `data` of each once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..store.arc_runs import arc_runs, run_ids, run_weights
+from ..store.store import Store
+
+# Of the merge: rows, ids and weights as they are read, as keys, and merged.
+ARC_BYTES = 160
+
+Numbers = npt.NDArray[np.int64]
+Weights = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Arcs:
+    """Arcs by increasing row, those of a row by increasing id: int64[k] each. weights : [k]; None without."""
+
+    rows: Numbers
+    ids: Numbers
+    weights: Weights | None = None
+
+    def of(self, places: slice | npt.NDArray[np.bool_]) -> Arcs:
+        """Some of them."""
+        return Arcs(self.rows[places], self.ids[places], None if self.weights is None else self.weights[places])
+
+
+_NONE = Arcs(np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+class ArcStream:
+    """The arcs of a store, in numbers of another one that rise as its own do.
+
+    numbers : makes those; -1 for what is no vertex of the other. weights : puts weights into the form of the other.
+    n_strange : arcs so far with an end that is no vertex of the other, which are dropped; strange : the first, in the
+    store's own numbers.
+    """
+
+    def __init__(self, store: Store | None, numbers: Callable[[Numbers], Numbers],
+                 weights: Callable[[Weights], Weights] | None = None) -> None:
+        self._numbers, self._weights = numbers, weights
+        self.n_strange = 0
+        self.strange: tuple[int, int] | None = None
+        self._more = iter(()) if store is None else self._read(store)
+        self._arcs = next(self._more, _NONE)
+
+    def _read(self, store: Store) -> Iterator[Arcs]:
+        for run in arc_runs(store, 1):
+            counts, own = np.diff(run.starts), run_ids(store, run).astype(np.int64)
+            weights = None if self._weights is None else run_weights(store, run)
+            if weights is not None and self._weights is not None:
+                weights = self._weights(weights)
+            arcs = Arcs(np.repeat(self._numbers(run.rows), counts), self._numbers(own), weights)
+            strange = (arcs.rows < 0) | (arcs.ids < 0)
+            if np.any(strange):
+                if self.strange is None:
+                    first = int(np.argmax(strange))
+                    self.strange = int(np.repeat(run.rows, counts)[first]), int(own[first])
+                self.n_strange += int(np.count_nonzero(strange))
+                arcs = arcs.of(~strange)
+            if len(arcs.rows):
+                yield arcs
+
+    @property
+    def last(self) -> tuple[int, int] | None:
+        """The last arc that is in memory; None after the end."""
+        return (int(self._arcs.rows[-1]), int(self._arcs.ids[-1])) if len(self._arcs.rows) else None
+
+    def take(self, bound: tuple[int, int]) -> Arcs:
+        """The arcs up to this one that are in memory."""
+        rows, ids = self._arcs.rows, self._arcs.ids
+        begin, end = np.searchsorted(rows, [bound[0], bound[0] + 1]).tolist()
+        stop = begin + int(np.searchsorted(ids[begin:end], bound[1], "right"))
+        taken = self._arcs.of(slice(stop))
+        self._arcs = self._arcs.of(slice(stop, None)) if stop < len(rows) else next(self._more, _NONE)
+        return taken
+
+
+@dataclass
+class Tally:
+    """What became of the arcs of the changes: added; removed; known: were in the graph, and have the weight that they
+    are given now; absent: to be removed, and not in the graph. Of those, `an_absent` is one by its numbers in the new
+    graph, and `strange` one that has an end that is no vertex, see ArcStream."""
+
+    added: int = 0
+    removed: int = 0
+    known: int = 0
+    absent: int = 0
+    an_absent: tuple[int, int] | None = None
+    strange: tuple[int, int] | None = None
+
+
+def changed(streams: Sequence[ArcStream], n_vertices: int, tally: Tally) -> Iterator[Arcs]:
+    """The arcs of the first stream, with those of the second and without those of the third, of which some may be among
+    the second."""
+    while ends := [stream.last for stream in streams if stream.last is not None]:
+        # What is not above the least of the ends is in memory, of every stream.
+        bound = min(ends)
+        yield _merged([stream.take(bound) for stream in streams], (n_vertices - 1).bit_length(), tally)
+
+
+def _merged(parts: Sequence[Arcs], bits: int, tally: Tally) -> Arcs:
+    """The same of these. bits : of a vertex."""
+    old, added, removed = parts
+    if not len(added.rows) and not len(removed.rows):
+        return old
+    # Rows are numbered through, so that a row and an id fit a key.
+    rows = np.unique(np.concatenate([part.rows for part in parts])).astype(np.int64)
+    keys, more, less = (np.searchsorted(rows, part.rows).astype(np.uint64) << np.uint64(bits)
+                        | part.ids.astype(np.uint64) for part in parts)
+    at, found = _find(keys, less)
+    if not np.all(found):
+        first = int(np.argmin(found))
+        tally.an_absent = tally.an_absent or (int(removed.rows[first]), int(removed.ids[first]))
+        tally.absent += int(np.count_nonzero(~found))
+    stays = np.ones(len(keys), np.bool_)
+    stays[at[found]] = False
+    tally.removed += int(np.count_nonzero(found))
+    old, keys = old.of(stays), keys[stays]
+    at, found = _find(keys, more)
+    tally.known += int(np.count_nonzero(found))
+    tally.added += int(np.count_nonzero(~found))
+    weights = old.weights
+    if added.weights is not None:
+        weights = added.weights[:0] if weights is None else weights  # without an arc of the store
+        weights[at[found]] = added.weights[found]
+        weights = np.insert(weights, at[~found], added.weights[~found])
+    at, added = at[~found], added.of(~found)
+    return Arcs(np.insert(old.rows, at, added.rows), np.insert(old.ids, at, added.ids), weights)
+
+
+def _find(keys: npt.NDArray[np.uint64], wanted: npt.NDArray[np.uint64]) -> tuple[Numbers, npt.NDArray[np.bool_]]:
+    """Where these are among the keys, or would be, and whether they are. Both rise."""
+    at = np.searchsorted(keys, wanted)
+    found = np.zeros(len(wanted), np.bool_)
+    inside = at < len(keys)
+    found[inside] = keys[at[inside]] == wanted[inside]
+    return at, found
