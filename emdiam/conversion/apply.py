@@ -40,7 +40,7 @@ from ..stream.plan import too_small
 from ..units import BASE_JITTER, budget_bytes, format_count, program_rss_bytes
 from .arcs import ArcPiece, RowStream
 from .change_ids import NewVertices, all_ids, id_bytes, places_of
-from .changes import ARC_BYTES, Arcs, ArcStream, Numbers, Tally, Weights, changed
+from .changes import ARC_BYTES, ArcStream, ChangeTally, Numbers, SortedArcs, Weights, changed
 from .convert import Inputs, convert
 from .intake import VertexNumbering
 from .ordered import place_beside
@@ -202,12 +202,12 @@ class _Applying(StoreWriting[ApplyReport]):
             record=record, added=tally.added // each, removed=tally.removed // each, present=tally.known // each,
             absent=tally.absent // each, new_vertices=len(fresh.before), notes=note, **self._figures())
 
-    def _write_rows(self, writer: StoreWriter, n: int, numbers_of: Sequence[Callable[[Numbers], Numbers]]) -> Tally:
+    def _write_rows(self, writer: StoreWriter, n: int, numbers_of: Sequence[Callable[[Numbers], Numbers]]) -> ChangeTally:
         """Merge and append all rows, those of the reverse after the others. Returns what became of the changes."""
         directed, meter = self._old.directed, self._context.meter
         rows, dtype = RowStream(writer, n, directed), id_dtype(n)
         meter.begin("merge", self._old.n_arcs * (1 + directed), "arcs")
-        tallies, done = [Tally() for _ in range(1 + directed)], 0
+        tallies, done = [ChangeTally() for _ in range(1 + directed)], 0
         for back, tally in enumerate(tallies):
             streams = [self._stream(store, numbers, writer.weight_form, bool(back))
                        for store, numbers in zip((self._old, self._add, self._remove), numbers_of, strict=True)]
@@ -228,7 +228,7 @@ class _Applying(StoreWriting[ApplyReport]):
         recode = None if record is None or form is None else partial(_recoded, old=record.form, new=form)
         return ArcStream(store.reverse if store is not None and back else store, numbers, recode)
 
-    def _absent_note(self, tally: Tally, of_removed: Numbers) -> tuple[str, ...]:
+    def _absent_note(self, tally: ChangeTally, of_removed: Numbers) -> tuple[str, ...]:
         """A sentence on edges to remove that there are not. Raises InputError for them, if that is asked for."""
         if not tally.absent:
             return ()
@@ -259,7 +259,7 @@ class _Applying(StoreWriting[ApplyReport]):
         return record
 
 
-def _piece(arcs: Arcs, dtype: np.dtype[Any]) -> ArcPiece:
+def _piece(arcs: SortedArcs, dtype: np.dtype[Any]) -> ArcPiece:
     """The rows of these arcs."""
     starts = np.flatnonzero(np.diff(arcs.rows, prepend=-1))
     return ArcPiece(arcs.ids.astype(dtype), arcs.rows[starts].astype(np.uint64), np.diff(starts, append=len(arcs.rows)),

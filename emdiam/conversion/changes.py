@@ -24,19 +24,19 @@ Weights = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Arcs:
-    """Arcs by increasing row, those of a row by increasing id: int64[k] each. weights : [k]; None without."""
+class SortedArcs:
+    """SortedArcs by increasing row, those of a row by increasing id: int64[k] each. weights : [k]; None without."""
 
     rows: Numbers
     ids: Numbers
     weights: Weights | None = None
 
-    def of(self, places: slice | npt.NDArray[np.bool_]) -> Arcs:
+    def of(self, places: slice | npt.NDArray[np.bool_]) -> SortedArcs:
         """Some of them."""
-        return Arcs(self.rows[places], self.ids[places], None if self.weights is None else self.weights[places])
+        return SortedArcs(self.rows[places], self.ids[places], None if self.weights is None else self.weights[places])
 
 
-_NONE = Arcs(np.empty(0, np.int64), np.empty(0, np.int64))
+_NONE = SortedArcs(np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 class ArcStream:
@@ -55,13 +55,13 @@ class ArcStream:
         self._more = iter(()) if store is None else self._read(store)
         self._arcs = next(self._more, _NONE)
 
-    def _read(self, store: Store) -> Iterator[Arcs]:
+    def _read(self, store: Store) -> Iterator[SortedArcs]:
         for run in arc_runs(store, 1):
             counts, own = np.diff(run.starts), run_ids(store, run).astype(np.int64)
             weights = None if self._weights is None else run_weights(store, run)
             if weights is not None and self._weights is not None:
                 weights = self._weights(weights)
-            arcs = Arcs(np.repeat(self._numbers(run.rows), counts), self._numbers(own), weights)
+            arcs = SortedArcs(np.repeat(self._numbers(run.rows), counts), self._numbers(own), weights)
             strange = (arcs.rows < 0) | (arcs.ids < 0)
             if np.any(strange):
                 if self.strange is None:
@@ -77,7 +77,7 @@ class ArcStream:
         """The last arc that is in memory; None after the end."""
         return (int(self._arcs.rows[-1]), int(self._arcs.ids[-1])) if len(self._arcs.rows) else None
 
-    def take(self, bound: tuple[int, int]) -> Arcs:
+    def take(self, bound: tuple[int, int]) -> SortedArcs:
         """The arcs up to this one that are in memory."""
         rows, ids = self._arcs.rows, self._arcs.ids
         begin, end = np.searchsorted(rows, [bound[0], bound[0] + 1]).tolist()
@@ -88,7 +88,7 @@ class ArcStream:
 
 
 @dataclass
-class Tally:
+class ChangeTally:
     """What became of the arcs of the changes: added; removed; known: were in the graph, and have the weight that they
     are given now; absent: to be removed, and not in the graph. Of those, `an_absent` is one by its numbers in the new
     graph, and `strange` one that has an end that is no vertex, see ArcStream."""
@@ -101,7 +101,7 @@ class Tally:
     strange: tuple[int, int] | None = None
 
 
-def changed(streams: Sequence[ArcStream], n_vertices: int, tally: Tally) -> Iterator[Arcs]:
+def changed(streams: Sequence[ArcStream], n_vertices: int, tally: ChangeTally) -> Iterator[SortedArcs]:
     """The arcs of the first stream, with those of the second and without those of the third, of which some may be among
     the second."""
     while ends := [stream.last for stream in streams if stream.last is not None]:
@@ -110,7 +110,7 @@ def changed(streams: Sequence[ArcStream], n_vertices: int, tally: Tally) -> Iter
         yield _merged([stream.take(bound) for stream in streams], (n_vertices - 1).bit_length(), tally)
 
 
-def _merged(parts: Sequence[Arcs], bits: int, tally: Tally) -> Arcs:
+def _merged(parts: Sequence[SortedArcs], bits: int, tally: ChangeTally) -> SortedArcs:
     """The same of these. bits : of a vertex."""
     old, added, removed = parts
     if not len(added.rows) and not len(removed.rows):
@@ -137,7 +137,7 @@ def _merged(parts: Sequence[Arcs], bits: int, tally: Tally) -> Arcs:
         weights[at[found]] = added.weights[found]
         weights = np.insert(weights, at[~found], added.weights[~found])
     at, added = at[~found], added.of(~found)
-    return Arcs(np.insert(old.rows, at, added.rows), np.insert(old.ids, at, added.ids), weights)
+    return SortedArcs(np.insert(old.rows, at, added.rows), np.insert(old.ids, at, added.ids), weights)
 
 
 def _find(keys: npt.NDArray[np.uint64], wanted: npt.NDArray[np.uint64]) -> tuple[Numbers, npt.NDArray[np.bool_]]:
