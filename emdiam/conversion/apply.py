@@ -202,7 +202,8 @@ class _Applying(StoreWriting[ApplyReport]):
             record=record, added=tally.added // each, removed=tally.removed // each, present=tally.known // each,
             absent=tally.absent // each, new_vertices=len(fresh.before), notes=note, **self._figures())
 
-    def _write_rows(self, writer: StoreWriter, n: int, numbers_of: Sequence[Callable[[Numbers], Numbers]]) -> ChangeTally:
+    def _write_rows(self, writer: StoreWriter, n: int,
+                    numbers_of: Sequence[Callable[[Numbers], Numbers]]) -> ChangeTally:
         """Merge and append all rows, those of the reverse after the others. Returns what became of the changes."""
         directed, meter = self._old.directed, self._context.meter
         rows, dtype = RowStream(writer, n, directed), id_dtype(n)
