@@ -29,7 +29,7 @@ from ..jit import kernel
 from ..traverse.components import _find, join
 from .blocks import ArcBlocks, StoreBlocks
 from .delta_stepping import bucket_distances
-from .dijkstra import dijkstra, heap_distances
+from .dijkstra import dijkstra, heap_distances, near
 from .methods import SMALL_ARCS, check_lengths, narrowed, with_delta
 from .paths import Paths, SearchOptions, tight_tree
 from .relaxing import ONES
@@ -89,6 +89,8 @@ def point_to_roots(parent):
         parent[v] = parent[parent[v]]
 
 
+# Arcs that were relaxed in a small graph before it is worth to compile the kernels of buckets: 0.1 s of a heap's.
+_MANY_ARCS = 1 << 22
 # Narrow labels are below this, the largest.
 _NARROW = int(np.iinfo(np.uint32).max)
 _INFINITE = np.array([np.inf]).view(np.uint64)[0]
@@ -119,6 +121,11 @@ class Arcs(ABC):
         """Distance of every vertex to the nearest of `sources` (int64[k], no vertex twice; distance_dtype[n_vertices],
         see unreached), and arcs relaxed. narrow : of whole numbers, uint32 if they fit. Weights must not be
         negative."""
+
+    def near(self, source: int, room: np.ndarray) -> tuple[np.ndarray, int] | None:
+        """Vertices that paths from `source` lead to on which each vertex v is within room[v], int64[n_vertices], or
+        float64 of floats, and arcs relaxed; None where they are not in RAM."""
+        return None
 
     @abstractmethod
     def again(self, source: int) -> np.ndarray:
@@ -193,7 +200,7 @@ class ArcsInRam(Arcs):
     def nearest(self, sources: np.ndarray, *, narrow: bool = False) -> tuple[np.ndarray, int]:
         """See Arcs."""
         rows = self._rows
-        if self.n_arcs > SMALL_ARCS:
+        if self.n_arcs > SMALL_ARCS or self.counters.arcs_scanned > _MANY_ARCS:
             distances, relaxed, _ = bucket_distances(rows, sources, self._with_delta, narrow)
         else:
             distances, relaxed, _ = heap_distances(rows, sources, self._options)
@@ -201,6 +208,10 @@ class ArcsInRam(Arcs):
         self.counters.searches += 1
         self.counters.arcs_scanned += relaxed
         return distances, relaxed
+
+    def near(self, source: int, room: np.ndarray) -> tuple[np.ndarray, int] | None:
+        """See Arcs."""
+        return near(self._rows, source, room)
 
     def again(self, source: int) -> np.ndarray:
         """See Arcs; by Dijkstra's algorithm."""

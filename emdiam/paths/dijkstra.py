@@ -97,6 +97,40 @@ def heap_distances(rows: WeightedRows, sources: np.ndarray, options: SearchOptio
     return distances, int(state[1]), int(state[2])
 
 
+def near(rows: WeightedRows, source: int, room: np.ndarray) -> tuple[np.ndarray, int]:
+    """Vertices that paths from `source` lead to on which no vertex v is farther from it than room[v] (int64[n] or
+    float64[n]), and arcs relaxed. room : below 0 nothing is within it."""
+    n = rows.n_vertices
+    distances = np.full(n, unreached(room.dtype), room.dtype)
+    heap, place, state = np.empty(n, np.int64), np.full(n, -1, np.int64), np.array([0, 0], np.int64)
+    settle_near(rows.offsets, rows.heads, rows.costs, source, room, distances, heap, place, state)
+    return heap[n - state[1] :], int(state[0])
+
+
+@kernel(allocates=False)
+def settle_near(offsets, heads, costs, source, room, distances, heap, place, state):
+    """See near. state : int64[2], arcs relaxed, and vertices settled, which are at the end of the heap: so many have
+    left it, and none comes back."""
+    size = np.int64(0)
+    if room[source] >= 0:
+        distances[source] = 0
+        size = push(source, size, distances, heap, place)
+    while size:
+        v = heap[0]
+        size -= 1
+        if size:
+            sift_down(heap[size], size, distances, heap, place)
+        state[1] += 1
+        heap[len(heap) - state[1]] = v
+        state[0] += offsets[v + 1] - offsets[v]
+        for p in range(offsets[v], offsets[v + 1]):
+            u = np.int64(heads[p])
+            new = distances[v] + costs[p]
+            if new <= room[u] and new < distances[u]:
+                distances[u] = new
+                size = push(u, size, distances, heap, place)
+
+
 @kernel(uncompiled=on_lists)
 def settle(offsets, heads, costs, distances, heap, place, state, most):
     """Settle vertices until the heap is empty (False) or `most` arcs were relaxed (True).

@@ -77,6 +77,16 @@ class WeightedArcMetric(WeightMetric, ArcVerbs):
             result.distances = RamColumn(column)
         return result
 
+    def near(self, source: int, room: np.ndarray, *, back: bool = False) -> np.ndarray | None:
+        """Vertices that paths from `source` (back: paths to it) join it to on which each vertex v is within room[v],
+        int64[n], in units, below 0 none; None where arcs are not in RAM."""
+        arcs, exponent = self._arcs(back), self.units.exponent
+        found = arcs.near(source, room if self.units.whole else np.ldexp(room.astype(np.float64), exponent))
+        if found is None:
+            return None
+        self._relaxed += found[1]
+        return found[0]
+
     def eccentricities(self, sources: np.ndarray, *, back: bool = False) -> np.ndarray:
         """See ArcVerbs; int64[k], by a search from each."""
         return np.array([self.search(source, back=back, distances=False).levels for source in sources.tolist()],

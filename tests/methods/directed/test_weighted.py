@@ -14,7 +14,9 @@ from emdiam.errors import StoppedEarly
 from emdiam.methods.directed.weighted import WeightedArcMetric, signed
 from emdiam.paths.arcs import ArcsInRam, ArcsOnDisk
 from emdiam.paths.blocks import StoreBlocks
+from emdiam.paths.dijkstra import near
 from emdiam.paths.paths import SearchOptions
+from emdiam.paths.rows import WeightedRows
 from emdiam.progress import TimeOver
 from tests.helpers.many_graphs import by_igraph, by_networkx, by_scipy, campaign
 from tests.helpers.weighted_arcs import (
@@ -124,6 +126,48 @@ def test_rows_of_chosen_vertices(tmp_path: Path) -> None:
         on_disk.close()
 
 
+@pytest.mark.parametrize("number", range(1_000_000, 1_000_014))
+def test_vertices_within_a_room_of_their_own(number: int) -> None:
+    """Against a search that stops at every vertex that is too far."""
+    rows, random = rows_of(number), np.random.default_rng(number)
+    distances = by_scipy(rows)
+    assert distances is not None
+    dtype = np.float64 if rows.distance_dtype.kind == "f" else np.int64
+    for source in random.integers(rows.n_vertices, size=5).tolist():
+        spread = np.where(np.isinf(distances[source]), 9, distances[source])
+        room = (spread + random.choice([-1, 0, 0, 1], rows.n_vertices)).astype(dtype)
+        found, relaxed = near(rows, source, room)
+        inside = nearest_within(rows, source, room)
+        assert sorted(found.tolist()) == sorted(inside)
+        assert relaxed == sum(int(rows.offsets[v + 1] - rows.offsets[v]) for v in inside)
+
+
+def nearest_within(rows: WeightedRows, source: int, room: np.ndarray) -> dict[int, float]:
+    """Distances along paths of which every vertex v is within room[v]."""
+    found, waits = dict[int, float](), [source] * bool(room[source] >= 0)
+    lengths = {source: 0.0}
+    while waits:
+        v = min(waits, key=lengths.__getitem__)
+        waits.remove(v)
+        found[v] = lengths[v]
+        for p in range(rows.offsets[v], rows.offsets[v + 1]):
+            u, length = int(rows.heads[p]), lengths[v] + rows.costs[p].item()
+            if u not in found and length <= room[u] and length < lengths.get(u, np.inf):
+                lengths[u] = length
+                waits += [u] * (u not in waits)
+    return found
+
+
+def test_many_searches_of_a_small_graph_use_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, source = streets(8), np.array([3])
+    arcs = ArcsInRam(rows, SearchOptions())
+    distances, relaxed = arcs.nearest(source)
+    monkeypatch.setattr("emdiam.paths.arcs._MANY_ARCS", relaxed - 1)
+    monkeypatch.setattr("emdiam.paths.arcs.heap_distances", None)
+    again, _ = arcs.nearest(source)
+    assert again.dtype == distances.dtype and (again == distances).all()
+
+
 def test_long_distances_are_signed() -> None:
     units = np.array([3, (1 << 64) - 1, 1 << 60], np.uint64)
     assert signed(units).tolist() == [3, (1 << 63) - 1, 1 << 60]
@@ -137,6 +181,8 @@ def test_few_searches_for_all_eccentricities(tmp_path: Path) -> None:
     with stored(tmp_path, rows) as store:
         every = eccentricities(store, "out")
         check_eccentricities(every, distances)
+        # A search back ends at vertices that it does not settle.
+        assert every.traversals.partial > 0 and every.edges_scanned < 1.2 * every.traversals.bfs * rows.n_arcs
         largest = longest(store, "pivots")
         check_longest(largest, rows, distances)
         assert max(every.traversals.bfs, largest.traversals.bfs) < rows.n_vertices / 4
