@@ -35,6 +35,7 @@ from ..traverse.paths import SteepWatch, all_edges_exist, count_steep, follow_ch
 from ..traverse.pivot_bounds import PivotBounds, RamPivotBounds
 from ..traverse.ram_column import RamColumn
 from ..traverse.shared_sweeps import MOST_TOGETHER, SharedSweeps
+from ..traverse.side_by_side import LONG, MOST_APART, SideBySide
 from ..traverse.spread import SpreadRun
 from ..traverse.workspace import Workspace, set_bits
 from .interface import Engine, Facts, Labels
@@ -56,7 +57,7 @@ class LocalEngine:
 
     reporter : None for one of its own, that tells `progress`. learned : by the last BFS, for the next one."""
 
-    _together = 0
+    _together = _apart = _levels = 0
     _watch: SteepWatch | None = None
 
     def __init__(self, store: Store, core: Core, plan: MemoryPlan, progress: Listener | None = None,
@@ -65,7 +66,8 @@ class LocalEngine:
         self.load_seconds, self.learned = 0.0, NOTHING_LEARNED
         self.facts = Facts(store.n_vertices, store.n_arcs, core.n_isolated, max(1, core.table.n_blocks), MOST_BITS,
                            plan.pool_bytes, plan.pool_bytes, plan.spare_bytes, core.threads.compute, plan.in_ram,
-                           together=0 if plan.in_ram else self._together, wide_bits=MOST_WIDE_BITS)
+                           together=0 if plan.in_ram else self._together, wide_bits=MOST_WIDE_BITS,
+                           apart=self._apart if plan.starts_bytes and core.turned is None else 0)
         self.reporter = reporter or Reporter(progress, core.counters.snapshot, core.counters.add, core.position)
 
     def details(self) -> dict[str, Any]:
@@ -254,7 +256,7 @@ def at_work(reporter: Reporter, *cores: Core) -> Iterator[None]:
 class CpuEngine(LocalEngine, Engine):
     """Engine over a Core; see emdiam.engine.interface.Engine for the verbs."""
 
-    _together = MOST_TOGETHER
+    _together, _apart = MOST_TOGETHER, MOST_APART
 
     def bfs(self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
             distances: bool = True, profile: bool = False, into: Column | None = None) -> BfsResult:
@@ -277,6 +279,7 @@ class CpuEngine(LocalEngine, Engine):
             self.core.pager.stop_loading()  # of a run that was interrupted
         result = run.result()
         result.reached, self.learned = self.core.work.visited, run.learned
+        self._levels = result.levels
         self.reporter.end("bfs", source=int(source), eccentricity=result.eccentricity, reached=result.n_reached,
                           profile=run.frontier_profile())
         return result
@@ -286,7 +289,10 @@ class CpuEngine(LocalEngine, Engine):
         """See Engine.eccentricities."""
         wanted = np.asarray(sources, np.int64)
         self.reporter.begin()
-        if columns is not None and targets is None and self.learned.window_levels and LevelWindows.possible(self.core):
+        if columns is not None and targets is None and self._levels > LONG and SideBySide.possible(self.core):
+            result = self._side_by_side(wanted, columns)
+        elif columns is not None and targets is None and self.learned.window_levels and (
+                LevelWindows.possible(self.core)):
             result = self._windows(wanted, columns)
         elif columns is not None and targets is None and 0 < len(wanted) <= self.facts.together:
             run = SharedSweeps(self.core, wanted.tolist(), columns, self.learned)
@@ -315,6 +321,14 @@ class CpuEngine(LocalEngine, Engine):
                            columns=None if columns is None else columns[begin:end])
             self._finish(run)
             result[begin:end] = run.result()
+        return result
+
+    def _side_by_side(self, sources: np.ndarray, columns: Sequence[Column]) -> np.ndarray:
+        """The eccentricities by a BFS from each, on one thread."""
+        run = SideBySide(self.core, sources.tolist(), columns)
+        result = run.run(self.reporter.heartbeat).astype(np.int32)
+        for number in run.wide:
+            result[number] = self.bfs(int(sources[number]), into=columns[number]).levels
         return result
 
     def count_distances(self, sources: np.ndarray, table: DistanceTable, *, groups: np.ndarray | int = 0,

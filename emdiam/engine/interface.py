@@ -38,7 +38,8 @@ class Facts:
     columns are here too. spare_bytes : of this process's memory, that the plan leaves: for what nobody could plan for.
     in_ram : whether all blocks are. columns_on_disk : whether columns, and the state of batches, take no memory.
     together : so many eccentricities with columns take about the reading of one, of an engine that has SharedScans
-    (0: none do).
+    (0: none do). apart : over long distances so many eccentricities with columns are a BFS each, on threads of their
+    own (0: none are).
     wide_bits : sources of one wide batch, of an engine that has WideBatches (else 0); wide_rate : bytes of rows a
     second that one is expected to read before the first (0: what the threads do). keeps_candidates : whether the engine
     has CandidateBounds.
@@ -56,6 +57,7 @@ class Facts:
     in_ram: bool
     columns_on_disk: bool = False
     together: int = 0
+    apart: int = 0
     wide_bits: int = 0
     wide_rate: float = 0.0
     keeps_candidates: bool = False

@@ -203,16 +203,17 @@ class Core:
         """Arcs of the rows of `vertices`."""
         return sum(int(self.degrees(vertices[at : at + _PIECE]).sum()) for at in range(0, len(vertices), _PIECE))
 
-    def everywhere(self, task: Callable[[], T], shares: int | None = None) -> list[T]:
+    def everywhere(self, task: Callable[[], T], shares: int | None = None,
+                   stop: Callable[[], None] | None = None) -> list[T]:
         """Run a kernel on all compute threads, or on as many as there are `shares` of the work, and count their CPU
-        seconds; the results."""
+        seconds; the results. stop : see Threads.everywhere."""
         def timed() -> T:
             begin = time.thread_time()
             result = task()
             self.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
             return result
 
-        return self.threads.everywhere(timed, shares)
+        return self.threads.everywhere(timed, shares, stop)
 
     def over_words(self, task: Callable[[np.ndarray, int, int], T]) -> list[T]:
         """Run a kernel over the words of the span in a bitmap on all threads, as `everywhere`: task(turn, grain, end),

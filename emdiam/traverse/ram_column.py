@@ -170,21 +170,11 @@ class RamColumn(Column):
 
     def tighten_upper(self, distances: Column, eccentricity: int, start: int, stop: int) -> None:
         """See Column."""
-        away = distances.raw()
-        for piece in _pieces(start, stop):
-            bounds = self._values[piece].astype(np.int64)
-            sums = away[piece].astype(np.int64) + eccentricity
-            sums[bounds == self.unreached] = self.unreached
-            np.minimum(bounds, sums, out=self._values[piece], casting="unsafe")
+        lower_to_sums(self._values[start:stop], distances.raw()[start:stop], eccentricity)
 
     def tighten_lower(self, distances: Column, eccentricity: int, start: int, stop: int) -> None:
         """See Column."""
-        away = distances.raw()
-        for piece in _pieces(start, stop):
-            d = away[piece].astype(np.int64)
-            best = np.maximum(d, eccentricity - d)
-            inside = away[piece] != distances.unreached
-            np.maximum(best, self._values[piece], out=self._values[piece], where=inside, casting="unsafe")
+        raise_to_distances(self._values[start:stop], distances.raw()[start:stop], eccentricity)
 
     def largest(self, start: int, stop: int) -> int:
         """See Column."""
@@ -202,12 +192,7 @@ class RamColumn(Column):
 
     def close_known(self, lower: Column, bound: int, widest: int, start: int, stop: int) -> int:
         """See Column."""
-        low, left = lower.raw(), 0
-        for piece in _pieces(start, stop):
-            upper, bounds = self._values[piece], low[piece].astype(np.int64)
-            upper[(bounds == upper) | ((upper <= bound) & (2 * bounds >= widest))] = self.unreached
-            left += int(np.count_nonzero(upper != self.unreached))
-        return left
+        return int(close_known(self._values[start:stop], lower.raw()[start:stop], bound, widest))
 
 
 def fitted(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
@@ -247,6 +232,55 @@ def recode(values, old, new, bitmap):
                 break
     return changed
 
+
+def _lower_to_sums(bounds: np.ndarray, distances: np.ndarray, eccentricity: int) -> None:
+    """lower_to_sums, with numpy."""
+    is_open = bounds != np.iinfo(bounds.dtype).max
+    bounds[is_open] = np.minimum(bounds[is_open], distances[is_open].astype(np.int64) + eccentricity)
+
+
+@kernel(uncompiled=_lower_to_sums)
+def lower_to_sums(bounds, distances, eccentricity):
+    """bounds[v] = min(bounds[v], distances[v] + eccentricity) at open entries."""
+    none = np.int64(np.iinfo(bounds.dtype).max)
+    for v in range(len(bounds)):
+        bound = np.int64(bounds[v])
+        bounds[v] = bound if bound == none else min(bound, np.int64(distances[v]) + eccentricity)
+
+
+def _raise_to_distances(bounds: np.ndarray, distances: np.ndarray, eccentricity: int) -> None:
+    """raise_to_distances, with numpy."""
+    reached = distances != np.iinfo(distances.dtype).max
+    d = distances[reached].astype(np.int64)
+    bounds[reached] = np.maximum(bounds[reached], np.maximum(d, eccentricity - d))
+
+
+@kernel(uncompiled=_raise_to_distances)
+def raise_to_distances(bounds, distances, eccentricity):
+    """bounds[v] = max(bounds[v], distances[v], eccentricity - distances[v]) where there is a distance."""
+    none = np.int64(np.iinfo(distances.dtype).max)
+    for v in range(len(bounds)):
+        d = np.int64(distances[v])
+        bounds[v] = bounds[v] if d == none else max(np.int64(bounds[v]), d, eccentricity - d)
+
+
+def _close_known(upper: np.ndarray, lower: np.ndarray, bound: int, widest: int) -> int:
+    """close_known, with numpy."""
+    low = lower.astype(np.int64)
+    upper[(low == upper) | ((upper <= bound) & (2 * low >= widest))] = np.iinfo(upper.dtype).max
+    return int(np.count_nonzero(upper != np.iinfo(upper.dtype).max))
+
+
+@kernel(uncompiled=_close_known)
+def close_known(upper, lower, bound, widest):
+    """See Column.close_known."""
+    none, left = np.int64(np.iinfo(upper.dtype).max), 0
+    for v in range(len(upper)):
+        high, low = np.int64(upper[v]), np.int64(lower[v])
+        high = none if high == low or (high <= bound and 2 * low >= widest) else high
+        upper[v] = high
+        left += high != none
+    return left
 
 
 class StoredColumn:

@@ -64,7 +64,8 @@ def engines(chunk: int = 64, n_threads: int = 1, capacity: int = 0, **core_optio
         pager.preload()
         core = Core(table, pager, threads, counters, Workspace(n, store.id_dtype, capacity), **core_options)
         core.lay_out()
-        return CpuEngine(store, core, SimpleNamespace(pool_bytes=1 << 28, spare_bytes=0, in_ram=True))
+        plan = SimpleNamespace(pool_bytes=1 << 28, spare_bytes=0, in_ram=True, starts_bytes=4 * n + 4)
+        return CpuEngine(store, core, plan)
 
     try:
         yield make

@@ -1,10 +1,11 @@
-"""Faults of chains, of cells and of the interval of the mean that they prove."""
+"""Faults of chains, of pairs and BFS beside each other, of cells and of the interval of the mean that they prove."""
 
 from __future__ import annotations
 
 from tests.mutations.fault import Fault
 
 _CHAINS = ("tests/methods/eccentricity/test_chains.py",)
+_PAIRS = ("tests/methods/eccentricity/test_pairs.py",)
 _MEAN = ("tests/certificates/test_mean.py",)
 
 CELL_FAULTS = (
@@ -25,4 +26,11 @@ CELL_FAULTS = (
           "        for b in range(a + 2, cells):\n            low +=", _MEAN),
     Fault("a vertex is lost where a cell is halved", "emdiam/certificates/cells.py",
           "            order[low] = order[high]\n", "            order[low] = v\n", _MEAN),
+    Fault("of distances side by side the last counts", "emdiam/methods/eccentricity/pairs.py",
+          "least = min(least, cast(a + min(second[i], cast(top - a))))",
+          "least = cast(a + min(second[i], cast(top - a)))", _PAIRS),
+    Fault("sums that are too large begin at zero again", "emdiam/methods/eccentricity/pairs.py",
+          "cast(a + min(second[i], cast(top - a)))", "cast(a + second[i])", _PAIRS),
+    Fault("a BFS beside others counts two levels as one", "emdiam/traverse/side_by_side.py",
+          "        while head < last:\n", "        while head < tail:\n", ("tests/traverse/test_side_by_side.py",)),
 )

@@ -137,12 +137,12 @@ class ByPairs:
         self._span = component.first, component.last + 1
         size = self._span[1] - self._span[0]
         self._possible = room // 4 // max(1, size * self._bounds.lower.dtype.itemsize) >= LEAST_COLUMNS
-        self._room = room // 2  # for columns, twice: as they come and packed
         self._most_pairs = min(MOST_PAIRS, room // 4 // PAIR_BYTES)
-        self._table = PairTable(component.first, method.engine.facts.threads)
+        self._table = PairTable(component.first, method.engine.facts.threads, room // 2)
         self._is_source = np.zeros(size, bool)
         self._parts = Parts(component.first, size)
         self._pairs: OpenPairs | None = None
+        self._columns: list[np.ndarray] = []  # distances from sources that the pairs have not been compared with
         self._ends: set[int] = set()  # sources of which the middles of paths to them are wanted
         self._middles: list[int] = []
 
@@ -162,12 +162,12 @@ class ByPairs:
         self._mark(method.visited)
         self._traverse(self._drawn(ROUND))
         size = SAMPLE
-        while bounds.n_open and self._table.room_for(self._room):
+        while bounds.n_open and self._table.room:
             is_open = bounds.upper.open_list(*self._span)
             sample = np.sort(self._random.choice(is_open, min(len(is_open), size), replace=False))
             pairs = self._list(sample, self._most_pairs)
             if pairs is not None:
-                size = SAMPLE * min(LARGEST_SAMPLE, 1 + len(sample) // (1 + len(np.unique(pairs.near))))
+                size = SAMPLE * min(LARGEST_SAMPLE, 1 + len(sample) // (1 + len(pairs.near_ones())))
                 cut = self._cut(pairs)
                 if cut is not None:
                     self._traverse(cut)
@@ -184,7 +184,7 @@ class ByPairs:
         if self._pairs is None:
             return False
         self._table = PairTable(0, 1)  # the distances are not needed any more
-        self._close(np.setdiff1d(is_open, self._pairs.near))
+        self._close(np.setdiff1d(is_open, self._pairs.near_ones(), assume_unique=True))
         self._cover(self._pairs)
         return True
 
@@ -194,7 +194,7 @@ class ByPairs:
         kept = np.zeros(len(self._is_source), bool)
         kept[np.array(table.sources, np.int64) - self._span[0]] = True
         level = self._parts.best_level(pairs, table.columns, kept)
-        if level is None or level.size > table.room_for(self._room) or not self._pays(level, pairs):
+        if level is None or level.size > table.room or not self._pays(level, pairs):
             return None
         return self._parts.cut(level, table.columns[level.column], kept, self._method.engine)
 
@@ -222,11 +222,12 @@ class ByPairs:
 
     def _end_pairs(self, pairs: OpenPairs, sources: np.ndarray) -> int:
         """Traverse sources; of the pairs so many have ended."""
-        before, n_before = np.unique(pairs.near), len(pairs)
+        before, n_before, upper = pairs.near_ones(), len(pairs), self._bounds.upper
         self._traverse(sources)
-        is_open = self._bounds.upper.take(pairs.near) != self._bounds.upper.unreached
-        pairs.drop(~is_open | (pairs.bound <= self._bounds.lower.gather(pairs.near)))
-        self._close(np.setdiff1d(before, pairs.near))
+        pairs.tighten(self._columns, self._method.lower_here)
+        self._columns = []
+        pairs.drop(self._bounds.lower.part(*self._span), upper.part(*self._span) != upper.unreached)
+        self._close(np.setdiff1d(before, pairs.near_ones(), assume_unique=True))
         return n_before - len(pairs)
 
     def _note_middle(self, pairs: OpenPairs, source: int, distances: Column) -> None:
@@ -279,8 +280,8 @@ class ByPairs:
         """What a traversal shows of pairs."""
         pairs = self._pairs
         if pairs is not None:
-            pairs.tighten(distances.gather(pairs.near), distances.gather(pairs.far))
+            self._columns.append(distances.part(*self._span))
             if source in self._ends:
                 self._note_middle(pairs, source, distances)
-        elif not self._table.columns or self._table.room_for(self._room):
+        elif self._table.room:
             self._table.add(source, distances.part(*self._span), eccentricity)

@@ -24,7 +24,7 @@ from ...traverse.components import Component
 if TYPE_CHECKING:
     from .eccentricities import AllEccentricities
 
-_VERTEX_BYTES, _TRAVERSALS = 96, 2
+_VERTEX_BYTES, _TRAVERSALS, _BATCHED = 96, 2, 8
 LEAST_VERTICES = 1 << 10  # of a component; a smaller one has not enough to gain for kernels of its own
 
 
@@ -55,11 +55,12 @@ class Chains:
     def settle(self, closed: float) -> bool:
         """Settle the vertices of chains with more open ones than two traversals close, if there are such. closed : by
         one, lately."""
-        n_open = self._bounds.n_open
+        # A source settles itself, at least; of a batch so many cost as much as one by itself.
+        n_open, least = self._bounds.n_open, _TRAVERSALS * max(1.0, closed) * (_BATCHED if self._method.batches else 1)
         some = self._open_chains()
         for _, chain in sorted(some, key=lambda one: (-one[0], one[1].a, one[1].b)):
             is_open = self._is_open(chain.inner)
-            if np.count_nonzero(is_open) > _TRAVERSALS * closed:
+            if np.count_nonzero(is_open) > least:
                 self._settle_one(chain)
         return self._bounds.n_open < n_open
 

@@ -253,7 +253,7 @@ class AllEccentricities(ExactMethod):
         far = self.earlier.far(self.bounds.lower.gather, self.best.length)
         if len(far):
             return far
-        count, span = self._most(), {"start": component.first, "stop": component.last + 1}
+        count, span = self._most() if self.batches else 1, {"start": component.first, "stop": component.last + 1}
         while self.bounds.n_open:
             ranked = self.bounds.upper.ranked(self.engine.degrees, self.bounds.lower, count, smallest=True, **span)
             lower = self.bounds.lower.gather(ranked)
@@ -278,15 +278,15 @@ class AllEccentricities(ExactMethod):
 
     def _most(self) -> int:
         """Sources of a batch, at most."""
-        if not self.batches:
+        facts = self.engine.facts
+        if not (self.batches or facts.apart):
             return 1
         assert self.bounds is not None
-        facts = self.engine.facts
         if facts.columns_on_disk:
             return MOST_ON_DISK
         a_source = facts.n_vertices * self.bounds.lower.dtype.itemsize
         room = facts.pool_bytes - batch_state_bytes(self.engine.store, BATCH)
-        return max(1, min(BATCH, room // max(1, a_source)))
+        return max(1, min(BATCH if self.batches else facts.apart, room // max(1, a_source)))
 
     def _by_pairs(self, component: Component) -> ByPairs | None:
         """What may settle vertices by pairs, if that is of use and has room."""
@@ -342,7 +342,7 @@ class AllEccentricities(ExactMethod):
         most = self._most()
         for begin in range(0, len(sources), most):
             some = sources[begin : begin + most]
-            if len(some) < min(most, LEAST_BATCH):
+            if len(some) < min(most, LEAST_BATCH if self.batches else 2):
                 for source in some.tolist():
                     run = self.eccentricity(source, distances=True)
                     columns = [run.take_distances()]
@@ -351,7 +351,7 @@ class AllEccentricities(ExactMethod):
                     self._known([source], columns, [run.eccentricity], [run.farthest])
                 continue
             columns = [self.engine.new_column(2 * self.radius) for _ in some]
-            eccentricities = self.eccentricities(some, columns=columns).tolist()
+            eccentricities = self.eccentricities(some, columns=columns, apart=not self.batches).tolist()
             if keep is not None:
                 for source, column, eccentricity in zip(some.tolist(), columns, eccentricities, strict=True):
                     keep(source, column, eccentricity)

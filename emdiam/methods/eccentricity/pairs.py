@@ -10,13 +10,14 @@ Where sources cut a component into parts (by_pairs.py) and w is in another one, 
 least that.
 
 For a vertex v only those w can be in an open pair that are farther than L(v) - d_i(v) from the source i of the smallest
-d_i(v) + ecc(p_i): few, which are listed for all vertices of that source together.
-Passes: none. Bytes: a column for each source whose distances are kept; 16 for an open pair.
+d_i(v) + ecc(p_i): few, which are listed for all vertices of that source together. The distances of a vertex to LANES
+sources lie side by side, so that a processor adds and compares them at once; sums that do not fit count as the largest
+value, which is no distance.
+Passes: none. Bytes: a column for each source whose distances are kept, twice; 24 for an open pair.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -30,35 +31,40 @@ from ...progress import Tick
 _TOGETHER = 1 << 10
 # Vertices of which what is far from none is looked for first.
 _ALIKE = 32
-# Of some vertices so many are looked at for their mean distance to each source.
-_LOOKED_AT = 256
+# Distances of a plane: of a cache line, if they have a byte each.
+LANES = 64
+# Pairs that tell which vertices are in many.
+_LOOKED_AT = 1 << 18
 
 
 class PairTable:
     """Distances of the vertices first..first+m-1 to some sources, and what they prove of pairs.
 
-    threads : for kernels."""
+    threads : for kernels. room : bytes for columns, and for planes of all of them."""
 
-    def __init__(self, first: int, threads: int) -> None:
-        self._first, self._threads = first, threads
+    def __init__(self, first: int, threads: int, room: int = 0) -> None:
+        self._first, self._threads, self._room = first, threads, room
         self.sources: list[int] = []
         self.columns: list[np.ndarray] = []
         self.eccentricities: list[int] = []
-        self._lock = threading.Lock()
-        self._packed_all: np.ndarray | None = None
+        self._longest = 0  # no lower bound, and no distance that is needed exactly, is larger
+        self._planes = np.empty((0, 0, LANES), np.uint8)
+        self._laid = 0  # columns that are in planes
 
     def add(self, source: int, column: np.ndarray, eccentricity: int) -> None:
         """Distances unsigned[m] from a source, unreached in other components; kept in as few bytes as they need."""
         kind = np.min_scalar_type(eccentricity + 1)
-        self._packed_all = None
         self.sources.append(source)
         self.columns.append(np.minimum(column, np.iinfo(kind).max).astype(kind))
         self.eccentricities.append(eccentricity)
 
-    def room_for(self, room: int) -> int:
-        """How many columns may be added so that all, and all of them packed, take at most `room` bytes."""
+    @property
+    def room(self) -> int:
+        """How many columns may be added."""
+        if not self.columns:
+            return LANES
         a_source = len(self.columns[0]) * (self._kind.itemsize + max(column.itemsize for column in self.columns))
-        return max(0, room // a_source - len(self.columns))
+        return max(0, self._room // a_source - len(self.columns))
 
     def open_pairs(
         self, vertices: np.ndarray, lower: np.ndarray, parts: np.ndarray, is_source: np.ndarray, most: int, tick: Tick
@@ -66,7 +72,20 @@ class PairTable:
         """The open pairs of these vertices (int64[k]) with these lower bounds (int64[k]), which distances to other
         parts raise; None if they are more than `most`. parts : int32[m], no edge joins two but at a source of this
         table. is_source : bool[m]."""
-        nearest = self._nearest(vertices - self._first)
+        self._longest = max([self._longest, int(lower.max()), *self.eccentricities])
+        while True:
+            self._lay()
+            try:
+                return self._listed(vertices, lower, parts, is_source, most, tick)
+            except _TooNarrow:  # distances across parts are longer than any that was known
+                self._longest = np.iinfo(self._kind).max
+
+    def _listed(
+        self, vertices: np.ndarray, lower: np.ndarray, parts: np.ndarray, is_source: np.ndarray, most: int, tick: Tick
+    ) -> OpenPairs | None:
+        """The same, in planes of this kind. Raises _TooNarrow."""
+        nearest = np.empty(len(vertices), np.int64)
+        nearest_sources(self._planes, vertices - self._first, np.array(self.eccentricities), nearest)
         order = np.argsort(nearest, kind="stable")
         groups = np.split(order, np.flatnonzero(np.diff(nearest[order])) + 1)
         found: list[OpenPairs] = []
@@ -84,17 +103,9 @@ class PairTable:
             finally:
                 for task in tasks:
                     task.cancel()
-        return OpenPairs(*(np.concatenate(some) for some in zip(
-            *((part.near, part.far, part.bound) for part in found), strict=True)))
-
-    def _nearest(self, places: np.ndarray) -> np.ndarray:
-        """The source with the smallest distance + eccentricity of some vertices, int64[k]."""
-        best, nearest = np.full(len(places), 1 << 60), np.zeros(len(places), np.int64)
-        for i, (column, eccentricity) in enumerate(zip(self.columns, self.eccentricities, strict=True)):
-            values = column[places].astype(np.int64) + eccentricity
-            nearest[values < best] = i
-            np.minimum(best, values, out=best)
-        return nearest
+        near, far, bound = (np.concatenate(some) for some in zip(
+            *((part.near, part.far, part.bound) for part in found), strict=True))
+        return OpenPairs(near, far, bound, self._first)
 
     def _group(
         self, vertices: np.ndarray, at: np.ndarray, bounds: np.ndarray, source: int, parts: np.ndarray,
@@ -102,51 +113,63 @@ class PairTable:
     ) -> OpenPairs | None:
         """The open pairs of vertices with the same best source. at : where `bounds` has their lower bounds."""
         column, places = self.columns[source], vertices - self._first
+        order = np.argsort(bounds[at] - column[places], kind="stable")  # those that are compared with alike many
+        vertices, at, places = vertices[order], at[order], places[order]
         left = bounds[at] - column[places]
-        away = np.flatnonzero((column > int(left.min())) & (column != np.iinfo(column.dtype).max) & ~is_source)
+        away = np.empty(len(column), np.int64)
+        away = away[: far_places(column, is_source, int(left.min()), away)]
         away = away[np.argsort(column[away], kind="stable")[::-1]]
-        far = self._packed()
-        near = far[places]
+        planes = self._planes[: -(-self._laid // LANES)]
         capacity = min(most, max(1 << 12, 16 * len(vertices))) + 1
         while True:
             out, lower = np.empty((capacity, 3), np.int64), bounds[at]
-            count = list_open(near, far, lower, 8 * self._kind.itemsize, column[places].astype(np.int64),
-                              column[away].astype(np.int64), places, away, parts, out)
+            count = list_open(planes, lower, column[places].astype(np.int64), column[away].astype(np.int64),
+                              places, away, parts, out)
             bounds[at] = lower
+            if count < 0:
+                raise _TooNarrow
             if count <= capacity:
                 number, other, bound = out[:count].T
-                left = bound > lower[number]
-                return OpenPairs(vertices[number[left]], other[left] + self._first, bound[left])
+                kept = bound > lower[number]
+                return OpenPairs(vertices[number[kept]], other[kept] + self._first, bound[kept], self._first)
             if count > most:
                 return None
             capacity = count
 
-    # -- several distances in a word ------------------------------------------------------------
+    # -- distances side by side -----------------------------------------------------------------
     @property
     def _kind(self) -> np.dtype[Any]:
-        """Unsigned integers of which two, with a bit to spare, can be added: those of a lane of a word."""
-        longest = max(self.eccentricities)  # no lower bound, and no distance, is larger
-        return next(np.dtype(kind) for kind in (np.uint8, np.uint16, np.uint32, np.uint64)
-                    if longest <= np.iinfo(kind).max // 4)
+        """Unsigned integers for all distances and lower bounds, and for what is beyond."""
+        return lane_kind(max([self._longest, *self.eccentricities]))
 
-    def _packed(self) -> np.ndarray:
-        """The distances of all vertices, several in a word, uint64[m, words]: first those to the sources with the
-        smallest mean distance, which prove most pairs. What is over in a word is a distance beyond all."""
-        with self._lock:
-            if self._packed_all is None:
-                step = 1 + len(self.columns[0]) // _LOOKED_AT
-                columns = sorted(self.columns, key=lambda column: float(column[::step].mean()))
-                self._packed_all = _pack(columns, self._kind)
-            return self._packed_all
+    def _lay(self) -> None:
+        """Have all columns in planes, unsigned[planes, m, LANES]. What is over in one is beyond all distances."""
+        kind, count = self._kind, -(-len(self.columns) // LANES)
+        if kind != self._planes.dtype or count > len(self._planes):
+            self._planes = np.empty((0, 0, LANES), kind)
+            most = max(count, (len(self.columns) + self.room) // LANES)  # what is not written to takes no memory
+            self._planes, self._laid = np.empty((most, len(self.columns[0]), LANES), kind), 0
+        first = self._laid // LANES
+        for plane in range(first, count):
+            lay_side_by_side(self.columns[plane * LANES : (plane + 1) * LANES], self._planes[plane])
+        self._laid = len(self.columns)
 
 
-def _pack(columns: Sequence[np.ndarray], kind: np.dtype[Any]) -> np.ndarray:
-    lanes = 8 // kind.itemsize
-    rows = np.full((len(columns[0]), -(-len(columns) // lanes) * lanes), np.iinfo(kind).max >> 2, kind)
-    for start in range(0, len(rows), _TOGETHER):  # few enough for the cache, since all columns come to each row
+class _TooNarrow(Exception):
+    """A distance does not fit the planes."""
+
+
+def lane_kind(longest: int) -> np.dtype[Any]:
+    """The smallest unsigned integers for values up to `longest`, and one beyond."""
+    return next(np.dtype(kind) for kind in (np.uint8, np.uint16, np.uint32) if longest < np.iinfo(kind).max)
+
+
+def lay_side_by_side(columns: Sequence[np.ndarray], plane: np.ndarray) -> None:
+    """plane[v, i] = columns[i][v], unsigned[m, lanes]; the largest value where there is no column."""
+    plane[:, len(columns):] = np.iinfo(plane.dtype).max
+    for start in range(0, len(plane), _TOGETHER):  # few enough for the cache, since all columns come to each row
         for i, column in enumerate(columns):
-            rows[start : start + _TOGETHER, i] = column[start : start + _TOGETHER]
-    return rows.view(np.uint64)
+            plane[start : start + _TOGETHER, i] = column[start : start + _TOGETHER]
 
 
 def _cut(group: np.ndarray) -> Sequence[np.ndarray]:
@@ -154,73 +177,155 @@ def _cut(group: np.ndarray) -> Sequence[np.ndarray]:
 
 
 class OpenPairs:
-    """Pairs (near, far) with the smallest sum of distances so far, int64[k] each; `near` is to be settled."""
+    """Pairs (near, far) with the smallest sum of distances so far, int64[k] each; `near` is to be settled. first : no
+    vertex is smaller."""
 
-    def __init__(self, near: np.ndarray, far: np.ndarray, bound: np.ndarray) -> None:
-        self.near, self.far, self.bound = near, far, bound
+    def __init__(self, near: np.ndarray, far: np.ndarray, bound: np.ndarray, first: int = 0) -> None:
+        self.near, self.far, self.bound, self._first = near, far, bound, first
 
     def __len__(self) -> int:
         return len(self.near)
 
     def heaviest(self, count: int) -> np.ndarray:
         """At most `count` vertices that are in many of the pairs, each chosen for those that the others leave (ties:
-        the smallest), int64[k]."""
-        vertices, ends = np.unique(np.concatenate((self.near, self.far)), return_inverse=True)
-        k = len(self.near)
+        the smallest), int64[k]; of very many pairs some tell."""
+        step = 1 + len(self.near) // _LOOKED_AT
+        near, far = self.near[::step], self.far[::step]
+        vertices, ends = np.unique(np.concatenate((near, far)), return_inverse=True)
         chosen = np.empty(min(count, len(vertices)), np.int64)
-        taken = int(cover_pairs(ends[:k].astype(np.int64), ends[k:].astype(np.int64), len(vertices), chosen))
+        taken = int(cover_pairs(ends[: len(near)].astype(np.int64), ends[len(near) :].astype(np.int64), len(vertices),
+                                chosen))
         return vertices[chosen[:taken]]
 
-    def tighten(self, near_distances: np.ndarray, far_distances: np.ndarray) -> None:
-        """Take the distances from a source into account, int64[k] each."""
-        np.minimum(self.bound, near_distances + far_distances, out=self.bound)
+    def near_ones(self) -> np.ndarray:
+        """Those to be settled, ascending, int64[k]."""
+        marks = np.zeros(int(self.near.max(initial=self._first)) + 1 - self._first, bool)
+        marks[self.near - self._first] = True
+        return np.flatnonzero(marks) + self._first
 
-    def drop(self, closed: np.ndarray) -> None:
-        """Forget the pairs at these places, bool[k]."""
-        left = ~closed
-        self.near, self.far, self.bound = self.near[left], self.far[left], self.bound[left]
+    def tighten(self, columns: Sequence[np.ndarray], longest: int) -> None:
+        """Take the distances of the vertices from `first` on to some sources into account, unsigned[m] each. longest :
+        no distance, and no lower bound, is larger."""
+        for start in range(0, len(columns), LANES):
+            some = columns[start : start + LANES]
+            plane = np.empty((len(some[0]), len(some)), lane_kind(longest))
+            lay_side_by_side(some, plane)
+            tighten_pairs(self.near, self.far, self.bound, self._first, plane)
+
+    def drop(self, lower: np.ndarray, is_open: np.ndarray) -> None:
+        """Forget the pairs of vertices that are closed, and those within lower bounds. lower, is_open : of the vertices
+        from `first` on, unsigned[m], bool[m]."""
+        left = int(keep_open(self.near, self.far, self.bound, self._first, lower, is_open))
+        self.near, self.far, self.bound = self.near[:left], self.far[:left], self.bound[:left]
+
+
+@inlined
+def _least_sum(first, second):
+    """The smallest of the sums in all lanes of two rows."""
+    cast = first.dtype.type
+    top = cast(np.iinfo(first.dtype).max)
+    least = top
+    for i in range(first.shape[0]):
+        a = first[i]
+        least = min(least, cast(a + min(second[i], cast(top - a))))
+    return least
+
+
+@kernel
+def tighten_pairs(near, far, bound, first, plane):
+    """bound[i] = min(bound[i], sums of the rows of both ends in the plane)."""
+    top = np.iinfo(plane.dtype).max
+    for i in range(len(near)):
+        least = _least_sum(plane[near[i] - first], plane[far[i] - first])
+        if least < top:
+            bound[i] = min(bound[i], np.int64(least))
+
+
+@kernel
+def keep_open(near, far, bound, first, lower, is_open):
+    """Move pairs to the front whose near ends are open and have a lower bound below theirs; how many there are."""
+    count = 0
+    for i in range(len(near)):
+        v = near[i] - first
+        near[count], far[count], bound[count] = near[i], far[i], bound[i]
+        count += is_open[v] and bound[i] > np.int64(lower[v])
+    return count
+
+
+@kernel
+def nearest_sources(planes, places, eccentricities, nearest):
+    """nearest[i] = the source with the smallest distance + eccentricity of places[i], the first of them."""
+    for i in range(len(places)):
+        best = np.int64(1) << 60
+        for source in range(len(eccentricities)):
+            way = np.int64(planes[source // LANES, places[i], source % LANES]) + eccentricities[source]
+            if way < best:
+                best = way
+                nearest[i] = source
+
+
+@kernel
+def far_places(column, is_source, least, away):
+    """Fill `away` with the places beyond `least` in a column that are reached and no sources; how many there are."""
+    none, count = np.int64(np.iinfo(column.dtype).max), 0
+    for v in range(len(column)):
+        d = np.int64(column[v])
+        if d > least and d != none and not is_source[v]:
+            away[count] = v
+            count += 1
+    return count
 
 
 @kernel(uncompiled=True)
-def list_open(
-    near, far, lower, width, near_distances, far_distances, places, far_places, parts, out,
-):
+def list_open(planes, lower, near_distances, far_distances, places, far_places, parts, out):
     """Lists pairs in out, int64[capacity, 3] = (number of the near one, place of the far one, smallest sum); the count
-    of all that there are, those too for which there is no room. Raises `lower` to distances between parts, which may
-    end pairs that are listed.
+    of all that there are, those too for which there is no room; -1 where a distance between parts does not fit. Raises
+    `lower` to distances between parts, which may end pairs that are listed.
 
     What is within the bounds of _ALIKE vertices, by the largest of their distances to every source, is not looked at
-    for each: they are near each other, as vertices of like numbers often are.
-    far : of all vertices. width : bits of a lane. near_distances, far_distances : from the common source, the latter
-    descending. The largest bit of a lane is left in the difference where a sum is within the bound."""
-    one = ~np.uint64(0) // (~np.uint64(0) >> np.uint64(64 - width))  # 1 in every lane
-    top = one << np.uint64(width - 1)
-    count = 0
-    left = np.empty(len(far_places), np.int64)
-    largest = np.empty(near.shape[1], np.uint64)
-    for begin in range(0, len(near), _ALIKE):
-        stop = min(begin + _ALIKE, len(near))
-        _largest_lanes(near[begin:stop], width, largest)
-        limit = top | np.uint64(lower[begin:stop].min()) * one
-        away = (lower[begin:stop] - near_distances[begin:stop]).min()
-        n_left = 0
+    for each: they are near each other, as vertices of like numbers often are. Each is first compared in the plane that
+    proved the vertex before.
+    planes : unsigned[planes, m, LANES]. near_distances, far_distances : from the common source, the latter
+    descending."""
+    count, top = 0, np.int64(np.iinfo(planes.dtype).max)
+    left, hints = np.empty(len(far_places), np.int64), np.empty(len(far_places), np.int64)
+    own = np.empty((planes.shape[0], planes.shape[2]), planes.dtype)
+    for begin in range(0, len(places), _ALIKE):
+        stop = min(begin + _ALIKE, len(places))
+        own[:] = 0
+        for c in range(planes.shape[0]):
+            for v in range(begin, stop):
+                for i in range(planes.shape[2]):
+                    own[c, i] = max(own[c, i], planes[c, places[v], i])
+        limit, away = lower[begin:stop].min(), (lower[begin:stop] - near_distances[begin:stop]).min()
+        n_left, hint = 0, np.int64(0)
         for w in range(len(far_places)):
             if far_distances[w] <= away:
                 break
-            left[n_left] = w
-            n_left += _all_beyond(largest, far[far_places[w]], limit, top)
+            proving, _ = _proving(own, planes, far_places[w], limit, hint)
+            if proving >= 0:
+                hint = proving
+            else:
+                left[n_left] = w
+                hints[n_left] = 0
+                n_left += 1
         for v in range(begin, stop):
-            limit = top | np.uint64(lower[v]) * one
-            for w in left[:n_left]:
+            for c in range(planes.shape[0]):
+                own[c] = planes[c, places[v]]
+            for k in range(n_left):
+                w = left[k]
                 if far_distances[w] <= lower[v] - near_distances[v]:
                     break
-                row = far[far_places[w]]
-                if far_places[w] == places[v] or not _all_beyond(near[v], row, limit, top):
+                if far_places[w] == places[v]:
                     continue
-                way = _least_sum(near[v], row, width)
+                proving, way = _proving(own, planes, far_places[w], lower[v], hints[k])
+                if proving >= 0:
+                    hints[k] = proving
+                    continue
                 if parts[far_places[w]] != parts[places[v]]:
+                    if way == top:
+                        return -1
                     lower[v] = way
-                    limit = top | np.uint64(way) * one
                     continue
                 if count < len(out):
                     out[count, 0] = v
@@ -231,37 +336,18 @@ def list_open(
 
 
 @inlined
-def _all_beyond(first, second, limit, top):
-    """Whether the sums in all lanes are beyond the limit."""
-    i = 0
-    while i < len(first) and not (limit - (first[i] + second[i])) & top:
-        i += 1
-    return i == len(first)
-
-
-@inlined
-def _largest_lanes(rows, width, largest):
-    """In every lane of `largest` the largest value that any of the rows has there."""
-    lane = ~np.uint64(0) >> np.uint64(64 - width)
-    for i in range(len(largest)):
-        largest[i] = np.uint64(0)
-        for shift in range(0, 64, width):
-            most = np.uint64(0)
-            for v in range(len(rows)):
-                most = max(most, (rows[v, i] >> np.uint64(shift)) & lane)
-            largest[i] |= most << np.uint64(shift)
-
-
-@inlined
-def _least_sum(first, second, width):
-    """The smallest of the sums in all lanes, of `width` bits, of two rows."""
-    lane = ~np.uint64(0) >> np.uint64(64 - width)
-    least = lane
-    for i in range(len(first)):
-        both = first[i] + second[i]
-        for shift in range(0, 64, width):
-            least = min(least, (both >> np.uint64(shift)) & lane)
-    return np.int64(least)
+def _proving(own, planes, place, limit, hint):
+    """The plane with a sum within the limit, and the smallest sum in it; -1, and the smallest of all, if there is
+    none. hint : a plane that is looked at first."""
+    smallest = np.int64(_least_sum(own[hint], planes[hint, place]))
+    if smallest <= limit:
+        return hint, smallest
+    for c in range(planes.shape[0]):
+        least = np.int64(_least_sum(own[c], planes[c, place]))
+        smallest = min(smallest, least)
+        if least <= limit:
+            return np.int64(c), least
+    return np.int64(-1), smallest
 
 
 @kernel(uncompiled=True)

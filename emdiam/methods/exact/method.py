@@ -189,10 +189,11 @@ class ExactMethod(MethodRun):
         return Eccentricity(vertex, run.eccentricity, run.farthest, run.n_reached, run.distances, run.level_counts)
 
     def eccentricities(
-        self, sources: np.ndarray, *, columns: Sequence[Column] | None = None, targets: np.ndarray | None = None
+        self, sources: np.ndarray, *, columns: Sequence[Column] | None = None, targets: np.ndarray | None = None,
+        apart: bool = False
     ) -> np.ndarray:
         """A counted multi-source BFS from `sources` (int64[k]); see Engine.eccentricities. One from a
-        single source counts as a BFS.
+        single source counts as a BFS, and so does each that goes `apart` from the others (Facts.apart).
 
         Updates the longest pair and, where all are eccentricities because there are no `targets`,
         the upper bound. Raises what checkpoint() raises, before the BFS.
@@ -201,8 +202,8 @@ class ExactMethod(MethodRun):
         with self.stages.timed("eccentricity"):
             self.tick("multi-source")
             result = self.engine.eccentricities(sources, targets=targets, columns=columns)
-        if len(sources) == 1:
-            self.stages.bfs += 1
+        if len(sources) == 1 or apart:
+            self.stages.bfs += len(sources)
         else:
             self.stages.multi_source += -(-len(sources) // self.engine.facts.batch_bits)
             self.stages.multi_source_sources += len(sources)

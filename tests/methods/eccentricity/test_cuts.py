@@ -49,7 +49,7 @@ def test_distances_between_parts_are_known(tmp_path: Path, graph: naive.Graph, s
             is_source = np.isin(np.arange(m) + first, sources)
             near, far = rng.choice(inside, (2, 50))
             together = (parts.of[near - first] == parts.of[far - first]) & (near != far)
-            pairs = OpenPairs(near[together], far[together], np.full(int(together.sum()), 99))
+            pairs = OpenPairs(near[together], far[together], np.full(int(together.sum()), 99), first)
             level = parts.best_level(pairs, columns, is_source)
             if level is None:
                 break

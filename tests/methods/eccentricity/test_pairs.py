@@ -57,15 +57,29 @@ def test_open_pairs_are_those_that_no_source_proves(longest: int, seed: int, m: 
         assert table.open_pairs(vertices + first, lower, parts, is_source, len(want) - 1, lambda: None) is None
 
 
+def test_sums_that_do_not_fit_a_lane() -> None:
+    """They prove nothing; as a distance between parts, one is known exactly."""
+    for parts, lower, pairs in (([0, 0, 0], 200, [(5, 6)]), ([0, 1, 0], 400, [])):
+        table, bounds = PairTable(5, 1), np.array([200])
+        table.add(7, np.array([200, 200, 0], np.uint8), 200)
+        found = table.open_pairs(np.array([5]), bounds, np.array(parts, np.int32), np.array([False, False, True]), 9,
+                                 lambda: None)
+        assert found is not None and bounds.tolist() == [lower]
+        assert list(zip(found.near.tolist(), found.far.tolist(), strict=True)) == pairs
+        assert (found.bound > 200).all()
+
+
 def test_heaviest_are_in_the_most_pairs_that_are_left() -> None:
     near, far = np.array([1, 1, 1, 2, 3, 4]), np.array([7, 8, 9, 9, 9, 5])
-    pairs = OpenPairs(near, far, np.full(6, 9))
+    pairs = OpenPairs(near, far, np.full(6, 9), 0)
     assert pairs.heaviest(9).tolist() == [1, 9, 4]
     assert pairs.heaviest(1).tolist() == [1]
-    pairs.tighten(np.full(6, 3), np.arange(6))
-    assert pairs.bound.tolist() == [3, 4, 5, 6, 7, 8]
-    pairs.drop(pairs.bound < 6)
-    assert (pairs.near.tolist(), pairs.far.tolist()) == ([2, 3, 4], [9, 9, 5])
+    distances = np.array([9, 3, 2, 1, 0, 6, 9, 1, 2, 3])
+    pairs.tighten([distances, np.full(10, 5)], 9)
+    assert pairs.bound.tolist() == [4, 5, 6, 5, 4, 6]
+    pairs.drop(np.array([0, 4, 5, 3, 5, 0, 0, 0, 0, 0]), np.arange(10) != 3)
+    assert (pairs.near.tolist(), pairs.far.tolist(), pairs.bound.tolist()) == ([1, 1, 4], [8, 9, 5], [5, 6, 6])
+    assert pairs.near_ones().tolist() == [1, 4]
 
 
 @pytest.fixture

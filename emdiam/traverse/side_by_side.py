@@ -1,0 +1,110 @@
+"""BFS from several sources at once, each by one thread, where all rows are in memory in order and distances are long.
+
+Over long distances levels are thin: threads that share one wait for each other, and sources of a multi-source BFS have
+few levels in common. So each thread has a source of its own, and a queue that goes round: it holds two levels. Where
+these do not fit, the BFS is left to another way.
+Work: each row is scanned once. Vertices are queued without a branch, since which arc is the first to meet a vertex is
+not to be foreseen. Bytes a vertex: none beside the distances; a queue for each thread, n / 128 ids.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..jit import kernel
+from ..progress import Tick, no_tick
+from .bfs_whole import WholeLevels
+from .columns import Column
+from .core import Core
+
+TOO_LONG, TOO_WIDE = -1, -2  # a distance does not fit the column; two levels do not fit the queue
+# Of an eccentricity up to which sources of a multi-source BFS have more in common.
+LONG = 64
+# Sources whose distances are there at a time.
+MOST_APART = 16
+
+
+@kernel
+def queued_bfs(ids, starts, source, distances, queue, out):
+    """Distances from `source`, unsigned[n] unreached. queue : id[power of two]. out : int64[2] = its eccentricity, or
+    why there is none; arcs looked at."""
+    none = distances.dtype.type(np.iinfo(distances.dtype).max)
+    mask, level = np.int64(len(queue) - 1), np.int64(0)
+    head, tail = np.int64(0), np.int64(1)
+    queue[0] = source
+    distances[source] = 0
+    while head < tail:
+        level += 1
+        first, last = head, tail
+        new = distances.dtype.type(level)
+        while head < last:
+            v = np.int64(queue[head & mask])
+            begin, end = np.int64(starts[v]), np.int64(starts[v + 1])
+            if tail - first + (end - begin) > mask:
+                out[0] = TOO_WIDE
+                return
+            head += 1
+            out[1] += end - begin
+            for p in range(begin, end):
+                w = np.int64(ids[p])
+                known = distances[w]
+                queue[tail & mask] = w
+                tail += np.int64(known == none)
+                distances[w] = min(known, new)
+        if tail > last and new == none:
+            out[0] = TOO_LONG
+            return
+    out[0] = level - 1
+
+
+class SideBySide:
+    """BFS of some sources, all of them in `run`; then `eccentricities`.
+
+    columns : of the distances, unreached, one a source. wide : numbers of the sources that are left to another way,
+    whose columns are unreached."""
+
+    def __init__(self, core: Core, sources: Sequence[int], columns: Sequence[Column]) -> None:
+        self._core, self._columns, self._sources = core, columns, sources
+        self._left, self._lock, self._stopped = iter(range(len(sources))), threading.Lock(), False
+        self._size = 1 << (core.work.capacity.bit_length() - 1)
+        self._found = np.zeros((len(sources), 2), np.int64)
+        self.wide: list[int] = []
+
+    @staticmethod
+    def possible(core: Core) -> bool:
+        """Whether all rows are where they are to be."""
+        return WholeLevels.possible(core) and core.turned is None
+
+    def run(self, tick: Tick = no_tick) -> np.ndarray:
+        """The eccentricities, int64[k], 0 for those in `wide`. Raises OverflowError when a distance does not fit the
+        columns."""
+        found, columns = self._found, self._columns
+        self._core.everywhere(lambda: self._work(tick), len(self._sources), self._stop)
+        if (found[:, 0] == TOO_LONG).any():
+            raise OverflowError(f"a distance does not fit a column of {columns[0].dtype}")
+        self.wide = np.flatnonzero(found[:, 0] == TOO_WIDE).tolist()
+        for number in self.wide:
+            columns[number].clear()
+        done = len(columns) - len(self.wide)
+        self._core.counters.add(traversals=done, levels=int(found[:, 0].sum()) + len(columns),
+                                edges_scanned=int(found[:, 1].sum()))
+        return np.maximum(found[:, 0], 0)
+
+    def _work(self, tick: Tick) -> None:
+        rows = self._core.plain_rows
+        assert rows is not None
+        queue = np.empty(self._size, self._core.work.queues.dtype)
+        while (number := self._next()) is not None:
+            queued_bfs(rows[0], rows[1], self._sources[number], self._columns[number].raw(), queue, self._found[number])
+            if threading.current_thread() is threading.main_thread():
+                tick()
+
+    def _stop(self) -> None:
+        self._stopped = True
+
+    def _next(self) -> int | None:
+        with self._lock:
+            return None if self._stopped else next(self._left, None)
