@@ -4,8 +4,8 @@
 
     look_sample.py      lines and comments, and what kind of value a field is
     look_separator.py   what separates fields
-    look_shape.py       rows of a matrix, lists of neighbours, triples and others
-    look_header.py      whether the first line is an edge, counts or names
+    look_shape.py       rows of a matrix, lists of neighbours, triples and others; header or not
+    look_ends.py        which fields are the ends of an edge, and what may be none
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from ..errors import InputError
 from . import look_shape as shape
 from .inputs import EmptyInputError, Input
+from .look_ends import ends_of, refuse_comments, refuse_fixed_width, refuse_missing, refuse_odd_first
 from .look_sample import (
     Fields,
     Sample,
@@ -30,9 +31,10 @@ from .look_sample import (
     value_of,
 )
 from .look_shape import COUNTS, NAMES, NONE, header_of
+from .marks import FormatMark
 from .registry import format_suffix
 from .source import Wishes
-from .tables import TableColumn, edge_ends, is_count, listed
+from .tables import listed
 
 LOOKED_AT_BYTES = 1 << 20
 """Decompressed bytes that `look` sees at most."""
@@ -44,6 +46,7 @@ _COLON = re.compile(r":(?=\s|$)")
 _TABLE_MARKS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _TABLES = tuple(_TABLE_MARKS)
 _INT, _STRING = "int", "string"
+_TGF = FormatMark("", "a graph in the Trivial Graph Format", "keep the lines below the line #, which are its edges")
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,8 @@ def look(head: bytes, complete: bool, name: str, wishes: Wishes) -> Reading:
     found = _lgl(name, sample, wishes) or _attributes(sample, wishes)
     if found is not None:
         return found
+    if format_suffix(name) == ".tgf" and "#" in sample.later and wishes.format is None:
+        raise _TGF.refusal(name)
     if not sample.lines:
         raise EmptyInputError("no edge and no header is found", path=name,
                               remedy="check that this is a graph, or name its format with --format")
@@ -106,6 +111,9 @@ def look(head: bytes, complete: bool, name: str, wishes: Wishes) -> Reading:
             raise InputError("no edge follows the line that names the separator", path=name,
                              remedy="fetch or write it again")
     lines, rewrite = _plain_lines(sample.texts, wishes)
+    if rewrite == TUPLES and any(map(shape.has_two_tuples, sample.texts)):
+        raise InputError("a line has several edges in brackets", path=name, text=sample.texts[0][:80],
+                         remedy="write an edge a line")
     mark = _TABLE_MARKS.get(format_suffix(name), "")
     by_arrows = rewrite not in ("", TUPLES, ":") and wishes.format is None
     if by_arrows and mark and all(mark in text for text in sample.texts):
@@ -183,7 +191,7 @@ def rewritten(text: str, mark: str) -> str:
     """Lines with a separator that a reader knows in place of an arrow, dashes, brackets and quotes, or colons; as long
     as before."""
     if mark == TUPLES:
-        return text.translate({ord(letter): " " for letter in "()[]'\""})
+        return text.translate({ord(letter): " " for letter in "()[]'\"\t"})
     if mark == "-":
         return text.replace("-", " ").replace("–", " ")
     return _COLON.sub(" ", text, count=1) if mark == ":" else text.replace(mark, "\t".ljust(len(mark.encode())))
@@ -191,6 +199,10 @@ def rewritten(text: str, mark: str) -> str:
 
 def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wishes) -> Reading:
     found = _shape(base, sample, fields, name, wishes)
+    if found == shape.ADJLIST and wishes.format is None and _kind_of([row[0] for row in fields.records]) == _STRING:
+        refuse_odd_first(fields.records, name)
+        if base.separator == " ":
+            refuse_fixed_width(sample.texts, name)
     if found:
         return _of_shape(base, fields, found, wishes)
     kind, n_lines = _header(base, fields, name, wishes)
@@ -210,6 +222,8 @@ def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wi
         base = replace(base, counts=tuple(map(value_of, numbers)) if all(map(is_integer, numbers)) else ())
     base = replace(base, columns=_columns(base, rest, name, wishes))
     base = replace(base, id_kind=_id_kind(base, rest, name, wishes))
+    if base.id_kind == _STRING:
+        _refuse_odd_ids(base, sample, rest, name, wishes)
     base = replace(base, format=_reader(base, fields, wishes))
     if base.format == CSV and not base.skip:  # whose reader knows no comments
         base = replace(base, skip=sample.lines[0].offset, line=sample.lines[0].number)
@@ -323,35 +337,26 @@ def _has_names_of_rows(rest: Sequence[Sequence[str]], lines: Sequence[str]) -> b
 
 def _columns(base: Reading, rest: Sequence[Sequence[str]], name: str, wishes: Wishes) -> tuple[int, int]:
     """Places of the two ends."""
-    width = max(map(len, rest))
-    if width < 2:
+    if max(map(len, rest)) < 2:
         if base.header == NAMES and wishes.header == "auto":
             raise InputError("the first line has one column where two are needed", path=name,
                              remedy="separate the columns by commas")
         return 0, 1
-    columns = [TableColumn(base.names[i] if i < len(base.names) else "", *_values(rest, i)) for i in range(width)]
-    if base.names or wishes.columns is not None:
-        return edge_ends(columns, wishes.columns, name)
-    if wishes.format == EDGE_LIST or width == 2:
+    two_columns = base.width == 2 and (wishes.format is not None or wishes.ids != "auto")
+    if (wishes.format == EDGE_LIST or two_columns) and wishes.columns is None and not base.names:
         return 0, 1
-    if columns[0].kind != columns[1].kind:
-        raise _which_columns("the first two columns are integers and names", rest, name)
-    if is_count(columns[0].values) and columns[2].kind == columns[1].kind:
-        ends = [{row[i] for row in rest if len(row) > 2} for i in range(3)]
-        if ends[0].isdisjoint(ends[1]) and not ends[1].isdisjoint(ends[2]):
-            raise _which_columns("the first column numbers the lines", rest, name)
-    return 0, 1
+    return ends_of(base.names, rest, wishes.columns, name)
 
 
-def _values(rest: Sequence[Sequence[str]], place: int) -> tuple[str, list[str]]:
-    """(kind, values) of a column of the first lines."""
-    values = [row[place] for row in rest if len(row) > place]
-    return _INT if values and all(map(is_id_number, values)) else _STRING, values
-
-
-def _which_columns(why: str, rest: Sequence[Sequence[str]], name: str) -> InputError:
-    return InputError(f"which columns are the ends of an edge is not clear: {why}", path=name, text=listed(rest[0]),
-                      remedy="name both by their numbers, as in --columns 1,2")
+def _refuse_odd_ids(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name: str, wishes: Wishes) -> None:
+    """Raise InputError where ids that no wish makes names are words, marks or comments by chance."""
+    ends = [[row[i] for i in base.columns if i < len(row)] for row in rest]
+    if wishes.ids != "auto" or not all(ends):
+        return
+    refuse_missing([text for row in ends for text in row], name)
+    refuse_comments(ends, (*sample.comments, *sample.later), base.width, name)
+    if base.header == NONE and wishes.header == "auto":
+        refuse_odd_first(ends, name)
 
 
 def _id_kind(base: Reading, rest: Sequence[Sequence[str]], name: str, wishes: Wishes) -> str:

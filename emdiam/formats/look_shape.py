@@ -20,7 +20,9 @@ ADJLIST, MATRIX, SIF, LGL, MULTILINE, PYCGR, ATTRIBUTES, PAIRS = (
 
 _ARROW = re.compile(r"<?-{1,2}>|=>|<?--(?![->])|→")
 _DASHED = re.compile(r"\s*\d+(?:[-–]|\s+[-–]\s+)\d+\s*", re.ASCII)  # 1 -2 is a number below 0
-_TUPLE = re.compile(r"\s*[(\[].*[)\]]\s*,?\s*")
+# With a value behind it, as sparse matrices are shown.
+_TUPLE = re.compile(r"\s*[(\[].*[)\]]\s*,?(?:\s+[-+\d.eE]+)?\s*")
+_TWO_TUPLES = re.compile(r"[)\]]\s*,?\s*[(\[]")
 _COLON = re.compile(r"\s*[^\s:,]+\s*:(?:\s|$)")
 _ATTRIBUTES = re.compile(r"\s*([^\s{][^{]*?)[\s,;|]+\{.*\}\s*$")
 _NETWORKX = re.compile(r"[#%] GMT \w{3} \w{3} +\d+ [\d:]{8} \d{4}", re.ASCII)
@@ -50,8 +52,13 @@ def arrow_of(lines: Sequence[str]) -> str:
 
 
 def are_tuples(lines: Sequence[str]) -> bool:
-    """Whether every line is in brackets, as in (1, 2)."""
+    """Whether every line is in brackets, as in (1, 2), or begins with such, as in (1, 2)  0.5."""
     return bool(lines) and all(_TUPLE.fullmatch(line) for line in lines)
+
+
+def has_two_tuples(line: str) -> bool:
+    """Whether there are several pairs in brackets on a line, as in [(1, 2), (2, 3)]."""
+    return bool(_TWO_TUPLES.search(line))
 
 
 def begin_with_colons(lines: Sequence[str]) -> bool:

@@ -41,6 +41,10 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _NUMBERS = re.compile(r"(?:(?:edge|link|row|line|record|rel|relationship)[ _.-]*)?(?:id|idx|index|no|nr|num|number|key)"
                       r"|index|unnamed: \d+|:id|~id|")
 _TYPES = re.compile(r"[:~]?(?:(?:edge|link|relation|rel)[ _.-]*)?(?:type|kind|label|relation|predicate|role)")
+# Columns of a table of vertices.
+_OF_VERTICES = re.compile(r"(?:node[ _.-]*|vertex[ _.-]*)?(?:label|name|title|kind|age|gender|degree|x|y|lat|lon|lng|"
+                          r"latitude|longitude|community|cluster)")
+_NUMBER = re.compile(r"-?\d+(?:\.\d*)?", re.ASCII)
 
 _MAX_NAMES = 8
 _FEWEST_COUNTED = 3
@@ -140,15 +144,42 @@ def edge_ends(columns: Sequence[TableColumn], wanted: tuple[str, str] | None, pa
         if places[0] == places[1]:
             places = _two_of_one_name(wanted, names, places[0], path)
         return places[0], places[1]
-    found = named_pair(names) or ((0, 1) if len(columns) == 2 else None)
+    found = named_pair(names)
     if found is not None:
         return found
     doubtful = [i for i, column in enumerate(columns) if _is_no_end(column)]
+    if len(columns) == 2 and not _are_vertices(columns):
+        return 0, 1
     found = _by_kind([column.kind for column in columns], doubtful)
-    if found is None:
-        raise InputError(f"which columns are the ends of an edge is not clear ({listed(names)})", path=path,
-                         remedy="name both by --columns, as in --columns " + _example(columns, doubtful))
+    if found is None or len(columns) == 2:
+        raise _unclear(columns, doubtful, path)
     return found
+
+
+def _are_vertices(columns: Sequence[TableColumn]) -> bool:
+    """Whether two columns may be vertices and something of them: an id and a name, or integers and texts."""
+    names = [column.name.strip().lower() for column in columns]
+    if _NUMBERS.fullmatch(names[0]) and names[0] and _OF_VERTICES.fullmatch(names[1]):
+        return True
+    return {column.kind for column in columns} == {"int", "string"} and are_of_two_kinds(
+        [column.values for column in columns])
+
+
+def are_of_two_kinds(values: Sequence[Sequence[Any]]) -> bool:
+    """Whether one of two columns has numbers alone, and most of the other are none: a few may be faults. One line is
+    no column."""
+    if len(values[0]) < 2:
+        return False
+    numbers = [sum(_NUMBER.fullmatch(str(value)) is not None for value in column) for column in values]
+    return any(numbers[i] == len(values[i]) and 2 * numbers[1 - i] < len(values[1 - i]) for i in (0, 1))
+
+
+def _unclear(columns: Sequence[TableColumn], doubtful: Sequence[int], path: str) -> InputError:
+    names = [column.name for column in columns]
+    may_be = "; this may be a table of vertices, and another file has the edges" if any(
+        _OF_VERTICES.fullmatch(name.strip().lower()) for name in names) else ""
+    return InputError(f"which columns are the ends of an edge is not clear ({listed(names)}){may_be}", path=path,
+                      remedy="name both by --columns, as in --columns " + _example(columns, doubtful))
 
 
 def _by_kind(kinds: Sequence[str], doubtful: Sequence[int]) -> tuple[int, int] | None:
@@ -169,9 +200,7 @@ def refuse_doubtful(columns: Sequence[TableColumn], ends: tuple[int, int], path:
     """Raise InputError where one of the ends, which no name says, numbers the edges or says of what type they are."""
     doubtful = [i for i, column in enumerate(columns) if _is_no_end(column)]
     if not set(doubtful).isdisjoint(ends):
-        names = listed([column.name for column in columns])
-        raise InputError(f"which columns are the ends of an edge is not clear ({names})", path=path,
-                         remedy="name both by --columns, as in --columns " + _example(columns, doubtful))
+        raise _unclear(columns, doubtful, path)
 
 
 def listed(names: Sequence[str]) -> str:
@@ -201,9 +230,9 @@ def _two_of_one_name(wanted: tuple[str, str], names: Sequence[str], first: int, 
 
 
 def _is_no_end(column: TableColumn) -> bool:
-    """Whether a column numbers the edges, or says of what type they are, by its name or its values."""
+    """Whether a column numbers the edges, or says of what type, length or time they are, by its name or its values."""
     name = column.name.strip().lower()
-    if not name or _NUMBERS.fullmatch(name) or _TYPES.fullmatch(name):
+    if not name or _NUMBERS.fullmatch(name) or _TYPES.fullmatch(name) or not _NO_ENDS.isdisjoint(_WORD.findall(name)):
         return True
     return is_count(column.values)
 

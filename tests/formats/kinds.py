@@ -148,5 +148,39 @@ _IDS = {
     "a header alone": Kind(".csv", "source,target\n", None),
 }
 
-TEXTS: dict[str, Kind] = {**_LISTS, **_MATRICES, **_COUNTS, **_HEADERS, **_COLUMNS, **_SEPARATORS, **_IDS}
+# What another reading of columns, comments or marks would make another graph.
+_DOUBTFUL = {
+    "dates before the ends": Kind(".csv", _path("2020-01-01,p,q", "2020-01-01,q,r", "2020-01-03,r,s"), _FOUR,
+                                  refusable=True),
+    "times before the ends": Kind(".txt", _path("1082040961 4 5", "1082155839 5 6", "1082414391 6 7"), _FOUR,
+                                  refusable=True),
+    "weights before the ends": Kind(".txt", _path("0.5 4 5", "0.25 5 6", "0.75 6 7"), _FOUR, refusable=True),
+    "numbers of lines": Kind(".csv", _path("0,14,15", "1,15,16", "2,16,17"), _FOUR, refusable=True),
+    "letters before the ends": Kind(".txt", _path("e 4 5", "e 5 6", "e 6 7"), _FOUR, refusable=True),
+    "relations between numbers": Kind(".tsv", _path("4\tbinds\t5", "5\tbinds\t6", "6\tcuts\t7"), _FOUR,
+                                      refusable=True),
+    "dates in a header": Kind(".csv", _path("start_date,end_date,person,friend", "1,5,2,3", "2,9,3,4"), _THREE,
+                              chosen={"columns": "3,4"}, refusable=True),
+    "coordinates": Kind(".txt", _path("0.5 1.5 2.5 3.5", "2.5 3.5 4.5 5.5"), _THREE, chosen={"columns": "1,3"},
+                        refusable=True),
+    "people and numbers": Kind(".csv", _path("person,thing", "p,1", "q,1", "q,2"), _FOUR, refusable=True),
+    "sparse matrix as it is shown": Kind(".txt", _path("  (4, 5)\t1.0", "  (5, 6)\t1.0", "  (6, 7)\t2.5"), _FOUR),
+    "ids with #": Kind(".txt", _path("#p #q", "#q r", "r #s"), None),
+    "ids with # in quotes": Kind(".csv", _path('"#p","#q"', '"#q","r"', '"r","#s"'), _FOUR),
+    "ids with # in one column": Kind(".txt", _path("p q", "#q r", "r s"), None),
+    "vertices and labels": Kind(".csv", _path("Id,Label", "1,Ann", "2,Bob", "3,Cas"), None),
+    "vertices and ages": Kind(".csv", _path("name,age", "Ann,31", "Bob,25", "Cas,31"), Facts(5, 3, 2), refusable=True),
+    "vertices and edges by letters": Kind(".lg", _path("t # 0", "v 0 1", "v 1 1", "e 0 1 2"), None),
+    "trivial graph format": Kind(".tgf", _path("1 Ann", "2 Bob", "#", "1 2 knows"), None),
+    "a comment of another mark": Kind(".txt", _path("! version 1", "4 5", "5 6", "6 7"), None),
+    "semicolons at the ends": Kind(".txt", _path("4 -- 5;", "5 -- 6;", "6 -- 7;"), None),
+    "edges on one line": Kind(".txt", "[(4, 5), (5, 6), (6, 7)]\n", None),
+    "a word before each edge": Kind(".txt", _path("Edge 4 => 5", "Edge 5 => 6", "Edge 6 => 7"), None),
+    "names of fields": Kind(".txt", _path("source=p target=q", "source=q target=r"), None),
+    "columns of fixed width": Kind(".txt", _path("Old Town   Harbour", "Harbour    Airport", "Airport    Far Hill"),
+                                   None),
+    "None": Kind(".csv", _path("source,target", "p,q", "q,None", "None,r"), _FOUR, refusable=True),
+}
+
+TEXTS: dict[str, Kind] = {**_LISTS, **_MATRICES, **_COUNTS, **_HEADERS, **_COLUMNS, **_SEPARATORS, **_IDS, **_DOUBTFUL}
 """Kinds of plain text."""

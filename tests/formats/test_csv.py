@@ -111,7 +111,7 @@ def test_columns_without_names_are_asked_about(tmp_path):
         (b"source target\n1 2\n", [(1, 2)]),
         (b"src,dst,note\n1,2,0x10\n", [(1, 2)]),
         (b"a,b\nx,0x10\n", [("x", "0x10")]),
-        (b"a,b\nNA,null\n", [("NA", "null")]),
+        (b"a,b\nNA,nil\n", [("NA", "nil")]),
     ],
 )
 def test_small_cases(tmp_path, data, expected):

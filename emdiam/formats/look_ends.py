@@ -1,0 +1,173 @@
+"""Which two fields of a line are the ends of an edge, and whether they may be something else.
+
+What is found holds for the first lines. Where a number of a line, a time, a name of a vertex or a mark of another
+language may be taken for an end, the error says so, and how to name the ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import combinations
+
+from ..errors import InputError
+from .look_sample import is_id_number, is_number
+from .tables import TableColumn, are_of_two_kinds, edge_ends, is_count, listed, named_pair
+
+Records = Sequence[Sequence[str]]
+
+_INT, _STRING = "int", "string"
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{4}|\d\d?:\d\d(?::\d\d(?:\.\d+)?)?", re.ASCII)
+_KEY = re.compile(r"([A-Za-z_]\w*)=.")
+_OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}", ";", ",")
+_ONE_BLANK, _MANY_BLANKS = re.compile(r"(?<=\S) (?=\S)"), re.compile(r"\S[ ]{2,}\S")
+_COMMENTS = ("#", "%", "//")
+# What programs write where an id is missing.
+_MISSING = frozenset(("nan", "NaN", "None", "null", "NULL", "<NA>"))
+# The part of the first lines whose first fields differ, from which on these are times or numbers of edges.
+_MOSTLY = 0.9
+_FEW = 3
+
+
+def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None, path: str) -> tuple[int, int]:
+    """Places of the two ends.
+
+    Parameters
+    ----------
+    names : of the columns; empty without a header.
+    rest : the fields of the first lines, of which one or more have two.
+    wanted : the two columns that the user wants, or None.
+    path : of the input, for errors.
+
+    Raises
+    ------
+    InputError
+        Where other columns than the first two may be the ends, or no columns at all.
+    """
+    width = max(map(len, rest))
+    columns = [TableColumn(names[i] if i < len(names) else "", *_values(rest, i)) for i in range(width)]
+    if wanted is not None:
+        return edge_ends(columns, wanted, path)
+    if names:
+        ends = edge_ends(columns, None, path)
+        if named_pair(names) is None:
+            _refuse(_other_columns(columns, rest, ends), columns, rest, path)
+        return ends
+    _refuse_marks(rest, path)
+    _refuse(_kinds_differ(columns) or _other_columns(columns, rest, (0, 1)), columns, rest, path)
+    return 0, 1
+
+
+def refuse_comments(ends: Records, comments: Sequence[str], width: int, path: str) -> None:
+    """Raise InputError where a comment may be an edge.
+
+    Parameters
+    ----------
+    ends : the two ends of each of the first lines, which are names.
+    comments : lines that are left out.
+    width : fields of every line, 0 where they vary.
+    path : of the input, for errors.
+    """
+    for mark in _COMMENTS:
+        marked = next((row[-1] for row in ends if row[-1].startswith(mark)), None)
+        if marked and any(comment.startswith(mark) for comment in comments):
+            raise InputError(f"lines that begin with {mark} are comments, but an id does so too", path=path,
+                             text=marked, remedy="put ids that begin so in double quotes")
+    edge = next((comment for comment in comments if comment[1:2].strip() and len(comment.split()) == width), None)
+    if edge:
+        raise InputError("a line among the edges may be a comment, or an edge of an id that begins with"
+                         f" {edge[0]}", path=path, text=edge,
+                         remedy="delete it if it is a comment, else put the id in double quotes")
+
+
+def refuse_missing(ids: Sequence[str], path: str) -> None:
+    """Raise InputError where an id is what programs write for one that is missing."""
+    missing = next((text for text in ids if text in _MISSING), None)
+    if missing:
+        raise InputError(f"an id is {missing}, as programs write where there is none", path=path,
+                         remedy="delete such lines, or say --ids string if a vertex is called so")
+
+
+def refuse_odd_first(ids: Sequence[Sequence[str]], path: str) -> None:
+    """Raise InputError where the first line alone has an id that is no number. ids : those of each line."""
+    if len(ids) < _FEW or not ids[0] or all(map(is_id_number, ids[0])):
+        return
+    if all(is_id_number(text) for row in ids[1:] for text in row):
+        raise InputError("the first line may be a header or a comment, or an edge: the ids of all others are integers",
+                         path=path, line=1, text=" ".join(ids[0]),
+                         remedy="say --header names, or --header none, or delete it if it is a comment")
+
+
+def refuse_fixed_width(lines: Sequence[str], path: str) -> None:
+    """Raise InputError where names with blanks in them may stand in columns of a fixed width."""
+    text = next((line for line in lines if _ONE_BLANK.search(line) and _MANY_BLANKS.search(line)), None)
+    if text is not None:
+        raise InputError("fields may be separated by one blank, or by more, with one blank within a name", path=path,
+                         text=text, remedy="separate them by tabs or commas")
+
+
+def _refuse_marks(rest: Records, path: str) -> None:
+    """Raise InputError where marks of another language are part of the ids."""
+    first, second = [row[0] for row in rest], [row[1] for row in rest if len(row) > 1]
+    if all(field.startswith(_OPENING) for field in first) or all(field.endswith(_CLOSING) for field in second):
+        raise InputError("brackets or other marks are part of every id", path=path, text=" ".join(rest[0]),
+                         remedy="write an edge a line, two ids with a blank between them")
+    keys = [{match[1] if (match := _KEY.match(field)) else "" for field in column} for column in (first, second)]
+    if all(len(one) == 1 and "" not in one for one in keys):
+        raise InputError("every id has a name and an equals sign before it", path=path, remedy="write the ids alone")
+    word = first[0].split(" ")[0]
+    blanks = any(map(_ONE_BLANK.search, second))
+    if len(first) > 1 and not blanks and all(field.startswith(f"{word} ") for field in first):
+        raise InputError("every line begins with the same word", path=path, text=" ".join(rest[0]),
+                         remedy="delete it")
+    if {"v", "e"} <= set(first) <= set("tvead"):
+        raise InputError("the first field of a line says whether it is a vertex or an edge", path=path,
+                         text=" ".join(rest[0]), remedy="keep the lines of edges, without this field")
+
+
+def _values(rest: Records, place: int) -> tuple[str, list[str]]:
+    """(kind, values) of a column of the first lines."""
+    values = [row[place] for row in rest if len(row) > place]
+    return _INT if values and all(map(is_id_number, values)) else _STRING, values
+
+
+def _kinds_differ(columns: Sequence[TableColumn]) -> str:
+    two = columns[:2]
+    differ = len({column.kind for column in two}) > 1 and (
+        len(columns) > 2 or are_of_two_kinds([column.values for column in two]))
+    return "the first two columns are integers and names" if differ else ""
+
+
+def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[int, int]) -> str:
+    """Why other columns may be the ends than these, which no name says; "" for no reason."""
+    if len(columns) < _FEW:
+        return ""
+    values = [set(column.values) for column in columns]
+    first = columns[ends[0]].values
+    if any(all(map(_DATE.fullmatch, columns[end].values)) for end in ends):
+        return "one of the first two columns has dates or times"
+    if any(all(is_number(text) and not is_id_number(text) for text in columns[end].values) for end in ends):
+        return "one of the first two columns has fractions"
+    if not values[ends[0]].isdisjoint(values[ends[1]]):
+        return ""
+    others = [pair for pair in combinations(range(len(columns)), 2) if ends[0] not in pair
+              and columns[pair[0]].kind == columns[pair[1]].kind]
+    if is_count(first) and any(not values[i].isdisjoint(values[j]) for i, j in others):
+        return "the first column numbers the lines"
+    if len(set(first)) >= _MOSTLY * len(rest) and any(len(values[i] & values[j]) > 1 for i, j in others):
+        return "no id of the first column is in the second, and other columns share theirs"
+    return ""
+
+
+def _refuse(why: str, columns: Sequence[TableColumn], rest: Records, path: str) -> None:
+    if why:
+        pair = _example(columns)
+        raise InputError(f"which columns are the ends of an edge is not clear: {why}", path=path, text=listed(rest[0]),
+                         remedy=f"name both by their numbers, as in --columns {pair[0] + 1},{pair[1] + 1}")
+
+
+def _example(columns: Sequence[TableColumn]) -> tuple[int, int]:
+    """Two columns of one kind that share values, if there are such; else two of one kind; else the first two."""
+    pairs = [pair for pair in combinations(range(len(columns)), 2) if columns[pair[0]].kind == columns[pair[1]].kind]
+    shared = [len(set(columns[i].values) & set(columns[j].values)) for i, j in pairs]
+    return max(zip(shared, pairs, strict=True), key=lambda one: one[0])[1] if pairs else (0, 1)
