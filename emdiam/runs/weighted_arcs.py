@@ -184,7 +184,7 @@ def _write_table(session: Session, method: Any, result: Any) -> None:
     from ..methods.eccentricity.output import in_pieces, write_table
 
     lower, upper = method.intervals()
-    lengths, file = method.metric.units.lengths, session.task.options.out
+    lengths, file = method.metric.lengths, session.task.options.out
     session.write(result, "out", file, lambda: write_table(
         file, session.store, ((start, lengths(low), lengths(high)) for start, low, high in in_pieces(lower, upper)),
         method.first_of(), intervals=bool((lower != upper).any())))

@@ -16,6 +16,8 @@ ARC_FAULTS = (
     Fault("a search within rooms goes on from vertices that are too far", "emdiam/paths/dijkstra.py",
           "if new <= room[u] and new < distances[u]:", "if new < distances[u]:",
           ("tests/methods/directed/test_weighted.py",)),
+    Fault("a bound that has no room is claimed", "emdiam/methods/directed/sweep.py",
+          "            self.metric.check_bound(self.bound)\n", "", ("tests/methods/directed/test_weighted.py",)),
     Fault("all arcs of a row are as long as the first", "emdiam/paths/arcs.py",
           "to_costs[places[i]] = costs[p]", "to_costs[places[i]] = costs[offsets[row]]",
           ("tests/methods/directed/test_weighted.py",)),

@@ -177,15 +177,16 @@ class BoundedEccentricities(DirectedMethod):
 
     def described(self, result: DirectedResult, keep: bool = False) -> WeightedArcEccentricities:
         """The result with what is known of all vertices; keep : with their ids and bounds too."""
-        units, (lower, upper), most = self.metric.units, self.intervals(), most_ids(keep)
+        metric, (lower, upper), most = self.metric, self.intervals(), most_ids(keep)
+        units = metric.units
         proved = lower == upper
         counts, width = histogram(lower[proved], units)
         more: dict[str, Any] = {
             "histogram": counts, "histogram_width": width, "unresolved": self.n - int(np.count_nonzero(proved)),
             "direction": self.options.direction, "sources": len(self.along)}
         if keep:
-            more |= {"ids": list(self.metric.store.user_ids(np.arange(self.n))), "lower_bounds": units.lengths(lower),
-                     "upper_bounds": units.lengths(upper)}
+            more |= {"ids": list(metric.store.user_ids(np.arange(self.n))), "lower_bounds": metric.lengths(lower),
+                     "upper_bounds": metric.lengths(upper)}
         if proved.all():
             more["periphery"] = self._vertices(int(lower.max()), most)
             if result.strongly_connected:
@@ -210,7 +211,8 @@ def next_open(vertices, ends, heads, lengths, lower, upper, numbers, least, abou
             continue
         for p in range(ends[i], ends[i + 1]):
             c = numbers[heads[p]]
-            least[c] = min(least[c], upper[heads[p]] + lengths[p])
+            if upper[heads[p]] < about[1] - lengths[p]:  # else the sum may not fit
+                least[c] = min(least[c], upper[heads[p]] + lengths[p])
         bound = np.int64(0)
         for p in range(ends[i], ends[i + 1]):
             bound = max(bound, least[numbers[heads[p]]])
@@ -218,7 +220,8 @@ def next_open(vertices, ends, heads, lengths, lower, upper, numbers, least, abou
             least[numbers[heads[p]]] = about[1]
         upper[v] = min(upper[v], bound)
         if ends[i + 1] - ends[i] == 1:
-            lower[v] = max(lower[v], lengths[ends[i]] + lower[heads[ends[i]]])
+            least_of_head = min(lower[heads[ends[i]]], about[1] - lengths[ends[i]])
+            lower[v] = max(lower[v], lengths[ends[i]] + least_of_head)
         if lower[v] < upper[v]:
             return i
     return len(vertices)

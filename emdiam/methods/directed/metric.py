@@ -52,6 +52,9 @@ class ArcVerbs(Metric):
         """The number of the strong component of every vertex, in reverse topological order; how many there are, and
         how many without directions."""
 
+    def check_bound(self, bound: int) -> None:
+        """Raises SumsTooLongError for the bound of a run that is none, since sums do not fit."""
+
     @abstractmethod
     def heads(self, vertices: np.ndarray, *, back: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The arcs of vertices, int64[k], one row after the other: where rows end, int64[k + 1], heads and lengths."""

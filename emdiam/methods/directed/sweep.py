@@ -75,6 +75,7 @@ class DirectedSweep(DirectedPivots):
                 self.tell_bound()
             if self.satisfied():
                 return
+            self.metric.check_bound(self.bound)
             vertex = self._central()
 
     def _lower_by_heads(self, side: int) -> None:

@@ -25,7 +25,7 @@ from ...traverse.bfs import BfsResult
 from ...traverse.ram_column import RamColumn
 from ..weighted.bounds import NEVER
 from ..weighted.metric import WeightMetric
-from ..weighted.units import FRACTION_BITS, Units, round_down
+from ..weighted.units import FRACTION_BITS, SumsTooLongError, Units, round_down
 from .metric import ArcVerbs
 from .result import WeightedArcApproximation, WeightedArcResult
 
@@ -103,6 +103,12 @@ class WeightedArcMetric(WeightMetric, ArcVerbs):
             return ends, heads, costs.astype(np.int64)
         lengths = np.ldexp(costs.astype(np.float64), -self.units.exponent)
         return ends, heads, np.minimum(lengths, float(NEVER)).astype(np.int64)  # too long for any path, if it is cut
+
+    def check_bound(self, bound: int) -> None:
+        """See ArcVerbs."""
+        if bound >= NEVER and not self.units.whole:
+            raise SumsTooLongError("bounds by these weights need more bits than sums have",
+                                   remedy="round the weights to a few decimals, and convert again")
 
     def degrees(self, vertices: np.ndarray, *, back: bool = False) -> np.ndarray:
         """See ArcVerbs."""

@@ -154,7 +154,7 @@ class EccentricitySearch(WeightedSearch):
                 largest[name] = None
         kept = {} if not self.options.keep else {
             "ids": list(store.user_ids(np.arange(len(lower)))), "lower_bounds": units.lengths(lower),
-            "upper_bounds": units.lengths(upper)}
+            "upper_bounds": self.metric.lengths(upper)}
         return {**super()._fields(), **largest, **kept, "histogram": counts, "histogram_width": width,
                 "unresolved": len(lower) - int(np.count_nonzero(proved)), "sources": self.n_sources}
 
@@ -167,7 +167,7 @@ class EccentricitySearch(WeightedSearch):
         """Write the table of eccentricities. Raises InputError where it cannot be."""
         units, store, (lower, upper) = self.metric.units, self.metric.store, self.intervals()
         assert store is not None, "a table has ids"
-        write_table(file, store, ((start, units.lengths(low), units.lengths(high))
+        write_table(file, store, ((start, units.lengths(low), self.metric.lengths(high))
                                   for start, low, high in in_pieces(lower, upper)),
                     lambda ids: self.parts.roots[self.parts.component[ids]], intervals=not (lower == upper).all())
 

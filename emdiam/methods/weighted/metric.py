@@ -80,8 +80,21 @@ class WeightMetric(Metric):
         return rounded if self.store is None else {**rounded, **self.store.record.rounded_weights}
 
     def number(self, length: int) -> Any:
-        """See Metric."""
-        return self.units.length(length)
+        """See Metric; of a bound that is cut off (most), that of a path with every vertex."""
+        return self.units.length(length) if length < NEVER else self._longest
+
+    def lengths(self, bounds: np.ndarray) -> np.ndarray:
+        """As `number`, of bounds in units, integers[k]."""
+        found, cut = self.units.lengths(bounds), bounds >= NEVER
+        return np.where(cut, self._longest, found) if cut.any() else found
+
+    @property
+    def _longest(self) -> Any:
+        """More than the length of any path."""
+        units, steps = self.units, max(0, self.n_vertices - 1)
+        if units.whole:
+            return units.length(steps * int(self.arcs.largest_weight))
+        return float(np.nextafter(steps * (float(self.arcs.largest_weight) + 2.0**units.exponent), np.inf))
 
     def proved(self, lower: int, upper: int) -> tuple[int, int]:
         """See Metric; a path has fewer edges than its component has vertices, each of which has lost less than a

@@ -105,6 +105,28 @@ def test_bounds_of_runs_that_are_stopped(tmp_path: Path, monkeypatch: pytest.Mon
         assert (tmp_path / "e.csv").read_text().splitlines()[0] == '"id","lower","upper","component"'
 
 
+def wide_floats() -> WeightedRows:
+    """Long arcs beside short ones, so that 62 bits have no room for both; the long ones are alone."""
+    tails, heads = np.arange(9), np.arange(1, 10)
+    return WeightedRows.from_edges(10, tails, heads, np.array([1e-7 / 3, 0.1, 700.1] * 3), directed=True)
+
+
+def test_bounds_that_have_no_room_are_not_claimed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that has not searched far enough to see it, and one that is stopped before its first search."""
+    rows = wide_floats()
+    distances = by_scipy(rows)
+    assert distances is not None
+    with stored(tmp_path, rows) as store:
+        check_bounds(bounds(store, True), distances)
+        for run in (longest, eccentricities):
+            with monkeypatch.context() as patch, pytest.raises(StoppedEarly) as stopped:
+                _stop_after(0, patch)
+                run(store, "pivots" if run is longest else "out")
+            result = stopped.value.result
+            assert result.upper >= distances[0, 9]
+            assert run is longest or (result.upper_bounds >= distances[:, 9]).all()
+
+
 @pytest.mark.usefixtures("tiny_blocks")
 def test_rows_of_chosen_vertices(tmp_path: Path) -> None:
     """In RAM and in blocks, whatever their order is, and the vertices without an arc."""
