@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence, Set
@@ -33,6 +34,9 @@ from .units import available_cores, scratch_folder
 
 # Pairs and vertices of a graph whose store is kept in memory, at most 12 bytes each; a string counts for several.
 _ITEMS_IN_MEMORY, _STRING_SHARE = 1 << 18, 8
+# Items of a chunk of a store of an object with so few: buffers of full chunks take longer than a search of it. That of
+# a file is to the bit the one that `convert` makes of it, by whose digest results are known to be of one graph.
+_SMALL_CHUNK = 1 << 13
 # Vertices of a store whose eccentricities a result has where nothing is said.
 _MOST_KEPT = 1 << 18
 
@@ -156,11 +160,13 @@ def as_store(
                              weights=keep.weights, threads=means.threads or available_cores(),
                              progress=until(means.deadline, progress))
     labels: Sequence[Any] | None = getattr(source, "labels", None)
-    if means.alone and _is_small(source):
+    items = _items(source)
+    if means.alone and items <= _ITEMS_IN_MEMORY:
         if means.scratch is not None:
             check_scratch(folder)
         with _in_time():
-            store = graph_in_memory(source, folder, options)
+            tiny = items <= _SMALL_CHUNK and not isinstance(graph, str | Path)
+            store = graph_in_memory(source, folder, replace(options, chunk_ids=_SMALL_CHUNK) if tiny else options)
         yield store, _origin(labels, store.record, begin)
         return
     check_scratch(folder)
@@ -298,12 +304,12 @@ def keeps_all(graph: Any) -> bool:
     return False
 
 
-def _is_small(source: EdgeSource) -> bool:
-    """Whether a store of the graph may lie in memory."""
+def _items(source: EdgeSource) -> float:
+    """Pairs and vertices of a graph, as far as they are known before it is read; see _STRING_SHARE."""
     info = source.info()
     pairs = getattr(source, "most_pairs", None) if info.n_entries is None else info.n_entries
-    limit = _ITEMS_IN_MEMORY // (_STRING_SHARE if info.id_kind == "string" else 1)
-    return pairs is not None and pairs + (info.n_vertices or 0) <= limit
+    share = _STRING_SHARE if info.id_kind == "string" else 1
+    return math.inf if pairs is None else share * (pairs + (info.n_vertices or 0))
 
 
 def _dropped(record: StoreRecord) -> bool:

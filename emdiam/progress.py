@@ -137,11 +137,11 @@ class BoundsSeen:
     """A listener that hands events on and notes the bounds that they bring.
 
     listener : of the caller; None: none. history : (seconds since it was made, lower, upper), each time that they
-    changed.
+    changed. alone : there is no listener, and so nothing but bounds is of use.
     """
 
     def __init__(self, listener: Listener | None) -> None:
-        self._listener, self._began = listener or silent, time.monotonic()
+        self._listener, self._began, self.alone = listener or silent, time.monotonic(), listener is None
         self.history: list[tuple[float, Number | None, Number | None]] = []
 
     def __call__(self, event: Event) -> None:

@@ -38,6 +38,37 @@ emdiam.diameter(graph)
 listens = False
 print(json.dumps([seen, sorted(set(sys.modules) - known)]))
 """
+# Second calls for a tiny graph: of each function, how many calls it makes, of Python and of C, but for those that stand
+# in for a kernel; and the bytes that are allocated at once at most.
+CALLS = """
+import json, sys, tracemalloc
+import networkx, emdiam
+from emdiam.jit import CompiledKernel
+
+graph, counted = networkx.karate_club_graph(), []
+instead, inside, calls = CompiledKernel._called_uncompiled.__code__, 0, 0
+
+def count(frame, event, value):
+    global inside, calls
+    if frame.f_code is instead and event in ("call", "return"):
+        inside += 1 if event == "call" else -1
+    elif not inside and event in ("call", "c_call"):
+        calls += 1
+
+for name, given in (("diameter", ()), ("eccentricities", ()), ("distances", ()), ("shortest_paths", (0,))):
+    function, calls = getattr(emdiam, name), 0
+    function(graph, *given)
+    sys.setprofile(count)
+    function(graph, *given)
+    sys.setprofile(None)
+    tracemalloc.start()
+    function(graph, *given)
+    counted.append((name, calls, tracemalloc.get_traced_memory()[1]))
+    tracemalloc.stop()
+print(json.dumps(counted))
+"""
+# Each may make a twentieth more calls than it does.
+MOST_CALLS = {"diameter": 4530, "eccentricities": 5830, "distances": 3290, "shortest_paths": 2400}
 # What a plan asks of the memory of process, machine and cgroup, and a run of the bytes that it has read.
 OF_MEMORY = ("/proc/self/statm", "/proc/self/status", "/proc/self/io", "/proc/self/cgroup", "/proc/meminfo", "/sys/fs/")
 
@@ -204,3 +235,11 @@ def test_a_second_call_imports_starts_and_opens_nothing() -> None:
     assert all(name.startswith(OF_MEMORY) for name in opened)
     assert opened["/proc/self/statm"] <= 6 and opened["/proc/self/status"] <= 2
     assert all(count == 1 for name, count in opened.items() if name.startswith("/sys/fs/"))
+
+
+def test_a_second_call_makes_few_calls_and_no_large_arrays() -> None:
+    """It has no one costly part: what is done for nothing there shows in the sum."""
+    done = subprocess.run([sys.executable, "-c", CALLS], text=True, capture_output=True, check=True, timeout=PATIENCE)
+    for name, calls, at_once in json.loads(done.stdout):
+        assert calls <= MOST_CALLS[name], (name, calls)
+        assert name == "distances" or at_once <= 400_000, (name, at_once)  # its table is of pages that few runs touch

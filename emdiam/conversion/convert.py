@@ -52,7 +52,7 @@ LEAST_VERTEX_BYTES = 2
 _MOST_EXPANSION = 1032
 _SALTS = 16
 _SMALL_BYTES = 1 << 30  # of the buffers for a graph that is kept in memory, of which it uses a few MiB
-_FIRST_PAIRS = 5
+_FIRST_PAIRS, _PAIR_BYTES = 5, 16
 _PINNED_BYTES = 1 << 16
 
 
@@ -365,7 +365,7 @@ class Conversion(StoreWriting[ConvertReport]):
     def _taken(self, rows: SortedRows) -> Intake:
         """The intake with all rows."""
         self._context.meter.begin("read", rows.n_pairs, "edges")
-        for batch in self._source.batches(1):
+        for batch in self._source.batches(_FIRST_PAIRS * _PAIR_BYTES):
             self._first_pairs += _first_pairs(batch, _FIRST_PAIRS - len(self._first_pairs))
             if len(self._first_pairs) == _FIRST_PAIRS:
                 break

@@ -80,7 +80,8 @@ class Reporter:
 
     def __init__(self, listener: Listener | None, stats: Callable[[], Counters], count: Callable[..., None],
                  position: Callable[[], dict[str, Any]]) -> None:
-        self.listener = listener or silent
+        self.listener, self._bounds_alone = listener or silent, getattr(listener, "alone", False)
+        self._heard = self.listener is not silent and not self._bounds_alone
         self.stats, self.count = stats, count
         self.level: int | None = None
         self._position, self._clock = position, working_seconds
@@ -98,8 +99,10 @@ class Reporter:
     def tick(self, phase: str, **facts: Any) -> None:
         """Report progress to the listener (throttled); facts are kept for later events."""
         self._facts.update(facts)
-        if self.listener is silent:
+        if not self._heard:
             self._phase = phase
+            if self._bounds_alone:
+                self.listener(Event(phase, facts=self._facts))
             return
         traversal = self.traversals.take(self._facts)
         if traversal is not None:
@@ -118,7 +121,7 @@ class Reporter:
     # -- for engines ----------------------------------------------------------------------------
     def heartbeat(self, force: bool = False) -> None:
         """A sign of life, unless the last one was less than 0.2 s ago."""
-        if self.listener is silent:
+        if not self._heard:
             return
         now = time.monotonic()
         if not force and now - self._last_event < _EVENT_SECONDS:
@@ -137,8 +140,10 @@ class Reporter:
 
     def begin(self) -> None:
         """A traversal starts."""
-        self.traversals.begin(self.stats())
+        if self._heard:
+            self.traversals.begin(self.stats())
 
     def end(self, kind: str, **facts: Any) -> None:
         """It is over; see TraversalEvents.end."""
-        self.traversals.end(kind, self.stats(), **facts)
+        if self._heard:
+            self.traversals.end(kind, self.stats(), **facts)

@@ -9,7 +9,7 @@ stored entry of a matrix is an edge, explicit zeros too.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from itertools import chain, islice
@@ -267,12 +267,12 @@ class NodesSource(WithoutFile):
     Beside the graph, the numbering costs a dict of n entries.
 
     The attribute `neighbours` may be set: it returns what each of `nodes` has next to it, with the attributes of these
-    edges where that is a mapping.
+    edges.
     """
 
     def __init__(self, kind: str, nodes: Sequence[Any], edges: Callable[[], Iterable[Sequence[Any]]], n_edges: int,
                  directed: bool, labels: Sequence[Any] | None = None, weights: WeightChoice | None = None) -> None:
-        self.neighbours: Callable[[], Iterable[Collection[Any]]] | None = None
+        self.neighbours: Callable[[], Iterable[Mapping[Any, Any]]] | None = None
         self._weights, self._kind = weights, "" if weights is None else WHOLE
         self._weight_name = "" if weights is None else weights.column
         self.name, self._edges, self._n_edges, self._directed = kind, edges, n_edges, directed
@@ -308,8 +308,8 @@ class NodesSource(WithoutFile):
         found = _sorted_rows(starts, ids[order], self._n_edges)
         if found is None or len(ids) + len(found.loops) != 2 * self._n_edges:
             return None
-        named = [bool(data) for row in lists if isinstance(row, Mapping) for data in row.values()]
-        of_loops = sum(map(named.__getitem__, order[found.loops].tolist())) if named else 0
+        named = list(map(bool, chain.from_iterable(row.values() for row in lists)))
+        of_loops = sum(map(named.__getitem__, order[found.loops].tolist()))
         attributed = (sum(named) + of_loops) // 2
         self._dropped = {"edges with attributes": attributed} if attributed else {}
         return found
@@ -377,8 +377,8 @@ def _is_long(value: Any) -> bool:
 
 def _ids_of_labels(labels: Sequence[Any]) -> np.ndarray | None:
     """int64[n], or objects[n] that are strings; None for labels that no store can have as ids."""
-    if all(isinstance(label, int | np.integer) and not isinstance(label, bool) and 0 <= label <= MAX_ID
-           for label in labels):
+    whole = all(issubclass(kind, int | np.integer) and kind is not bool for kind in set(map(type, labels)))
+    if whole and min(labels, default=0) >= 0 and max(labels, default=0) <= MAX_ID:
         ids = np.array(labels, np.int64)
     elif all(map(_is_utf8, labels)):
         ids = np.array(labels, object)

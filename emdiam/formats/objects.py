@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import contains
 from types import MappingProxyType
 from typing import Any
 
@@ -107,11 +108,20 @@ def _networkx(graph: Any, weights: Weights) -> EdgeSource | None:
         if data not in next((named for *_, named in graph.edges(data=True)), (data,)):
             names = list({name: None for *_, named in graph.edges(data=True) for name in named})
             data = edge_attribute("networkx", names, weights.column)
-    source = NodesSource("networkx", list(graph), lambda: graph.edges(data=data), graph.number_of_edges(),
+    several = graph.is_multigraph()
+    source = NodesSource("networkx", list(graph), lambda: graph.edges(data=data),
+                         graph.number_of_edges() if several else _n_edges(graph),
                          graph.is_directed(), weights=weights and replace(weights, column=str(data)))
-    if not graph.is_multigraph():
+    if not several:
         source.neighbours = lambda: (row for _, row in graph.adjacency())
     return source
+
+
+def _n_edges(graph: Any) -> int:
+    """Of a graph of networkx without multiple ones: without a call for every vertex."""
+    rows = dict(graph.adjacency())
+    entries = sum(map(len, rows.values()))
+    return entries if graph.is_directed() else (entries + sum(map(contains, rows.values(), rows))) // 2
 
 
 def _igraph(graph: Any, weights: Weights) -> EdgeSource | None:

@@ -7,6 +7,8 @@ signatures of the functions of api.py are made of this table. It imports no libr
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from ..errors import closest
@@ -423,11 +425,12 @@ def option_of(command: str, name: str) -> Option | None:
     return _TABLE.get((command, name)) or _TABLE.get(("", name))
 
 
-def keywords_of(function: str) -> dict[str, Option]:
+@cache
+def keywords_of(function: str) -> Mapping[str, Option]:
     """What a function of api.py takes by name."""
     command, names = FUNCTIONS[function]
     options = [option for name in names if (option := option_of(command, name)) is not None]
-    return {option.keyword or option.name: option for option in options}
+    return MappingProxyType({option.keyword or option.name: option for option in options})
 
 
 def check_keywords(function: str, given: Mapping[str, Any]) -> None:

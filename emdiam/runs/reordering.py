@@ -37,7 +37,7 @@ from ..sorting.scratch import MEMORY_FILE_SYSTEMS, disk_faults_are_said, file_sy
 from ..store.layout import PARTIAL_SUFFIX
 from ..store.place import claim, remove_stale
 from ..store.store import Store, open_store
-from ..units import scratch_folder
+from ..units import scratch_folder, system_text
 from .hops import nothing_yet
 from .locality import ORDER, BfsReads, Comparison, Locality, compare, reordering_text
 from .option import ALWAYS, AUTO, NEVER, REORDER
@@ -182,8 +182,9 @@ class Placing:
 
     # -- whether ----------------------------------------------------------------------------------
     def _possible(self) -> bool:
-        """Whether the store may be written in another order at all."""
-        return self._here and self._given.n_arcs > 0 and self._given.record.ordering != ORDER
+        """Whether the store may be written in another order at all: one in memory has no blocks that are far away."""
+        given = self._given
+        return self._here and not given.indices.in_memory and given.n_arcs > 0 and given.record.ordering != ORDER
 
     def _begun(self) -> bool:
         """Whether the checkpoint has verbs on the store as it is, which another order would lose."""
@@ -331,7 +332,7 @@ class Placing:
 
 def _disk_bytes() -> tuple[int, int]:
     """Bytes that this process has read from files and written to them so far, from the page cache or not."""
-    counts = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
+    counts = dict(line.split(": ") for line in system_text("/proc/self/io").splitlines())
     return int(counts["rchar"]), int(counts["wchar"])
 
 

@@ -31,7 +31,10 @@ OFFSET_CHUNKS = 1
 
 class ShardedArray(ABC):
     """length items of dtype in n_chunks chunks of chunk_items (the last padded), shard_chunks of them in a shard. The
-    place decides how bytes of a shard are read. meta : of the array. codec : name of that of the chunks."""
+    place decides how bytes of a shard are read. meta : of the array. codec : name of that of the chunks. in_memory :
+    its shards are in the memory of this process."""
+
+    in_memory = False
 
     def __init__(self, meta: ArrayMeta, codec: str) -> None:
         self.length, self.dtype, self.chunk_items = meta.length, meta.dtype, meta.chunk_items

@@ -48,7 +48,7 @@ class ArrayWriter:
         fill_value: int | float, pool: ThreadPoolExecutor,
     ) -> None:
         self.name, self.length = name, 0
-        self._group, self._folder, self._codec, self._pool = group, group / name / "c", codec, pool
+        self._group, self._codec, self._pool = group, codec, pool
         self._chunk_items, self._shard_chunks, self._fill = chunk_items, shard_chunks, fill_value
         self._buffer = np.empty(chunk_items, codec.dtype)
         self._used = 0
@@ -61,6 +61,11 @@ class ArrayWriter:
         # The checksums of all chunks, 4 bytes each: a running digest could not be kept in a state.
         self._checks = bytearray()
         self._seals = bytearray()  # of the shards that are done, see codec.py
+
+    @property
+    def _folder(self) -> Path:
+        """Of the shards."""
+        return self._group / self.name / "c"
 
     @property
     def shard_digest(self) -> str:
@@ -198,12 +203,12 @@ class ArrayWriter:
         self._write_pending(0)
         self._end_shard()
         self._await_shard()
-        if self._folder.is_dir():  # the names of the shards, which were synced one by one
-            sync_path(self._folder)
         self._write_metadata()
         return hashlib.blake2b(self._checks, digest_size=16).digest()
 
     def _write_metadata(self) -> None:
+        if self._folder.is_dir():  # the names of the shards, which were synced one by one
+            sync_path(self._folder)
         text = array_text((self.length,), self._codec.dtype, (self._chunk_items * self._shard_chunks,), self._fill,
                           [sharding(self._chunk_items, self._codec.zarr_codecs())])
         self._folder.parent.mkdir(parents=True, exist_ok=True)

@@ -194,17 +194,17 @@ def parse_index(data: bytes, shard_chunks: int, n_chunks: int, file_bytes: int |
         raise StoreError("checksum mismatch in the shard index", path=path,
                          byte=None if file_bytes is None else file_bytes - len(data), remedy=REMEDY)
     index = np.frombuffer(body, dtype="<u8").reshape(shard_chunks, 2)[:n_chunks]
-    gone = np.flatnonzero(index[:, 0] == MISSING)
-    if gone.size:
-        raise StoreError(f"chunk {int(gone[0])} of the shard is missing", path=path, remedy=REMEDY)
+    gone = index[:, 0] == MISSING
+    if gone.any():
+        raise StoreError(f"chunk {int(gone.argmax())} of the shard is missing", path=path, remedy=REMEDY)
     limit = np.uint64((1 << 62) if file_bytes is None else file_bytes - len(data))
     starts, sizes = index[:, 0], index[:, 1]
     outside = (sizes <= CRC_BYTES) | (sizes > limit)
     outside |= starts > limit - np.minimum(sizes, limit)
     outside[1:] |= starts[1:] < starts[:-1] + sizes[:-1]
-    bad = np.flatnonzero(outside)
-    if bad.size:
-        raise StoreError(f"chunk {int(bad[0])} is not where it must be in the shard", path=path, remedy=REMEDY)
+    if outside.any():
+        raise StoreError(f"chunk {int(outside.argmax())} is not where it must be in the shard", path=path,
+                         remedy=REMEDY)
     return index
 
 

@@ -54,6 +54,8 @@ class _MemoryArrayWriter(ArrayWriter):
 class MemoryArray(ShardedArray):
     """Reader of an array whose shards are in memory. record : of its store. shards : their bytes, in order."""
 
+    in_memory = True
+
     def __init__(self, name: str, meta: ArrayMeta, record: StoreRecord, shards: Sequence[bytes]) -> None:
         super().__init__(meta, record.codec)
         self._name, self._shards = name, shards

@@ -79,7 +79,7 @@ def path_pieces(
     Every step goes to the nearer neighbour of smallest rank (id[n]; default: of smallest number).
     Raises RuntimeError if dist is no distance column."""
     order, span = np.empty(0, core.work.queues.dtype) if ranks is None else ranks, np.array(core.span)
-    path = np.empty(_PIECE, np.int64)
+    path = np.empty(min(_PIECE, len(dist)), np.int64)
     state = np.array([target, -1, 0, -1], np.int64)
     yield np.array([target], np.int64)
     while dist[state[0]] > 0:

@@ -96,7 +96,7 @@ def test_a_bfs_tells_its_profile(tmp_path: Path, kind: str):
     for number, graph in enumerate(odd_graphs().values()):
         hub = max(range(len(graph)), key=lambda v: len(graph[v]))
         wanted = np.bincount([length for length in naive.distances(graph, hub) if length >= 0]).tolist()
-        with engine_on(write_store(tmp_path / f"{number}.zarr", graph), kind) as engine:
+        with engine_on(write_store(tmp_path / f"{number}.zarr", graph), kind, progress=list[Event]().append) as engine:
             events = TraversalEvents()
             engine.reporter.traversals = events
             engine.bfs(hub)
