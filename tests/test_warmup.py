@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 import emdiam as package
 from emdiam import compiling
+from emdiam.errors import BudgetError
 from emdiam.generators import generate
 from emdiam.kernel_objects import levels
+from emdiam.runs.opening import needs_of
 from emdiam.runs.registry import METHODS
+from emdiam.runs.task import task_of
+from emdiam.store.store import open_store
 from tests.conftest import Run
 
 
@@ -25,6 +30,18 @@ def test_the_library_and_the_command_say_the_same(emdiam: Run, monkeypatch: pyte
     assert later.kernels == 0 < later.seconds and first.folder == later.folder
     done = emdiam("warmup", "--help")
     assert done.returncode == 0 and "--all" in done.stdout
+
+
+def test_methods_that_refuse_a_large_graph_are_not_run_on_it(tmp_path: Path) -> None:
+    """And no other one: of the longest path, which kernels of all methods are compiled on."""
+    name, vertices, parameters = max(compiling._GRAPHS, key=lambda graph: graph[1])
+    generate(name, tmp_path / "g.zarr", vertices=vertices, parameters=parameters)
+    run_on = set(compiling._methods(vertices))
+    with open_store(tmp_path / "g.zarr") as store:
+        for method in METHODS:
+            with nullcontext() if method in run_on else pytest.raises(BudgetError, match="is for graphs of at most"):
+                needs_of(store, task_of(METHODS[method].family, {}, method))
+    assert 0 < len(run_on) < len(METHODS)
 
 
 @pytest.mark.slow
