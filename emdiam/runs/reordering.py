@@ -183,8 +183,8 @@ class Placing:
     # -- whether ----------------------------------------------------------------------------------
     def _possible(self) -> bool:
         """Whether the store may be written in another order at all: one in memory has no blocks that are far away."""
-        given = self._given
-        return self._here and not given.indices.in_memory and given.n_arcs > 0 and given.record.ordering != ORDER
+        store = self._given
+        return self._here and not store.indices.in_memory and store.n_arcs > 0 and store.record.ordering != ORDER
 
     def _begun(self) -> bool:
         """Whether the checkpoint has verbs on the store as it is, which another order would lose."""
