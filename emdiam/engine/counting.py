@@ -41,7 +41,7 @@ class ColumnCounting:
                 width, columns = width + 1, []
                 continue
             for row, column in zip(rows[done : done + len(part)].tolist(), columns, strict=False):
-                _count(column, table, row)
+                count_column(column, table, row)
                 if sums is not None:
                     sums.add_column(column)
             done += len(part)
@@ -58,7 +58,7 @@ def _columns(engine: Traversing, largest: int, wanted: int, old: list[Column]) -
     return columns + [engine.new_column(largest) for _ in range(min(wanted, most) - len(columns))]
 
 
-def _count(column: Column, table: DistanceTable, row: int) -> None:
+def count_column(column: Column, table: DistanceTable, row: int) -> None:
     """Add the vertices at each distance of the source of a column to a row."""
     for start in range(0, len(column), _PIECE):
         values = column.part(start, min(start + _PIECE, len(column)))

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 import emdiam
 from emdiam.distribution.counting import SourceCount
 from emdiam.distribution.result import figures_of, jackknife
+from emdiam.engine import cpu
 from emdiam.errors import InputError, NotWritten, StoppedEarly
+from emdiam.traverse import tally
 from emdiam.traverse.distance_table import DistanceTable
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs, write_store
@@ -67,6 +69,25 @@ def test_exact_counts_of_odd_graphs(tmp_path: Path, name: str) -> None:
 def test_random_graphs(tmp_path: Path, graph: naive.Graph, quantile: float, way: dict[str, Any]) -> None:
     store = write_store(tmp_path / "g.zarr", graph)
     check(distances(store, {**SMALL, "quantile": quantile, **way}), graph, quantile)
+
+
+@pytest.mark.parametrize("way", [{"sample": 3}, {"exact": True}])
+def test_long_paths_are_counted_by_a_bfs_from_each_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                                          way: dict[str, Any]) -> None:
+    """To the same answer as by batches."""
+    graph = naive.graph_of(120, [(v, v + 1) for v in range(119)] + [(4, 40)])
+    store = write_store(tmp_path / "g.zarr", graph)
+    batches: list[int] = []
+    run = tally.tally_runs
+    monkeypatch.setattr(tally, "tally_runs", lambda *about: batches.append(1) or run(*about))
+    results = [distances(store, {**SMALL, **way, "keep": True})]
+    assert not batches
+    monkeypatch.setattr(cpu.CpuEngine, "_one_by_one", lambda *_: False)
+    results.append(distances(store, {**SMALL, **way, "keep": True}))
+    assert batches
+    assert results[0].pairs == results[1].pairs and results[0].to_dict()["mean"] == results[1].to_dict()["mean"]
+    assert [np.array_equal(getattr(results[0], name), getattr(results[1], name))
+            for name in ("closeness", "harmonic")] == [True, True]
 
 
 @pytest.mark.parametrize("name", ["grid", "clique-and-path", "isolated-first", "no-edges", "lollipop"])
