@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from ..errors import InputError
 from . import look_shape as shape
 from .inputs import EmptyInputError, Input
-from .look_ends import ends_of, refuse_comments, refuse_fixed_width, refuse_missing, refuse_odd_first
+from .look_ends import ends_of, refuse_comments, refuse_fixed_width, refuse_missing, refuse_odd_first, weights_of
 from .look_sample import (
     Fields,
     Sample,
@@ -229,7 +229,8 @@ def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wi
         base = replace(base, skip=sample.lines[0].offset, line=sample.lines[0].number)
     if kind == NONE and base.id_kind == _INT and wishes.header == "auto":
         base = replace(base, header=HELD)
-    return replace(base, why=_why(base, fields, rest))
+    weights = wishes.weights and weights_of(base.names, rest, base.columns, wishes.weights, name)
+    return replace(base, why=_why(base, fields, rest) + (f"; {weights}" if weights else ""))
 
 
 def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wishes) -> str:

@@ -13,11 +13,14 @@ from itertools import combinations
 from ..errors import InputError
 from .look_sample import is_id_number, is_number
 from .tables import TableColumn, are_of_two_kinds, edge_ends, is_count, listed, named_pair
+from .weights import NAMES, WeightChoice, weight_column
 
 Records = Sequence[Sequence[str]]
 
 _INT, _STRING = "int", "string"
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{4}|\d\d?:\d\d(?::\d\d(?:\.\d+)?)?", re.ASCII)
+# Seconds since 1970, or thousandths, from 1985 to 2096.
+_TIME = re.compile(r"(?:[5-9]\d{8}|[1-3]\d{9})(?:\d{3})?(?:\.\d+)?", re.ASCII)
 _KEY = re.compile(r"([A-Za-z_]\w*)=.")
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}", ";", ",")
 _ONE_BLANK, _MANY_BLANKS = re.compile(r"(?<=\S) (?=\S)"), re.compile(r"\S[ ]{2,}\S")
@@ -26,7 +29,7 @@ _COMMENTS = ("#", "%", "//")
 _MISSING = frozenset(("nan", "NaN", "None", "null", "NULL", "<NA>"))
 # The part of the first lines whose first fields differ, from which on these are times or numbers of edges.
 _MOSTLY = 0.9
-_FEW = 3
+_FEW, _THIRD = 3, 2
 
 
 def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None, path: str) -> tuple[int, int]:
@@ -56,6 +59,37 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
     _refuse_marks(rest, path)
     _refuse(_kinds_differ(columns) or _other_columns(columns, rest, (0, 1)), columns, rest, path)
     return 0, 1
+
+
+def weights_of(names: Sequence[str], rest: Records, ends: tuple[int, int], choice: WeightChoice, path: str) -> str:
+    """The column that the weights are taken from, for a sentence; "" where the reader decides.
+
+    Parameters
+    ----------
+    names : of the columns; empty without a header.
+    rest : the fields of the first lines.
+    ends : places of the two ends.
+    choice : the weights that the user wants.
+    path : of the input, for errors.
+
+    Raises
+    ------
+    InputError
+        Where no name says that the column has weights, and its numbers may be times.
+    """
+    width = max(map(len, rest))
+    places = [i for i in range(width) if i not in ends]
+    place = weight_column(names if len(names) == width else [""] * width, places, choice.column)
+    if place is None and not names and not choice.column and max(ends) < _THIRD < width:
+        place = _THIRD
+    if place is None:
+        return ""
+    name = names[place].strip() if place < len(names) else ""
+    values = [row[place] for row in rest if len(row) > place]
+    if not choice.column and name.lower() not in NAMES and len(values) > 1 and all(map(_TIME.fullmatch, values)):
+        raise InputError("which column has the weights is not clear: this one may have times", path=path,
+                         text=listed(rest[0]), remedy=f"give its name or number, as in --weights={place + 1}")
+    return f"weights: {name or f'column {place + 1}'}"
 
 
 def refuse_comments(ends: Records, comments: Sequence[str], width: int, path: str) -> None:

@@ -8,6 +8,7 @@ store where they are no decimals.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,10 @@ KINDS = (WHOLE, FLOAT32, FLOAT64)
 LEAST_WHOLE, LARGEST_WHOLE = -(2**31), 2**32 - 1
 NAMES = ("weight", "weights", "w", "length", "distance", "dist", "cost", "value")
 """Names of columns that are taken for weights where none is named, in lower case."""
+# Words in names of columns that are numbers but no lengths.
+_NO_LENGTHS = frozenset("date timestamp datetime time year month day hour epoch unixtime id idx index key no nr type"
+                        " kind label category class lat lon lng latitude longitude".split())
+_WORD = re.compile(r"[a-z]+")
 
 NEGATIVE, NO_NEGATIVE = "a weight is negative", "weights are from 0 up, or allow others with --allow-negative"
 NOT_FINITE, NO_INFINITE = "a weight is not finite", "give every edge a finite weight, or drop the edge"
@@ -106,13 +111,21 @@ def _refuse(wrong: npt.NDArray[np.bool_], values: npt.NDArray[Any], refusal: Ref
 
 def weight_column(names: Sequence[str], candidates: Sequence[int], column: str) -> int | None:
     """Place among `names` of the column that is called `column` or has this number; "" : of the only one with a name
-    in NAMES, else the only one there is. candidates : places that it may have. None where there is none, or several."""
+    in NAMES, else the only one there is, unless its name is that of a time, a number of the edge or the like.
+    candidates : places that it may have. None where there is none, or several."""
     lower = [name.strip().lower() for name in names]
     if not column:
         places = [i for i in candidates if lower[i] in NAMES] or list(candidates)
+        if len(places) == 1 and _may_be_no_length(lower[places[0]]):
+            return None
     elif column.isdecimal() and column not in names:
         places = [i for i in candidates if str(i + 1) == column]
     else:
         places = [i for i in candidates if names[i].strip() == column] or [
             i for i in candidates if lower[i] == column.lower()]
     return places[0] if len(places) == 1 else None
+
+
+def _may_be_no_length(name: str) -> bool:
+    words = _WORD.findall(name)
+    return bool(words) and words[-1] in _NO_LENGTHS and not (len(words) > 1 and words[-1] == "time")

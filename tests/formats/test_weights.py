@@ -236,3 +236,24 @@ def test_kinds_of_several_inputs(tmp_path: Path):
     (tmp_path / "b.txt").write_text("1 2 .5\n")
     source = open_source([tmp_path / "a.txt", tmp_path / "b.txt"], weights=WeightChoice())
     assert read(source) == [(1, 2, 3), (1, 2, 0.5)] and source.info().weights == "float64"
+
+
+@pytest.mark.parametrize("text, name", [
+    ("source,target,timestamp\n1,2,1082040961\n2,3,1082155839\n", "g.csv"),
+    ("source,target,id\n1,2,7\n2,3,8\n", "g.csv"),
+    ("source,target,year\n1,2,1999\n2,3,2000\n", "g.csv"), ("1 2 1082040961\n2 3 1082155839\n", "g.txt"),
+    ("1 2 1082040961 3\n2 3 1082155839 4\n", "g.txt")])
+def test_times_and_numbers_of_edges_are_no_weights_unless_one_says_so(tmp_path, text, name):
+    file = tmp_path / name
+    file.write_text(text)
+    with pytest.raises(InputError, match="weights") as caught:
+        list(open_source([file], weights=WeightChoice()).batches(1 << 20))
+    assert "--weight" in caught.value.remedy
+    source = open_source([file], weights=WeightChoice("3"))
+    assert [len(batch.weights) for batch in source.batches(1 << 20)] == [2]
+
+
+def test_the_column_of_weights_is_said(tmp_path):
+    file = tmp_path / "g.csv"
+    file.write_text("source,target,type,travel_time\n1,2,5,10\n2,3,5,20\n")
+    assert open_source([file], weights=WeightChoice("travel_time")).info().reading.endswith("weights: travel_time")
