@@ -79,6 +79,17 @@ def test_a_first_batch_in_memory_costs_as_much_as_its_fewest_sources() -> None:
     assert not costs(1.0, 0.0, 0.9, 9).covering_pays(Verdict(9, 4, 0, (0, 1)), 1.0), "without rounds it waits"
 
 
+@pytest.mark.parametrize(("levels", "waits"), [(32, False), (33, True)])
+def test_in_memory_covering_waits_longer_where_levels_are_many(levels: int, waits: bool) -> None:
+    """After two rounds of a tenth of what covering 200 vertices takes, as far as is known, which brought little."""
+    made = costs(1.0, 0.0, 0.9, levels)
+    covering = made._covering_seconds(200, 1.0)
+    for n_open in (999, 998):
+        made.certified(0.0, Verdict(n_open, n_open, 0, (0, 1)))
+        made.round_done(covering / 10)
+    assert made.covering_pays(Verdict(998, 200, 0, (0, 1)), 1.0) != waits
+
+
 def test_wide_batches_come_for_very_many_sources_and_stay_while_they_are_cheaper() -> None:
     made = Costs(threads=2, n_arcs=1_500_000)
     made.single(0.01, Counters(), BLOCKS, 22)
