@@ -38,10 +38,10 @@ def paragraphs(text: str) -> Iterator[str]:
 
 
 def items(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Names in bold, each with its text."""
+    """Names in bold, each with its text. A long list of choices breaks between two of them, not inside one."""
     for name, text in rows:
         yield ".TP"
-        yield f".B {escaped(name)}"
+        yield f".B {escaped(name)}".replace("|", "|\\:")
         yield escaped(text)
 
 
@@ -51,14 +51,14 @@ def option_rows(options: Iterable[click.Option], context: click.Context) -> Iter
 
 
 def head(name: str, summary: str, synopsis: str) -> Iterator[str]:
-    """The first sections of a page."""
-    yield f'.TH {name.upper()} 1 "" "emdiam {__version__}" "emdiam"'
+    """The first sections of a page. No word is hyphenated: it may be a name to copy."""
+    yield from (f'.TH {name.upper()} 1 "" "emdiam {__version__}" "emdiam"', ".nh", ".ad l")
     yield from (".SH NAME", f"{escaped(name)} \\- {escaped(summary)}", ".SH SYNOPSIS", f".B {escaped(synopsis)}")
 
 
 def tail(examples: Iterable[str], others: Iterable[str]) -> Iterator[str]:
     """The last sections of a page."""
-    yield from (".SH EXAMPLES", ".EX", *map(escaped, examples), ".EE", ".SH EXIT STATUS", *items(EXIT_CODES))
+    yield from (".SH EXAMPLES", ".EX", *map(escaped, examples), ".EE", ".nh", ".SH EXIT STATUS", *items(EXIT_CODES))
     yield from (".SH SEE ALSO", *(f".BR {escaped(name)} (1)" for name in others))
 
 

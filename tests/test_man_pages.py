@@ -37,7 +37,7 @@ def test_every_command_has_a_page_with_all_its_options(pages: dict[str, str]):
 def test_no_text_is_a_command_of_roff(pages: dict[str, str]):
     module = script("make_man_pages")
     assert module.escaped(".B x\n'y \\ -") == "\\&.B x\n\\&'y \\e \\-"
-    known = {".TH", ".SH", ".SS", ".PP", ".TP", ".B", ".BR", ".EX", ".EE"}
+    known = {".TH", ".SH", ".SS", ".PP", ".TP", ".B", ".BR", ".EX", ".EE", ".nh", ".ad"}
     lines = [line for text in pages.values() for line in text.splitlines() if line.startswith((".", "'"))]
     assert {line.split()[0] for line in lines} == known
 
@@ -51,4 +51,5 @@ def test_they_render(tmp_path: Path):
                               text=True)
         plain = re.sub(".\b", "", done.stdout)
         assert done.returncode == 0 and "error" not in done.stderr
+        assert not re.search(r"[a-z]-$|adjust", plain + done.stderr, re.MULTILINE), "a word is cut"
         assert name.upper() + "(1)" in plain and "EXIT STATUS" in plain and len(plain.splitlines()) > 60
