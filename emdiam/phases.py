@@ -44,7 +44,7 @@ _FACTS = {
     "level": "at distance {} from the sources",
     "masters": "{} masters", "sources": "{} sources", "counted": "{} sources counted", "run": "run {}",
     "iteration": "iteration {}", "height": "a tree of height {}", "fringe": "vertices at distance {} from the centre",
-    "expected_seconds": "about {} expected"}
+    "expected_seconds": "about {} left"}
 _SINGULAR = (("1 vertices", "1 vertex"), ("1 traversals", "1 traversal"), ("1 searches", "1 search"),
              ("1 sources", "1 source"), ("1 masters", "1 master"))
 # Facts that stay true from one phase to the next; all others belong to the phase that said them.

@@ -84,7 +84,7 @@ def answer(data: dict[str, Any], text: Callable[[dict[str, Any]], str], as_json:
 
 
 def by_words(text: str, width: int) -> str:
-    """The lines of an answer as a terminal of this width shows them: long ones go on below, between words, those of
+    """The lines of a text as a terminal of this width shows them: long ones go on below, between words, those of
     tables within their last column."""
     return "\n".join(line if len(line) <= width else _folded(line, width) for line in text.split("\n"))
 
@@ -113,12 +113,14 @@ def has_answered(context: click.Context | None = None) -> bool:
 
 
 def complain(text: str) -> None:
-    """Print a message on standard error; where that cannot be, nobody is left to hear it. The last one
-    that begins with "emdiam: " is the command's sentence, see `last_sentence`."""
+    """Print a message on standard error, by words on a terminal; where that cannot be, nobody is left to hear it. The
+    last one that begins with "emdiam: " is the command's sentence, see `last_sentence`."""
     context = click.get_current_context(silent=True)
     if context is not None and text.startswith(_NAME):
         context.meta[_SENTENCE] = text.removeprefix(_NAME)
     try:
+        if text.startswith(_NAME) and sys.stderr.isatty():
+            text = by_words(text, get_terminal_size().columns)
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
     except OSError:  # the reader, the terminal or the room on the disk has gone

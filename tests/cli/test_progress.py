@@ -63,7 +63,7 @@ def test_facts_say_what_they_mean_and_others_are_for_programs():
              "verb": "bfs", "expected_seconds": 61.0}
     assert lines_of([(0, Event("bfs")), (1, Event("bfs", facts=facts))])[-1] == (
         "BFS from one vertex at a time, 1 s so far, diameter: 3 <= D <= 9, 1 vertex with open bounds, 1 traversal,"
-        " 1.0 MiB read, at distance 7 from the sources, about 1 min 01 s expected")
+        " 1.0 MiB read, at distance 7 from the sources, about 1 min 01 s left")
     assert lines_of([(0, Event("job-1", facts={"share": 0.25, "peak_bytes": 1 << 20}))])[-1] == (
         "job-1, 0 s so far, share 0.25, peak bytes 1.0 MiB")
 

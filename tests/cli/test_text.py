@@ -12,7 +12,7 @@ import pytest
 from emdiam.cli import answer_lines
 from emdiam.cli.answer_lines import seconds_line
 from emdiam.cli.exact import result_text
-from emdiam.cli.output import answer, by_words
+from emdiam.cli.output import answer, by_words, complain
 from emdiam.cli.plan import plan_text
 from emdiam.kernel_progress import Spent
 
@@ -207,3 +207,6 @@ def test_a_terminal_has_answers_by_words(monkeypatch: pytest.MonkeyPatch, capsys
         assert capsys.readouterr().out == shown + "\n"
         answer({"a": "b " * 60}, str, True)
         assert capsys.readouterr().out.count("\n") == 1
+        monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal)
+        complain(f"emdiam: 1 problem:\n  {long}")
+        assert capsys.readouterr().err == f"emdiam: 1 problem:\n  {shown}\n"
