@@ -35,15 +35,16 @@ _SVG: Any = {"svg.fonttype": "none", "svg.hashsalt": "emdiam"}
 _SETTINGS: Any = {
     "text.parse_math": False, "font.size": 9,
     "axes.axisbelow": True, "text.color": _INK, "axes.labelcolor": _INK, "axes.edgecolor": _INK, "xtick.color": _INK,
-    "ytick.color": _INK, "axes.spines.top": False, "axes.spines.right": False, "hatch.color": _INK,
+    "ytick.color": _INK, "xtick.minor.pad": 5, "ytick.minor.pad": 5,  # beside major ones, whose marks are longer
+    "axes.spines.top": False, "axes.spines.right": False, "hatch.color": _INK,
 }
 _styled = matplotlib.rc_context(_SETTINGS)  # as a decorator: while a plot is drawn
 # Inches. A page shows a plot as wide as a telephone and at most half as wide again: text is readable in both.
-_WIDTH, _HEIGHT = 4.0, 2.6
+_WIDTH, _HEIGHT, _LOW = 4.0, 2.6, 1.9
 _BAR, _FRAME = 0.25, 0.7  # a bar, and the rest
 _LONGEST_LABEL, _LIMIT_PHASES, _LIMIT_MARKS = 24, 12, 40
 _DECADES = 30.0  # figures further apart than this factor are on a logarithmic axis
-_MARKS = "os^Dv*PX"
+_MARKS, _MOST_APART = "os^Dv*PX", 100  # more bars with gaps would look pale
 _MB, _LEAST_SECONDS = 1e-6, 1e-3
 # A logarithmic axis over less than a factor has numbers at the finer marks with these leading digits.
 _FINER = ((2.0, "123456789"), (30.0, "2357"), (300.0, "25"))
@@ -288,9 +289,9 @@ def draw_counts(data: tuple[Sequence[float], Sequence[float], float | None, str,
     """data : the first value and the count of each bar, the width of a bar (None: values stand alone), and what values
     and counts are."""
     values, counts, width, what, of_what = data
-    figure, (axes,) = _new()
+    figure, (axes,) = _new(_LOW)
     if width is None and all(value == int(value) for value in values):
-        axes.bar(values, counts, width=0.8, color=_BLUE)
+        axes.bar(values, counts, width=0.8 if len(values) <= _MOST_APART else 1.0, color=_BLUE)
         _whole(axes.xaxis)
     elif width is None:
         axes.vlines(values, 0, counts, color=_BLUE, linewidth=2)
@@ -416,7 +417,7 @@ def draw_masters(rows: Sequence[Row], title: str = "") -> Figure:
         ("condensed graph (log scale)", {"condensed_vertices": "vertices", "condensed_edges": "edges"}),
         ("distance (edges, log scale)", {"max_master_gap": "between masters whose clusters touch (d)",
                                          "max_master_distance": "of a vertex from its master"}))
-    figure, both = _new(5.6, (2, 1))
+    figure, both = _new(4.4, (2, 1), sharex=True)
     figure.suptitle(title, fontsize=9)
     for axes, (label, columns) in zip(both, panels, strict=True):
         axes.set_xscale("log", base=2)
@@ -426,9 +427,10 @@ def draw_masters(rows: Sequence[Row], title: str = "") -> Figure:
             shown = [row for row in rows if row[column]]
             axes.plot([row["masters"] for row in shown], [row[column] for row in shown], label=name, marker=marker,
                       markersize=5, color=colour, linewidth=1)
-        axes.set(xlabel="masters (log scale)", ylabel=label)
+        axes.set_ylabel(label)
         _plain(axes.yaxis)
         axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, fontsize=8)
+    both[-1].set_xlabel("masters (log scale)")
     return figure
 
 

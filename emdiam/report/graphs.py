@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from . import texts
-from .parts import Section, table_of
+from .parts import MOST_OPEN, Section, halved, table_of
 from .records import BOUNDED, Run
 from .texts import NONE
 
@@ -73,4 +73,4 @@ def section(runs: Sequence[Run]) -> Section | None:
         "edges": lambda one: one.first(texts.count, "n_edges")}, "graph")
     return Section("Graphs", [
         "D is the diameter of a graph, of several components the largest of any of them; it is proved. The other"
-        " values are from the runs that computed them."], [table])
+        " values are from the runs that computed them."], halved(table, "graphs"), most_plots=MOST_OPEN)

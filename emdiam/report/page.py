@@ -22,6 +22,7 @@ from ..tables import table_text
 from . import answers, graphs, texts, tradeoff_page
 from .answers import WORDS, ending, headline
 from .parts import (
+    LIMIT_RUNS,
     Document,
     Plot,
     Point,
@@ -29,6 +30,7 @@ from .parts import (
     Section,
     figure_of,
     fold_long,
+    halved,
     multiples,
     number_of,
     points,
@@ -131,7 +133,7 @@ def document(report: Report) -> Document:
     if len(runs) == 1 and runs[0].family == "tradeoff":
         (run,) = runs
         title, lead = tradeoff_page.title(run), tradeoff_page.lead(run)
-        sections = [*tradeoff_page.sections(run), _unanswered(runs, report.notes), _asked(runs)]
+        sections = [*tradeoff_page.sections(run), _unanswered(runs, report.notes), _closed(_asked(runs))]
     return Document(title, lead, _tiles(runs) if title == _TITLE else [], list(filter(None, sections)),
                     f"Made by emdiam {__version__} from {report.source}. {answers.units_text(runs)}", _made(report))
 
@@ -143,11 +145,16 @@ def _sections(report: Report) -> list[Section | None]:
     if whole is not None:
         for part in filter(None, of_kinds):
             part.closed = True
-            whole.plots += [replace(plot, title=f"{plot.caption}: {part.title.lower()}", caption=part.legend)
-                            for plot in part.plots]
+            whole.plots += [replace(plot, title=f"{plot.caption}: {part.title.lower()}") for plot in part.plots]
+            whole.legend = " ".join(filter(None, (whole.legend, part.legend)))
             part.plots, part.legend = [], ""
-    return [whole, _unanswered(runs, report.notes), *of_kinds, _approximations(runs),
-            *map(_closed, (_costs(runs), _bounds(runs), _frontiers(runs), _phases(runs), _plans(runs))), _asked(runs)]
+        rows = [row[0] for table in whole.tables for row in table.rows]
+        whole.plots.sort(key=lambda plot: rows.index(plot.caption))
+        whole.plots = [replace(plot, caption="") for plot in whole.plots]
+    approximations = _approximations(runs)
+    return [whole, _unanswered(runs, report.notes), *of_kinds,
+            _closed(approximations) if len(runs) > LIMIT_RUNS else approximations,
+            *map(_closed, (_costs(runs), _bounds(runs), _frontiers(runs), _phases(runs), _plans(runs), _asked(runs)))]
 
 
 def _closed(section: Section | None) -> Section | None:
@@ -193,7 +200,7 @@ def _tiles(runs: Sequence[Run]) -> list[tuple[str, str]]:
 
 
 def _asked(runs: Sequence[Run]) -> Section | None:
-    """Which command on which graph, folded."""
+    """Which command on which graph."""
     if not runs:
         return None
     untold = [] if any(run.track or run.family == "tradeoff" for run in runs) else [
@@ -201,7 +208,6 @@ def _asked(runs: Sequence[Run]) -> Section | None:
     table = table_of(runs, 5, {
         "command": lambda run: run.family or NONE, "method": lambda run: run.method or NONE,
         "graph": lambda run: run.graph or run.value("store_path") or NONE, "limits": _limits_of})
-    table.folded = "Methods, graphs and limits"
     commands = [(run.name, run.command) for run in runs if run.command]
     return Section("Runs and their options", untold, [table],
                    folded=[(number_of(commands, "Command"), commands)] if commands else [])
@@ -225,7 +231,7 @@ def _unanswered(runs: Sequence[Run], notes: Sequence[str]) -> Section | None:
         "exit code": lambda run: NONE if run.exit_code is None else str(run.exit_code),
         "why": lambda run: run.sentence or NONE})
     return Section("Runs without an answer", [note[:1].upper() + note[1:] + "." for note in notes],
-                   [table] if missing else [])
+                   halved(table, "runs") if missing else [])
 
 
 def _costs(runs: Sequence[Run]) -> Section | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import texts
@@ -16,6 +16,8 @@ from .texts import NONE
 
 # So many runs have plots of their own, those that took longest; more would bury the reader.
 LIMIT_RUNS = 12
+# A section that is not folded shows so many plots, and rows of graphs, at first: a page of a night stays short.
+MOST_OPEN, MOST_ROWS = 4, 8
 
 
 @dataclass
@@ -65,7 +67,8 @@ class Plot:
 @dataclass
 class Section:
     """One part of a report. paragraphs : plain text. legend : what all of its plots show. folded : long texts,
-    (summary, [(of what, text), ...]). closed : a page shows the title alone until the reader opens it."""
+    (summary, [(of what, text), ...]). closed : a page shows the title alone until the reader opens it. most_plots :
+    more are folded."""
 
     title: str
     paragraphs: list[str] = field(default_factory=list)
@@ -74,6 +77,13 @@ class Section:
     legend: str = ""
     folded: list[tuple[str, list[tuple[str, str]]]] = field(default_factory=list)
     closed: bool = False
+    most_plots: int = LIMIT_RUNS
+
+
+def halved(table: ReportTable, of_what: str) -> list[ReportTable]:
+    """The table, its rows after the first MOST_ROWS folded as one of their own. of_what : "graphs" in it."""
+    rest, first = table.rows[MOST_ROWS:], replace(table, rows=table.rows[:MOST_ROWS])
+    return [first, replace(table, rows=rest, folded=f"More {of_what}: {len(rest):,}")] if rest else [first]
 
 
 def fold_long(table: ReportTable, plots: Sequence[Plot]) -> ReportTable:

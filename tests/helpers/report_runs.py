@@ -95,3 +95,18 @@ def write_batch(folder: Path) -> Path:
     ])
     write_lines(folder / "jobs" / "good" / "events.jsonl", events())
     return folder
+
+
+def write_long_night(folder: Path) -> Path:
+    """A night of 22 jobs: all eccentricities of twelve graphs, with all that is shown of each, and ten failures."""
+    def found(k: int) -> dict[str, Any]:
+        return exact_result(
+            store_name=f"network-{k}", store_digest=f"e{k}", radius=20, n_vertices=1_000_000 + k, n_edges=20_000_000,
+            center={"size": 2, "ids": ["Central Station", "b"]}, periphery={"size": 1, "ids": ["z"]}, unresolved=0,
+            histogram={str(20 + i): (i + 1) * 1000 for i in range(21)})
+
+    write_lines(folder / "results.jsonl", [
+        *(job(f"ecc-{k}", command=["emdiam", "ecc", f"{k}.zarr"], result=found(k)) for k in range(12)),
+        *(job(f"late-{k}", "failed", sentence="absent.zarr: there is no such store; make one with: emdiam convert")
+          for k in range(10))])
+    return folder

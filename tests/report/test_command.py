@@ -7,13 +7,14 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from emdiam.report import make_report
 from tests.conftest import Run
-from tests.helpers.report_runs import exact_result, write_batch
+from tests.helpers.report_runs import exact_result, write_batch, write_long_night
 from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.thin(4, sampled=("arguments",))
@@ -113,6 +114,40 @@ def test_a_browser_shows_every_plot_and_complains_of_nothing(browser: str, night
     assert len(found["seen"]) == text.count("<figure ") >= 7
     for wide, high, words, shown, marks, letters in found["seen"]:
         assert wide >= 300 and high >= 90 and shown == words >= 4 and marks >= 10 and letters >= 9
+
+
+# In a frame, since a window of a browser has a least width. Tells its page the height, and which words of a plot cover
+# each other, which tables are cut.
+FRAME_PROBE = """<script>addEventListener("load", () => {
+  const faults = [...document.querySelectorAll(".wide")].filter(one => one.scrollWidth > one.clientWidth + 1)
+    .map(one => "cut: " + one.textContent.slice(0, 30));
+  document.querySelectorAll("svg").forEach(svg => {
+    const words = [...svg.querySelectorAll("text")].filter(word => word.checkVisibility({contentVisibilityAuto: true}));
+    const boxes = words.map(word => word.getBoundingClientRect());
+    boxes.forEach((a, i) => boxes.slice(0, i).forEach((b, j) => {
+      if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+          Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2)
+        faults.push(words[i].textContent + " over " + words[j].textContent); }));
+  });
+  parent.postMessage(JSON.stringify({height: document.documentElement.scrollHeight, inner: innerWidth, faults}), "*");
+});</script>"""
+
+
+@pytest.mark.parametrize("width", [420, 800, 1400])
+@pytest.mark.parametrize("write", [write_batch, write_long_night])
+def test_a_night_is_short_and_whole_at_every_width(
+        browser: str, tmp_path: Path, width: int, write: Callable[[Path], Path]):
+    text = make_report([write(tmp_path / "night")], "html")[1]
+    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+    (tmp_path / "report.html").write_text(text.replace("</head>", FRAME_PROBE + "</head>"))
+    outer = tmp_path / "outer.html"
+    outer.write_text(f'<iframe src="report.html" style="width: {width}px; height: 900px; border: 0"></iframe>'
+                     "<script>onmessage = told => { document.title = told.data; }</script>")
+    done = browse(browser, tmp_path, outer, "--window-size=1600,1000", "--virtual-time-budget=3000", "--dump-dom")
+    title = re.search(r"<title>(.*?)</title>", done.stdout)
+    assert title is not None, done.stderr
+    found = json.loads(title.group(1))
+    assert found["inner"] == width and found["faults"] == [] and found["height"] <= 3000
 
 
 def test_a_script_in_a_page_does_not_run(browser: str, night: str, tmp_path: Path):

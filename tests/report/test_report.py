@@ -27,6 +27,7 @@ from tests.helpers.report_runs import (
     tradeoff_result,
     write_batch,
     write_lines,
+    write_long_night,
 )
 
 SECTIONS = ["Graphs", "Runs without an answer", "Answers", "Approximations: quality and price", "Cost", "Bounds",
@@ -225,7 +226,23 @@ def test_when_where_and_how_it_was_made(tmp_path: Path):
 
 def test_costs_are_folded_where_answers_are_not(page: str):
     closed = re.findall(r'<details class="whole"><summary><h2>([^<]+)', page)
-    assert closed == ["Answers", "Cost", "Bounds", "Frontiers", "Where time went", "Planned and measured"]
+    assert closed == ["Answers", "Cost", "Bounds", "Frontiers", "Where time went", "Planned and measured",
+                      "Runs and their options"]
+
+
+def test_a_long_night_begins_short(tmp_path: Path):
+    """With the first graphs, plots and failures; the others are one click away, and links open what is folded."""
+    report, text = make_report([write_long_night(tmp_path)], "html")
+    whole, missing = document(report).sections[:2]
+    assert (whole.title, missing.title) == ("Graphs", "Runs without an answer") and len(report.runs) == 22
+    assert [(len(table.rows), table.folded) for table in (*whole.tables, *missing.tables)] == [
+        (8, None), (4, "More graphs: 4"), (8, None), (2, "More runs: 2")]
+    opened = re.sub(r"<details.*?</details>", "", text.replace("</section>", "</details>"), flags=re.DOTALL)
+    assert (opened.count("<figure"), text.count("<figure")) == (4, 14) and "More plots: 8" in text
+    assert {plot.caption for plot in whole.plots} == {""} and whole.legend.startswith("Vertices by their ecc")
+    assert [plot.title.partition(":")[0] for plot in whole.plots] == [row[0] for table in whole.tables for row in
+                                                                      table.rows]
+    assert '<details class="whole"><summary><h2>Cost</h2></summary><div id="cost">' in text
 
 
 def test_a_trade_off_has_a_page_of_its_own(tmp_path: Path):
