@@ -163,7 +163,7 @@ class _Proof:
         with open_cpu_engine(store, engine_needs(store, self._dtype.itemsize, budget.threads),
                              memory_bytes=budget.memory_bytes, arena_bytes=plan.arena_bytes, threads=budget.threads,
                              progress=budget.progress, program=budget.program) as engine:
-            proposals = Proposals(engine, self._largest, self._dtype)
+            proposals = Proposals(engine, self._largest, self._dtype, plan.beside)
             for start in range(0, len(columns), min(MOST_COLUMNS, plan.columns)):
                 some = list(columns[start : start + min(MOST_COLUMNS, plan.columns)])
                 group = DistanceGroup(some, proposals.labels(some, plan.batched), self.member)

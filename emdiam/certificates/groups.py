@@ -20,13 +20,14 @@ from ..progress import Meter
 from ..store.store import Store
 from ..stream.plan import too_small
 from ..traverse.columns import Column
+from ..traverse.side_by_side import LONG
 from .documents import Refused, VerifyReport
 from .labels import FEW_COLUMNS, LabelColumn, LabelGroup, label_dtype, largest_label
 from .pairs import ROW_BYTES, WAITING_BYTES
 from .parts import CertifiedPart
 from .plan import GroupPlan, ProofBudget, engine_needs, plan_groups
 
-_PIECE = 1 << 16
+_PIECE, _ROWS = 1 << 16, 1 << 11
 
 
 @dataclass(frozen=True)
@@ -126,11 +127,11 @@ class LabelStage:
             return gathered
 
     def _checked(self, engine: Engine, plan: GroupPlan, columns: list[LabelColumn]) -> LabelGroup:
-        labels = Proposals(engine, self._largest, self._dtype).labels(columns, plan.batched)
+        labels = Proposals(engine, self._largest, self._dtype, plan.beside).labels(columns, plan.batched)
         self._report.traversals += len(columns)
         self._meter.begin("check labels", self._store.indices.n_chunks, "chunks")
         group = LabelGroup(columns, labels, self._member)
-        group.check(self._store, self._budget.threads, self._meter.update)
+        group.check(self._store, self._budget.threads, self._meter.update, roomy=plan.beside > 0)
         self._meter.end()
         self._report.scans += 1
         for column, reach in zip(columns, group.reach.tolist(), strict=True):
@@ -189,10 +190,11 @@ class LabelStage:
 
 
 class Proposals:
-    """Of one engine. largest : no label is larger. dtype : of labels; its largest value stands for none."""
+    """Of one engine. largest : no label is larger. dtype : of labels; its largest value stands for none. beside : see
+    GroupPlan."""
 
-    def __init__(self, engine: Engine, largest: int, dtype: np.dtype[Any]) -> None:
-        self._engine, self._largest, self._dtype = engine, largest, dtype
+    def __init__(self, engine: Engine, largest: int, dtype: np.dtype[Any], beside: int = 0) -> None:
+        self._engine, self._largest, self._dtype, self._beside = engine, largest, dtype, beside
 
     def labels(self, columns: list[LabelColumn], batched: bool) -> np.ndarray:
         """Labels unsigned[n, g] of g columns. batched : whether more than a few are proposed together. Raises Refused
@@ -205,24 +207,41 @@ class Proposals:
                 f"a vertex is more than {self._largest} away from one of its pivots or sources") from None
 
     def _each(self, columns: list[LabelColumn]) -> np.ndarray:
-        proposed = self._engine.new_column(self._largest)
+        """By a BFS from each; over long distances a few of them side by side."""
+        proposed = [self._engine.new_column(self._largest)]
         if len(columns) == 1:  # then the column is the labels
-            self._bfs(columns[0], proposed)
-            return proposed.raw().reshape(-1, 1)
-        labels = self._empty(columns)
-        for j, column in enumerate(columns):
+            self._bfs(columns[0], proposed[0])
+            return proposed[0].raw().reshape(-1, 1)
+        labels, first = self._empty(columns), 0
+        while first < len(columns):
+            some = columns[first : first + len(proposed)]
             self._engine.reporter.tick("labels")
-            self._bfs(column, proposed)
-            _fill(labels, j, [proposed])
+            if len(some) == 1:
+                reach = self._bfs(some[0], proposed[0])
+            else:
+                self._search(some, proposed)
+            _fill(labels, first, proposed[: len(some)])
+            first += len(some)
+            if len(proposed) == 1 and self._engine.facts.apart and reach > LONG:
+                proposed += [self._engine.new_column(self._largest) for _ in range(self._beside)]
         return labels
 
-    def _bfs(self, column: LabelColumn, proposed: Column) -> None:
-        check_within(self._engine.store, column, self._engine.bfs(column.vertex, into=proposed).levels)
+    def _bfs(self, column: LabelColumn, proposed: Column) -> int:
+        reach = int(self._engine.bfs(column.vertex, into=proposed).levels)
+        check_within(self._engine.store, column, reach)
+        return reach
+
+    def _search(self, columns: list[LabelColumn], proposed: list[Column]) -> None:
+        for column in proposed:
+            column.clear()
+        vertices = np.array([column.vertex for column in columns])
+        self._engine.eccentricities(vertices, columns=proposed[: len(columns)])
 
     def _together(self, columns: list[LabelColumn]) -> np.ndarray:
         labels = self._empty(columns)
         proposed = [self._engine.new_column(self._largest) for _ in columns]
-        self._engine.eccentricities(np.array([column.vertex for column in columns]), columns=proposed)
+        self._bfs(columns[0], proposed[0])  # which shows whether distances are long
+        self._search(columns[1:], proposed[1:])
         _fill(labels, 0, proposed)
         return labels
 
@@ -239,13 +258,9 @@ def check_within(store: Store, column: LabelColumn, reach: int) -> None:
 
 
 def _fill(labels: np.ndarray, first: int, columns: list[Column]) -> None:
-    """labels[:, first + j] = columns[j], its -1 as the largest value of the dtype; all columns of a few
-    vertices at a time, since they lie side by side in `labels`."""
-    none = np.iinfo(labels.dtype).max
-    step = max(1, _PIECE // len(columns))
-    for begin in range(0, len(labels), step):
-        here = np.arange(begin, min(begin + step, len(labels)))
+    """labels[:, first + j] = columns[j], which have the same dtype; all columns of a few vertices at a time, since they
+    lie side by side in `labels`."""
+    for begin in range(0, len(labels), _ROWS):
+        end = min(begin + _ROWS, len(labels))
         for j, column in enumerate(columns, start=first):
-            values = column.gather(here)
-            values[(values < 0) | (values > none)] = none
-            labels[begin : begin + len(here), j] = values
+            labels[begin:end, j] = column.part(begin, end)

@@ -120,7 +120,8 @@ class _MeanProof:
         with open_cpu_engine(store, engine_needs(store, self._dtype.itemsize, budget.threads),
                              memory_bytes=budget.memory_bytes, arena_bytes=plan.arena_bytes, threads=budget.threads,
                              progress=budget.progress, program=budget.program) as engine:
-            proposals, cells = Proposals(engine, self._largest, self._dtype), Cells(store.n_vertices, store.id_dtype)
+            proposals = Proposals(engine, self._largest, self._dtype, plan.beside)
+            cells = Cells(store.n_vertices, store.id_dtype)
             for column in self._columns:
                 cells.divide(np.ascontiguousarray(proposals.labels([column], False)[:, 0]))
                 self._report.traversals += 1

@@ -26,6 +26,8 @@ from ..units import current_rss_bytes, format_size
 from .labels import FEW_COLUMNS, MOST_COLUMNS
 
 _MARGIN = 8 << 20
+# Further columns that there is room for in memory.
+BESIDE = 1
 _PLENTY = 1 << 60
 # Passes over the edges that a traversal takes where not all edges stay in memory, about: for distances
 # below 255, and for longer ones.
@@ -34,11 +36,13 @@ _SHORT_PASSES, _LONG_PASSES = 8, 20
 
 @dataclass(frozen=True)
 class GroupPlan:
-    """columns : of a group, at most. batched : proposed by multi-source BFS. arena_bytes : for the engine."""
+    """columns : of a group, at most. batched : proposed by multi-source BFS. arena_bytes : for the engine. beside :
+    further columns that there is room for: to be proposed together over long distances, and in the check."""
 
     columns: int
     batched: bool
     arena_bytes: int
+    beside: int = 0
 
 
 @dataclass
@@ -92,19 +96,20 @@ def plan_groups(
     room = memory_bytes - plan.base_bytes - plan.buffer_bytes - _state(store, threads)
     # Over long distances the sources of a batch share little, and each level is one for all of them.
     short = item_bytes == 1
-    ways: list[tuple[float, int, int, bool]] = []
+    ways: list[tuple[float, int, int, bool, int]] = []
     for batched in (True, False) if short and n_columns > FEW_COLUMNS else (False,):
         for arena, levels in ((whole, 0), (least, _SHORT_PASSES if short else _LONG_PASSES)):
             if levels == 0 and not plan.in_ram:
                 continue  # the engine's own plan leaves less for the arena
-            columns = _most_columns(n_columns, n, item_bytes, room - arena, batched)
+            beside = BESIDE if levels == 0 else 0
+            columns = _most_columns(n_columns, n, item_bytes, room - arena - beside * n * item_bytes, batched)
             if columns > (FEW_COLUMNS if batched else 0):
-                ways.append((levels / (columns if batched else 1) + 1 / columns, len(ways), columns, batched))
+                ways.append((levels / (columns if batched else 1) + 1 / columns, len(ways), columns, batched, beside))
     if not ways:
         raise budget.too_small(least_bytes(store, item_bytes, budget))
-    _, _, columns, batched = min(ways)
-    left = room - _label_bytes(columns, n, item_bytes, batched)
-    return GroupPlan(columns, batched, min(left, whole))
+    _, _, columns, batched, beside = min(ways)
+    left = room - _label_bytes(columns, n, item_bytes, batched) - beside * n * item_bytes
+    return GroupPlan(columns, batched, min(left, whole), beside)
 
 
 def _most_columns(n_columns: int, n: int, item_bytes: int, room: int, batched: bool) -> int:
