@@ -1,13 +1,15 @@
 """Runs that begin with an earlier proof beside fresh ones: traversals and seconds, on real graphs of which a share of
-the edges has gone, or as many random ones have come.
+the edges has gone, or as many random ones have come, by `emdiam apply`; and on the commits of a repository, a year on.
 
-`python -m bench.warm --data ../shared/data -o TABLE.md [NAME ...]` writes a table. Seconds are of solving alone, of one
-run each; traversals are BFS and the sources of batches.
+`python -m bench.warm --data ../shared/data --git REPOSITORY -o TABLE.md [NAME ...]` writes a table. Seconds are of
+solving alone, of one run each; traversals are BFS and the sources of batches.
 """
 
 from __future__ import annotations
 
 import argparse
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,6 +24,7 @@ GRAPHS = {
     "cnr-2000": "cnr-2000.parquet", "NY": "USA-road-d.NY.gr.gz", "wave": "wave.graph.bz2", "internet": "internet.egr",
     "facebook": "facebook_combined.txt", "travelmapping": "travelmapping-highways.parquet"}
 SHARES = (0.001, 0.01, 0.1)
+_YEAR = 365 * 24 * 3600
 
 
 def edges_of(path: Path) -> tuple[int, np.ndarray, np.ndarray]:
@@ -34,14 +37,29 @@ def edges_of(path: Path) -> tuple[int, np.ndarray, np.ndarray]:
     return n, tails[tails < heads], heads[tails < heads]
 
 
-def changed(n: int, one: np.ndarray, other: np.ndarray, share: float, removed: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The edges without a share of them, or with as many more between random vertices."""
+def changes(n: int, one: np.ndarray, other: np.ndarray, share: float, removed: bool) -> dict[str, Any]:
+    """What apply has to do: remove a share of the edges, or add as many between random vertices."""
     rng, count = np.random.default_rng(1), int(share * len(one))
     if removed:
-        stays = np.delete(np.arange(len(one)), rng.choice(len(one), count, replace=False))
-        return one[stays], other[stays]
-    more = rng.integers(0, n, (2, count))
-    return np.concatenate((one, more[0])), np.concatenate((other, more[1]))
+        gone = rng.choice(len(one), count, replace=False)
+        return {"remove": (one[gone], other[gone])}
+    return {"add": tuple(rng.integers(0, n, (2, count)))}
+
+
+def history(repository: Path, folder: Path) -> tuple[Path, Path]:
+    """The arcs from commits to their parents up to a year before the last commit, and those that have come since."""
+    def git(*words: str) -> str:
+        return subprocess.run(["git", "-C", str(repository), *words], check=True, capture_output=True, text=True).stdout
+
+    last = int(git("log", "-1", "--format=%ct"))
+    files = folder / "old.txt", folder / "add.txt"
+    lines: tuple[list[str], list[str]] = [], []
+    for line in git("log", "--format=%ct %H %P").splitlines():
+        when, commit, *parents = line.split()
+        lines[int(when) > last - _YEAR].extend(f"{commit} {parent}\n" for parent in parents)
+    for file, part in zip(files, lines, strict=True):
+        file.write_text("".join(part))
+    return files
 
 
 def traversals(result: Any) -> int:
@@ -49,24 +67,37 @@ def traversals(result: Any) -> int:
     return int(result.traversals.bfs + result.traversals.multi_source_sources)
 
 
-def rows_of(name: str, file: Path, folder: Path) -> list[str]:
-    """The rows of one graph. Raises AssertionError where answers differ."""
+def row_of(name: str, change: str, before: Any, folder: Path) -> str:
+    """The row of the changed store in the folder. before : the result of the old one. Raises AssertionError where
+    answers differ."""
+    fresh = emdiam.exact(folder / "new.zarr", threads=1)
+    warm = emdiam.exact(folder / "new.zarr", threads=1, from_proof=folder / "old.json")
+    assert (fresh.lower, fresh.diameter_largest_component) == (warm.lower, warm.diameter_largest_component)
+    row = (f"| {name} | {change} | {before.lower:,} | {fresh.lower:,} |"
+           f" {traversals(fresh)} | {traversals(warm)} | {fresh.seconds['solve']:.2f} | {warm.seconds['solve']:.2f} |")
+    print(row, flush=True)
+    return row
+
+
+def rows_of(name: str, file: Path, folder: Path) -> Iterator[str]:
+    """The rows of one graph."""
     emdiam.convert(file, folder / "file.zarr", force=True)
     n, one, other = edges_of(folder / "file.zarr")
     emdiam.convert((one, other), folder / "old.zarr", force=True)
     old = emdiam.exact(folder / "old.zarr", certificate=folder / "old.json")
-    rows = []
     for removed in (True, False):
         for share in SHARES:
-            emdiam.convert(changed(n, one, other, share, removed), folder / "new.zarr", force=True)
-            fresh = emdiam.exact(folder / "new.zarr")
-            warm = emdiam.exact(folder / "new.zarr", from_proof=folder / "old.json")
-            assert (fresh.lower, fresh.diameter_largest_component) == (warm.lower, warm.diameter_largest_component)
-            rows.append(f"| {name} | {100 * share:g} % {'removed' if removed else 'added'} | {old.lower:,} |"
-                        f" {fresh.lower:,} | {traversals(fresh)} | {traversals(warm)} |"
-                        f" {fresh.seconds['solve']:.2f} | {warm.seconds['solve']:.2f} |")
-            print(rows[-1], flush=True)
-    return rows
+            emdiam.apply(folder / "old.zarr", folder / "new.zarr", force=True, **changes(n, one, other, share, removed))
+            yield row_of(name, f"{100 * share:g} % {'removed' if removed else 'added'}", old, folder)
+
+
+def row_of_history(repository: Path, folder: Path) -> str:
+    """The row of the commits of a repository, a year on."""
+    first, add = history(repository, folder)
+    emdiam.convert(first, folder / "old.zarr", force=True)
+    old = emdiam.exact(folder / "old.zarr", certificate=folder / "old.json")
+    emdiam.apply(folder / "old.zarr", folder / "new.zarr", add=add, force=True)
+    return row_of("commits of git", "a year on", old, folder)
 
 
 def main() -> None:
@@ -74,6 +105,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", choices=[[], *GRAPHS])
     parser.add_argument("--data", type=Path, required=True, help="folder of the real graphs")
+    parser.add_argument("--git", type=Path, help="a repository of git, whose history is a graph too")
     parser.add_argument("-o", "--out", type=Path, required=True, help="file for the table")
     given = parser.parse_args()
     lines = ["| graph | change | D before | D | traversals, fresh | warm | seconds, fresh | warm |",
@@ -81,6 +113,8 @@ def main() -> None:
     with TemporaryDirectory(prefix="emdiam-warm-") as folder:
         for name in given.names or GRAPHS:
             lines += rows_of(name, given.data / GRAPHS[name], Path(folder))
+        if given.git is not None:
+            lines.append(row_of_history(given.git, Path(folder)))
     given.out.write_text("\n".join(lines) + "\n")
 
 

@@ -23,7 +23,8 @@ def read_earlier(path: str | Path, *, directed: bool, weighted: bool) -> Earlier
                          remedy="give one that the same command has written, or leave --from out")
     digest = hashlib.blake2b(proof.to_bytes(), digest_size=16).hexdigest()
     ends, along, against = map(tuple, _named(proof))
-    return Earlier(ends, along, against, digest, redacted(str(path)))
+    last = tuple(part.pivots[-1] for part in proof.components if part.pivots) if isinstance(proof, Certificate) else ()
+    return Earlier(ends, along, against, digest, redacted(str(path)), last)
 
 
 def _distances(directed: bool, weighted: bool) -> str:

@@ -1,8 +1,10 @@
 """Where a run begins that has an earlier proof: the sources of that, in ids, which are found in the graph at hand.
 
 Nothing that the earlier proof claims is believed, since the graph may be another one by now: its sources are only
-searched from before others, and all bounds are proved anew. An earlier source takes the place of the vertex that would
-be searched from anyway, where its bounds are about as good; a pair of vertices that is open goes to the earlier source
+searched from before others, and all bounds are proved anew. Without weights and directions the source that ended the
+earlier proof takes the place of a sweep, where it may end this one too; else the run is the same as without that proof,
+so that it has no more traversals. Along arcs or weights an earlier source takes the place of the vertex that would be
+searched from anyway, where its bounds are about as good; a pair of vertices that is open goes to the earlier source
 that may prove it, as distances between sources and both ends tell. One that can do neither is left out.
 """
 
@@ -30,13 +32,15 @@ _WORTH, _MOST_VAIN = 0.8, 2
 class Earlier:
     """ends : ids of the pairs that were farthest apart, those of larger components first. along, against : ids of
     sources in the order in which they were searched from, along arcs and against them; all are `along` without
-    directions. digest : of the proof. path : of its file."""
+    directions. digest : of the proof. path : of its file. last : of the sources, those that ended the proof of a
+    component, without weights and directions."""
 
     ends: tuple[int | str, ...]
     along: tuple[int | str, ...]
     against: tuple[int | str, ...]
     digest: str
     path: str
+    last: tuple[int | str, ...] = ()
 
     def __str__(self) -> str:
         return self.digest
@@ -54,6 +58,7 @@ class EarlierSources:
         self._gone = self._found = self._n_searched = 0
         self._known = earlier is not None
         self.waits, self.loose = np.empty(0, np.bool_), True
+        self._last = self.waits
         if earlier is None or store is None:
             return
         names = list(dict.fromkeys((*earlier.ends, *earlier.along, *earlier.against)))
@@ -67,6 +72,7 @@ class EarlierSources:
         self.pairs = [pair for pair in zip(ends[::2], ends[1::2], strict=True) if min(pair) >= 0]
         named = dict.fromkeys(vertex_of[name] for name in (*earlier.along, *earlier.against))
         self.sources = np.array([vertex for vertex in named if vertex >= 0], np.int64)
+        self._last = np.isin(self.sources, [vertex_of[name] for name in earlier.last])
         self.waits = np.ones(len(self.sources), np.bool_)
 
     def __len__(self) -> int:
@@ -91,6 +97,15 @@ class EarlierSources:
         others = [pair[1 - pair.index(vertex)] for pair in self.pairs if vertex in pair]
         return bool(others) and bool((distances(np.array(others)) >= eccentricity - eccentricity // _NEAR).any())
 
+    def centre(self, lower: Callable[[np.ndarray], np.ndarray], limit: int) -> int | None:
+        """A source that ended the earlier proof, and may end this one: all vertices may be within half of the limit;
+        None where there is none. lower : as of instead."""
+        waiting = self.sources[self.waits & self._last]
+        if not len(waiting):
+            return None
+        best, bound = _least(lower(waiting).astype(np.int64))
+        return int(waiting[best]) if bound <= limit // 2 else None
+
     def instead(self, vertex: int, lower: Callable[[np.ndarray], np.ndarray], limit: int, far: bool = False) -> int:
         """The most central earlier source, or the farthest, if it is about as good as the vertex; else that.
         lower : bounds on eccentricities of vertices, int64[k], -1 of other components."""
@@ -98,13 +113,12 @@ class EarlierSources:
         if not len(waiting):
             return vertex
         found = lower(np.append(waiting, vertex)).astype(np.int64)
-        slack = limit // _NEAR
         if far:
-            best, alike = int(found[:-1].argmax()), found[:-1] >= found[-1] - slack
+            best, alike = int(found[:-1].argmax()), found[:-1].max() >= found[-1] - limit // _NEAR
         else:
-            near = np.where(found[:-1] < 0, np.iinfo(np.int64).max, found[:-1])
-            best, alike = int(near.argmin()), near <= found[-1] + max(1, slack)
-        return int(waiting[best]) if alike[best] else vertex
+            best, bound = _least(found[:-1])
+            alike = bound <= found[-1] + max(1, limit // _NEAR)
+        return int(waiting[best]) if alike else vertex
 
     def far(self, lower: Callable[[np.ndarray], np.ndarray], longest: int) -> np.ndarray:
         """One that is about as far from others as any vertex, for the lower bounds of all others; none once they are
@@ -123,6 +137,13 @@ class EarlierSources:
         if not len(self.sources):
             return vertices
         return vertices[np.argsort(~np.isin(vertices, self.sources[self.waits]), kind="stable")]
+
+
+def _least(bounds: np.ndarray) -> tuple[int, int]:
+    """Where the least bound is, int64[k], and it; those of other components, -1, come last."""
+    near = np.where(bounds < 0, np.iinfo(np.int64).max, bounds)
+    best = int(near.argmin())
+    return best, int(near[best])
 
 
 class ForPairs:

@@ -118,6 +118,8 @@ FILE_FAULTS = (
           "stays[at[found]] = False", "stays[at[found][:-1]] = False", _APPLY),
     Fault("an edge that comes again keeps its weight", "emdiam/conversion/changes.py",
           "weights[at[found]] = added.weights[found]", "weights[at[:0]] = added.weights[:0]", _APPLY),
+    Fault("the source that ended an earlier proof is never taken", "emdiam/methods/earlier.py",
+          "if bound <= limit // 2 else None", "if bound <= 0 else None", ("tests/runs/test_earlier.py",)),
     # -- runs that are stopped ----------------------------------------------------------------------------------
     Fault("a stopped run answers twice", "emdiam/cli/outcome.py",
           'ctx.params.get("as_json") and not has_answered()', 'ctx.params.get("as_json")', _UNANSWERED),

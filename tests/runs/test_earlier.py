@@ -106,6 +106,20 @@ def test_few_searches_where_little_has_changed(tmp_path: Path) -> None:
     assert warm.details["earlier"]["gone"] == 1 <= warm.details["earlier"]["searched"]
 
 
+def test_the_source_that_ended_the_earlier_proof_ends_this_one_before_another_sweep(tmp_path: Path) -> None:
+    """Three arms of a hundred edges: the middle, which is no hub, was searched from last, and proves all at once."""
+    edges = {(100 * arm + k if k else 0, 100 * arm + k + 1): 1 for arm in range(3) for k in range(100)}
+    edges |= {(50, 1000 + k): 1 for k in range(9)}
+    old = converted(tmp_path / "old.zarr", edges, False, False)
+    emdiam.exact(old, certificate=tmp_path / "old.json", batches=False)
+    del edges[50, 1000]
+    new = converted(tmp_path / "new.zarr", edges, False, False)
+    fresh = emdiam.exact(new, batches=False)
+    warm = emdiam.exact(new, batches=False, from_proof=tmp_path / "old.json")
+    assert warm.lower == fresh.lower == 200
+    assert warm.traversals.bfs < fresh.traversals.bfs
+
+
 @pytest.fixture
 def proof(tmp_path: Path) -> Path:
     """Of a path of four vertices; stores of other kinds are beside it."""

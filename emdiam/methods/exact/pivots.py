@@ -31,7 +31,6 @@ from ...traverse.components import Component
 from ...traverse.pivot_bounds import Folded
 from ...traverse.workspace import workspace_bytes
 from ..definition import Method
-from ..earlier import ForPairs
 from ..metric import HopMetric
 from ..result import ComponentProof, Proof, Result
 from ..run import MethodOptions
@@ -153,9 +152,8 @@ class _ComponentRun:
         self.longest = (0, component.hub, component.hub)
         self.costs = Costs(self.engine.facts.threads, self.engine.facts.n_arcs, self.engine.facts.wide_rate)
         self.covering = Covering(self.engine, method.options.seed)
-        self.earlier, self.for_pairs = method.earlier, ForPairs(method.earlier)
+        self.earlier = method.earlier
         self.warm = False  # whether the ends of an earlier proof are still far from each other
-        self.verdict = PROVED  # the last one
 
     def proof(self) -> ComponentProof:
         """What proves the limit, once solve has returned."""
@@ -170,9 +168,6 @@ class _ComponentRun:
             if self._may_share(verdict.cover):
                 assert self.candidates is not None
                 self._traverse_together(self.candidates.cover(self.limit))
-                verdict = self._certified()
-            elif (vertex := self._earlier_for(verdict)) is not None:
-                self._traverse(vertex)
                 verdict = self._certified()
             elif self.method.options.batches and self.costs.covering_pays(verdict, self.covering.gain):
                 verdict = self._cover()
@@ -199,29 +194,22 @@ class _ComponentRun:
 
     def _next_sweep(self, run: Eccentricity, folded: Folded) -> int:
         """Where the next sweep begins. run, folded : the last one."""
-        taken, bounds, earlier = len(self.pivots), self.bounds, self._earlier_for(self.verdict)
-        if earlier is not None:
-            return earlier
-        # If another component is longer, this one's ends need not be found; of an earlier end they are known.
-        known = taken == LEAST_SWEEPS - 1 and (run.eccentricity < self.limit or self.warm)
+        taken = len(self.pivots)
+        if self.warm and taken >= LEAST_SWEEPS - 1:
+            centre = self.earlier.centre(self.bounds.lower.gather, self.limit)
+            if centre is not None:
+                return centre
+        # If another component is longer, this one's ends need not be found.
+        known = taken == LEAST_SWEEPS - 1 and run.eccentricity < self.limit
         if not known and taken < LEAST_SWEEPS and run.farthest not in self.pivots:
-            return self.earlier.instead(run.farthest, bounds.lower.gather, self.limit, far=True)
-        if known or taken % 2:
-            return self.earlier.instead(folded.centre, bounds.lower.gather, self.limit) if self.warm else folded.centre
-        return folded.periphery
-
-    def _earlier_for(self, verdict: Verdict) -> int | None:
-        """The earlier source that may prove the worst pair."""
-        if verdict.worst[0] < 0 or self.candidates is None or not self.warm:
-            return None
-        ends = self.candidates.points[np.searchsorted(self.candidates.vertices, verdict.worst)]
-        return self.for_pairs.choose(ends, self.limit, verdict.n_open)
+            return run.farthest
+        return folded.centre if known or taken % 2 else folded.periphery
 
     def _certify_early(self, taken: int, unsettled: int) -> Verdict | None:
         """What is open after so many sweeps, if they are over: they have been enough, or so few vertices cover all open
         pairs that one round of refinement, which takes as long as two sweeps, is likely to be."""
         very_few = self.component.size // VERY_MANY
-        least = LEAST_SWEEPS if unsettled > very_few and not self.warm else LEAST_SWEEPS - 1
+        least = LEAST_SWEEPS if unsettled > very_few else LEAST_SWEEPS - 1
         few = unsettled <= self.component.size // MANY or self.candidates is not None
         if taken < MOST_SWEEPS and not (taken >= least and few):
             return None
@@ -278,7 +266,6 @@ class _ComponentRun:
             self.method.kept.put_away(run.source, column)
         self.pivots.append(run.source)
         folded = self.bounds.fold(run.source, column, run.eccentricity, self.limit)
-        before = self._n_columns
         if self.candidates is not None:
             self.candidates.add(column)
         elif folded.unsettled > 1 and column is self.columns.column:
@@ -286,15 +273,8 @@ class _ComponentRun:
             self.method.columns_on_disk = max(self.method.columns_on_disk, self.columns.on_disk)
         self.earlier.searched([run.source])
         self.warm = self.warm or self.earlier.are_ends(run.source, column.gather, run.eccentricity)
-        if self._n_columns > before and len(self.earlier):
-            self.for_pairs.add(column.gather(self.earlier.sources))
         self.method.upper_here = min(self.method.upper_here, max(self.limit, folded.highest))
         return folded
-
-    @property
-    def _n_columns(self) -> int:
-        """Columns whose distances candidates have, or will have."""
-        return len(self.columns.stored) if self.candidates is None else self.candidates.points.shape[1]
 
     # -- certificates ---------------------------------------------------------------------------
     def _choose_candidates(self, unsettled: int) -> bool:
@@ -325,7 +305,7 @@ class _ComponentRun:
             if self.candidates is None and not self._choose_candidates(unsettled):
                 return None
             assert self.candidates is not None
-            verdict = self.verdict = self.candidates.certify(self.bounds.upper, self.limit)
+            verdict = self.candidates.certify(self.bounds.upper, self.limit)
         self.costs.certified(self.engine.reporter.clock() - begin, verdict)
         self.method.n_open = verdict.n_open
         self.method.upper_here = min(self.method.upper_here, max(self.limit, verdict.bound))
