@@ -179,7 +179,7 @@ def _distances(runs: Sequence[Run], unit: Columns) -> Section | None:
         [Plot(f"distances-{place}", run.name, texts.graph(run), "draw_counts", (*data, "distance", "pairs"))
          for place, run, data in plots],
         "Pairs by distance, estimated where not all vertices were sources.",
-        [(number_of(lines, "Pairs by distance"), lines)] if lines else [])
+        [(number_of(lines, "Histogram"), lines)] if lines else [])
 
 
 def _counted(run: Run) -> str:
