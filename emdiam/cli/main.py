@@ -52,11 +52,12 @@ class LazyGroup(Suggesting):
         return [*COMMANDS, *NAMES]
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """What a word may become: the further names of commands, too."""
+        """What a word may XX."""
         from click.shell_completion import CompletionItem
 
-        return super().shell_complete(ctx, incomplete) + [
-            CompletionItem(name) for name in NAMES if name.startswith(incomplete)]
+        named = [CompletionItem(name, help=command.get_short_help_str(_SHORT)) for name in self.all_names(ctx)
+                 if name.startswith(incomplete) and (command := self.get_command(ctx, name)) is not None]
+        return named + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each command once, with all of its names, the longest first."""

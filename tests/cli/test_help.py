@@ -267,7 +267,9 @@ print(current_rss_bytes() - before)
     ("bash", "emdiam ecc --help-", "plain,--help-all\n"),
     ("bash", "emdiam exact g.zarr --path ", "file,\n"), ("bash", "emdiam exact g.zarr --scratch ", "dir,\n"),
     ("zsh", "emdiam generate regu", "plain\nregular\n"), ("zsh", "emdiam convert e g --format ed", "plain\nedgelist\n"),
-    ("fish", "emdiam exact g.zarr --method pi", "plain,pivots\n")])
+    ("fish", "emdiam exact g.zarr --method pi", "plain,pivots\n"),
+    ("fish", "emdiam eccen", "plain,eccentricities\tCompute the eccentricity of every vertex"),
+    ("zsh", "emdiam --ver", "plain\n--version\n")])
 def test_shells_are_offered_completions(
     shell: str, line: str, offered: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
