@@ -30,7 +30,8 @@ CALLS = {
     "distances directed": "distances arcs.zarr --directed", "sssp": "sssp roads.zarr --source a --target c",
     "sssp apart": "sssp roads.zarr --source a --target y", "apsp": "apsp arcs.zarr --out m.zarr",
     "verify": "verify plain.cert plain.zarr", "convert": "convert edges.txt e.zarr",
-    "generate": "generate grid grid.zarr --sides 3x4", "reorder": "reorder plain.zarr d.zarr --order degree",
+    "apply": "apply plain.zarr more.zarr --add edges.txt", "generate": "generate grid grid.zarr --sides 3x4",
+    "reorder": "reorder plain.zarr d.zarr --order degree",
 }
 # Commands without a result that is for a report.
 WITHOUT = {"info", "plan", "batch", "report", "warmup", "tradeoff"}
@@ -71,7 +72,8 @@ def test_a_finished_run_is_answered(name: str, results: dict[str, Path]):
     assert "stopped" not in text and "Runs without an answer" not in text
     sections = {section.title: section for section in document(report).sections}
     title = {"ecc": "Eccentricities", "distances": "Distances", "sssp": "Shortest paths", "apsp": "All pairs",
-             "verify": "Certificates", "convert": "Stores", "generate": "Stores", "reorder": "Stores"}.get(run.family)
+             "verify": "Certificates", **dict.fromkeys(("convert", "apply", "generate", "reorder"), "Stores")}.get(
+        run.family)
     assert (title or "Answers") in sections
     assert ("Answers" in sections) == (run.family in ("exact", "approx", "ecc"))
     make_report([results[name]], "html")
