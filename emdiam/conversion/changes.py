@@ -18,6 +18,7 @@ from ..store.store import Store
 
 # Of the merge: rows, ids and weights as they are read, as keys, and merged.
 ARC_BYTES = 160
+_KEY_BITS = 63
 
 Numbers = npt.NDArray[np.int64]
 Weights = npt.NDArray[Any]
@@ -115,19 +116,19 @@ def _merged(parts: Sequence[SortedArcs], bits: int, tally: ChangeTally) -> Sorte
     old, added, removed = parts
     if not len(added.rows) and not len(removed.rows):
         return old
-    # Rows are numbered through, so that a row and an id fit a key.
-    rows = np.unique(np.concatenate([part.rows for part in parts])).astype(np.int64)
-    keys, more, less = (np.searchsorted(rows, part.rows).astype(np.uint64) << np.uint64(bits)
-                        | part.ids.astype(np.uint64) for part in parts)
-    at, found = _find(keys, less)
-    if not np.all(found):
-        first = int(np.argmin(found))
-        tally.an_absent = tally.an_absent or (int(removed.rows[first]), int(removed.ids[first]))
-        tally.absent += int(np.count_nonzero(~found))
-    stays = np.ones(len(keys), np.bool_)
-    stays[at[found]] = False
-    tally.removed += int(np.count_nonzero(found))
-    old, keys = old.of(stays), keys[stays]
+    keys, more, less = _keys(parts, bits)
+    if len(less):
+        at, found = _find(keys, less)
+        if not np.all(found):
+            first = int(np.argmin(found))
+            tally.an_absent = tally.an_absent or (int(removed.rows[first]), int(removed.ids[first]))
+            tally.absent += int(np.count_nonzero(~found))
+        stays = np.ones(len(keys), np.bool_)
+        stays[at[found]] = False
+        tally.removed += int(np.count_nonzero(found))
+        old, keys = old.of(stays), keys[stays]
+    if not len(more):
+        return old
     at, found = _find(keys, more)
     tally.known += int(np.count_nonzero(found))
     tally.added += int(np.count_nonzero(~found))
@@ -138,6 +139,15 @@ def _merged(parts: Sequence[SortedArcs], bits: int, tally: ChangeTally) -> Sorte
         weights = np.insert(weights, at[~found], added.weights[~found])
     at, added = at[~found], added.of(~found)
     return SortedArcs(np.insert(old.rows, at, added.rows), np.insert(old.ids, at, added.ids), weights)
+
+
+def _keys(parts: Sequence[SortedArcs], bits: int) -> list[npt.NDArray[np.uint64]]:
+    """A key for every arc, in the order of the arcs. bits : of a vertex."""
+    rows = [part.rows for part in parts]
+    if 2 * bits > _KEY_BITS:  # rows are numbered through, so that a row and an id fit a key
+        known = np.unique(np.concatenate(rows))
+        rows = [np.searchsorted(known, one) for one in rows]
+    return [(one << bits | part.ids).view(np.uint64) for one, part in zip(rows, parts, strict=True)]
 
 
 def _find(keys: npt.NDArray[np.uint64], wanted: npt.NDArray[np.uint64]) -> tuple[Numbers, npt.NDArray[np.bool_]]:
