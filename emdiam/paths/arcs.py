@@ -29,7 +29,7 @@ from ..jit import kernel
 from ..traverse.components import _find, join
 from .blocks import ArcBlocks, StoreBlocks
 from .delta_stepping import bucket_distances
-from .dijkstra import dijkstra, heap_distances, near
+from .dijkstra import balls, dijkstra, heap_distances, near
 from .methods import SMALL_ARCS, check_lengths, narrowed, with_delta
 from .paths import Paths, SearchOptions, tight_tree
 from .relaxing import ONES
@@ -127,6 +127,11 @@ class Arcs(ABC):
         float64 of floats, and arcs relaxed; None where they are not in RAM."""
         return None
 
+    def balls(self, count: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Radii of balls of so many vertices, and sums of inverses in them (dijkstra.py); None where arcs are not in
+        RAM."""
+        return None
+
     @abstractmethod
     def again(self, source: int) -> np.ndarray:
         """The distances from `source`, as `nearest`, by a search that shares nothing with others before."""
@@ -212,6 +217,10 @@ class ArcsInRam(Arcs):
     def near(self, source: int, room: np.ndarray) -> tuple[np.ndarray, int] | None:
         """See Arcs."""
         return near(self._rows, source, room)
+
+    def balls(self, count: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """See Arcs."""
+        return balls(self._rows, count, self.tick)
 
     def again(self, source: int) -> np.ndarray:
         """See Arcs; by Dijkstra's algorithm."""

@@ -77,6 +77,8 @@ def push(v, size, distances, heap, place):
 
 
 _SLICE_ARCS = 1 << 22
+_BALLS = 1 << 13  # vertices between two ticks
+_BALL_ARCS = 16  # that are relaxed for a vertex of a ball, at most
 
 
 def dijkstra(rows: WeightedRows, source: int, options: SearchOptions) -> Paths:
@@ -129,6 +131,62 @@ def settle_near(offsets, heads, costs, source, room, distances, heap, place, sta
             if new <= room[u] and new < distances[u]:
                 distances[u] = new
                 size = push(u, size, distances, heap, place)
+
+
+def balls(rows: WeightedRows, count: int, tick: Callable[[], None]) -> tuple[np.ndarray, np.ndarray]:
+    """Of every vertex a radius within which so many others are, or fewer: all at one distance are within it or not, and
+    vertices with many arcs end it (above 0, int64[n], or float64[n] of floats; see unreached); and the sum of the
+    inverses of distances that are less, without those that are 0, float64[n]."""
+    dtype, n = np.dtype(np.float64 if rows.distance_dtype.kind == "f" else np.int64), rows.n_vertices
+    radii, sums, none = np.empty(n, dtype), np.empty(n), unreached(dtype)
+    distances, heap, place = np.full(n, none, dtype), np.empty(n, np.int64), np.full(n, -1, np.int64)
+    for first in range(0, n, _BALLS):
+        about = np.array([first, min(n, first + _BALLS), count, _BALL_ARCS * count])
+        sum_balls(rows.offsets, rows.heads, rows.costs, about, distances, heap, place, radii, sums,
+                  np.full(1, none, dtype))
+        tick()
+    return radii, sums
+
+
+@kernel(allocates=False)
+def sum_balls(offsets, heads, costs, about, distances, heap, place, radii, sums, none):
+    """See balls; of vertices about[0] to about[1] - 1, with about[2] others and about[3] arcs. distances, place :
+    without a vertex, before and after. none : see unreached."""
+    for source in range(about[0], about[1]):
+        distances[source] = 0
+        size = push(source, np.int64(0), distances, heap, place)
+        settled = np.int64(0)
+        relaxed = np.int64(0)
+        while size:
+            v = heap[0]
+            relaxed += offsets[v + 1] - offsets[v] if settled else 0
+            if distances[v] > 0 and (settled > about[2] or relaxed > about[3]):
+                break
+            size -= 1
+            if size:
+                sift_down(heap[size], size, distances, heap, place)
+            settled += 1
+            heap[len(heap) - settled] = v
+            for p in range(offsets[v], offsets[v + 1]):
+                u = np.int64(heads[p])
+                new = distances[v] + costs[p]
+                if new < distances[u]:
+                    distances[u] = new
+                    size = push(u, size, distances, heap, place)
+        radius = distances[heap[0]] if size else none[0]
+        total = 0.0
+        for i in range(len(heap) - settled, len(heap)):
+            d = distances[heap[i]]
+            if 0 < d < radius:
+                total += 1 / d
+        radii[source] = radius
+        sums[source] = total
+        for i in range(len(heap) - settled, len(heap)):
+            distances[heap[i]] = none[0]
+            place[heap[i]] = -1
+        for i in range(size):
+            distances[heap[i]] = none[0]
+            place[heap[i]] = -1
 
 
 @kernel(uncompiled=on_lists)

@@ -16,12 +16,13 @@ import pytest
 
 import emdiam
 from emdiam.distribution.result import student
-from emdiam.distribution.weighted import _Nearest, serfling
+from emdiam.distribution.weighted import _Nearest, serfling, skewed
 from emdiam.errors import InputError, NotWritten, StoppedEarly
 from emdiam.methods.weighted.units import units_of
 from emdiam.paths.arcs import ArcsInRam
+from emdiam.paths.dijkstra import balls
 from emdiam.paths.paths import SearchOptions
-from emdiam.paths.rows import WeightedRows
+from emdiam.paths.rows import WeightedRows, unreached
 from emdiam.runs.task import execute, task_of
 from emdiam.store.store import Store, open_store
 from tests.helpers.many_graphs import arcs_of, by_scipy, campaign, drawn
@@ -175,36 +176,77 @@ def test_quantiles_of_student() -> None:
         assert student(0.95, freedom) == pytest.approx(want, rel=0.01)
 
 
-def test_what_arcs_alone_tell() -> None:
-    """The nearest vertices are those of arcs that are shorter than any other path; all others are as far as is told."""
+@pytest.mark.parametrize("count", [0, 1, 3, 8, 100])
+def test_near_vertices(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The nearest ones are counted, all others are as far as is said; in balls there are so many, or all at one
+    distance are not."""
+    monkeypatch.setattr("emdiam.paths.dijkstra._BALL_ARCS", 1 << 20)
     for number in range(1_000_000, 1_000_012):
         rows = drawn(number, 40, [kind for kind in KINDS if kind != "int64"], (True,)).rows
         distances, arcs = by_scipy(rows), ArcsInRam(rows, SearchOptions())
         assert distances is not None
-        nearest = _Nearest(arcs, units_of(arcs, 0))
+        nearest = _Nearest(arcs, units_of(arcs, 0), count)
+        assert nearest.within == (count > 0)
         for v, row in enumerate(distances):
             others = row[np.isfinite(row) & (row > 0)]
             near = others < nearest.least[v]
             assert nearest.sums[v] == pytest.approx((1 / others[near]).sum())
             inverse = 1 / others[~near]
             assert len(inverse) == 0 or inverse.max() <= 1 / nearest.least[v]
+            if count:
+                at = np.sort(np.delete(row[np.isfinite(row)], row[np.isfinite(row)].argmin()))[count:]
+                assert nearest.least[v] >= at[at > 0].min(initial=np.inf) * (1 - 1e-9)
 
 
-def test_intervals_of_harmonic_centrality(tmp_path: Path) -> None:
-    """They have the true value, and what was drawn; a sample of all has none."""
-    rows = streets(10)
+def test_vertices_with_many_arcs_end_a_ball() -> None:
+    """Of a star, and with a hub beside, which is not passed; from the hub itself there are all."""
+    rows = WeightedRows.from_edges(100, np.zeros(98, np.int64), np.arange(1, 99), np.arange(1, 99).astype(np.uint8))
+    radii, sums = balls(rows, 2, lambda: None)
+    assert radii[0] == 3 and sums[0] == 1.5
+    assert radii[7] == 7 and sums[7] == 0 and sums[99] == 0 and radii[99] == unreached(radii.dtype)
+
+
+def test_intervals_of_skewed_values() -> None:
+    """By Hall's formula: g, which is nearly normal, is Student's quantile at both ends; without skewness the interval
+    is that of Student, and of all values it is a point."""
+    k, n, random = 30, 1000, np.random.default_rng(2)
+    values = random.exponential(size=k)
+    centred = values - values.mean()
+    variance, third = (centred**2).mean(), (centred**3).mean()
+    ends = skewed(np.array([k]), n, np.array([variance]), np.array([third]))
+    error, share = math.sqrt(variance * (1 - k / n) / (k - 1)), k / n
+    gamma = third / variance**1.5 * (1 - 2 * share) / math.sqrt(1 - share)
+    for end, sign in zip(ends, (1, -1), strict=True):
+        t = -end[0] / error
+        g = t + gamma * t**2 / 3 / math.sqrt(k) + gamma**2 * t**3 / 27 / k + gamma / 6 / math.sqrt(k)
+        assert g == pytest.approx(sign * student(0.95, k - 1))
+    low, high = skewed(np.array([k]), n, np.array([variance]), np.zeros(1))
+    assert high[0] == pytest.approx(student(0.95, k - 1) * error) == -low[0]
+    assert [end[0] for end in skewed(np.array([n]), n, np.ones(1), np.ones(1))] == [0, 0]
+
+
+@pytest.mark.parametrize(("side", "in_ram"), [(10, True), (16, True), (10, False)])
+def test_intervals_of_harmonic_centrality(tmp_path: Path, side: int, in_ram: bool) -> None:
+    """Most have the true value, on disk, and where all vertices are near, all have; a sample of all has no interval."""
+    rows = streets(side)
     distances = by_scipy(rows)
     assert distances is not None
-    inverse = np.divide(1, distances, out=np.zeros_like(distances), where=distances > 0)
-    with open_store(write_rows(tmp_path / "g.zarr", rows, directed=True), directed=True) as store:
-        counted(store, True, exact=False, sample=60, seed=5, out=str(tmp_path / "s.parquet"))
+    inverse, held = np.divide(1, distances, out=np.zeros_like(distances), where=distances > 0), list[float]()
+    with open_store(write_rows(tmp_path / "g.zarr", rows, directed=True, chunk_ids=64), directed=True) as store:
+        for seed in range(10 if side == 16 else 1):
+            sampled = counted(store, True, exact=False, sample=60, seed=seed, out=str(tmp_path / "s.parquet"),
+                              **({} if in_ram else in_blocks(store)))
+            table = pyarrow.parquet.read_table(tmp_path / "s.parquet").to_pydict()
+            for name, truth in (("harmonic_in", inverse.sum(axis=0)), ("harmonic_out", inverse.sum(axis=1))):
+                low, middle, high = (np.array(table[f"{name}{end}"]) for end in ("_low", "", "_high"))
+                held.append(float(((low <= truth * (1 + 1e-12)) & (truth * (1 - 1e-12) <= high)).mean()))
+                assert (low <= middle).all() and (middle <= high).all()
+                assert (high - low).max() < 99 * inverse.max()
+                assert np.abs(middle - truth).mean() < 0.2 * truth.mean()
         counted(store, True, out=str(tmp_path / "w.parquet"))
-    table = pyarrow.parquet.read_table(tmp_path / "s.parquet").to_pydict()
+    assert np.mean(held) >= (0.88 if side == 16 else 1)
+    assert sampled.details["harmonic_interval"] == ("Hall" if in_ram else "Bernstein-Serfling")
     assert "harmonic_in_low" not in pyarrow.parquet.read_table(tmp_path / "w.parquet").column_names
-    for name, truth in (("harmonic_in", inverse.sum(axis=0)), ("harmonic_out", inverse.sum(axis=1))):
-        low, middle, high = (np.array(table[f"{name}{end}"]) for end in ("_low", "", "_high"))
-        assert (low <= truth).all() and (truth <= high).all() and (low <= middle).all() and (middle <= high).all()
-        assert (high - low).max() < 99 * inverse.max() and np.abs(middle - truth).mean() < 0.2 * truth.mean()
 
 
 def test_the_inequality_of_serfling() -> None:
@@ -217,8 +259,8 @@ def test_the_inequality_of_serfling() -> None:
 
 @pytest.mark.slow
 def test_intervals_hold_as_often_as_they_say(tmp_path: Path) -> None:
-    """Of 1,000 samples 95 % +- 2 of the intervals of the mean, of the effective diameter, and of the closeness of a
-    vertex have the true values; of those of harmonic centrality, which are wide, at least as many."""
+    """Of 1,000 samples 95 % +- 2 of the intervals of the mean, of the effective diameter, and of the centralities of a
+    vertex have the true values."""
     rows = streets(20)
     distances = by_scipy(rows)
     assert distances is not None
@@ -236,7 +278,7 @@ def test_intervals_hold_as_often_as_they_say(tmp_path: Path) -> None:
                 table[f"{name}_low"], truth[name], table[f"{name}_high"], strict=True)])
                 for name in ("closeness_in", "closeness_out", "harmonic_in", "harmonic_out")])
     shares = [*(hits / 1000).tolist(), *np.mean(inside, axis=0).tolist()]
-    assert all(0.93 <= share <= 0.97 for share in shares[:4]) and min(shares[4:]) >= 0.95, (n, shares)
+    assert all(0.93 <= share <= 0.97 for share in shares), (n, shares)
 
 
 # -- tables ---------------------------------------------------------------------------------------
