@@ -76,6 +76,18 @@ def push(v, size, distances, heap, place):
     return size
 
 
+@inlined
+def relax(v, size, offsets, heads, costs, distances, heap, place):
+    """Relax the arcs of v with a heap of so many vertices; how many there are then."""
+    for p in range(offsets[v], offsets[v + 1]):
+        u = np.int64(heads[p])
+        new = distances[v] + costs[p]
+        if new < distances[u]:
+            distances[u] = new
+            size = push(u, size, distances, heap, place)
+    return size
+
+
 _SLICE_ARCS = 1 << 22
 _BALLS = 1 << 13  # vertices between two ticks
 _BALL_ARCS = 16  # that are relaxed for a vertex of a ball, at most
@@ -167,12 +179,7 @@ def sum_balls(offsets, heads, costs, about, distances, heap, place, radii, sums,
                 sift_down(heap[size], size, distances, heap, place)
             settled += 1
             heap[len(heap) - settled] = v
-            for p in range(offsets[v], offsets[v + 1]):
-                u = np.int64(heads[p])
-                new = distances[v] + costs[p]
-                if new < distances[u]:
-                    distances[u] = new
-                    size = push(u, size, distances, heap, place)
+            size = relax(v, size, offsets, heads, costs, distances, heap, place)
         radius = distances[heap[0]] if size else none[0]
         total = 0.0
         for i in range(len(heap) - settled, len(heap)):
@@ -205,11 +212,6 @@ def settle(offsets, heads, costs, distances, heap, place, state, most):
             sift_down(heap[size], size, distances, heap, place)
         state[2] += 1
         state[1] += offsets[v + 1] - offsets[v]
-        for p in range(offsets[v], offsets[v + 1]):
-            u = np.int64(heads[p])
-            new = distances[v] + costs[p]
-            if new < distances[u]:
-                distances[u] = new
-                size = push(u, size, distances, heap, place)
+        size = relax(v, size, offsets, heads, costs, distances, heap, place)
     state[0] = size
     return size > 0
