@@ -50,7 +50,7 @@ class LiveView(_View):
     """A listener that shows the phase that runs."""
 
     def __init__(self, console: Console, steps: Sequence[Step] = ()) -> None:
-        self._book = PhaseBook(steps)
+        self._book, self._paced = PhaseBook(steps), False
         super().__init__(console)
 
     def __call__(self, event: Event) -> None:
@@ -76,7 +76,8 @@ class LiveView(_View):
             pace = joined(phase.pace(now), phase.amount() if phase.pass_text(now) else "")
             first = Text(f"{format_seconds(now - self._began)}  {self._book.title()}", no_wrap=True,
                          overflow="ellipsis")
-            below = [Text(text) for text in (pace, self._book.facts_text()) if text]
+            self._paced = self._paced or bool(pace)  # then its line stays, also without one: lines would jump
+            below = [Text(text) for text in (*([pace or " "] if self._paced else []), self._book.facts_text()) if text]
         return Group(first, line, *below)
 
 

@@ -26,19 +26,22 @@ _EVENTS_TAIL = 4096
 
 
 def doing(events: Path) -> str:
-    """The bounds that the last events of a run tell, and what it does; "" if they tell nothing."""
+    """The bounds that the last events of a run tell, what it does, and how much of it is done where the whole is known;
+    "" if they tell nothing."""
     try:
         with open(events, "rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _EVENTS_TAIL))
             lines = file.read().splitlines()
     except FileNotFoundError:
         return ""
-    phase, lower, upper = "", None, None
+    phase, share, lower, upper = "", "", None, None
     for line in lines:
         try:
             record = json.loads(line)
             facts = record.get("facts", record)
             phase, lower, upper = record.get("phase", phase), facts.get("lower", lower), facts.get("upper", upper)
+            done, total = record.get("done"), record.get("total")
+            share = f" ({100 * done / total:.0f} %)" if done and total else ""
         except (ValueError, AttributeError):  # torn, or the end of one
             continue
-    return joined(bounds_text(lower, upper), WORDS.get(phase, phase))
+    return joined(bounds_text(lower, upper), WORDS.get(phase, phase) + share)

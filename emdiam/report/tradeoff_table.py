@@ -179,8 +179,8 @@ ANSWER: tuple[Line, ...] = (
 )
 PRICE: tuple[Line, ...] = (
     ("start-up", "seconds_startup", format_fine_seconds),
-    ("read", "bytes_read", format_size), ("peak RSS", "peak_rss_bytes", format_size),
-    ("planned RSS", "planned_rss_bytes", format_size),
+    ("read", "bytes_read", format_size), ("peak memory", "peak_rss_bytes", format_size),
+    ("planned memory", "planned_rss_bytes", format_size),
 )
 OF_CLUSTERS: tuple[Line, ...] = (
     ("masters chosen", "masters", count_text), *ANSWER,

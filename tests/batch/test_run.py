@@ -314,7 +314,10 @@ def test_records_are_handed_on_as_jobs_end(night: Night):
 @pytest.mark.parametrize(("lines", "text"), [
     ([], ""), (['{"record": "begin"}', '{"phase": "read", "facts": {}}'], "reading edges"),
     (['{"phase": "bfs", "facts": {"lower": 3, "upper": 9}}', '{"phase": "verify", "lower": 4}', '{"torn'],
-     "4 <= D <= 9, checking the longest path")])
+     "4 <= D <= 9, checking the longest path"),
+    (['{"phase": "read", "done": 3, "total": 8}'], "reading edges (38 %)"),
+    (['{"phase": "read", "done": 3, "total": 8}', '{"phase": "merge", "done": 0, "total": 8}'],
+     "merging sorted edges")])
 def test_what_a_job_does_is_read_from_its_events(tmp_path: Path, lines: list[str], text: str):
     assert doing(tmp_path / "none.jsonl") == ""
     (tmp_path / "events.jsonl").write_text("x" * 5000 + "\n" + "\n".join(lines))

@@ -271,6 +271,18 @@ def test_the_live_view_has_the_time_left_at_80_columns(monkeypatch: pytest.Monke
     assert "…" not in text
 
 
+def test_lines_of_the_live_view_do_not_jump(monkeypatch: pytest.MonkeyPatch):
+    """That of the rate stays while a new phase has none."""
+    clock = Clock()
+    monkeypatch.setattr("emdiam.live.time.monotonic", clock)
+    view = LiveView(Console(file=io.StringIO()), steps_of("exact", {}))
+    for clock.now, phase in ((100.0, "bfs"), (110.0, "bfs"), (111.0, "multi-source")):
+        view(Event(phase, round(clock.now) * 100, None, "arcs", facts={"lower": 3, "upper": 9}))
+        text = shown(view, 80).split("\n")
+        assert text[-1] == "diameter: 3 <= D <= 9" and (len(text), text[2:-1]) == {
+            100.0: (3, []), 110.0: (4, ["100 arcs/s"]), 111.0: (4, [""])}[clock.now]
+
+
 def test_the_live_view_stands_before_the_first_event():
     screen, shown = io.StringIO(), Console(file=io.StringIO(), width=120)
     with LiveView(Console(file=screen, force_terminal=True)) as view:
