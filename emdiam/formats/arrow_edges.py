@@ -94,7 +94,7 @@ class ArrowEdges(Named):
             alike = ([i for i, kind in enumerate(kinds) if kind == wanted and (whole[i] or not strict)]
                      for wanted, strict in (("int", True), ("string", False), ("int", False)))
             ids = next(((places[0], places[1]) for places in alike if self._are_ends(places)), None)
-            if ids is not None and len(columns) > 2:
+            if ids is not None:
                 refuse_doubtful(columns, ids, self.name)
         if ids is None or not kinds[ids[0]] or kinds[ids[0]] != kinds[ids[1]]:
             there = ", ".join(f"{field.name}: {field.type}" for field in schema) or "none"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from itertools import chain, islice
@@ -184,6 +185,26 @@ class DenseSource(WithoutFile):
         self._edges.n_values = 0
         yield from self._edges.batches(batch_bytes)
         self._dropped = {"values": self._edges.n_values} if self._edges.n_values else {}
+
+
+class NamedMatrixSource(DenseSource):
+    """The values but 0 of a square array, whose rows and columns have these names, in one order: the ids of vertices.
+    Raises InputError for names that can be no ids."""
+
+    name = "a matrix of names"
+
+    def __init__(self, matrix: np.ndarray, names: Sequence[Any], weights: WeightChoice | None = None) -> None:
+        ids = _ids_of_labels(names)
+        if ids is None:
+            raise InputError("rows and columns have names that can be no ids", path=self.name,
+                             remedy="call them by whole numbers or by strings, all different")
+        self._ids, place = _in_order(ids)
+        order = np.argsort(place)
+        super().__init__(matrix[np.ix_(order, order)], weights)
+
+    def info(self) -> SourceInfo:
+        """As of a matrix; its vertices have ids."""
+        return replace(super().info(), labels=self._ids)
 
 
 class ArraySource(WithoutFile):

@@ -22,7 +22,7 @@ from ..errors import InputError
 from .arrays import EXACT_FLOAT, IN_MEMORY, INDEX, MATRIX, chosen_places, kind_of_array, kind_of_two_sides
 from .arrow_edges import ArrowEdges, EdgeColumns, column_kind, is_list, rows_per_batch, weight_kind
 from .arrow_streams import of_capsule, of_dataset, of_lazy, of_reader
-from .in_memory import ArraySource, DenseSource, MatrixSource, NodesSource
+from .in_memory import ArraySource, DenseSource, MatrixSource, NamedMatrixSource, NodesSource
 from .source import EdgeBatch, EdgeSource, SourceInfo, WithoutFile, with_two_sides
 from .tables import TableColumn, dropped_columns, edge_ends, named_pair
 from .weights import NAMES, WHOLE, WeightChoice
@@ -172,12 +172,17 @@ def _networkit(graph: Any, weights: Weights) -> EdgeSource | None:
 
 
 def _pandas(graph: Any, weights: Weights) -> EdgeSource | None:
-    """A table."""
+    """A table; or a matrix, whose rows and columns have the same names."""
     from pandas import DataFrame
-
 
     if not isinstance(graph, DataFrame):
         return None
+    names = list(graph.columns)
+    if len(names) > 1 and len(names) == len(graph) and names == list(graph.index):
+        if names != list(range(len(names))):
+            return NamedMatrixSource(graph.to_numpy(), names, weights)
+        if len(names) > 2:  # of two columns without names, rows are pairs
+            return _array(graph.to_numpy(), weights)
     if graph.index.nlevels > 1 and named_pair([str(name) for name in graph.columns]) is None:
         # The ends of an edge are levels of its index, as osmnx has them.
         numbers = graph.select_dtypes("number") if weights is not None else graph[[]]

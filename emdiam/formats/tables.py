@@ -199,7 +199,7 @@ def _by_kind(kinds: Sequence[str], doubtful: Sequence[int]) -> tuple[int, int] |
 def refuse_doubtful(columns: Sequence[TableColumn], ends: tuple[int, int], path: str) -> None:
     """Raise InputError where one of the ends, which no name says, numbers the edges or says of what type they are."""
     doubtful = [i for i, column in enumerate(columns) if _is_no_end(column)]
-    if not set(doubtful).isdisjoint(ends):
+    if _are_vertices(columns) if len(columns) == 2 else not set(doubtful).isdisjoint(ends):
         raise _unclear(columns, doubtful, path)
 
 

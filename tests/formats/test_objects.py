@@ -291,3 +291,19 @@ def test_integers_among_floats_are_not_rounded(tmp_path):
         emdiam.exact([(0, 1, 0.5), (1, 2, 9999999999999999)], weighted=True)
     found = emdiam.exact([(0, 1, 0.5), (1, 2, 2**53)], weighted=True)
     assert found.lower <= 2**53 + 0.5 <= found.upper
+
+
+@pytest.mark.parametrize("names", ["cba", [10, 5, 7], [0, 1, 2]])
+def test_tables_whose_rows_and_columns_have_the_same_names_are_matrices(names):
+    path = nx.path_graph(list(names))
+    result = emdiam.diameter(nx.to_pandas_adjacency(path))
+    assert (result.diameter, result.n_vertices) == (2, 3) and {result.witness.source, result.witness.target} == {
+        names[0], names[-1]}
+
+
+def test_tables_of_vertices_are_no_edges():
+    for columns in ({"id": [1, 2], "degree": [3, 4]}, {"id": ["a", "b"], "label": ["x", "y"]}):
+        with pytest.raises(InputError, match="may be a table of vertices"):
+            emdiam.diameter(pd.DataFrame(columns))
+    with pytest.raises(InputError, match="can be no ids"):
+        emdiam.diameter(pd.DataFrame([[0, 1], [1, 0]], index=[1.5, 2.5], columns=[1.5, 2.5]))
