@@ -79,8 +79,8 @@ def all_pairs(
     out : str or Path, optional
         Write the matrix of distances to `out`, a Zarr group.
     method : str, default 'auto'
-        Method, see the page of the command. One of "auto", "blocked", "recursive", "squaring", "lazy-minimum",
-        "single-kernel", "floyd-warshall", "johnson", "harish", "ortega", "separators".
+        Method, as docs/commands describes them. One of "auto", "blocked", "recursive", "squaring",
+        "lazy-minimum", "single-kernel", "floyd-warshall", "johnson", "harish", "ortega", "separators".
     force : bool, default False
         Replace an existing target.
     weighted : bool or str, default False
@@ -98,9 +98,9 @@ def all_pairs(
         Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
         text such as "4GiB".
     threads : int, optional
-        Threads that read, decode and compute.
+        Threads that read, decode and compute. Default: all cores that this process may use.
     columns : str or list, optional
-        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        The two columns of a table or a text with the ends of edges: by name, or by number from 1, as "u,v" or
         ("u", "v"). Default: found by their names.
     progress : callable or bool, optional
         True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
@@ -125,6 +125,10 @@ def all_pairs(
         On Ctrl-C and at the end of a time limit; its `result` has the bounds or counts so far.
     NegativeCycle
         With `cycle` and `weight`.
+    Examples
+    --------
+    >>> emdiam.all_pairs([("a", "b"), ("b", "c")]).distances.tolist()
+    [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
     """
 
 def apply(
@@ -211,7 +215,7 @@ def approximate(
     graph : object
         A graph of any kind that `diameter` takes.
     method : {"clusters", "sweep", "spanning", "fringe"}, optional
-        Method, see the page of the command.
+        Method, as docs/commands describes them.
     masters : int or str, optional
         clusters: expected number of masters (cluster centres): a count, a share of the vertices like 10%, or
         auto. A list, as 2^10,2^14,10%, makes a run of each. Default: auto.
@@ -233,7 +237,7 @@ def approximate(
         Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
         text such as "4GiB".
     threads : int, optional
-        Threads that read, decode and compute.
+        Threads that read, decode and compute. Default: all cores that this process may use.
     require_connected : bool, default False
         Raise DisconnectedError if the graph has several components.
     time_limit : float or str, optional
@@ -242,7 +246,7 @@ def approximate(
     gap : int, optional
         Stop once the bounds differ by at most `gap`.
     columns : str or list, optional
-        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        The two columns of a table or a text with the ends of edges: by name, or by number from 1, as "u,v" or
         ("u", "v"). Default: found by their names.
     progress : callable or bool, optional
         True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
@@ -262,8 +266,8 @@ def approximate(
     arena : int or str, optional
         Memory for decoded edges alone. Default: the rest of `memory`. In bytes, or as a text such as "4GiB".
     device : str, default 'cpu'
-        What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if
-        there is one, else the CPU. Of workers, each has one of its machine.
+        Device of traversals: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if there
+        is one, else the CPU. Each worker uses one of its machine.
     vram : int or str, optional
         Memory of the GPU to use; a larger graph is paged. Default: all that is free. In bytes, or as a text
         such as "4GiB".
@@ -321,6 +325,12 @@ def approximate(
         The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
     StoppedEarly
         On Ctrl-C and at the end of a time limit; its `result` has the bounds or counts so far.
+
+    Examples
+    --------
+    >>> result = emdiam.approximate([(1, 2), (2, 3), (3, 4)], masters=2)
+    >>> result.lower <= 3 <= result.upper
+    True
     """
 
 def convert(
@@ -355,7 +365,7 @@ def convert(
     ids : {"auto", "int", "string"}, default 'auto'
         Whether vertex ids are integers or strings; auto: as the first edge has them.
     columns : str or list, optional
-        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        The two columns of a table or a text with the ends of edges: by name, or by number from 1, as "u,v" or
         ("u", "v"). Default: found by their names.
     vertices : str or Path or list, optional
         A file that lists the vertices, also those without an edge: ids, or ids and names, which answers then
@@ -369,7 +379,7 @@ def convert(
     weights : bool or str or WeightChoice, default False
         Keep the weights of edges: True, the name or number of their column or attribute, or a WeightChoice.
     threads : int, optional
-        Threads that read, decode and compute.
+        Threads that read, decode and compute. Default: all cores that this process may use.
     weight : str, optional
         Name of the weights to keep, as `weights`.
     progress : callable or bool, optional
@@ -434,13 +444,13 @@ def diameter(
 
         All except stores are first written to a temporary store, in memory if it is small.
     method : str, default 'pivots'
-        Method, see the page of the command. One of "pivots", "fdiam", "bounding", "ifub", "graph-diameter",
+        Method, as docs/commands describes them. One of "pivots", "fdiam", "bounding", "ifub", "graph-diameter",
         "korf", "apsp", "takafuji", "pennycuff-weninger", "sweep-k".
     memory : int or str, optional
         Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
         text such as "4GiB".
     threads : int, optional
-        Threads that read, decode and compute.
+        Threads that read, decode and compute. Default: all cores that this process may use.
     require_connected : bool, default False
         Raise DisconnectedError if the graph has several components.
     directed : bool, default False
@@ -452,7 +462,7 @@ def diameter(
         Lengths of paths are sums of the weights of the store or the graph: the entries of a matrix, the only
         attribute or column, or one with a usual name, such as weight or length.
     columns : str or list, optional
-        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        The two columns of a table or a text with the ends of edges: by name, or by number from 1, as "u,v" or
         ("u", "v"). Default: found by their names.
     progress : callable or bool, optional
         True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
@@ -463,8 +473,8 @@ def diameter(
     arena : int or str, optional
         Memory for decoded edges alone. Default: the rest of `memory`. In bytes, or as a text such as "4GiB".
     device : str, default 'cpu'
-        What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if
-        there is one, else the CPU. Of workers, each has one of its machine.
+        Device of traversals: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if there
+        is one, else the CPU. Each worker uses one of its machine.
     bfs : str, optional
         Variant of BFS on a GPU, see docs/algorithms/gpu-bfs.md; on the CPU "queue". Default: by the device.
     mapping : str, optional
@@ -496,6 +506,11 @@ def diameter(
         The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
     StoppedEarly
         On Ctrl-C and at the end of a time limit; its `result` has the bounds or counts so far.
+
+    Examples
+    --------
+    >>> emdiam.diameter([("a", "b"), ("b", "c"), ("c", "d")]).diameter
+    3
     """
 
 def distances(
@@ -537,8 +552,8 @@ def distances(
     seed : int, default 0
         Seed of all random choices.
     out : str or Path, optional
-        Write the closeness and the harmonic centrality of every vertex to `out`, Parquet, or CSV if its name
-        ends so.
+        Write the closeness and the harmonic centrality of every vertex to `out`, as CSV if its name ends in
+        .csv, else Parquet.
     certificate : str or Path, optional
         Write a proved interval of the mean distance to `certificate`, for `emdiam.verify`.
     certificate_sources : int, optional
@@ -555,11 +570,11 @@ def distances(
         Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
         text such as "4GiB".
     threads : int, optional
-        Threads that read, decode and compute.
+        Threads that read, decode and compute. Default: all cores that this process may use.
     keep : bool, default False
         Whether the result has the closeness and the harmonic centrality of every vertex.
     columns : str or list, optional
-        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        The two columns of a table or a text with the ends of edges: by name, or by number from 1, as "u,v" or
         ("u", "v"). Default: found by their names.
     progress : callable or bool, optional
         True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
@@ -578,8 +593,8 @@ def distances(
     evict_page_cache : bool, default False
         Drop the pages that were read from the page cache, so that every read is from disk: for benchmarks.
     device : str, default 'cpu'
-        What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if
-        there is one, else the CPU. Of workers, each has one of its machine.
+        Device of traversals: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if there
+        is one, else the CPU. Each worker uses one of its machine.
     vram : int or str, optional
         Memory of the GPU to use; a larger graph is paged. Default: all that is free. In bytes, or as a text
         such as "4GiB".
@@ -614,6 +629,10 @@ def distances(
         On Ctrl-C and at the end of a time limit; its `result` has the bounds or counts so far.
     NotWritten
         `out` cannot be written; `result` has the answer.
+    Examples
+    --------
+    >>> emdiam.distances([("a", "b"), ("b", "c")], exact=True).pairs
+    {1: 2, 2: 1}
     """
 
 def eccentricities(
@@ -637,12 +656,12 @@ def eccentricities(
     graph : object
         A graph of any kind that `diameter` takes.
     out : str or Path, optional
-        Write the eccentricities to `out`, a row a vertex: id, eccentricity, component. Parquet, or CSV if its
-        name ends so.
+        Write the eccentricities to `out`, a row a vertex: id, eccentricity, component. CSV if its name ends in
+        .csv, else Parquet.
     certificate : str or Path, optional
         Write the proof to `certificate`, for `emdiam.verify`.
     from_proof : str or Path, optional
-        Begin with the sources of `from_proof`, a certificate of the graph as it was.
+        Begin with the sources of `from_proof`, a certificate of an earlier version of the graph.
     directed : {"out", "in"}, optional
         Follow the directions of arcs: the largest distance from every vertex ("out"), or to it ("in").
     weighted : bool or str, default False
@@ -655,7 +674,7 @@ def eccentricities(
         Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
         text such as "4GiB".
     threads : int, optional
-        Threads that read, decode and compute.
+        Threads that read, decode and compute. Default: all cores that this process may use.
     require_connected : bool, default False
         Raise DisconnectedError if the graph has several components.
     time_limit : float or str, optional
@@ -670,7 +689,7 @@ def eccentricities(
         Whether the result has the eccentricity of every vertex. Default: except for stores of more than 262,144
         vertices.
     columns : str or list, optional
-        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        The two columns of a table or a text with the ends of edges: by name, or by number from 1, as "u,v" or
         ("u", "v"). Default: found by their names.
     progress : callable or bool, optional
         True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
@@ -681,8 +700,8 @@ def eccentricities(
     arena : int or str, optional
         Memory for decoded edges alone. Default: the rest of `memory`. In bytes, or as a text such as "4GiB".
     device : str, default 'cpu'
-        What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if
-        there is one, else the CPU. Of workers, each has one of its machine.
+        Device of traversals: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if there
+        is one, else the CPU. Each worker uses one of its machine.
     vram : int or str, optional
         Memory of the GPU to use; a larger graph is paged. Default: all that is free. In bytes, or as a text
         such as "4GiB".
@@ -740,6 +759,12 @@ def eccentricities(
         The input or an option is at fault. StoreError: a store is. BudgetError: memory or disk is too small.
     StoppedEarly
         On Ctrl-C and at the end of a time limit; its `result` has the bounds or counts so far.
+
+    Examples
+    --------
+    >>> found = emdiam.eccentricities([("a", "b"), ("b", "c")])
+    >>> found.radius, list(found.center), found.by_vertex()["a"]
+    (1, ['b'], 2)
     """
 
 def exact(
@@ -766,20 +791,20 @@ def exact(
     graph : object
         A graph of any kind that `diameter` takes.
     method : str, default 'pivots'
-        Method, see the page of the command. One of "pivots", "fdiam", "bounding", "ifub", "graph-diameter",
+        Method, as docs/commands describes them. One of "pivots", "fdiam", "bounding", "ifub", "graph-diameter",
         "korf", "apsp", "takafuji", "pennycuff-weninger", "sweep-k".
     memory : int or str, optional
         Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
         text such as "4GiB".
     threads : int, optional
-        Threads that read, decode and compute.
+        Threads that read, decode and compute. Default: all cores that this process may use.
     path : str or Path, optional
-        Write a longest shortest path to `path`, one vertex id a line. One of more than 10,000 vertices is shown
-        nowhere else.
+        Write a longest shortest path to `path`, one vertex id a line. A path of more than 10,000 vertices is
+        shown nowhere else.
     certificate : str or Path, optional
         Write the proof to `certificate`, for `emdiam.verify`.
     from_proof : str or Path, optional
-        Begin with the sources of `from_proof`, a certificate of the graph as it was.
+        Begin with the sources of `from_proof`, a certificate of an earlier version of the graph.
     directed : bool, default False
         Follow the directions of arcs. A store must have been converted with directions.
     bounds_only : bool, default False
@@ -804,7 +829,7 @@ def exact(
     order : {"ascending", "random"}, optional
         fdiam: order of the BFS from the remaining vertices. Default: ascending.
     columns : str or list, optional
-        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        The two columns of a table or a text with the ends of edges: by name, or by number from 1, as "u,v" or
         ("u", "v"). Default: found by their names.
     progress : callable or bool, optional
         True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
@@ -815,8 +840,8 @@ def exact(
     arena : int or str, optional
         Memory for decoded edges alone. Default: the rest of `memory`. In bytes, or as a text such as "4GiB".
     device : str, default 'cpu'
-        What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if
-        there is one, else the CPU. Of workers, each has one of its machine.
+        Device of traversals: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if there
+        is one, else the CPU. Each worker uses one of its machine.
     vram : int or str, optional
         Memory of the GPU to use; a larger graph is paged. Default: all that is free. In bytes, or as a text
         such as "4GiB".
@@ -895,6 +920,11 @@ def exact(
         On Ctrl-C and at the end of a time limit; its `result` has the bounds or counts so far.
     NotWritten
         The path or the certificate cannot be written; `result` has the answer.
+    Examples
+    --------
+    >>> result = emdiam.exact([(1, 2), (2, 3), (3, 4), (4, 1)], memory="1GiB")
+    >>> result.diameter, result.exact, len(result.witness.path)
+    (2, True, 3)
     """
 
 def generate(
@@ -925,7 +955,7 @@ def generate(
     force : bool, default False
         Replace an existing target.
     threads : int, optional
-        Threads that read, decode and compute.
+        Threads that read, decode and compute. Default: all cores that this process may use.
     progress : callable or bool, optional
         True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
         not always from the same thread. Default: a bar in notebooks, for calls of more than two seconds.
@@ -990,7 +1020,7 @@ def plan(
         Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
         text such as "4GiB".
     method : str, default 'all'
-        Method, see the page of the command. One of "all", "pivots", "fdiam", "bounding", "ifub",
+        Method, as docs/commands describes them. One of "all", "pivots", "fdiam", "bounding", "ifub",
         "graph-diameter", "korf", "apsp", "takafuji", "pennycuff-weninger", "sweep-k", "clusters", "sweep",
         "spanning", "eccentricities", "fringe".
     masters : int or str, optional
@@ -1007,9 +1037,9 @@ def plan(
         Look at the graph by four BFS, for at most this time; None: predict from its size alone. In seconds, or
         as a text such as "10min".
     threads : int, optional
-        Threads that read, decode and compute.
+        Threads that read, decode and compute. Default: all cores that this process may use.
     columns : str or list, optional
-        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        The two columns of a table or a text with the ends of edges: by name, or by number from 1, as "u,v" or
         ("u", "v"). Default: found by their names.
 
     Other Parameters
@@ -1024,8 +1054,8 @@ def plan(
     euler : bool, optional
         clusters: further masters along an Euler tour.
     device : str, default 'cpu'
-        What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if
-        there is one, else the CPU. Of workers, each has one of its machine.
+        Device of traversals: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if there
+        is one, else the CPU. Each worker uses one of its machine.
 
     Returns
     -------
@@ -1061,9 +1091,9 @@ def profile(
         Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
         text such as "4GiB".
     threads : int, optional
-        Threads that read, decode and compute.
+        Threads that read, decode and compute. Default: all cores that this process may use.
     columns : str or list, optional
-        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        The two columns of a table or a text with the ends of edges: by name, or by number from 1, as "u,v" or
         ("u", "v"). Default: found by their names.
     progress : callable or bool, optional
         True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
@@ -1114,7 +1144,7 @@ def reorder(
     force : bool, default False
         Replace an existing target.
     threads : int, optional
-        Threads that read, decode and compute.
+        Threads that read, decode and compute. Default: all cores that this process may use.
     progress : callable or bool, optional
         True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
         not always from the same thread. Default: a bar in notebooks, for calls of more than two seconds.
@@ -1167,13 +1197,13 @@ def shortest_paths(
     target : int or str, optional
         A vertex; the result has the distance to it and a shortest path.
     method : str, default 'auto'
-        Method, see the page of the command. One of "auto", "dijkstra", "bellman-ford", "frontier-bellman-ford",
-        "delta-stepping", "light-heavy", "sorted-buckets", "near-far", "workfront-sweep", "h-bf", "harish",
-        "harish-pairs", "harish-lists", "harish-list-matrix", "harish-matrix", "harish-edges",
-        "harish-paired-edges", "harish-reverse", "workfront-sweep-pairs", "near-far-pairs",
-        "delta-stepping-pairs", "h-bf-pairs".
+        Method, as docs/commands describes them. One of "auto", "dijkstra", "bellman-ford",
+        "frontier-bellman-ford", "delta-stepping", "light-heavy", "sorted-buckets", "near-far",
+        "workfront-sweep", "h-bf", "harish", "harish-pairs", "harish-lists", "harish-list-matrix",
+        "harish-matrix", "harish-edges", "harish-paired-edges", "harish-reverse", "workfront-sweep-pairs",
+        "near-far-pairs", "delta-stepping-pairs", "h-bf-pairs".
     out : str or Path, optional
-        Write distance and predecessor of every vertex to `out`, Parquet, or CSV if its name ends so.
+        Write distance and predecessor of every vertex to `out`, as CSV if its name ends in .csv, else Parquet.
     weighted : bool or str, default False
         Lengths of paths are sums of the weights of the store or the graph: the entries of a matrix, the only
         attribute or column, or one with a usual name, such as weight or length.
@@ -1186,9 +1216,9 @@ def shortest_paths(
         Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
         text such as "4GiB".
     threads : int, optional
-        Threads that read, decode and compute.
+        Threads that read, decode and compute. Default: all cores that this process may use.
     columns : str or list, optional
-        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        The two columns of a table or a text with the ends of edges: by name, or by number from 1, as "u,v" or
         ("u", "v"). Default: found by their names.
     keep : bool, default True
         Whether the result has the distances and predecessors of all vertices.
@@ -1201,7 +1231,7 @@ def shortest_paths(
     delta : float, optional
         Width of a bucket of distances: inf is a single one. Default: 32 x mean weight / mean degree.
     device : str, default 'cpu'
-        What searches: cpu, gpu, gpu:N (the GPU of number N), or auto: a GPU if there is one, else the CPU.
+        Device of searches: cpu, gpu, gpu:N (the GPU of number N), or auto: a GPU if there is one, else the CPU.
     arena : int or str, optional
         Memory for decoded edges alone. Default: the rest of `memory`. In bytes, or as a text such as "4GiB".
     evict_page_cache : bool, default False
@@ -1223,6 +1253,10 @@ def shortest_paths(
         With `cycle` and `weight`.
     OverflowError
         Distances may not fit 64 bits.
+    Examples
+    --------
+    >>> emdiam.shortest_paths([("a", "b"), ("b", "c")], "a", target="c").path
+    ['a', 'b', 'c']
     """
 
 def tradeoff(
@@ -1236,7 +1270,7 @@ def tradeoff(
     time_limit: float | str | None = None, checkpoint_every: float | str | None = None, evict_page_cache: bool = False,
     retry: bool = False, plots: bool | None = None, progress: Listener | bool | None = None,
 ) -> Tradeoff:
-    """What approximations of a store cost, and how close they are: every method, with every number of masters and every
+    """Compare cost and quality of approximations of a store: every method, with every number of masters and every
     seed, in a process of its own with all of the memory.
 
     Parameters
@@ -1244,7 +1278,7 @@ def tradeoff(
     store : Store or str or Path
         Opened, or its path.
     out : str or Path
-        A folder for the results, tables and plots; the same call goes on with what is in it.
+        A folder for the results, tables and plots; the same call continues from its contents.
     methods : str or list, default 'clusters,sweep,spanning,fringe'
         Approximations, separated by commas.
     masters : int or str or list, default '2^8..2^24:4'
@@ -1265,7 +1299,7 @@ def tradeoff(
         Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
         text such as "4GiB".
     threads : int, optional
-        Threads that read, decode and compute.
+        Threads that read, decode and compute. Default: all cores that this process may use.
     time_limit : float or str, optional
         Stop after this time: StoppedEarly is raised, whose `result` has the bounds so far. In seconds, or as a
         text such as "10min".
@@ -1286,8 +1320,8 @@ def tradeoff(
     arena : int or str, optional
         Memory for decoded edges alone. Default: the rest of `memory`. In bytes, or as a text such as "4GiB".
     device : str, default 'cpu'
-        What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if
-        there is one, else the CPU. Of workers, each has one of its machine.
+        Device of traversals: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if there
+        is one, else the CPU. Each worker uses one of its machine.
     workers : int, optional
         Run on this many Dask processes on this machine, or on this many workers of the scheduler.
     scheduler : object, optional
@@ -1343,9 +1377,9 @@ def verify(
         Peak resident memory of this process. Default: nine tenths of the available memory. In bytes, or as a
         text such as "4GiB".
     threads : int, optional
-        Threads that read, decode and compute.
+        Threads that read, decode and compute. Default: all cores that this process may use.
     columns : str or list, optional
-        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        The two columns of a table or a text with the ends of edges: by name, or by number from 1, as "u,v" or
         ("u", "v"). Default: found by their names.
     weight : str, optional
         Name of the weights whose sums are the lengths of paths: an attribute of edges, a column (or its number

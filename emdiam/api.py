@@ -258,7 +258,7 @@ def plan(store: Any, **more: Any) -> list[Planned]:
 
 @explicit
 def tradeoff(store: Store | str | Path, out: str | Path, **options: Any) -> Tradeoff:
-    """What approximations of a store cost, and how close they are: every method, with every number of masters and every
+    """Compare cost and quality of approximations of a store: every method, with every number of masters and every
     seed, in a process of its own with all of the memory.
 
     Parameters
@@ -266,7 +266,7 @@ def tradeoff(store: Store | str | Path, out: str | Path, **options: Any) -> Trad
     store : Store or str or Path
         Opened, or its path.
     out : str or Path
-        A folder for the results, tables and plots; the same call goes on with what is in it.
+        A folder for the results, tables and plots; the same call continues from its contents.
 
     Returns
     -------

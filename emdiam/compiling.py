@@ -44,7 +44,7 @@ class WarmupReport:
     Attributes
     ----------
     kernels : int
-        Kernels that were compiled; 0 if all were there.
+        Kernels that were compiled; 0 if all existed.
     seconds : float
         Wall seconds.
     folder : str, optional

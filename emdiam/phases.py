@@ -20,7 +20,7 @@ WORDS = {
     "read": "reading edges", "sort": "sorting edges", "ids": "sorting ids", "relabel": "numbering vertices",
     "merge": "merging sorted edges", "write": "writing", "order": "ordering vertices", "number": "numbering vertices",
     "load": "opening the graph", "upload": "copying the graph to the GPU", "workers": "waiting for workers",
-    "recover": "going on without lost workers", "compile": "compiling kernels, once",
+    "recover": "continuing without lost workers", "compile": "compiling kernels, once",
     "reorder": "reordering the store, which saves reads", "components": "finding connected components",
     "bfs": "BFS from one vertex at a time", "multi-source": "BFS from many vertices at once",
     "certify": "proving pairs of vertices near", "covering": "choosing sources for many pairs",

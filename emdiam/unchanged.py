@@ -38,7 +38,7 @@ class Watched:
             try:
                 what = _difference(before, os.stat(path))
             except OSError as error:
-                what = f"it is gone or cannot be seen any more: {error.strerror}"
+                what = f"it no longer exists, or cannot be read: {error.strerror}"
             if what is not None:
                 raise InputError(f"this changed while it was read ({what})", path=path,
                                  remedy="run the command again once nothing writes to it, or on a copy")

@@ -23,16 +23,24 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PHRASES = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in {
     "those that": r"\b(?:those|that|these) (?:that|which|who|whose)\b",
-    "of which": r"\bof (?:which|whom)\b",
-    "told": r"\b(?:tells?|told|telling|untold)\b",
-    "so many": r"\bso (?:many|much|few)\b",
+    "of which": r"\b(?:of|than|beside|out of) (?:which|whom)\b",
+    "told": r"\b(?:tells?|told|telling|untold|begun|borne|lent)\b",
+    # "Vertices that are gone", "the space that is left", "it held in 95 %".
+    "gone": r"\b(?:is|are|was|were|be|been|it|they|as) (?:held|lent|gone|left)\b(?! out| over| open)",
+    "so many": r"\b(?:so|as) (?:many|much|few)\b",
     "lies, lie": r"\b(?:lies|lie|lying)\b",
-    "nobody": r"\b(?:nobody|no one|whoever|somebody)\b",
-    # A clause in place of a noun: "what memory has no room for", "what is read".
-    "what ... is": r"\bwhat (?:[^\s.?:;,|()]+ ){0,6}?(?:is|are|was|were|has|have|had|takes?|needs?|makes?)\b",
+    "nobody": r"\b(?:nobody|no one|whoever|somebody|none (?:is|are|has|have|can|of|that|leads?|more))\b",
+    # A clause in place of a noun: "what memory has no room for", "adds what v counts", "of what is read".
+    "what ... is": r"\bwhat (?:[^\s.?:;,|()]+ ){0,6}?(?:is|are|was|were|has|have|had|takes?|needs?|makes?)\b"
+                   r"|\b(?:of|by|for|from|than|to|as|with|at|on|but|all|beside) what\b(?! each)"
+                   r"|\b(?:folds?|adds?|keeps?|holds?|removes?|loads?|reads?|takes?|follows?) what\b",
+    # "A store that is there", "where there is one", "the run goes on", "gone on from": a verb of the field says more.
+    "is there": r"\b(?:is|are|was|were) there(?:[.,;:)]| (?:is|are|and|whole|already)\b)"
+                r"|\bwhere there (?:is|are)\b|\b(?:goes|going|gone) on\b",
     # A sentence that begins with its object, or with a share of it: "Of these, it keeps ...", "To each it gives ...".
-    "object first": r"(?:^|[.:] )(?:(?:of|to|with|for|from) (?:these|those|them|each|equal|all|several|two|both)[ ,]"
-                    r"[^.:;]{0,60}\b(?:is|are|has|have|keeps?|takes?|gives?|wins?|reads?)\b)",
+    "object first": r"(?:^|[.:;] )(?:(?:of|to|with|for|from) (?:these|those|them|each|equal|all|several|two|both)[ ,]"
+                    r"[^.:;]{0,60}\b(?:is|are|has|have|keeps?|takes?|gives?|wins?|reads?)\b"
+                    r"|(?-i:Of (?:the|an?|its|\d)[ ,\w]|What |Whatever |Which |Nothing ))",
 }.items()}
 # Functions and classes that users meet; all public ones of api and __init__, and of docstrings.py its texts.
 PUBLIC = frozenset("""
@@ -46,7 +54,8 @@ _CODE = re.compile(r"```.*?```|`[^`]*`|\]\([^)]*\)|^#+ [^\n]*$", re.DOTALL | re.
 
 def documents() -> Iterator[tuple[str, str]]:
     """(file, text without code, headings and targets of links) of every document."""
-    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+    beside = (ROOT / name for name in ("bench/README.md", "tests/README.md", "paper/pyopensci.md"))
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *beside]:
         yield str(path.relative_to(ROOT)), _CODE.sub(" x ", path.read_text(encoding="utf-8"))
 
 

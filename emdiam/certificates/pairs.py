@@ -95,7 +95,7 @@ def check_room(size: int, room: int, what: str = "the pairs need") -> None:
     """Raise MoreMemoryError where there is no room for `size` bytes of what is said by `what`."""
     if size > room:
         raise MoreMemoryError(f"{what} {format_size(size)} beside the data already in memory, and only "
-                              f"{format_size(max(0, room))} of --memory are left", size - room)
+                              f"{format_size(max(0, room))} of --memory are free", size - room)
 
 
 @kernel

@@ -91,7 +91,7 @@ class FrameFile:
             sync_path(path.parent)
         there = self._read(0, _HEAD_BYTES)
         if there != self._head and crc32c(there[:-4]) == int.from_bytes(there[-4:], "little"):
-            raise ForeignFileError("this was left by another run, or by another version", path=path,
+            raise ForeignFileError("this is of another run, or of another version", path=path,
                                    remedy="delete the folder to begin again")
 
     @property

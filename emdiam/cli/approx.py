@@ -46,7 +46,7 @@ def command(**given: Any) -> int:
     A list of --masters makes a run of each, and a table; as JSON {"runs": [...]}. Ctrl-C prints the bounds proved so
     far and leaves with exit code 3.
 
-    With --checkpoint a run that was stopped, even by kill -9, goes on with the same command and --resume.
+    With --checkpoint the same command with --resume continues a run that was stopped, even by kill -9.
     """
     from ..methods.approx.masters import AUTO, parse_masters, resolve_masters
     from ..runs.plan import exact_instead

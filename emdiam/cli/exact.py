@@ -42,7 +42,7 @@ def command(**given: Any) -> int:
     Ctrl-C prints the bounds proved so far and leaves with exit code 3. --bounds-only, --gap and sweep-k may answer with
     bounds, too.
 
-    With --checkpoint a run that was stopped, even by kill -9, goes on with the same command and --resume; at most one
+    With --checkpoint the same command with --resume continues a run that was stopped, even by kill -9; at most one
     traversal is repeated.
     """
     text = directed_text if given["directed"] else result_text

@@ -22,10 +22,10 @@ _PLACES = {"html": Path("report.html"), "png": Path("report-figures")}
 def command(**given: Any) -> int:
     """Make one self-contained page about finished runs.
 
-    SOURCE is the folder of a batch or of a trade-off, a results.jsonl, or a file with what exact, approx, ecc,
-    distances, sssp, apsp, tradeoff, verify, convert, reorder or generate printed with --json; several are put side by
-    side. With events beside it (NAME.events.jsonl beside NAME.json), the
-    page shows how bounds closed, frontiers, and phases.
+    SOURCE is the folder of a batch or of a trade-off, a results.jsonl, or a file with the --json output of
+    exact, approx, ecc, distances, sssp, apsp, tradeoff, verify, convert, reorder or generate; several are put side by
+    side. With events beside it (NAME.events.jsonl beside NAME.json), the page shows how bounds closed, frontiers, and
+    phases.
 
     Plots need matplotlib: pip install 'emdiam[plots]'.
     """

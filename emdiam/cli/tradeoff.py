@@ -20,7 +20,7 @@ def command(**given: Any) -> int:
 
     Every method, with every number of masters and every seed, is a run in a separate process, with all of --memory.
     DIR gets the result of each run as it ends, tradeoff.csv, tradeoff.json, table.md, and plots if matplotlib is
-    installed. A command that was stopped goes on where it was.
+    installed. The same command continues one that was stopped.
 
     Exit code 3: a run failed or was stopped; the table says which and why.
     """

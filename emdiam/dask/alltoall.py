@@ -59,7 +59,7 @@ class PeerLost(RuntimeError):
     """Another rank is gone or has failed; the round is over. rank : which, -1 where it is not known."""
 
     def __init__(self, rank: int, why: str) -> None:
-        super().__init__(f"worker {rank} is gone ({why})")
+        super().__init__(f"worker {rank} was lost ({why})")
         self.rank, self.why = rank, why
 
     def __reduce__(self) -> tuple[Any, ...]:

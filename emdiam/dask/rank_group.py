@@ -209,7 +209,7 @@ class RankGroup:
     # -- workers ----------------------------------------------------------------------------------
     def alive(self) -> dict[str, int]:
         """The workers of the cluster: threads by address. Raises StateLost if the scheduler is gone."""
-        why = f"the scheduler at {self.client.scheduler.address if self.client.scheduler else 'its address'} is gone"
+        why = f"the scheduler at {self.client.scheduler.address if self.client.scheduler else 'its address'} was lost"
         if self.client.status != "running":
             raise StateLost(why)
         try:

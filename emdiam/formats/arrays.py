@@ -238,7 +238,7 @@ class ArrayEdges:
             if values.dtype.kind in "fc" and not np.isfinite(values).all():
                 place = int(np.argmin(np.isfinite(values)))
                 raise self._refuse("a value of the matrix is not finite", begin + place, text=str(values[place]),
-                                   remedy="write 0 where there is no edge")
+                                   remedy="write 0 for a pair without an edge")
             places = np.flatnonzero(values)
             if not len(places):
                 continue

@@ -63,7 +63,7 @@ def find_properties(path: Path) -> Properties:
             return _Checked(file, values).facts(labelled)
         beneath = values.get("underlyinggraph")
         if beneath is None or "label" not in kind.lower():
-            raise InputError(f"graphs of WebGraph of class {kind or '(none is named)'} have no reader", path=file,
+            raise InputError(f"graphs of WebGraph of class {kind or '(without a name)'} have no reader", path=file,
                              remedy=_AS_ARCS)
         file, labelled = file.parent / f"{beneath}.properties", True
     raise InputError("the graph beneath is named by properties that go round in a circle", path=file, remedy=_AS_ARCS)

@@ -57,7 +57,7 @@ class MetisSource(FileSource):
     def _read_info(self) -> SourceInfo:
         header = self._read_header()
         if self.weights is not None and header.period == 1:
-            raise self.no_weights("the header declares none of edges")
+            raise self.no_weights("the header declares no weights of edges")
         arcs = self.wishes.directed
         return self._facts(n_vertices=header.n, first_id=1, n_entries=None if arcs else 2 * header.m, directed=arcs,
                            both_directions=not arcs, weights="" if self.weights is None else WHOLE)

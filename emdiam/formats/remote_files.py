@@ -22,7 +22,7 @@ from .streams import RawStream
 _HEAD_BYTES, _PIECE_BYTES = (1 << 20) + (1 << 16), 4 << 20
 _SERVED = ("http", "https", "s3")
 _AGAIN = "check the address and the server, and run it again"
-_RESUMES = "fetch the file by a program that goes on after a stop, such as curl -C -, and name that"
+_RESUMES = "fetch the file by a program that continues after a stop, such as curl -C -, and name that"
 
 
 class _File(Protocol):

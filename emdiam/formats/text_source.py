@@ -175,7 +175,7 @@ class HeldPair:
         if counts.agree and self._is_certain(counts):
             self.counts = counts
         elif counts.agree or self._is_doubtful(counts):
-            why = "there are as many as it says" if counts.agree else "its ids fit no other line"
+            why = "the number of lines agrees" if counts.agree else "its ids fit no other line"
             raise self._error(
                 f"the first line may be counts of vertices and edges, or an edge: {why}, and {counts.pairs:,} lines"
                 " follow", text=f"{n} {m}", remedy="say --header counts, or --header none")

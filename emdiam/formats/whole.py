@@ -57,7 +57,7 @@ class HeldSource(FileSource):
         """Raises BudgetError where that takes more than there is room for. otherwise : more of the remedy."""
         taken, room = self._room()
         if size > room:
-            raise BudgetError(f"{what} take about {format_size(size)} of memory, where {format_size(room)} are left",
+            raise BudgetError(f"{what} take about {format_size(size)} of memory, but {format_size(room)} are free",
                               path=self.name, remedy=f"give --memory {((taken + size + JITTER_BYTES) >> 20) + 1}MiB or"
                               f" more{otherwise}")
 

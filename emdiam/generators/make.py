@@ -169,10 +169,10 @@ _LEVELLED = (
                 _LAYOUT),
                None, _CLUSTERS_PAPER, "levels:levels"),
     GraphClass("worst-case", "lists with fans on a list: the worst case of clusters",
-               "a multiple of k1 + k2, or more: as many lists as fit",
+               "a multiple of k1 + k2, or more, which lists fill",
                (Parameter("fans", "fans", None,
-                          "three numbers k1,k2,k3: k3 lists of k1 vertices, each with k2 leaves; without k3 as "
-                          "many lists as --vertices allow; default: 10,100"),
+                          "three numbers k1,k2,k3: k3 lists of k1 vertices, each with k2 leaves; without k3 "
+                          "lists fill --vertices; default: 10,100"),
                 _LAYOUT),
                "k3 - 1 + 2 k1; for k3 = 1: max(k1, 2), or k1 when k2 = 1",
                _CLUSTERS_PAPER, "worst_case:worst_case", vertices_required=False),

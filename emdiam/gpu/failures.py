@@ -41,10 +41,10 @@ _LOST = {
     "launchtimeout": "a kernel ran for longer than the system allows",
     "eccuncorrectable": "its memory has an error that cannot be corrected",
     "nvlinkuncorrectable": "its link has an error that cannot be corrected",
-    "devicesunavailable": "it is gone, or another process has it",
-    "deviceunavailable": "it is gone, or another process has it",
-    "nodevice": "it is gone",
-    "invaliddevice": "it is gone",
+    "devicesunavailable": "it was removed, or another process has it",
+    "deviceunavailable": "it was removed, or another process has it",
+    "nodevice": "it was removed",
+    "invaliddevice": "it was removed",
 }
 
 

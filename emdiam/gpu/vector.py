@@ -189,7 +189,7 @@ def column_addresses(device: Device, n: int, columns: Sequence[DeviceArray] | De
     Raises ValueError for others."""
     parts, each = (list(columns), 1) if isinstance(columns, Sequence) else ([columns], k)
     if len(parts) * each != k or any(one.dtype != np.uint32 or one.size != n * each for one in parts):
-        raise ValueError(f"columns of {k} sources are as many uint32[{n}], or one uint32[{k * n}]")
+        raise ValueError(f"columns of {k} sources are {k} of uint32[{n}], or one uint32[{k * n}]")
     return np.array([device.address(one) + 4 * n * i for one in parts for i in range(each)], np.uint64)
 
 

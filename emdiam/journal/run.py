@@ -146,7 +146,7 @@ class RunCheckpoint:
             return stop
         if isinstance(stop.result, Result):
             stop.result.details["checkpoint"] = self.details()
-        return StoppedEarly(f"{stop}; the same command with --resume goes on from {self.path}", stop.result)
+        return StoppedEarly(f"{stop}; the same command with --resume continues from {self.path}", stop.result)
 
     def finish(self) -> None:
         """The run has ended well: remove the folder, unless it is to stay."""

@@ -65,7 +65,7 @@ class EarlierSources:
         vertices = found_vertices(store, names)
         self._gone, self._found = int(np.count_nonzero(vertices < 0)), int(np.count_nonzero(vertices >= 0))
         if names and self._gone == len(names):
-            raise InputError(f"none of the {len(names):,} vertices of this proof is in the graph", path=earlier.path,
+            raise InputError(f"the graph has no vertex of the {len(names):,} of this proof", path=earlier.path,
                              remedy="give the proof of an earlier state of the same graph, or leave --from out")
         vertex_of = dict(zip(names, vertices.tolist(), strict=True))
         ends = [vertex_of[name] for name in earlier.ends]

@@ -75,7 +75,7 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool
     if not (isinstance(graph, nx.Graph) or getattr(graph, "__networkx_backend__", None) == "emdiam"):
         return "this is no graph of networkx"
     if given.get("sp") is not None:
-        return "the distances are given, and nothing is left to compute"
+        return "the distances are given, so the answer is known"
     if given.get("attr") is not None:
         return "the sums of distances are to be attributes of the nodes of a graph of networkx"
     method = given.get("method")
@@ -106,7 +106,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
     """True, or the reason why networkx has the answer sooner."""
     given = _given(name, args, kwargs)
     if given.get("e") is not None:
-        return "eccentricities are given, and nothing is left to compute"
+        return "eccentricities are given, so the answer is known"
     ends = sum(given.get(end) is not None for end in _ENDS)
     if ends == 2:
         return "networkx searches from both nodes, and meets few others"

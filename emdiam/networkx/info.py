@@ -11,7 +11,7 @@ _BOUNDS = ("By bounds from a few searches; on small graphs, and mostly along wei
 _SEARCH = "By one search of a compiled kernel."
 _SUMS = ("By a search of a compiled kernel from every node; on larger graphs without weights from many nodes at once."
          " Along weights by Dijkstra's algorithm.")
-_PATHS = ("By a search of a compiled kernel, from every node where none is named, while you iterate; without weights or"
+_PATHS = ("By a search of a compiled kernel, from every node unless you name one, while you iterate; without weights or"
           " by Dijkstra's algorithm. Between two nodes by networkx itself, on the converted graph.")
 
 # Function of networkx, by the name it is dispatched under -> what its page says of this backend.

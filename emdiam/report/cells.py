@@ -279,7 +279,7 @@ def make_grid(methods: Sequence[str], masters: Sequence[int | str], seeds: Seque
             cells += [Cell(method, count, seed, label) for count, label in (
                 columns if method == CLUSTERS else [(None, "")])]
     if not cells:
-        raise InputError("no run is left: " + "; ".join(left_out), remedy="ask for fewer masters")
+        raise InputError("no run is possible: " + "; ".join(left_out), remedy="ask for fewer masters")
     return Grid(tuple(cells), tuple(left_out))
 
 

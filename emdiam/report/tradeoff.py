@@ -142,7 +142,7 @@ def tradeoff(store: str | Path, out: str | Path, options: TradeoffOptions | None
         except KeyboardInterrupt:
             run.finish()
             raise StoppedEarly(f"stopped by the user; {len(run.done):,} of {summary.n_cells:,} runs are kept in"
-                               f" {folder}, and the same command goes on with the others", summary) from None
+                               f" {folder}, and the same command continues with the others", summary) from None
         run.finish()
     return summary
 
@@ -192,14 +192,14 @@ class _Run:
         except OSError as error:
             fill(self.summary, self.done, self.options.known_diameter)
             raise NotWritten(f"{error.filename or self.folder}: this cannot be written ({error.strerror}); the same"
-                             " command goes on with the runs that are there", self.summary) from None
+                             " command continues with the runs that exist", self.summary) from None
 
     def finish(self) -> None:
         """Fill the summary, and write tables and plots."""
         summary, folder = self.summary, self.folder
         fill(summary, self.done, self.options.known_diameter)
         if summary.n_reused:
-            summary.messages.insert(0, f"{summary.n_reused:,} of {summary.n_cells:,} runs were there already and have"
+            summary.messages.insert(0, f"{summary.n_reused:,} of {summary.n_cells:,} runs had finished before and have"
                                        " not been run again")
         files = {"csv": folder / "tradeoff.csv", "table": folder / "table.md"}
         with self._all_the_same():

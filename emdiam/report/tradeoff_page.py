@@ -55,8 +55,9 @@ def _quality(run: Run, rows: Sequence[dict[str, Any]]) -> Section | None:
                       and row.get("estimate") is not None), key=lambda row: (row["masters"], row.get("seed") or 0))
     if len({row["masters"] for row in masters}) >= _SEVERAL:
         found.paragraphs += _trend(masters[0], masters[-1])
-        found.plots.append(Plot("masters", "What more masters buy", "Above, vertices and edges of the condensed graph;"
-                                " below, distances, both against the number of masters.", "draw_masters", masters))
+        found.plots.append(Plot("masters", "Quality with more masters", "Above, vertices and edges of the condensed"
+                                " graph; below, distances, both against the number of masters.", "draw_masters",
+                                masters))
     return found if found.plots else None
 
 
@@ -83,7 +84,7 @@ def _reading(best: Sequence[Point], text: Callable[[float], str]) -> str:
         return f"{cheapest.name} is both the cheapest and the closest run ({text(cheapest.price)})."
     return (f"{cheapest.name} is cheapest ({text(cheapest.price)}, {cheapest.quality:.4g} times D), {closest.name} is"
             f" closest ({text(closest.price)}, {closest.quality:.4g} times D) and costs"
-            f" {texts.ratio(closest.price, cheapest.price)} times as much.")
+            f" {texts.ratio(closest.price, cheapest.price)} times the cheapest.")
 
 
 def _trend(first: dict[str, Any], last: dict[str, Any]) -> list[str]:

@@ -91,7 +91,7 @@ class _Run:
             self._session.memory_bytes, base + more, task.threads, asked.target, task.time_limit))
         method = METHODS[plan.method]
         if asked.solver is not None and plan.where == DISK:
-            raise InputError(f"{asked.solver.name} takes the matrix from memory, where there is no room for it",
+            raise InputError(f"{asked.solver.name} needs the matrix in memory, which is too small for it",
                              remedy="give more --memory, or --device cpu")
         if negative:
             self._check_cycles(arcs)

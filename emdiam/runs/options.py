@@ -73,8 +73,8 @@ _ROWS = (
     Option("vertex_state", help="Where distances and bounds of vertices are: ram, disk (in --scratch), or auto, on disk"
            " where memory has no room for them.", choices=STATES, default=AUTO, shared=True,
            idle=(AUTO, RAM)),
-    Option("device", help="What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a"
-           " GPU if there is one, else the CPU. Of workers, each has one of its machine.", metavar="DEVICE",
+    Option("device", help="Device of traversals: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a"
+           " GPU if there is one, else the CPU. Each worker uses one of its machine.", metavar="DEVICE",
            default="cpu", shared=True, idle=("cpu",)),
     Option("vram", SIZE, "Memory of the GPU to use; a larger graph is paged. [default: all that is free]", "SIZE",
            shared=True),
@@ -120,12 +120,12 @@ _ROWS = (
            both=("exact",)),
     Option("method", help="Approximation. [default: clusters; with --directed sweep]", of="approx",
            choices=APPROXIMATIONS),
-    Option("path", FILE, "Write a longest shortest path to FILE, one vertex id a line. One of more than 10,000 vertices"
-           " is shown nowhere else.", "FILE", arcs=("exact",), weights=("exact",), both=("exact",)),
+    Option("path", FILE, "Write a longest shortest path to FILE, one vertex id a line. A path of more than 10,000"
+           " vertices is shown nowhere else.", "FILE", arcs=("exact",), weights=("exact",), both=("exact",)),
     Option("certificate", FILE, "Write the proof to FILE, for `emdiam verify`.", "FILE", shared=True,
            arcs=("exact",), weights=("exact", "ecc"), both=("exact", "ecc")),
-    Option("from_proof", help="Begin with the sources of PROOF, a certificate of the graph as it was.", metavar="PROOF",
-           flags=("--from",), arcs=("exact",), weights=("exact", "ecc"), both=("exact", "ecc"),
+    Option("from_proof", help="Begin with the sources of PROOF, a certificate of an earlier version of the graph.",
+           metavar="PROOF", flags=("--from",), arcs=("exact",), weights=("exact", "ecc"), both=("exact", "ecc"),
            annotation="str | Path | None"),
     Option("certificate", FILE, "Write a proved interval of the mean distance to FILE, for `emdiam verify`.", "FILE",
            of="distances"),
@@ -183,15 +183,15 @@ _ROWS = (
     Option("known_diameter", LENGTH, "Largest diameter of any component, if it is known: the answer has estimate / D.",
            "D", of="approx", arcs=_OF_APPROX, weights=_OF_APPROX, both=_OF_APPROX),
     # Of all eccentricities.
-    Option("out", FILE, "Write the eccentricities to FILE, a row a vertex: id, eccentricity, component. Parquet, or CSV"
-           " if its name ends so.", "FILE", of="ecc", arcs=("ecc",), weights=("ecc",), both=("ecc",)),
+    Option("out", FILE, "Write the eccentricities to FILE, a row a vertex: id, eccentricity, component. CSV if its name"
+           " ends in .csv, else Parquet.", "FILE", of="ecc", arcs=("ecc",), weights=("ecc",), both=("ecc",)),
     Option("radius", FLAG, "Only the radius of the largest component, by a few traversals."),
     Option("center", FLAG, "Only the centre of the largest component, and its radius."),
     Option("what", default="all", weights=("ecc",), idle=("all",)),
     Option("keep", ON, arcs=("ecc",), weights=("ecc",), both=("ecc",)),
     Option("keep", FLAG, of="distances", arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
     # Of distances.
-    Option("sample", COUNT, "Count from K vertices, drawn at random; from all, if there are no more. [default: 1024]",
+    Option("sample", COUNT, "Count from K vertices, drawn at random, or from all if there are fewer. [default: 1024]",
            "K", arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
     Option("exact", FLAG, "Count from all vertices.", arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
     Option("hyperball", INTEGER, "Estimate from HyperLogLog counters of 2^P registers at every vertex, 4 to 16.", "P",
@@ -202,8 +202,9 @@ _ROWS = (
            limits=(0, 1), arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
     Option("seed", NATURAL, "Seed of the sample, or of the hash of --hyperball.", "N", of="distances", default=0,
            arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
-    Option("out", FILE, "Write the closeness and the harmonic centrality of every vertex to FILE, Parquet, or CSV if"
-           " its name ends so.", "FILE", of="distances", arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
+    Option("out", FILE, "Write the closeness and the harmonic centrality of every vertex to FILE, as CSV if its"
+           " name ends in .csv, else Parquet.", "FILE", of="distances", arcs=_OF_DISTANCES, weights=_OF_DISTANCES,
+           both=_OF_DISTANCES),
     Option("sources", help="Write the distances from the vertices in FILE, an id on every line, to those of --targets,"
            " to --out: origin, destination, distance.", metavar="FILE", of="distances", arcs=_OF_DISTANCES,
            weights=_OF_DISTANCES, both=_OF_DISTANCES, annotation="str | Path | Sequence[Any] | None"),
@@ -217,23 +218,23 @@ _ROWS = (
            choices=(*SEARCHES, *DEVICE_SEARCHES), default="auto"),
     Option("delta", REAL, "Width of a bucket of distances: inf is a single one. [default: 32 x mean weight / mean"
            " degree]", "D", limits=(0, None)),
-    Option("out", FILE, "Write distance and predecessor of every vertex to FILE, Parquet, or CSV if its name ends so.",
-           "FILE", of="sssp"),
-    Option("device", help="What searches: cpu, gpu, gpu:N (the GPU of number N), or auto: a GPU if there is one, else"
-           " the CPU.", metavar="DEVICE", of="sssp", default="cpu"),
+    Option("out", FILE, "Write distance and predecessor of every vertex to FILE, as CSV if its name ends in .csv,"
+           " else Parquet.", "FILE", of="sssp"),
+    Option("device", help="Device of searches: cpu, gpu, gpu:N (the GPU of number N), or auto: a GPU if there is one,"
+           " else the CPU.", metavar="DEVICE", of="sssp", default="cpu"),
     Option("keep", FLAG, of="sssp", default=True),
     *(Option("weighted", FLAG, of=of, annotation="bool | str") for of in ("verify", "plan")),
-    *(Option("weighted", FLAG, "Of a file that is no store: distances are sums of its weights; a store has its own.",
+    *(Option("weighted", FLAG, "For a file of edges: distances are sums of its weights; a store has its own.",
              of=of, annotation="bool | str") for of in PATHS),
-    *(Option("directed", FLAG, "Of a file that is no store: keep its directions; a store has them, or not.", of=of)
+    *(Option("directed", FLAG, "For a file of edges: keep its directions; a store has them, or not.", of=of)
       for of in PATHS),
     # Of all pairs.
     Option("out", STORE, "Write the matrix of distances to FILE, a Zarr group.", "FILE", of="apsp", required=True),
     Option("method", help="How distances are found: by a search from every vertex, or on dense graphs by tiles of the"
            " matrix.", of="apsp", choices=ALL_PAIRS, default="auto"),
     Option("force", FLAG, "Replace FILE if it exists.", of="apsp"),
-    Option("device", help="What finds them: cpu, gpu, gpu:N (the GPU of number N), or auto: a GPU if there is one, else"
-           " the CPU. A GPU has auto, blocked, single-kernel, squaring, floyd-warshall, lazy-minimum and harish.",
+    Option("device", help="Device of the run: cpu, gpu, gpu:N (the GPU of number N), or auto: a GPU if there is one,"
+           " else the CPU. A GPU has auto, blocked, single-kernel, squaring, floyd-warshall, lazy-minimum and harish.",
            metavar="DEVICE", of="apsp", default="cpu"),
     # Of plans.
     Option("method", help="Method of exact or approx, or a table of all of them.", of="plan", choices=(ALL, *METHODS),
@@ -247,7 +248,7 @@ _ROWS = (
     # Of a store as it is.
     Option("check", FLAG, "Read all of the store and check it: checksums, digest, and that the rows are those of a"
            " graph."),
-    Option("components", FLAG, "Of a store converted with --directed: count strong and weak components.", of="info"),
+    Option("components", FLAG, "Count strong and weak components of a store converted with --directed.", of="info"),
     Option("locality", FLAG, "Look for up to ten seconds how often one BFS reads the store with a tenth of its edges in"
            " memory."),
     Option("profile", FLAG, "Count triangles, clustering, degeneracy, distances and the diameter, too."),

@@ -181,7 +181,7 @@ def method_options(method: str, given: Mapping[str, Any]) -> MethodOptions:
         if name not in known:
             own = ", ".join(one for one in known if one not in _SHARED)
             raise InputError(f"method {method} has no option", text=name, remedy=_meant(method, name) + (
-                f"its own are: {own}" if own else "it has none of its own"))
+                f"its own are: {own}" if own else "it has no options of its own"))
     return entry_of(method).definition().options(**given)
 
 

@@ -122,7 +122,7 @@ class _Run:
             self._store, self._task.method, session.memory_bytes, self._task.threads, tree=self._needs_tree,
             arena_bytes=self._task.arena_bytes, writing=self._task.writing_bytes)
         if self._plan.streamed and self._asked.searcher is not None:
-            raise InputError(f"{self._asked.searcher.name} takes all arcs from RAM, where there is no room for them",
+            raise InputError(f"{self._asked.searcher.name} needs all arcs in memory, which is too small for them",
                              remedy="give more --memory, or --device cpu, which reads them as it needs them")
 
     @property

@@ -168,7 +168,7 @@ def test_a_server_without_ranges_that_breaks_off(server: RangeServer, tmp_path: 
     monkeypatch.setattr(handler, "_answer", cut)
     with pytest.raises(InputError, match="breaks off") as caught:
         collect(source)
-    assert "goes on after a stop" in str(caught.value.remedy)
+    assert "continues after a stop" in str(caught.value.remedy)
 
 
 @pytest.mark.usefixtures("small")

@@ -63,7 +63,7 @@ NO_NVRTC = DynamicLibNotFoundError('Failure finding "libnvrtc.so": No such file:
     (CUDARuntimeError("cudaErrorECCUncorrectable: uncorrectable ECC error"), DeviceError, "cannot be corrected"),
     (CUDADriverError("CUDA_ERROR_ECC_UNCORRECTABLE: x"), DeviceError, "its memory has an error"),
     (CUDARuntimeError("cudaErrorDevicesUnavailable: busy or unavailable"), DeviceError, "or another process has it"),
-    (CUDADriverError("CUDA_ERROR_DEVICE_UNAVAILABLE: x"), DeviceError, "it is gone, or another process has it"),
+    (CUDADriverError("CUDA_ERROR_DEVICE_UNAVAILABLE: x"), DeviceError, "it was removed, or another process has it"),
     (CUDARuntimeError("cudaErrorOfTomorrow: something new"), DeviceError, "the middle (cudaErrorOfTomorrow: something"),
     (CUDARuntimeError("cudaErrorMemoryAllocation: out of memory"), DeviceFullError, "no room (cudaErrorMemory"),
     (CUDADriverError("CUDA_ERROR_OUT_OF_MEMORY: out of memory"), DeviceFullError, "no room (CUDA_ERROR_OUT"),

@@ -359,7 +359,7 @@ def test_a_journal_of_another_graph_is_refused(tmp_path: Path, method: str) -> N
         run_on(store, CheckpointOptions(folder, keep=True), method)
     shutil.copy(folders[0] / "journal", folders[1] / "journal")
     before = (folders[1] / "journal").read_bytes()
-    with pytest.raises(InputError, match="star-kept/journal: this was left by another run.*delete the folder"):
+    with pytest.raises(InputError, match="star-kept/journal: this is of another run.*delete the folder"):
         run_on(store, CheckpointOptions(folders[1], resume=True), method)
     assert (folders[1] / "journal").read_bytes() == before
 

@@ -62,7 +62,7 @@ def test_the_cells_of_a_grid():
 
 @pytest.mark.parametrize(("methods", "masters", "seeds", "message"), [
     (["magic"], [8], [0], "no such approximation"), ([], [8], [0], "no method"), (["sweep"], [8], [], "a seed"),
-    (["sweep"], [8], [-1], "a seed"), (["clusters"], [300], [0], "no run is left: .* 200 vertices"),
+    (["sweep"], [8], [-1], "a seed"), (["clusters"], [300], [0], "no run is possible: .* 200 vertices"),
 ])
 def test_grids_that_cannot_be(methods: list[str], masters: list[int | str], seeds: list[int], message: str):
     with pytest.raises(InputError, match=message):

@@ -121,7 +121,7 @@ def test_cells_that_are_there_are_not_run_again(real, torus: Path, tmp_path: Pat
     out, ran = copied(real, tmp_path), counted(monkeypatch)
     again = tradeoff(torus, out, REAL)
     assert ran == [] and again.n_reused == 3 and again.rows == real[1].rows
-    assert again.messages == ["3 of 3 runs were there already and have not been run again"]
+    assert again.messages == ["3 of 3 runs had finished before and have not been run again"]
     (out / "cells" / f"{NAMES[1]}.json").unlink()
     wider = TradeoffOptions(("sweep", "clusters"), "2^3,25%,2^6", exact=True, plots=False)
     found = tradeoff(torus, out, wider)
@@ -283,7 +283,7 @@ def test_the_command_prints_the_table(call, real, torus: Path, tmp_path: Path): 
     out = copied(real, tmp_path)
     code, text, err = call("tradeoff", torus, "--out", out, *GIVEN, "--no-plots", "--known-diameter", "16")
     assert code == 0 and text == (out / "table.md").read_text() and "D = 16" in text
-    assert err == "emdiam: 3 of 3 runs were there already and have not been run again\n"
+    assert err == "emdiam: 3 of 3 runs had finished before and have not been run again\n"
     code, text, _ = call("tradeoff", torus, "--out", out, *GIVEN, "--no-plots", "--json")
     assert code == 0 and json.loads(text) == json.loads((out / "tradeoff.json").read_text())
 
@@ -304,7 +304,8 @@ def test_the_command_leaves_with_3_where_a_cell_is_missing(call, torus: Path, tm
     (["--masters", "2^8..2^4"], "upwards"), (["--methods", "sweep,magic"], "no such approximation"),
     (["--methods", ""], "no such approximation"), (["--seed", "1,x"], "not a list of seeds"),
     (["--seed", ""], "not a list of seeds"), (["--known-diameter", "-1"], "--known-diameter"),
-    (["--methods", "clusters", "--masters", "2^30"], "no run is left"), (["--time-limit", "soon"], "not a duration"),
+    (["--methods", "clusters", "--masters", "2^30"], "no run is possible"),
+    (["--time-limit", "soon"], "not a duration"),
 ])
 def test_what_the_command_refuses(call, torus: Path, arguments: list[str], message: str):  # noqa: F811
     code, out, err = call("tradeoff", torus, "--out", "out", *arguments)

@@ -253,7 +253,7 @@ def quotient_of(arcs: Arcs, units: Units, clusters: Clusters, room: int) -> Quot
     missing = EDGE_BYTES * count - room
     if missing > 0:
         raise BudgetError(f"{count:,} edges between {len(clusters.masters):,} clusters take"
-                          f" {format_size(EDGE_BYTES * count)} where there are {format_size(room)}",
+                          f" {format_size(EDGE_BYTES * count)} of {format_size(room)} that are free",
                           remedy=f"give at least {-(-missing // 2**20)} MiB more with --memory, or fewer --masters")
     ends, weights, listed = np.empty((2, count), np.int64), np.empty(count, arcs.distance_dtype), 0
     for piece in arcs.pieces():

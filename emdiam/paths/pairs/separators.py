@@ -48,7 +48,7 @@ def undirected(rows: WeightedRows, room_bytes: int) -> tuple[np.ndarray, np.ndar
     need = 8 * (rows.n_vertices + 1) + 2 * rows.n_arcs * rows.heads.dtype.itemsize
     if need > room_bytes:
         raise MoreMemoryError(f"separators need {format_size(need)} to find parts, and {format_size(room_bytes)}"
-                              " are left", need - room_bytes)
+                              " are free", need - room_bytes)
     offsets = np.zeros(rows.n_vertices + 1, np.int64)
     heads = np.empty(2 * rows.n_arcs, rows.heads.dtype)
     fill_both(rows.offsets, rows.heads, offsets, heads)
@@ -175,7 +175,7 @@ class Separators:
         if need > room_bytes:
             raise MoreMemoryError(
                 f"separators need {format_size(need)} for {len(sizes):,} parts with {self.n_boundary:,} vertices"
-                f" between them, and {format_size(room_bytes)} are left", need - room_bytes)
+                f" between them, and {format_size(room_bytes)} are free", need - room_bytes)
 
     def _closed(self, matrix: np.ndarray) -> np.ndarray:
         """Distances from a padded matrix of arcs, in place."""
