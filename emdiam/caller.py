@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import math
 import tempfile
 import time
@@ -240,8 +241,8 @@ def declared(name: str) -> dict[str, Any] | None:
 
 
 def _has_edges(name: str) -> bool:
-    """Whether it is a file, a pipe, standard input, a member of an archive, a folder of files with edges, or the
-    address of a file."""
+    """Whether it is a file, a pipe, standard input, a member of an archive, a folder of files with edges, a pattern
+    that matches files, or the address of a file."""
     if is_url(name):
         return is_address_of_file(name)
     path = Path(name)
@@ -252,7 +253,7 @@ def _has_edges(name: str) -> bool:
     from .formats.inputs import STDIN
 
     return (name == STDIN or (path.exists() and not path.is_dir()) or split_member(name) is not None
-            or is_folder_of_edges(path))
+            or is_folder_of_edges(path) or (glob.has_magic(name) and bool(glob.glob(name))))
 
 
 def files_of(inputs: Any, named: bool = False) -> list[str | Path] | None:

@@ -42,7 +42,7 @@ _TEXTS = {
     "chains": "fdiam: whether to use Chain Processing. Default: True.",
     "checkpoint": "Folder for the state of the work, from which a call with resume=True continues.",
     "checkpoint_every": "How often the state is saved, also within a long phase. Default: 5 minutes.",
-    "columns": 'Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or'
+    "columns": 'The two columns of a table or a text with the ends of edges: by name, or by number from 1, as "u,v" or'
                ' ("u", "v"). Default: found by their names.',
     "components": 'List this many of the largest components in `details["components"]`, with their diameters.',
     "convert.directed": "Keep the direction of every edge, in the natural order of the vertices.",
@@ -68,7 +68,7 @@ _TEXTS = {
     "force": "Replace an existing target.",
     "mapping": "Load balancing of a BFS on a GPU, see docs/algorithms/gpu-bfs.md. Default: by the variant.",
     "memory": "Peak resident memory of this process. Default: nine tenths of the available memory.",
-    "method": "Method, see the page of the command.",
+    "method": "Method, as docs/commands describes them.",
     "plan.probe": "Look at the graph by four BFS, for at most this time; None: predict from its size alone.",
     "progress": "True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,"
                 " not always from the same thread. Default: a bar in notebooks, for calls of more than two seconds.",
@@ -87,11 +87,48 @@ _TEXTS = {
     "warmup.all": "Compile the kernels of every method, not of the default methods alone, also for larger graphs.",
     "weight": "Name of the weights whose sums are the lengths of paths: an attribute of edges, a column (or its number"
               " from 1), or the name that a store was converted with.",
+    "threads": "Threads that read, decode and compute. Default: all cores that this process may use.",
     "weighted": "Lengths of paths are sums of the weights of the store or the graph: the entries of a matrix, the only"
                 " attribute or column, or one with a usual name, such as weight or length.",
     "winnow": "fdiam: whether to use Winnow. Default: True.",
     "worker_threads": "Threads of a worker. Default: its share of `threads`, or as Dask started it.",
     "workers": "Run on this many Dask processes on this machine, or on this many workers of the scheduler.",
+}
+
+
+# Of functions, at the end of their texts.
+_EXAMPLES = {
+    "diameter": """
+    >>> emdiam.diameter([("a", "b"), ("b", "c"), ("c", "d")]).diameter
+    3
+    """,
+    "exact": """
+    >>> result = emdiam.exact([(1, 2), (2, 3), (3, 4), (4, 1)], memory="1GiB")
+    >>> result.diameter, result.exact, len(result.witness.path)
+    (2, True, 3)
+    """,
+    "approximate": """
+    >>> result = emdiam.approximate([(1, 2), (2, 3), (3, 4)], masters=2)
+    >>> result.lower <= 3 <= result.upper
+    True
+    """,
+    "eccentricities": """
+    >>> found = emdiam.eccentricities([("a", "b"), ("b", "c")])
+    >>> found.radius, list(found.center), found.by_vertex()["a"]
+    (1, ['b'], 2)
+    """,
+    "distances": """
+    >>> emdiam.distances([("a", "b"), ("b", "c")], exact=True).pairs
+    {1: 2, 2: 1}
+    """,
+    "shortest_paths": """
+    >>> emdiam.shortest_paths([("a", "b"), ("b", "c")], "a", target="c").path
+    ['a', 'b', 'c']
+    """,
+    "all_pairs": """
+    >>> emdiam.all_pairs([("a", "b"), ("b", "c")]).distances.tolist()
+    [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+    """,
 }
 
 
@@ -109,8 +146,10 @@ def documented(function: Callable[..., Any], terms: Callable[[str], str]) -> str
     more = "\n    Other Parameters\n    ----------------\n" + "".join(seldom) if seldom else ""
     said, raises, others = rest.partition("\n    Raises\n    ------\n")
     stops = _STOPS if "time_limit" in keywords or function.__name__ == "diameter" else ""
+    shown = _EXAMPLES.get(function.__name__, "")
+    example = f"\n    Examples\n    --------{shown}" if shown else ""
     return "".join((before.rstrip(), "\n", title, parameters.lstrip("\n"), more, mark, said.rstrip(), "\n", _RAISES,
-                    stops, others)).rstrip() + "\n"
+                    stops, others, example)).rstrip() + "\n"
 
 
 def _entry(function: str, name: str, option: Option, terms: Callable[[str], str]) -> str:

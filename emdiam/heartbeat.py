@@ -65,7 +65,7 @@ class Heartbeat:
         with self._lock:
             phase, now = self._book.latest, self._clock()
             if phase is not None and not phase.last.finished:
-                self._write(f"{format_seconds(now - self._began)} so far", phase.amount(), phase.pace(now),
+                self._write(f"{format_seconds(now - self._began)} since the start", phase.amount(), phase.pace(now),
                             phase.pass_text(now), self._book.facts_text())
 
     def _write(self, *parts: str) -> None:

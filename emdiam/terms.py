@@ -3,8 +3,8 @@
 Messages are written in the terms of the command line: options (`--force`, `--ids string`) and commands (`emdiam exact
 STORE --certificate FILE`). Where Python calls a function of the package, this module puts keywords (`force=True`,
 `ids="string"`) and functions in their place. It knows the keywords of each function, so a remedy that another function
-takes says of which one. In a jobs file options are keys (`force = true`, `ids = "string"`). And it shows the keywords
-of functions one by one.
+takes says of which one. In a jobs file options are keys (`force = true`, `ids = "string"`), and on a command line an
+option that only other commands have says of which one. And it shows the keywords of functions one by one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import inspect
 import re
 import shlex
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -55,6 +55,13 @@ _FILE, _STORE = r"(?:'[^']+'|[^\s']+)", r"(?:'[^']+\.zarr'|[^\s']+\.zarr)"
 _COMMAND = re.compile(rf"\bemdiam (?P<command>{'|'.join(FUNCTIONS)})\b(?P<places> {_FILE} {_STORE}|(?: [A-Z]+\b)*)"
                       r"(?P<options>(?: --[a-z-]+(?: [A-Z]+\b)?)*)")
 _COMMANDS = re.compile(r"(\bemdiam [a-z]+\b[^;,]*)")
+# Remedies that a run does not have: negative weights are for stores that searches take, and an option that it has not
+# cannot be left out.
+_ALLOWED = ", or allow others with --allow-negative"
+_LEFT_OUT = re.compile(r",? or leave (?:out (--[a-z-]+[a-z])|(--[a-z-]+[a-z]) out)(?![\w-])")
+_SEARCHES = ("convert", "generate", "sssp", "apsp")
+# Behind a remedy, the command that has its option: see cli/inputs.py.
+WITH_THAT = "convert the file first, with that option: emdiam convert"
 
 
 def in_keywords(text: str, function: str = "", known: Collection[str] | None = None) -> str:
@@ -70,8 +77,8 @@ def in_keywords(text: str, function: str = "", known: Collection[str] | None = N
     -------
     The message, with keywords and functions in place of options and commands. Options that no function has stay.
     """
-    if known is not None and "weights" not in known:  # negative weights are for stores that searches take
-        text = text.replace(", or allow others with --allow-negative", "")
+    if known is not None and "weights" not in known:
+        text = text.replace(_ALLOWED, "")
     text = _COMMAND.sub(_call, text).replace("the same command with", "the same call with")
     return _OPTION.sub(lambda match: _keyword(match, function, known), text)
 
@@ -79,6 +86,43 @@ def in_keywords(text: str, function: str = "", known: Collection[str] | None = N
 def in_keys(text: str) -> str:
     """A message in the terms of a jobs file: keys in place of options. Commands stay, which are not of a job."""
     return "".join(part if i % 2 else _OPTION.sub(_key, part) for i, part in enumerate(_COMMANDS.split(text)))
+
+
+def in_options(text: str, command: str, own: Collection[str], homes: Mapping[str, str]) -> str:
+    """A message in the options of a command: one of another command says of which.
+
+    Parameters
+    ----------
+    text : a message in the terms of the command line.
+    command : the name of the command.
+    own : its options.
+    homes : the name of a command for each option that any has.
+    """
+    if command not in _SEARCHES:
+        text = text.replace(_ALLOWED, "")
+    text = _LEFT_OUT.sub(lambda match: match[0] if (match[1] or match[2]) in own else "", text)
+    if WITH_THAT in text:
+        return text
+
+    within = [range(*named.span()) for named in _COMMANDS.finditer(text)]
+
+    def said(match: re.Match[str]) -> str:
+        option, (_, rest) = f"--{match['name']}", _value(match)
+        home, end = None if option in own else homes.get(option), match.end() - len(rest)
+        if (home is None or any(match.start() in one for one in within) or text[end:].startswith(" of emdiam ")
+                or (home == "convert" and re.search(r"\bconvert [^;:]*$", text[:match.start()]))):
+            return match[0]
+        return f"{text[match.start():end]} of emdiam {home}{rest}"
+
+    return _OPTION.sub(said, text)
+
+
+def reword(error: EmdiamError, words: Callable[[str], str]) -> None:
+    """Put a message in other terms, with what an error of the input says of itself."""
+    error.args = (words(str(error.args[0])), *error.args[1:]) if error.args else ()
+    if isinstance(error, InputError):
+        error.what = words(error.what)
+        error.remedy = None if error.remedy is None else words(error.remedy)
 
 
 def _key(match: re.Match[str]) -> str:
@@ -185,10 +229,7 @@ def keyword_terms(function: str = "", known: Collection[str] | None = None) -> I
     try:
         yield
     except EmdiamError as error:
-        error.args = (in_keywords(str(error.args[0]), function, known), *error.args[1:]) if error.args else ()
-        if isinstance(error, InputError):
-            error.what = in_keywords(error.what, function, known)
-            error.remedy = None if error.remedy is None else in_keywords(error.remedy, function, known)
+        reword(error, lambda text: in_keywords(text, function, known))
         raise
 
 

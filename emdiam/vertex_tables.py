@@ -25,6 +25,9 @@ _FEW = 1 << 12
 # Of a piece while it is encoded: 36 MiB measured with four columns, one of them with a dictionary.
 _ENCODING_BYTES = 44 << 20
 
+_OTHER_FORMATS = frozenset({".xlsx", ".xls", ".ods", ".json", ".jsonl", ".tsv", ".txt", ".gz", ".bz2", ".xz", ".zst",
+                            ".zip", ".feather", ".arrow", ".npy", ".npz", ".h5", ".html", ".md"})
+
 Values = np.ndarray | Sequence[int] | Sequence[str]
 # Names to values, or to values and bool[k], where there are none.
 Piece = Mapping[str, Values | tuple[Values, np.ndarray]]
@@ -37,6 +40,13 @@ def writing_bytes() -> int:
     import pyarrow.parquet  # noqa: F401
 
     return _ENCODING_BYTES
+
+
+def check_table(path: Path) -> None:
+    """Raises InputError for a name that says another format than Parquet and CSV."""
+    if path.suffix.lower() in _OTHER_FORMATS:
+        raise InputError(f"a table is written as Parquet or CSV, not as {path.suffix}", path=path,
+                         remedy="let the name end in .parquet or .csv, which spreadsheets open")
 
 
 def write_vertices(path: Path, pieces: Iterator[Piece], what: str = "this") -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import inspect
 import re
 
@@ -33,6 +34,15 @@ def test_every_parameter_has_type_default_and_text(name: str):
         elif parameter.default is not inspect.Parameter.empty:
             assert said.endswith(f", default {parameter.default!r}"), (parameter.name, said)
     assert not re.search(r"(?<![\w-])--[a-z]", text), "options of the command line"
+
+
+@pytest.mark.parametrize("name", ["diameter", "exact", "approximate", "eccentricities", "distances", "shortest_paths",
+                                  "all_pairs"])
+def test_examples_run(name: str):
+    text = getattr(emdiam, name).__doc__
+    found = doctest.DocTestParser().get_doctest(text, {"emdiam": emdiam}, name, None, None)
+    assert len(found.examples) > 0
+    assert doctest.DocTestRunner().run(found).failed == 0
 
 
 def test_sizes_and_times_have_their_units():

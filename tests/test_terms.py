@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import pickle
 import re
 from collections.abc import Iterator
@@ -19,8 +20,9 @@ import pytest
 
 import emdiam
 from emdiam import api
-from emdiam.cli.main import COMMANDS
-from emdiam.terms import FUNCTIONS, in_keys, in_keywords, keyword_terms, keywords_of, keywords_of_all
+from emdiam.cli.main import COMMANDS, group
+from emdiam.cli.outcome import homes, options_of
+from emdiam.terms import FUNCTIONS, in_keys, in_keywords, in_options, keyword_terms, keywords_of, keywords_of_all
 from emdiam.units import parse_size
 from tests.conftest import Run
 from tests.helpers.source import nodes_of
@@ -209,3 +211,51 @@ def test_errors_keep_their_kind_and_what_they_hold():
     with pytest.raises(emdiam.StoppedEarly) as stopped, keyword_terms():
         raise emdiam.StoppedEarly("stopped; the same command with --resume goes on", {"lower": 1})
     assert stopped.value.result == {"lower": 1} and "resume=True" in str(stopped.value)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_message_on_a_command_line_has_an_option_of_another_command_without_its_name(name: str):
+    """And an option in its place is one of the command that is named."""
+    own, known = options_of(import_module(f"emdiam.cli.{name}").command), homes(group)
+    assert len(known) > 100 and known.keys() >= own
+    for module, message in messages():
+        said = in_options(message, name, own, known)
+        assert in_options(said, name, own, known) == said, (module, said)
+        of_others = r"(--[a-z][a-z-]*[a-z])(?:[= ](?!--|and |or |of )[^\s;]+){0,2} of emdiam ([a-z]+)"
+        for option, home in re.findall(of_others, said):
+            assert option in options_of(import_module(f"emdiam.cli.{home}").command), (module, said)
+        rest = re.sub(r"\bemdiam [a-z]+\b[^;,]*|\bconvert [^;:]*", "", re.sub(of_others, "", said))
+        assert set(OPTION.findall(rest)) & known.keys() <= own, (module, said)
+
+
+@pytest.mark.parametrize(("command", "message", "said"), [
+    ("exact", "keep such ids as names with --ids string; or not", "keep such ids as names with --ids string of emdiam"
+     " convert; or not"),
+    ("exact", "give at least --memory 300MiB", "give at least --memory 300MiB"),
+    ("verify", "fix the line, or leave out --weights", "fix the line"),
+    ("convert", "fix the line, or leave out --weights", "fix the line, or leave out --weights"),
+    ("sssp", "leave --weighted out, or convert the graph with --weights", "leave --weighted out, or convert the graph"
+     " with --weights"),
+    ("exact", "weights are from 0 up, or allow others with --allow-negative", "weights are from 0 up"),
+    ("verify", "give --gap 2 and go on", "give --gap 2 of emdiam exact and go on"),
+    ("info", "make one with: emdiam exact STORE --certificate FILE", "make one with: emdiam exact STORE --certificate"
+     " FILE"),
+])
+def test_options_of_other_commands_say_of_which(command: str, message: str, said: str):
+    own = options_of(import_module(f"emdiam.cli.{command}").command)
+    assert in_options(message, command, own, homes(group)) == said
+
+
+def test_remedies_on_a_command_line_work(tmp_path: Path, command: Run):
+    """In the sentence and in the object of --json."""
+    (tmp_path / "e.csv").write_text("u,v,km\n1,2,x\n2,3,1\n")
+    (tmp_path / "w.csv").write_text("u,v,km\n1,2,1\n2,3,1\n")
+    assert command("exact", "w.csv", "--weighted", "--certificate", "c.json", "-q").returncode == 0
+    done = command("verify", "c.json", "e.csv", "-q")
+    assert done.returncode == 2 and "fix the record\n" in done.stderr and "--weight" not in done.stderr
+    assert command("convert", "w.csv", "g.zarr", "--weights", "-q").returncode == 0
+    said = json.loads(command("exact", "e.csv", "--weighted", "--json", "-q").stdout)
+    assert said["remedy"].endswith("or leave out --weighted") and said["remedy"] in said["error"]
+    (tmp_path / "n.csv").write_text("u,v\n1,2\n2,x\n")
+    said = json.loads(command("exact", "n.csv", "--json", "-q").stdout)
+    assert "--ids string of emdiam convert" in said["remedy"] and "with that option: emdiam convert" in said["error"]

@@ -19,6 +19,7 @@ from ..checkpoint.folder import check_owner
 from ..durable import check_folder, locked
 from ..errors import NotWritten, StoppedEarly, redacted
 from ..progress import ANSWER, LINES, OUTCOME, PEAK, SECONDS, Event, Listener, silent
+from ..units import format_count
 from . import jobfile as commands
 from .attempt import (
     DONE,
@@ -65,8 +66,8 @@ def batch(path: str | Path, group: click.Group, options: BatchOptions | None = N
                        len(prepared.jobs))
         left = end_leftovers(settings.out)
         if left:
-            result.messages.append(f"an earlier batch had ended without its jobs; {left} of its processes"
-                                   f" {'has' if left == 1 else 'have'} been ended")
+            result.messages.append(f"the batch before was killed; {format_count(left, 'process', 'processes')} of its"
+                                   " jobs still ran and had to be ended")
         with closing(Results(settings.out)) as results:
             if results.notice:
                 result.messages.append(results.notice)

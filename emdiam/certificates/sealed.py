@@ -76,7 +76,8 @@ def _bytes_of(path: str | Path) -> bytes:
     try:
         data = read_at_most(path, _MOST_BYTES)
     except OSError as error:
-        raise InputError(f"the certificate cannot be read ({error.strerror})", path=path) from None
+        remedy = "the certificate comes first: emdiam verify CERTIFICATE GRAPH" if Path(path).is_dir() else None
+        raise InputError(f"the certificate cannot be read ({error.strerror})", path=path, remedy=remedy) from None
     if data is None:
         raise InputError(f"this has more than the {_MOST_BYTES:,} bytes of the largest certificate", path=path,
                          remedy=REMEDY)

@@ -4,7 +4,7 @@ says, with the command that makes one to keep."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
@@ -85,7 +85,7 @@ def stored(command: str, asked: Mapping[str, Any], listener: Listener, alone: bo
     deadline, keeping = deadline_of(asked.get("time_limit")), _convert_command(asked)
     means = Means(asked.get("memory"), asked.get("threads"), asked.get("scratch"), alone, deadline)
     logging.getLogger("emdiam").info(f"{name} is no store: it is converted to a temporary one; to keep one: {keeping}")
-    with _refusing(keeping), as_store(name, means, listener, _kept(command, asked)) as (store, origin):
+    with _refusing(command, keeping), as_store(name, means, listener, _kept(command, asked)) as (store, origin):
         logging.getLogger("emdiam").info(_what(name, origin))
         if command != "info" and origin.record is not None and origin.record.unread:  # info shows it itself
             logging.getLogger("emdiam").warning(f"{name}: {origin.record.unread}")
@@ -146,17 +146,25 @@ def _what(name: str, origin: Origin) -> str:
                       *(["directions are dropped"] if origin.directions_dropped else [])])
 
 
+def _as_asked(text: str, own: Collection[str]) -> str:
+    """A message with the options of weights that a command has in place of those of convert."""
+    if "--weighted" in own:
+        text = _WEIGHTS.sub("--weighted", text)
+    return _COLUMN.sub("--weight=", text) if "--weight" in own else text
+
+
 @contextmanager
-def _refusing(keeping: str) -> Iterator[None]:
+def _refusing(command: str, keeping: str) -> Iterator[None]:
     """An error that names options of `emdiam convert`, which the running command has not, says so; what --weights is
     there is two options here."""
     try:
         yield
     except InputError as error:
+        from ..terms import WITH_THAT, in_options, reword
+
         own = {flag for option in click.get_current_context().command.params for flag in option.opts}
-        if "--weight" in own:
-            error.args = (_COLUMN.sub("--weight=", _WEIGHTS.sub("--weighted", str(error))), *error.args[1:])
+        reword(error, lambda text: in_options(_as_asked(text, own), command, own, {}))
         named = re.findall(_OPTION, str(error))
         if not isinstance(error, BudgetError | StoreError) and any(f"--{one}" not in own for one in named):
-            error.args = (f"{error}, an option of: {keeping}", *error.args[1:])
+            error.args = (f"{error}; {WITH_THAT}{keeping.removeprefix('emdiam convert')}", *error.args[1:])
         raise

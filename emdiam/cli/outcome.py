@@ -88,6 +88,9 @@ class EmdiamCommand(click.Command):
             left = super().parse_args(ctx, args)
         except click.UsageError as error:
             surplus = type(error) is click.UsageError or getattr(error, "option_name", "") == _WEIGHTED
+            if type(error) is click.UsageError and not typed and OF_GRAPH in (self.help or ""):
+                raise click.UsageError(f"{error.message.rstrip('.')}; one graph is read: convert several files into a"
+                                       " store with emdiam convert FILES STORE", ctx) from None
             if not (typed and surplus and any(one.name == "weight" for one in self.params)):
                 raise
             raise click.UsageError(f"{error.message.rstrip('.')}; weights are named by --weight COLUMN", ctx) from None
@@ -146,6 +149,39 @@ class EmdiamCommand(click.Command):
             return super().invoke(ctx)
         except BrokenPipeError as error:
             raise RuntimeError("the pipe to a helper process broke") from error
+        except EmdiamError as error:
+            if "--" in str(error):
+                _say_of_which(error, ctx)
+            raise
+
+
+def options_of(command: click.Command) -> set[str]:
+    """The options of a command, or of all that it has."""
+    group = command if isinstance(command, click.Group) else None
+    context = click.Context(command)
+    inner = [group.get_command(context, name) for name in group.list_commands(context)] if group else [command]
+    return {name for one in inner if one is not None for parameter in one.params
+            for name in (*parameter.opts, *parameter.secondary_opts) if name.startswith("--")}
+
+
+def homes(group: click.Group) -> dict[str, str]:
+    """The name of the first command that has it for each option."""
+    context, found = click.Context(group), dict[str, str]()
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        found |= {option: name for option in options_of(command) if option not in found}
+    return found
+
+
+def _say_of_which(error: EmdiamError, ctx: click.Context) -> None:
+    """Put an error in the options of the running command."""
+    from ..terms import in_options, reword
+
+    root = ctx.find_root().command
+    if isinstance(root, click.Group):
+        known, own = homes(root), options_of(ctx.command)
+        reword(error, lambda text: in_options(text, _names(ctx)[0], own, known))
 
 
 def _show_all(context: click.Context, _option: click.Parameter, wanted: bool) -> None:

@@ -22,7 +22,7 @@ _NOT_PROVED = 2
 
 
 @click.command(cls=EmdiamCommand)
-@click.argument("certificate", type=click.Path(dir_okay=False, path_type=str))
+@click.argument("certificate", type=click.Path(path_type=str))
 @options.GRAPH
 @options.of("verify")
 def command(**given: Any) -> int:
@@ -79,7 +79,7 @@ def report_text(report: dict[str, Any], verbose: bool = False) -> str:
         lines = [f"verified: largest diameter of any component {value} ({report['n_components']:,} components)"]
         lines += [] if largest is None else [f"verified: diameter of the largest component {largest:,}"]
     effort = f"proof: {format_count(report['traversals'], 'traversal')}, {format_count(report['scans'], 'scan')}"
-    if report["unsettled"]:
+    if report["pairs"]:
         effort += (f"; {format_count(report['pairs'], 'comparison')} for the pairs of"
                    f" {format_count(report['unsettled'], 'vertex', 'vertices')} that traversals leave open")
     return "\n".join([*lines, *_converted_lines(report["converted"]), effort, seconds_line(report),

@@ -16,7 +16,7 @@ from .base import Named
 from .digits import are_long
 from .source import EdgeBatch, pairs_per_batch
 from .tables import TableColumn, in_slices, named_pair, refuse_doubtful
-from .weights import FLOAT64, WeightChoice, checked_weights, kind_of, weight_column
+from .weights import FLOAT64, WeightChoice, checked_weights, kind_of, name_a_column, weight_column
 
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary,
           pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
@@ -161,10 +161,11 @@ class ArrowEdges(Named):
         numbers = [i for i, data_type in enumerate(schema.types) if i not in ids and weight_kind(data_type)]
         place = weight_column(schema.names, numbers, column)
         if place is None:
+            called = [schema.names[i] for i in numbers]
             others = ", ".join(f"{field.name}: {field.type}" for i, field in enumerate(schema) if i not in ids)
             what = f"no column {column} of numbers" if column else "not one column of weights"
             raise self.error(f"{what} beside the ids ({others or 'there is no other column'})",
-                             remedy="name a column of integers or floats, as in --weights=length")
+                             remedy=name_a_column(called, column, numbers))
         if schema.names.count(schema.names[place]) > 1:
             raise self.error("two columns have the same name", text=schema.names[place], remedy="rename one")
         return place

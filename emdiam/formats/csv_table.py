@@ -25,7 +25,7 @@ from .source import EdgeBatch, SourceInfo
 from .streams import BOM, after_line, block_bytes_for, count_lines, text_blocks
 from .tables import dropped_columns, id_spaces, in_slices
 from .text_source import TextSource
-from .weights import FLOAT64, LARGEST_WHOLE, LEAST_WHOLE, WHOLE, WeightChoice, weight_column
+from .weights import FLOAT64, LARGEST_WHOLE, LEAST_WHOLE, WHOLE, WeightChoice, name_a_column, weight_column
 
 if TYPE_CHECKING:
     from .csv_faults import Quotes
@@ -83,9 +83,10 @@ class CsvSource(TextSource):
         others = [i for i in range(header.n_columns) if i not in (header.src, header.dst)]
         place = weight_column(header.names, others, choice.column)
         if place is None:
-            there = ", ".join(header.names[i].strip() or str(i + 1) for i in others) or "there is no other column"
+            called = [header.names[i].strip() or str(i + 1) for i in others]
+            there = ", ".join(called) or "there is no other column"
             what = f"no column {choice.column}" if choice.column else "not one column of weights"
-            raise self.error(f"{what} beside the ids ({there})", remedy="name one of them, as in --weights=length")
+            raise self.error(f"{what} beside the ids ({there})", remedy=name_a_column(called, choice.column, others))
         return place
 
     def _read_info(self) -> SourceInfo:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -24,18 +26,19 @@ if TYPE_CHECKING:
 _STORE = "zarr.json"
 _PART = "part-"
 _LISTS = (".txt", ".tsv", ".tab", ".el", ".wel", ".edges", ".edgelist", ".links")
-_BY_GLOB = "name the files that have the edges by a glob"
+# Of a folder that may have edges.
+_LOOKED_AT = 64
 _HANDED = "whose log says which of its files count"
 # Folders by which tables are known that are more than their files, and what they are.
 _TABLES = {"_delta_log": "a table of Delta Lake", ".hoodie": "a table of Hudi"}
 
 
 def is_folder_of_edges(path: Path) -> bool:
-    """Whether it is a folder, no store, and the first of its files may have edges."""
+    """Whether it is a folder, no store or a part of one, and one of its first files may have edges."""
     if not path.is_dir() or (path / _STORE).is_file():
         return False
-    first = next(_files(path), None)
-    return first is not None and _may_have_edges(first)
+    first = list(islice(_files(path), _LOOKED_AT))
+    return any(map(_may_have_edges, first)) and all(file.name != _STORE for file in first)
 
 
 def files_of_folder(folder: Path) -> list[str]:
@@ -56,15 +59,23 @@ def files_of_folder(folder: Path) -> list[str]:
     files = list(_files(folder))
     foreign = next((file for file in files if not _may_have_edges(file)), None)
     if foreign is not None:
-        raise InputError("a file in the folder is of no format of edges", path=foreign, remedy=_BY_GLOB)
+        raise InputError("a file in the folder is of no format of edges", path=foreign,
+                         remedy=_by_glob(folder, next((file for file in files if _may_have_edges(file)), None)))
     other = next((file for file in files if format_suffix(file.name) != format_suffix(files[0].name)), None)
     if other is not None:
-        raise InputError(f"a file in the folder is of another kind than {files[0]}", path=other, remedy=_BY_GLOB)
+        raise InputError(f"a file in the folder is of another kind than {files[0]}", path=other,
+                         remedy=_by_glob(folder, files[0]))
     full = [str(file) for file in files if file.stat().st_size]
     if not full:
         what = "all files in the folder are empty" if files else "there are no files in the folder"
         raise InputError(what, path=folder, remedy="name the folder that has the files with edges")
     return full
+
+
+def _by_glob(folder: Path, file: Path | None = None) -> str:
+    """The remedy for a folder with other files. file : one that may have edges."""
+    example = "" if file is None else f", as in {quote(str(folder / ('*' + format_suffix(file.name))))}"
+    return f"name the files that have the edges by a glob{example}"
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -142,7 +153,7 @@ class FolderParts:
         first = self._first = self._first or source
         if format_ != first.info().format:
             raise source.error(f"this is {format_}, and {first.name} in the same folder is {first.info().format}",
-                               remedy=_BY_GLOB)
+                               remedy=_by_glob(self.folder))
         if columns and first.column_names and columns != first.column_names:
             raise source.error(f"its columns ({', '.join(columns)}) are not those of {first.name}"
-                               f" ({', '.join(first.column_names)})", remedy=_BY_GLOB)
+                               f" ({', '.join(first.column_names)})", remedy=_by_glob(self.folder))

@@ -252,8 +252,9 @@ class LineReader:
         """(what, remedy) for a fault code of the kernels."""
         number = "fix the line" + (", or keep such ids as names with --ids string" if self.strings else "")
         return {
-            kernels.ONE_FIELD: ("a line with fewer than two ids", "every line needs two ids; in lists of neighbours,"
-                                " which --format adjlist reads, it is a vertex without any"),
+            kernels.ONE_FIELD: ("a line with fewer than two ids", "every line needs two ids; list vertices"
+                                " without an edge in a file of their own for --vertices FILE, or read lists of"
+                                " neighbours with --format adjlist"),
             kernels.NOT_INTEGER: ("an id is not an integer", number),
             kernels.NEGATIVE: ("an id is negative", number),
             kernels.TOO_LARGE: ("an id is larger than 2^63 - 1", number),

@@ -22,7 +22,7 @@ from .base import FileSource
 from .csr import ArrayStream, csr_batches
 from .inputs import Input
 from .source import SAID, EdgeBatch, SourceInfo, matrix_note, pairs_per_batch, two_sides
-from .weights import checked_weights, weight_column
+from .weights import checked_weights, name_a_column, weight_column
 
 if TYPE_CHECKING:
     import zipfile
@@ -199,7 +199,7 @@ def named_weights(source: NpzSource, archive: zipfile.ZipFile, columns: tuple[st
         what = f"no member {source.weights.column}" if source.weights.column else "not one member of weights"
         raise source.error(f"the archive has {what} beside the ids"
                            f" ({', '.join(names[i] for i in others) or 'there is no other member'})",
-                           remedy="name one of them, as in --weights=length, or leave out --weights")
+                           remedy=name_a_column([names[i] for i in others], source.weights.column, others))
     return names[place]
 
 

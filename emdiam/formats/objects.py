@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..errors import InputError
+from ..errors import InputError, closest
 from .arrays import EXACT_FLOAT, IN_MEMORY, INDEX, MATRIX, chosen_places, kind_of_array, kind_of_two_sides
 from .arrow_edges import ArrowEdges, EdgeColumns, column_kind, is_list, rows_per_batch, weight_kind
 from .arrow_streams import of_capsule, of_dataset, of_lazy, of_reader
@@ -152,8 +152,10 @@ def edge_attribute(library: str, attributes: Sequence[Any], name: str) -> Any:
         return found[0]
     there = ", ".join(map(str, attributes)) or "none at all"
     what = f"no attribute {name}" if name else "not one attribute of weights"
+    example = closest(name, [str(one) for one in attributes]) or next(map(str, attributes), None)
     raise InputError(f"the edges of the graph of {library} have {what}; they have {there}",
-                     remedy="name the attribute that has the weights, as in weight='length'")
+                     remedy="leave the weight out" if example is None else
+                     f"name the attribute that has the weights, as in weight={example!r}")
 
 
 def _networkit(graph: Any, weights: Weights) -> EdgeSource | None:
@@ -287,8 +289,9 @@ def _as_source(graph: Any, weights: Weights) -> EdgeSource:
     if isinstance(graph, Iterable) and not isinstance(graph, str | bytes | Mapping | tuple):
         # A tuple has columns: one of another length than (src, dst) or (src, dst, weights) is no list of pairs.
         return ArraySource(*_columns(list(graph), weights), weights=weights)
+    kind = "None" if graph is None else f"{type(graph).__module__}.{type(graph).__qualname__}".removeprefix("builtins.")
     raise InputError(
-        f"{type(graph).__module__}.{type(graph).__qualname__} is not a kind of graph that emdiam knows",
+        f"{kind} is not a kind of graph that emdiam knows",
         remedy="give a store, its path, a file of edges, a list of pairs, an array of two columns, two rows or a"
                " square matrix, a tuple (src, dst) of arrays, with weights (src, dst, weights), a dict of lists, a"
                " table of pandas, polars or pyarrow, an Arrow stream, a scipy.sparse matrix, or a graph of networkx,"

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError
+from ..errors import InputError, closest
 from .digits import Digits
 
 WHOLE, FLOAT32, FLOAT64 = "int", "float32", "float64"
@@ -35,7 +35,7 @@ NOT_FINITE, NO_INFINITE = "a weight is not finite", "give every edge a finite we
 
 @dataclass(frozen=True)
 class WeightChoice:
-    """Which weights a conversion keeps.
+    """The weights that a conversion keeps.
 
     Parameters
     ----------
@@ -107,6 +107,16 @@ def _refuse(wrong: npt.NDArray[np.bool_], values: npt.NDArray[Any], refusal: Ref
     if wrong.any():
         place = int(np.argmax(wrong))
         raise refusal(what, place, text=str(values[place]), remedy=remedy)
+
+
+def name_a_column(candidates: Sequence[str], column: str, places: Sequence[int]) -> str:
+    """The remedy where `column` names none of the candidates, or "" not the only one: the closest name, or its number.
+    candidates : names of the columns beside the ids. places : their numbers from 0."""
+    if not candidates:
+        return "leave out --weights"
+    close = closest(column, candidates) or candidates[0]
+    plain = re.fullmatch(r"[\w.-]+", close) is not None
+    return f"name one of them, as in --weights={close if plain else places[list(candidates).index(close)] + 1}"
 
 
 def weight_column(names: Sequence[str], candidates: Sequence[int], column: str) -> int | None:

@@ -28,7 +28,7 @@ from ..progress import Listener, TimeOver, timed, until
 from ..store.place import check_target
 from ..store.store import Store, check_directed, check_weighted, open_store
 from ..units import available_cores, budget_bytes, peak_rss_bytes
-from ..vertex_tables import writing_bytes
+from ..vertex_tables import check_table, writing_bytes
 from .option import AUTO, RAM
 from .options import CHECKPOINT, COMMANDS, SHARED, option_of, parsed
 from .registry import (
@@ -267,6 +267,9 @@ def _check_files(task: Task) -> None:
     """Raises InputError for a file that cannot be written, and for a certificate of what is no whole proof."""
     for file in task.files:
         check_file(file)
+    table = getattr(task.options, "out", None)
+    if table is not None and task.command in ("ecc", "distances", "sssp"):
+        check_table(table)
     if task.keep_reordered is not None and not (task.checkpoint is not None and task.checkpoint.resume):
         check_target(task.keep_reordered, force=False)
     if task.certificate is None or METRICS[task.metric].alike == WEIGHTS or task.command == "distances":

@@ -80,5 +80,7 @@ def _rank(store: Store, name: int | str) -> int:
     rank = (max(0, int(wanted) - store.record.first_id) if store.record.id_kind in ("identity", "offset") else
             bisect_left(range(store.n_vertices), wanted, key=lambda rank: store.ids_of_ranks(np.array([rank]))[0]))
     if rank >= store.n_vertices or store.ids_of_ranks(np.array([rank]))[0] != wanted:
-        raise InputError("there is no such vertex", path=store.path, text=str(name))
+        first, last = store.ids_of_ranks(np.array([0, store.n_vertices - 1]))
+        raise InputError("there is no such vertex", path=store.path, text=str(name),
+                         remedy=f"ids of this graph go from {first} to {last}")
     return rank

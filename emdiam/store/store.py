@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import DeviceError, InputError, StoppedEarly, StoreError, is_url
+from ..errors import DeviceError, InputError, StoppedEarly, StoreError, closest, is_url
 from ..shown import Shown
 from .array_reader import LocalArray, ShardedArray, filled, pieces, read_slice
 from .codec import file_fault
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 _PAIRS = tuple((name, f"{REVERSE}/{name}") for name in ("indptr", "indices", "data"))
 # What is asked for in one request where the way is long, bytes decoded.
 _FAR_BYTES = 4 << 20
+# Names in a folder that a missing one is compared with.
+_MOST_NAMES = 1_000
 
 
 class Store(Shown):
@@ -176,8 +180,11 @@ class Store(Shown):
         return weights
 
     def neighbours(self, vertex: int) -> np.ndarray:
-        """The neighbours of a vertex, ascending, id_dtype[degree]; reads the blocks that hold them. Raises
-        StoreError, and ValueError for what is no vertex."""
+        """The neighbours of a vertex, by its number from 0, ascending, id_dtype[degree]; reads the blocks that hold
+        them. Raises StoreError, and ValueError for no number of a vertex."""
+        if not isinstance(vertex, int | np.integer):
+            raise ValueError(f"neighbours takes the number of a vertex, from 0 to {self.n_vertices - 1:,},"
+                             f" not {vertex!r}; store.user_ids shows the ids of numbers")
         if not 0 <= vertex < self.n_vertices:
             raise ValueError(f"{vertex} is no vertex of {self.n_vertices}")
         begin, end = read_slice(self.indptr, vertex, vertex + 2).tolist()
@@ -309,7 +316,8 @@ def _open(text: str, evict_page_cache: bool) -> Store:
         _check_place(local, text)
         record = check_record(read_json(local / "zarr.json").get("attributes"), text)
     except FileNotFoundError:
-        raise StoreError("not a zarr group (zarr.json is missing)", path=local, remedy=CONVERT) from None
+        raise StoreError("this folder is no store, not a zarr group (zarr.json is missing)", path=local,
+                         remedy=CONVERT) from None
     except OSError as error:
         raise file_fault("the store cannot be opened", error, text) from None
     arrays: dict[str, ShardedArray] = {}
@@ -328,12 +336,26 @@ def _check_place(local: Path, text: str) -> None:
     """Raises StoreError unless there is a folder, OSError where that cannot be seen."""
     if not local.exists():
         partial = local.with_name(local.name + PARTIAL_SUFFIX)
-        hint = f"{partial} is an unfinished conversion: run it again" if partial.exists() else CONVERT
-        what = "store" if local.suffix in ("", ".zarr") else "file"
-        raise StoreError(f"there is no such {what}", path=text, remedy=hint)
+        is_store = local.suffix in ("", ".zarr")
+        hint = CONVERT if is_store else "check the name"
+        if partial.exists():
+            hint = f"{partial} is an unfinished conversion: run it again"
+        elif (close := _closest_name(local)) is not None:
+            hint = f"did you mean {quote(close)}?"
+        raise StoreError(f"there is no such {'store' if is_store else 'file'}", path=text, remedy=hint)
     if not local.is_dir():
         command = f"emdiam convert {quote(text)} {quote((local.name.partition('.')[0] or 'graph') + '.zarr')}"
         raise StoreError("this is a file, not a store", path=text, remedy=f"if it has edges, convert it: {command}")
+
+
+def _closest_name(missing: Path) -> str | None:
+    """What is in the folder of a missing file under nearly its name."""
+    try:
+        names = [entry.name for entry in islice(os.scandir(missing.parent), _MOST_NAMES)]
+    except OSError:
+        return None
+    close = closest(missing.name, names)
+    return None if close is None else str(missing.with_name(close))
 
 
 def _check_others(local: Path, arrays: Mapping[str, ShardedArray]) -> None:

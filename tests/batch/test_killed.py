@@ -82,7 +82,7 @@ def test_jobs_end_with_their_batch(night: Night):
     out, _ = night.start().communicate(timeout=PATIENCE)
     told = printed(out)
     assert told["counts"]["done"] == 2 and [job["attempts"] for job in told["jobs"]] == [2, 2]
-    assert "an earlier batch had ended without its jobs; 1 of its processes has been ended" in told["messages"][0]
+    assert "the batch before was killed; 1 process of its jobs still ran and had to be ended" in told["messages"][0]
     assert night.starts("twice") == [] and processes_of(night.out) == []
 
 

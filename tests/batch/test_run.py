@@ -274,7 +274,7 @@ def test_jobs_that_run_at_once_end_with_their_status_and_their_seconds(night: Ni
     assert f"bad (1 of 2 jobs), failed in {format_seconds(seconds['bad'])}, it is too large" in told
     assert f"s (2 of 2 jobs), done in {format_seconds(seconds['s'])}, D = 7" in told
     ended = next(i for i, line in enumerate(lines) if "done in" in line)
-    assert re.search(r"Z bad \(1 of 2 jobs\), .* so far", lines[ended + 1])  # what goes on is the phase again
+    assert re.search(r"Z bad \(1 of 2 jobs\), .* since the start", lines[ended + 1])  # what goes on is the phase again
 
 
 def test_a_report_of_the_batch_comes_last_however_the_others_end(night: Night):

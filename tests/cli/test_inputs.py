@@ -107,7 +107,7 @@ def test_names_of_weights_that_are_none(command, trips: Path):
     assert keeping in command("exact", trips, "--weight", "minutes").stderr
     for option, why in (("--weighted", "not one column of weights beside"), ("--weight=hm", "no column hm beside")):
         done = command("exact", trips, option, "-q")
-        assert done.returncode == 2 and why in done.stderr and done.stderr.endswith("as in --weight=length\n")
+        assert done.returncode == 2 and why in done.stderr and done.stderr.endswith("as in --weight=km\n")
     for words in (("--weighted", "km"), ("--weighted=km",)):
         done = command("exact", trips, *words, "-q")
         assert done.returncode == 2 and "; weights are named by --weight COLUMN" in done.stderr
@@ -131,7 +131,8 @@ def test_what_convert_refuses_is_refused(command, tmp_path: Path, text: str, opt
     file.write_text(text)
     converted, asked = command("convert", file, "g.zarr", "-q"), command("exact", file, "-q")
     assert (converted.returncode, asked.returncode, asked.stdout) == (2, 2, "")
-    more = "" if option is None else f", an option of: emdiam convert '{file}' 'odd file.zarr'"
+    keeping = f"emdiam convert '{file}' 'odd file.zarr'"
+    more = "" if option is None else f"; convert the file first, with that option: {keeping}"
     assert asked.stderr == converted.stderr.rstrip("\n") + more + "\n" and (option or "") in asked.stderr
 
 

@@ -54,7 +54,7 @@ def test_a_line_has_nothing_of_what_has_not_begun_and_the_diameter_where_bounds_
     lines = lines_of([(0, Event("bfs", 0, None, "arcs", facts=facts)),
                       (1, Event("verify", 35_340, None, "arcs", facts={"lower": 108, "upper": 108, "levels": 3}))])
     assert lines == ["BFS from one vertex at a time", "checking the longest path",
-                     "checking the longest path, 1 s so far, 35,340 arcs, diameter: 108, 0 vertices"
+                     "checking the longest path, 1 s since the start, 35,340 arcs, diameter: 108, 0 vertices"
                      " that may be farther apart"]
 
 
@@ -62,10 +62,10 @@ def test_facts_say_what_they_mean_and_others_are_for_programs():
     facts = {"lower": 3, "upper": 9, "active": 1, "level": 7, "levels": 12, "traversals": 1, "bytes_read": 1 << 20,
              "verb": "bfs", "expected_seconds": 61.0}
     assert lines_of([(0, Event("bfs")), (1, Event("bfs", facts=facts))])[-1] == (
-        "BFS from one vertex at a time, 1 s so far, diameter: 3 <= D <= 9, 1 vertex with open bounds, 1 traversal,"
-        " 1.0 MiB read, at distance 7 from the sources, about 1 min 01 s left")
+        "BFS from one vertex at a time, 1 s since the start, diameter: 3 <= D <= 9, 1 vertex with open bounds,"
+        " 1 traversal, 1.0 MiB read, at distance 7 from the sources, about 1 min 01 s left")
     assert lines_of([(0, Event("job-1", facts={"share": 0.25, "peak_bytes": 1 << 20}))])[-1] == (
-        "job-1, 0 s so far, share 0.25, peak bytes 1.0 MiB")
+        "job-1, 0 s since the start, share 0.25, peak bytes 1.0 MiB")
 
 
 def test_steps_are_counted_and_go_forward_alone():
@@ -112,7 +112,7 @@ def test_every_phase_of_a_command_has_words_and_a_step(command, tmp_path: Path, 
 
 def test_a_rate_has_three_digits():
     lines = lines_of([(0, Event("bfs", 0, None, "arcs")), (1, Event("bfs", 234_794_817, None, "arcs"))])
-    assert lines[-1] == "BFS from one vertex at a time, 1 s so far, 234,794,817 arcs, 235,000,000 arcs/s"
+    assert lines[-1] == "BFS from one vertex at a time, 1 s since the start, 234,794,817 arcs, 235,000,000 arcs/s"
 
 
 def test_a_heartbeat_has_rate_time_left_and_bounds():
@@ -120,7 +120,7 @@ def test_a_heartbeat_has_rate_time_left_and_bounds():
         (0, Event("bfs", 0, 1000, "blocks")),
         (10, Event("bfs", 250, 1000, "blocks", facts={"lower": 12, "upper": 24, "active": 1031})),
     ])
-    assert lines[-1] == ("BFS from one vertex at a time, 10 s so far, 250 of 1,000 blocks (25 %), 25 blocks/s,"
+    assert lines[-1] == ("BFS from one vertex at a time, 10 s since the start, 250 of 1,000 blocks (25 %), 25 blocks/s,"
                          " 30 s left, diameter: 12 <= D <= 24, 1,031 vertices with open bounds")
 
 
@@ -138,7 +138,7 @@ def test_a_checkpoint_that_a_run_goes_on_from_is_a_line():
 
 def test_an_unknown_total_gives_no_time_left():
     lines = lines_of([(0, Event("read", 0, None, "edges")), (10, Event("read", 50, None, "edges"))])
-    assert lines[-1] == "reading edges, 10 s so far, 50 edges, 5 edges/s"
+    assert lines[-1] == "reading edges, 10 s since the start, 50 edges, 5 edges/s"
 
 
 def test_a_phase_that_comes_again_speaks_only_if_it_was_long():
@@ -165,7 +165,7 @@ def test_a_restarted_phase_counts_from_its_own_start():
 def test_a_new_phase_ends_the_one_before():
     lines = lines_of([(0, Event("sweep")), (1, Event("bfs")), (8, Event("bfs", 7, None, "levels"))])
     assert lines == ["sweep", "BFS from one vertex at a time",
-                     "BFS from one vertex at a time, 8 s so far, 7 levels, 1 levels/s"]
+                     "BFS from one vertex at a time, 8 s since the start, 7 levels, 1 levels/s"]
     assert lines_of([(0, Event("sweep")), (1, Event("bfs")), (2, Event("bfs", finished=True))], 1)[-1] \
         == "BFS from one vertex at a time, done in 1 s"
 
@@ -205,7 +205,7 @@ def test_the_heart_beats_without_events():
     with Heartbeat(write, 0.01) as beat:
         beat(Event("kernel"))
         assert beaten.wait(PATIENCE)
-    assert lines[0].endswith("Z kernel") and lines[1].endswith(" s so far")
+    assert lines[0].endswith("Z kernel") and lines[1].endswith(" s since the start")
 
 
 @pytest.mark.parametrize("width", [80, 120])

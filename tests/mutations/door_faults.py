@@ -56,6 +56,10 @@ DOOR_FAULTS = (
           "    record = store.record.weights\n    if record is None:\n",
           "    record = store.record.weights\n    if record is None and name:\n",
           ("tests/test_weight_names.py", "tests/methods/weighted/test_diameter.py")),
+    Fault("an option that a command has not is one to leave out", "emdiam/terms.py",
+          'match[0] if (match[1] or match[2]) in own else ""', "match[0]", ("tests/test_terms.py",)),
+    Fault("a table is written under any name", "emdiam/vertex_tables.py", "path.suffix.lower() in", "path.suffix in",
+          ("tests/cli/test_first_try.py",)),
     Fault("flags in a jobs file have no value", "emdiam/terms.py", '        value = "true"\n', "        value = None\n",
           ("tests/test_terms.py",)),
 )
