@@ -118,7 +118,7 @@ def refuse_missing(ids: Sequence[str], path: str) -> None:
     """Raise InputError where an id is what programs write for one that is missing."""
     missing = next((text for text in ids if text in _MISSING), None)
     if missing:
-        raise InputError(f"an id is {missing}, as programs write where there is none", path=path,
+        raise InputError(f"an id is {missing}, as programs write for a missing one", path=path,
                          remedy="delete such lines, or say --ids string if a vertex is called so")
 
 
