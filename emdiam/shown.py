@@ -47,6 +47,8 @@ for _one in (_SHORT, _ROUNDED):
     _one.maxdict, _one.maxstring, _one.maxother = 8, 200, 200
     _one.maxlong = 400
 _MEASURED = "seconds"
+# Of a list in a table, as the vertices of a path.
+_FIRST = 8
 
 
 class Shown:
@@ -112,11 +114,15 @@ def _words(name: str) -> str:
 
 
 def _text(name: str, value: Any) -> str:
-    """For people: yes and no, and digits in groups of three."""
+    """For people: yes and no, digits in groups of three, and lists without quotes."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float) or type(value).__name__ == "Decimal":  # whose module takes time to import
         return f"{value:,}"
     if isinstance(value, Mapping) and name.endswith(_MEASURED):
         return ", ".join(f"{key} {_ROUNDED.repr(one)}" for key, one in value.items())
+    if isinstance(value, Shown):
+        return "; ".join(f"{_words(part)} {_text(part, one)}" for part, one in value._shown().items())
+    if isinstance(value, list) and not any(isinstance(one, dict | list) for one in value[:_FIRST]):
+        return ", ".join([*(str(one) for one in value[:_FIRST]), *(["..."] if len(value) > _FIRST else [])])
     return value if isinstance(value, str) else _short(name, value)

@@ -213,6 +213,9 @@ def test_a_path_of_7701_vertices_is_not_printed(shown: dict[str, Any]):
 def test_names_are_texts_in_a_table_and_not_html():
     graph = nx.path_graph(["<b>a", "x & y"])
     assert {"<b>a", "x & y"} <= set(emdiam.diameter(graph).witness.path)
+    cells = Cells(emdiam.diameter(nx.path_graph("abcdefghijk"))._repr_html_()).texts
+    path = ", ".join("abcdefgh" if cells[cells.index("witness") + 1].startswith("source a") else "kjihgfed")
+    assert cells[cells.index("witness") + 1].endswith(f"; length 10; path {path}, ...")
     html = emdiam.diameter(graph)._repr_html_()
     assert "<b>" not in html and "&lt;b&gt;a" in html and "x &amp; y" in html
     Cells(html)
