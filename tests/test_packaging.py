@@ -296,3 +296,9 @@ def test_make_venv_repairs_a_broken_environment(tmp_path: Path):
     subprocess.run([ROOT / "scripts" / "make_venv", folder, "click"], check=True)
     done = subprocess.run([folder / "bin" / "python", "-c", "import click"])
     assert done.returncode == 0
+
+
+def test_tools_of_the_site_are_pinned():
+    """A later release may refuse a page that this one takes."""
+    tools = setup_cfg()["options.extras_require"]["docs"].split()
+    assert len(tools) >= 4 and all(re.fullmatch(r"[a-z-]+==\d+(\.\d+)+", tool) for tool in tools), tools
