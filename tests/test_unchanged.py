@@ -28,7 +28,7 @@ def rewritten(path: Path) -> None:
 CHANGES: list[tuple[Callable[[Path], object], str]] = [
     (lambda path: path.write_text("12"), "it had 4 bytes and has 2"),
     (lambda path: path.write_text("123456"), "it had 4 bytes and has 6"),
-    (rewritten, "it was written to"), (moved_over, "another file has its name"), (Path.unlink, "it is gone"),
+    (rewritten, "it was written to"), (moved_over, "another file has its name"), (Path.unlink, "it no longer exists"),
 ]
 
 

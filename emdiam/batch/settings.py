@@ -219,7 +219,7 @@ def parsed(key: str, value: Any) -> Any:
 def folder_of(path: Path, table: Mapping[str, Any], options: BatchOptions) -> Path:
     """The folder of a batch: that of the command line, of the file (from its own folder on), or beside it."""
     if options.out is not None:
-        return options.out.absolute()
+        return Path(os.path.normpath(options.out.absolute()))  # a job is the same under any form of its path
     named = table.get("out")
     name = named if isinstance(named, str) and named else path.stem + ".out"
     return Path(os.path.normpath(path.parent / name))

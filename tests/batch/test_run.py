@@ -19,6 +19,7 @@ import pytest
 from emdiam.batch import Batch, BatchOptions, InvalidJobs, batch, prepare
 from emdiam.batch.attempt import NAME, read_results
 from emdiam.batch.jobline import doing
+from emdiam.batch.settings import folder_of
 from emdiam.cli.main import group
 from emdiam.errors import InputError, NotWritten, StoppedEarly
 from emdiam.heartbeat import Heartbeat
@@ -405,3 +406,11 @@ def test_two_batches_do_not_share_a_folder(night: Night):
         night.run()
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=PATIENCE)
+
+
+def test_the_folder_is_one_under_any_form_of_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Commands of jobs have it in their digests."""
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    for out in ("../night", tmp_path / "night", "../other/../night/."):
+        assert folder_of(tmp_path / "jobs.toml", {}, BatchOptions(out=Path(out))) == tmp_path / "night"
