@@ -34,11 +34,11 @@ def check_target(target: Path, force: bool) -> None:
     status = status_of(target)
     if status is None:
         return
-    if not force:
-        raise InputError("the target exists", path=target, remedy="choose another name or use --force")
     if not (target / _LAST).is_file():
         raise InputError("the target exists and is not a zarr store, so it is not replaced",
-                         path=target, remedy="choose another name")
+                         path=target, remedy="name the store to write, such as g.zarr")
+    if not force:
+        raise InputError("the target exists", path=target, remedy="choose another name or use --force")
     if os.geteuid() != 0 and status.st_uid != user_of(target.absolute().parent):
         raise InputError("the target belongs to another user, so it is not replaced", path=target,
                          remedy="choose another name")

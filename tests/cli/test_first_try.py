@@ -96,6 +96,12 @@ def test_a_graph_in_place_of_the_certificate(command: Run, tmp_path: Path):
     assert "comparison" not in done.stdout and done.returncode == 0
 
 
+def test_a_file_is_no_target(command: Run, parts: Path):
+    """Nor with --force, which the remedy leaves out."""
+    said = refused(command, "convert", parts / "part-0.csv", parts / "part-1.csv")
+    assert "not a zarr store" in said and "name the store to write" in said and "--force" not in said
+
+
 def test_a_line_with_one_vertex(command: Run, tmp_path: Path):
     file = tmp_path / "lone.txt"
     file.write_text("a b\nc\n")
