@@ -164,10 +164,10 @@ def apply(
         hdf5, mat, graphml, gexf, pajek, leda, dl, ntriples, gml, dot, json, graph6. Default: from suffix and
         content.
     columns : str or list, optional
-        Of a table or a text, the two columns with the ends of edges: by name, or by number from 1, as "u,v" or
+        The two columns of a table or a text with the ends of edges: by name, or by number from 1, as "u,v" or
         ("u", "v"). Default: found by their names.
     threads : int, optional
-        Threads that read, decode and compute.
+        Threads that read, decode and compute. Default: all cores that this process may use.
     progress : callable or bool, optional
         True: show a bar; False: show nothing. A function is called with an emdiam.Event a few times a second,
         not always from the same thread. Default: a bar in notebooks, for calls of more than two seconds.
