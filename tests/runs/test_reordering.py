@@ -315,7 +315,7 @@ def test_what_a_killed_run_has_left_goes_with_the_next(store: Path) -> None:
 def test_a_run_with_a_checkpoint_finds_the_store_again(store: Path, tmp_path: Path, phase: str) -> None:
     """Stopped while it finds the order, writes the store, or solves on it."""
     folder = tmp_path / "ck"
-    with pytest.raises(StoppedEarly, match="--resume goes on from"):
+    with pytest.raises(StoppedEarly, match="--resume continues from"):
         execute(store, always(checkpoint=CheckpointOptions(folder, every=0.001)), stops_at(phase, KeyboardInterrupt()))
     phases: list[str] = []
     resumed = always(checkpoint=CheckpointOptions(folder, resume=True), reorder="auto")
