@@ -61,6 +61,30 @@ def test_until_ctrl_c_is_heeded_next_to_nothing_is_imported():
     assert set(done.stdout.split()).isdisjoint({"typing", "re", "pathlib", "contextlib", *HEAVY})
 
 
+def test_all_calls_of_a_command_have_room_in_one_piece_of_memory():
+    """Python maps it when the command begins, 8 bytes an entry; deep calls then map nothing."""
+    code = """if True:
+        from emdiam.__main__ import _ENTRIES, _with_room
+        from emdiam.units import system_text
+
+        def mapped():
+            return 4096 * int(system_text("/proc/self/statm").split()[0])
+
+        def deep(calls):
+            return deep(calls - 1) if calls else mapped()
+
+        def within():
+            mapped()  # what the first call allocates is there
+            begin = mapped()
+            print(begin - before >= 8 * _ENTRIES, deep(200) - begin)
+
+        mapped()
+        before = mapped()
+        _with_room(within)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True 0\n"
+
+
 def test_help_names_every_command(emdiam):
     text = emdiam("--help").stdout
     for name in COMMANDS:
