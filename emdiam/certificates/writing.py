@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..histogram import with_texts
-from ..methods.weighted.units import Units
+from ..methods.result import Result
 from ..store.edge_digest import digest_on_disk, edge_digest, hash_bytes
 from ..store.store import Store
 from .documents import (
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ..methods.directed.pivots import DirectedPivots
     from ..methods.directed.result import DirectedResult
     from ..methods.eccentricity.result import EccentricityResult
-    from ..methods.result import Proof, Result
+    from ..methods.result import Proof
     from ..methods.weighted.eccentricities import EccentricitySearch
     from ..methods.weighted.result import WeightedEccentricities, WeightedResult
     from ..methods.weighted.search import WeightedSearch
@@ -208,6 +208,8 @@ def write_mean(path: str | Path, claims: MeanClaims, sources: Sequence[int], sto
 
 def _claimed_units(metric: Any) -> tuple[Callable[[int], Any], Any]:
     """What makes a claim of a length in units, and the unit that is said."""
+    from ..methods.weighted.units import Units
+
     units = getattr(metric, "units", Units())
     return lambda length: units.claimed(units.length(length)), units.said
 
@@ -215,6 +217,9 @@ def _claimed_units(metric: Any) -> tuple[Callable[[int], Any], Any]:
 def write_proof(path: str | Path, result: Any, solved: Store, search: Any = None, **reading: Any) -> SealedDocument:
     """Write the certificate of a result of any kind, in vertices of the store that was solved. search : of a result
     along weights or arcs. reading : of one by numbers of edges, as for write_certificate."""
+    if type(result) is Result:  # of pivots, which do without the modules of all others
+        assert result.proof is not None, "pivots that end leave a proof"
+        return write_certificate(path, result.proof, claims_of(result), solved, **reading)
     from ..methods.directed.eccentricities import WeightedArcEccentricities
     from ..methods.directed.result import DirectedResult
     from ..methods.eccentricity.result import EccentricityResult
@@ -230,5 +235,4 @@ def write_proof(path: str | Path, result: Any, solved: Store, search: Any = None
         return write_weighted_eccentricities(path, result, search, solved)
     if isinstance(result, EccentricityResult):
         return write_eccentricities(path, result, solved, **reading)
-    assert result.proof is not None, "pivots that end leave a proof"
-    return write_certificate(path, result.proof, claims_of(result), solved, **reading)
+    raise TypeError(f"no certificate of {type(result).__name__}")

@@ -55,6 +55,14 @@ def test_commands_import_what_they_use(place: Path, command: str) -> None:
     assert ("llvmlite" in found) == ("llvmlite" in allowed), "a command that calls kernels loads them"
 
 
+def test_the_certificate_of_a_diameter_brings_nothing_of_other_kinds(place: Path) -> None:
+    """Of results along weights, arcs or of every vertex, nor of paths."""
+    modules = modules_of("exact g.zarr --certificate c.json", place)
+    others = ("emdiam.methods.weighted", "emdiam.methods.directed", "emdiam.methods.eccentricity", "emdiam.paths")
+    assert "emdiam.certificates.writing" in modules
+    assert [name for name in modules if name.startswith(others)] == []
+
+
 def test_the_table_has_a_row_for_each_command() -> None:
     text = table(["--version"])
     row = text.splitlines()[2]
