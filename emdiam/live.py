@@ -20,6 +20,7 @@ from .progress import ANSWER, LINES, OUTCOME, PEAK, SECONDS, Event, joined
 from .units import format_seconds, format_size
 
 _BAR_WIDTH, _FRAMES_A_SECOND = 24, 4
+_ECHO_WIDTH = 2  # room for the ^C that a terminal echoes: on a line of its own it would keep a line of the view
 # Of the table of a batch: jobs that are shown at most, and letters of columns.
 _MOST_JOBS, _WIDEST_NAME, _STATE_WIDTH, _TIME_WIDTH, _PEAK_WIDTH = 10, 30, 7, 10, 9
 
@@ -77,7 +78,9 @@ class LiveView(_View):
             first = Text(f"{format_seconds(now - self._began)}  {self._book.title()}", no_wrap=True,
                          overflow="ellipsis")
             self._paced = self._paced or bool(pace)  # then its line stays, also without one: lines would jump
-            below = [Text(text) for text in (*([pace or " "] if self._paced else []), self._book.facts_text()) if text]
+            console, texts = self._live.console, (*([pace or " "] if self._paced else []), self._book.facts_text())
+            below = [part for text in texts if text
+                     for part in Text(text).wrap(console, max(1, console.width - _ECHO_WIDTH))]
         return Group(first, line, *below)
 
 

@@ -283,6 +283,14 @@ def test_lines_of_the_live_view_do_not_jump(monkeypatch: pytest.MonkeyPatch):
             100.0: (3, []), 110.0: (4, ["100 arcs/s"]), 111.0: (4, [""])}[clock.now]
 
 
+def test_the_live_view_has_room_for_the_echo_of_a_key():
+    view = LiveView(Console(file=io.StringIO(), width=80))
+    facts = {"lower": 23, "upper": 42, "traversals": 124, "bytes_read": 1 << 20, "active": 521_237, "level": 9}
+    for length in range(12):
+        view(Event("bfs", 7, None, "arcs", facts={**facts, "traversals": 10**length}))
+        assert max(map(len, shown(view, 80).split("\n")[2:])) <= 78
+
+
 def test_the_live_view_stands_before_the_first_event():
     screen, shown = io.StringIO(), Console(file=io.StringIO(), width=120)
     with LiveView(Console(file=screen, force_terminal=True)) as view:
