@@ -17,7 +17,7 @@ from emdiam.networkx import Graph, backend
 from emdiam.networkx import graph as graphs
 from tests.helpers.many_graphs import MANY
 from tests.networkx.test_backend import GRAPHS, outcome, shuffled
-from tests.networkx.test_weighted import WEIGHTS, weighted
+from tests.networkx.test_weighted import BOUNDS, WEIGHTS, weighted
 
 Call = tuple[str, dict[str, Any]]
 SUMS = ("average_shortest_path_length", "wiener_index", "barycenter")
@@ -46,10 +46,10 @@ def calls(graph: nx.Graph) -> Iterator[Call]:
         yield "global_efficiency", {}
 
 
-def few_calls(graph: nx.Graph, draws: random.Random) -> Iterator[Call]:
+def few_calls(graph: nx.Graph, draws: random.Random, weights: tuple[str | None, ...]) -> Iterator[Call]:
     """Every function once."""
-    nodes, weight = list(graph), draws.choice((None, "weight"))
-    yield from ((name, {"weight": weight}) for name in SUMS)
+    nodes, weight = list(graph), draws.choice(weights)
+    yield from ((name, {"weight": weight}) for name in (*SUMS, *BOUNDS))
     yield "closeness_centrality", {"distance": weight, "wf_improved": draws.random() < 0.5,
                                    "u": draws.choice((None, *nodes))}
     some = [draws.choice((None, draws.sample(nodes, draws.randint(0, len(nodes))))) for _ in range(2)]
@@ -104,27 +104,30 @@ def check_odd(name: str, kind: str | None) -> None:
         compare(graph, arrays, call)
 
 
-def drawn(number: int) -> tuple[nx.Graph, Iterator[Call]]:
-    """A random graph of any kind, and a call of each function."""
+def drawn(number: int, kinds: tuple[type[nx.Graph], ...], weights: tuple[str | None, ...]) -> tuple[
+        nx.Graph, Iterator[Call]]:
+    """A random graph of these kinds, and a call of each function along some of these weights."""
     draws = random.Random(number)
-    graph = nx.empty_graph(draws.randint(1, 25), draws.choice([nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]))
+    graph = nx.empty_graph(draws.randint(1, 25), draws.choice(kinds))
     nodes = list(graph)
     if draws.random() < 0.6:  # in one piece
         draws.shuffle(nodes)
         graph.add_edges_from(itertools.pairwise([*nodes, nodes[0]]))
     graph.add_edges_from(draws.choices(nodes, k=2) for _ in range(draws.randint(0, 3 * len(nodes))))
     graph = nx.relabel_nodes(graph, lambda node: f"n{node}" if node % 3 else node)
-    return weighted(shuffled(graph, number), draws.choice([*WEIGHTS]), number), few_calls(graph, draws)
+    return weighted(shuffled(graph, number), draws.choice([*WEIGHTS]), number), few_calls(graph, draws, weights)
 
 
 PARTS = [range(MANY * part // 5, MANY * (part + 1) // 5) for part in range(5)]
 
 
+@pytest.mark.parametrize("kinds", [(nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph),
+                                   (nx.DiGraph, nx.MultiDiGraph)], ids=["all", "directed and weighted"])
 @pytest.mark.parametrize("numbers", [range(30), *(
     pytest.param(part, marks=pytest.mark.slow) for part in PARTS)], ids=str)
-def test_random_graphs(numbers: range) -> None:
+def test_random_graphs(numbers: range, kinds: tuple[type[nx.Graph], ...]) -> None:
     for number in numbers:
-        graph, wanted = drawn(number)
+        graph, wanted = drawn(number, kinds, ("weight",) if len(kinds) == 2 else (None, "weight"))
         arrays = backend.convert_from_nx(graph, edge_attrs={"weight": 1})
         for call in wanted:
             compare(graph, arrays, call)
