@@ -40,18 +40,19 @@ def heap_of(before: Sift) -> tuple[Sift, Sift]:
 
     @inlined
     def sift_down(v, size, keys, heap, place):
+        # To the end by the nearer one of two, without a branch that nobody foresees, and up from there.
         at = 0
-        while 2 * at + 1 < size:
+        while 2 * at + 2 < size:
             below = 2 * at + 1
-            if below + 1 < size and before(heap[below + 1], heap[below], keys):
-                below += 1
-            if not before(heap[below], v, keys):
-                break
+            below += before(heap[below + 1], heap[below], keys)
             heap[at] = heap[below]
             place[heap[at]] = at
             at = below
-        heap[at] = v
-        place[v] = at
+        if 2 * at + 2 == size:
+            heap[at] = heap[size - 1]
+            place[heap[at]] = at
+            at = size - 1
+        sift_up(v, at, keys, heap, place)
 
     return sift_up, sift_down
 
