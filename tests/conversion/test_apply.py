@@ -62,8 +62,7 @@ class Case:
         ids: list[Any] = [first + wide * k for k in range(span)]
         if chance.random() < 0.3:
             ids = [f"v{chance.randrange(10 * span)}" for _ in range(span)]
-        few = ids[: max(2, span // 2)] if chance.random() < 0.5 else ids
-        few = few[::-1] if chance.random() < 0.5 else few
+        few = chance.sample(ids, max(2, span // 2)) if chance.random() < 0.7 else ids
 
         def edges(ends: list[Any], most: int) -> list[Edge]:
             return [(chance.choice(ends), chance.choice(ends)) for _ in range(chance.randrange(1, most))]
