@@ -71,13 +71,14 @@ class Threads:
         self._pool = ThreadPoolExecutor(max_workers=self.fetchers, thread_name_prefix="emdiam")
 
     def everywhere(self, task: Callable[[], R], shares: int | None = None,
-                   stop: Callable[[], None] | None = None) -> list[R]:
+                   stop: Callable[[], None] | None = None, helpers: bool = False) -> list[R]:
         """Run `task` on every compute thread at once, or on as many as there are `shares` of the work; the results, the
         caller's first.
 
         Waits for all threads even when one fails, then raises the first error. stop : called where the caller's own
         task does not come to its end, as by Ctrl-C before it has begun: where threads wait for each other, the others
-        would wait for ever.
+        would wait for ever. helpers : the others but help; one that has not begun when the caller is through does not,
+        and has no result.
         """
         count = self.compute if shares is None else min(self.compute, max(1, shares))
         futures = [self._pool.submit(task) for _ in range(count - 1)]
@@ -88,6 +89,8 @@ class Threads:
                 stop()
             raise
         finally:
+            if helpers:
+                futures = [future for future in futures if not future.cancel()]
             if futures:
                 wait(futures)
         return [result, *(f.result() for f in futures)]

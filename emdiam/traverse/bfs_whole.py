@@ -461,7 +461,7 @@ class WholeLevels:
         run.used.add(WholeLevels)
         call = self._call(min(run.level_limit, level + 1) if run.profile else run.level_limit)
         begin = time.thread_time()
-        reason = call() if self._threads == 1 else max(core.everywhere(call, self._threads))
+        reason = call() if self._threads == 1 else max(core.everywhere(call, self._threads, helpers=True))
         seconds = time.thread_time() - begin if self._threads == 1 else 0.0  # else they have been counted
         core.counters.add(levels=run.level - level + (reason == DONE), edges_scanned=int(state[ARCS]) - arcs,
                           kernel_cpu_seconds=seconds)

@@ -204,16 +204,16 @@ class Core:
         return sum(int(self.degrees(vertices[at : at + _PIECE]).sum()) for at in range(0, len(vertices), _PIECE))
 
     def everywhere(self, task: Callable[[], T], shares: int | None = None,
-                   stop: Callable[[], None] | None = None) -> list[T]:
+                   stop: Callable[[], None] | None = None, helpers: bool = False) -> list[T]:
         """Run a kernel on all compute threads, or on as many as there are `shares` of the work, and count their CPU
-        seconds; the results. stop : see Threads.everywhere."""
+        seconds; the results. stop, helpers : see Threads.everywhere."""
         def timed() -> T:
             begin = time.thread_time()
             result = task()
             self.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
             return result
 
-        return self.threads.everywhere(timed, shares, stop)
+        return self.threads.everywhere(timed, shares, stop, helpers)
 
     def over_words(self, task: Callable[[np.ndarray, int, int], T]) -> list[T]:
         """Run a kernel over the words of the span in a bitmap on all threads, as `everywhere`: task(turn, grain, end),

@@ -82,7 +82,7 @@ class SideBySide:
         """The eccentricities, int64[k], 0 for those in `wide`. Raises OverflowError when a distance does not fit the
         columns."""
         found, columns = self._found, self._columns
-        self._core.everywhere(lambda: self._work(tick), len(self._sources), self._stop)
+        self._core.everywhere(lambda: self._work(tick), len(self._sources), self._stop, helpers=True)
         if (found[:, 0] == TOO_LONG).any():
             raise OverflowError(f"a distance does not fit a column of {columns[0].dtype}")
         self.wide = np.flatnonzero(found[:, 0] == TOO_WIDE).tolist()
