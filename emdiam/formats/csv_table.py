@@ -109,6 +109,8 @@ class CsvSource(TextSource):
     def _records(self, batch_bytes: int, strings: bool) -> Iterator[EdgeBatch]:
         header, records = self._header(), 0
         line = header.line
+        # Among names it would be an edge.
+        again = b"\n" + header.separator.join(header.names).encode() + b"\n" if strings and any(header.names) else b""
         self._large, self.weight_kind = None, "" if self.weights is None else WHOLE
 
         @cache  # it has a kernel, which tables without quotes do not need
@@ -125,6 +127,9 @@ class CsvSource(TextSource):
                 data = block.tobytes()
                 if b'"' in data:
                     quotes().check(block, line)
+                if again and again in data:
+                    raise self.error("the header occurs again between the edges, as in files that were joined",
+                                     remedy="delete all but the first, or hand in the files one by one")
                 if data.strip(b"\r\n"):
                     src, dst, weights = self._parse(data, header, strings, line)
                     records += len(src)

@@ -17,7 +17,16 @@ from dataclasses import dataclass, replace
 from ..errors import InputError
 from . import look_shape as shape
 from .inputs import EmptyInputError, Input
-from .look_ends import ends_of, refuse_comments, refuse_fixed_width, refuse_missing, refuse_odd_first, weights_of
+from .look_ends import (
+    ends_of,
+    refuse_comments,
+    refuse_fixed_width,
+    refuse_header_again,
+    refuse_marks,
+    refuse_missing,
+    refuse_odd_first,
+    weights_of,
+)
 from .look_sample import (
     Fields,
     Sample,
@@ -201,6 +210,7 @@ def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wi
     found = _shape(base, sample, fields, name, wishes)
     if found == shape.ADJLIST and wishes.format is None and _kind_of([row[0] for row in fields.records]) == _STRING:
         refuse_odd_first(fields.records, name)
+        refuse_marks(fields.records, name)
         if base.separator == " ":
             refuse_fixed_width(sample.texts, name)
     if found:
@@ -217,10 +227,11 @@ def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wi
         base = replace(base, skip=at.offset, line=at.number)
     if kind == NAMES:
         base = replace(base, names=_names(fields.records[0], rest, width, base, sample, name, wishes))
+        refuse_header_again(fields.records[0], rest, name)
     elif kind == COUNTS:
         numbers = [field for row in fields.records[:n_lines] for field in row]
         base = replace(base, counts=tuple(map(value_of, numbers)) if all(map(is_integer, numbers)) else ())
-    base = replace(base, columns=_columns(base, rest, name, wishes))
+    base = replace(base, columns=_columns(base, sample, rest, name, wishes))
     base = replace(base, id_kind=_id_kind(base, rest, name, wishes))
     if base.id_kind == _STRING:
         _refuse_odd_ids(base, sample, rest, name, wishes)
@@ -254,6 +265,12 @@ def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wis
         return shape.ADJLIST
     if shape.is_named_matrix(records, sample.whole) or shape.is_matrix(records, sample.whole):
         return shape.MATRIX
+    if shape.may_be_metis(records, sample.whole):
+        raise shape.DoubtError("the lines may be the neighbours of vertices 1, 2 and so on, below their counts, or"
+                               " edges", (shape.METIS, shape.PAIRS))
+    if shape.are_two_rows(records, sample.whole):
+        raise InputError("the two lines may be sources and targets, or two edges with further fields", path=name,
+                         remedy="write an edge a line")
     kind, n_lines = header_of(records, _is_table(base, name), name) if len(records) > 1 else (NONE, 0)
     if kind != NONE:
         return ""
@@ -336,7 +353,8 @@ def _has_names_of_rows(rest: Sequence[Sequence[str]], lines: Sequence[str]) -> b
     return alone and len(set(heads)) == len(heads)
 
 
-def _columns(base: Reading, rest: Sequence[Sequence[str]], name: str, wishes: Wishes) -> tuple[int, int]:
+def _columns(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name: str,
+             wishes: Wishes) -> tuple[int, int]:
     """Places of the two ends."""
     if max(map(len, rest)) < 2:
         if base.header == NAMES and wishes.header == "auto":
@@ -346,7 +364,9 @@ def _columns(base: Reading, rest: Sequence[Sequence[str]], name: str, wishes: Wi
     two_columns = base.width == 2 and (wishes.format is not None or wishes.ids != "auto")
     if (wishes.format == EDGE_LIST or two_columns) and wishes.columns is None and not base.names:
         return 0, 1
-    return ends_of(base.names, rest, wishes.columns, name)
+    above = sample.comments[-1].lstrip("#% ").split(base.separator or None) if sample.comments else []
+    called = above if len(above) == base.width > 2 and base.separator.strip(" ") else ()
+    return ends_of(base.names, rest, wishes.columns, name, called)
 
 
 def _refuse_odd_ids(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name: str, wishes: Wishes) -> None:

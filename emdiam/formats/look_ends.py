@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from ..errors import InputError
-from .look_sample import is_id_number, is_number
+from .look_sample import is_id_number, is_number, width_of
 from .tables import TableColumn, are_of_two_kinds, edge_ends, is_count, listed, named_pair
 from .weights import NAMES, WeightChoice, weight_column
 
@@ -19,11 +20,12 @@ Records = Sequence[Sequence[str]]
 
 _INT, _STRING = "int", "string"
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{4}|\d\d?:\d\d(?::\d\d(?:\.\d+)?)?", re.ASCII)
-# Seconds since 1970, or thousandths, from 1985 to 2096.
-_TIME = re.compile(r"(?:[5-9]\d{8}|[1-3]\d{9})(?:\d{3})?(?:\.\d+)?", re.ASCII)
+# Seconds since 1970, or thousandths, from 2001 to 2033.
+_TIME = re.compile(r"1\d{9}(?:\d{3})?(?:\.\d+)?", re.ASCII)
 _KEY = re.compile(r"([A-Za-z_]\w*)=.")
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}", ";", ",")
 _ONE_BLANK, _MANY_BLANKS = re.compile(r"(?<=\S) (?=\S)"), re.compile(r"\S[ ]{2,}\S")
+_RULE = re.compile(r"[-:+=]{2,}")
 _COMMENTS = ("#", "%", "//")
 # What programs write where an id is missing.
 _MISSING = frozenset(("nan", "NaN", "None", "null", "NULL", "<NA>"))
@@ -32,7 +34,8 @@ _MOSTLY = 0.9
 _FEW, _THIRD = 3, 2
 
 
-def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None, path: str) -> tuple[int, int]:
+def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None, path: str,
+            above: Sequence[str] = ()) -> tuple[int, int]:
     """Places of the two ends.
 
     Parameters
@@ -41,6 +44,7 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
     rest : the fields of the first lines, of which one or more have two.
     wanted : the two columns that the user wants, or None.
     path : of the input, for errors.
+    above : fields of a comment above the lines, as many as they have.
 
     Raises
     ------
@@ -51,12 +55,17 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
     columns = [TableColumn(names[i] if i < len(names) else "", *_values(rest, i)) for i in range(width)]
     if wanted is not None:
         return edge_ends(columns, wanted, path)
+    refuse_marks(rest, path)
     if names:
         ends = edge_ends(columns, None, path)
         if named_pair(names) is None:
             _refuse(_other_columns(columns, rest, ends), columns, rest, path)
         return ends
-    _refuse_marks(rest, path)
+    if above:
+        named = [replace(column, name=name) for column, name in zip(columns, above, strict=True)]
+        called = edge_ends(named, None, path)
+        if called != (0, 1):
+            _refuse("a comment above them has names of others", columns, rest, path, called)
     _refuse(_kinds_differ(columns) or _other_columns(columns, rest, (0, 1)), columns, rest, path)
     return 0, 1
 
@@ -114,6 +123,13 @@ def refuse_comments(ends: Records, comments: Sequence[str], width: int, path: st
                          remedy="delete it if it is a comment, else put the id in double quotes")
 
 
+def refuse_header_again(header: Sequence[str], rest: Records, path: str) -> None:
+    """Raise InputError where the header occurs again among the first lines."""
+    if any(tuple(row) == tuple(header) for row in rest):
+        raise InputError("the header occurs again between the edges, as in files that were joined", path=path,
+                         text=" ".join(header), remedy="delete all but the first, or hand in the files one by one")
+
+
 def refuse_missing(ids: Sequence[str], path: str) -> None:
     """Raise InputError where an id is what programs write for one that is missing."""
     missing = next((text for text in ids if text in _MISSING), None)
@@ -140,10 +156,14 @@ def refuse_fixed_width(lines: Sequence[str], path: str) -> None:
                          text=text, remedy="separate them by tabs or commas")
 
 
-def _refuse_marks(rest: Records, path: str) -> None:
+def refuse_marks(rest: Records, path: str) -> None:
     """Raise InputError where marks of another language are part of the ids."""
     first, second = [row[0] for row in rest], [row[1] for row in rest if len(row) > 1]
-    if all(field.startswith(_OPENING) for field in first) or all(field.endswith(_CLOSING) for field in second):
+    if any(any(row) and all(_RULE.fullmatch(field) for field in row if field) for row in rest):
+        raise InputError("a line is a rule that is drawn below a header", path=path,
+                         remedy="write the table as CSV, without rules")
+    opened = any(all(field.startswith(_OPENING) for field in column) for column in (first, second) if len(column) > 1)
+    if opened or (len(second) > 1 and all(field.endswith(_CLOSING) for field in second)):
         raise InputError("brackets or other marks are part of every id", path=path, text=" ".join(rest[0]),
                          remedy="write an edge a line, two ids with a blank between them")
     keys = [{match[1] if (match := _KEY.match(field)) else "" for field in column} for column in (first, second)]
@@ -154,8 +174,8 @@ def _refuse_marks(rest: Records, path: str) -> None:
     if len(first) > 1 and not blanks and all(field.startswith(f"{word} ") for field in first):
         raise InputError("every line begins with the same word", path=path, text=" ".join(rest[0]),
                          remedy="delete it")
-    if {"v", "e"} <= set(first) <= set("tvead"):
-        raise InputError("the first field of a line says whether it is a vertex or an edge", path=path,
+    if "v" in first and set(first) <= set("ctveadp") and (len(set(first)) > 1 or width_of(rest) > _FEW):
+        raise InputError("the first field of a line says what it is, such as v for a vertex", path=path,
                          text=" ".join(rest[0]), remedy="keep the lines of edges, without this field")
 
 
@@ -193,9 +213,10 @@ def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[in
     return ""
 
 
-def _refuse(why: str, columns: Sequence[TableColumn], rest: Records, path: str) -> None:
+def _refuse(why: str, columns: Sequence[TableColumn], rest: Records, path: str, pair: tuple[int, int] | None = None
+            ) -> None:
     if why:
-        pair = _example(columns)
+        pair = pair or _example(columns)
         raise InputError(f"which columns are the ends of an edge is not clear: {why}", path=path, text=listed(rest[0]),
                          remedy=f"name both by their numbers, as in --columns {pair[0] + 1},{pair[1] + 1}")
 

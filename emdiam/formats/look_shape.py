@@ -15,6 +15,7 @@ from .look_sample import Sample, is_id_number, is_integer, is_number, value_of, 
 from .registry import format_suffix
 from .tables import alike_pairs, certain_pair, named_pair, weak_pair
 
+METIS = "metis"
 ADJLIST, MATRIX, SIF, LGL, MULTILINE, PYCGR, ATTRIBUTES, PAIRS = (
     "adjlist", "matrix", "sif", "lgl", "multiline-adjlist", "pycgr", "attributes", "edgelist")
 
@@ -167,6 +168,31 @@ def is_matrix(records: Records, whole: bool) -> bool:
         raise DoubtError("its lines may be the rows of an adjacency matrix, or edges with further fields",
                          (MATRIX, PAIRS))
     return False
+
+
+def may_be_metis(records: Records, whole: bool) -> bool:
+    """Whether two counts stand above the neighbours of vertices 1, 2 and so on, as METIS has them: their number agrees
+    with the counts, or each of two vertices names the other wherever one does. Blank lines are not among records."""
+    head, rows = records[0], records[1:]
+    if len(head) != len(("n", "m")) or len(rows) < _FEW:
+        return False
+    if not all(is_integer(field) for row in records for field in row):
+        return False
+    n, m = map(value_of, head)
+    ids = [[value_of(field) for field in row] for row in rows]
+    if len(rows) > n or any(not 1 <= other <= n for row in ids for other in row):
+        return False
+    if whole and sum(map(len, rows)) != 2 * m:
+        return False
+    known = {vertex: set(row) for vertex, row in enumerate(ids, 1)}
+    pairs = [(vertex, other) for vertex, row in known.items() for other in row if other in known]
+    return len(pairs) > 1 and all(vertex in known[other] and vertex != other for vertex, other in pairs)
+
+
+def are_two_rows(records: Records, whole: bool) -> bool:
+    """Whether there are two lines of many integers: sources above targets."""
+    return whole and len(records) == 2 and width_of(records) > _FEW + 1 and all(
+        is_integer(field) for row in records for field in row)
 
 
 def is_adjlist(records: Records) -> bool:

@@ -150,6 +150,8 @@ def edge_ends(columns: Sequence[TableColumn], wanted: tuple[str, str] | None, pa
     doubtful = [i for i, column in enumerate(columns) if _is_no_end(column)]
     if len(columns) == 2 and not _are_vertices(columns):
         return 0, 1
+    if len(alike_pairs(names)) > 1:
+        raise _unclear(columns, doubtful, path)
     found = _by_kind([column.kind for column in columns], doubtful)
     if found is None or len(columns) == 2:
         raise _unclear(columns, doubtful, path)
@@ -250,7 +252,7 @@ def _example(columns: Sequence[TableColumn], doubtful: Sequence[int]) -> str:
     left = [i for i, column in enumerate(columns) if i not in doubtful and column.kind] or list(range(len(columns)))
     pair = (left + [i for i in range(len(columns)) if i not in left])[:2]
     names = [columns[i].name.strip() for i in pair]
-    plain = all(names) and not any("," in name for name in names) and names[0] != names[-1]
+    plain = all(names) and not any(mark in name for name in names for mark in ", ") and names[0] != names[-1]
     return ",".join(names if plain else [str(i + 1) for i in pair])
 
 

@@ -179,6 +179,18 @@ _DOUBTFUL = {
     "names of fields": Kind(".txt", _path("source=p target=q", "source=q target=r"), None),
     "columns of fixed width": Kind(".txt", _path("Old Town   Harbour", "Harbour    Airport", "Airport    Far Hill"),
                                    None),
+    "METIS by another name": Kind(".txt", _path("4 3", "2", "1 3", "2 4", "3"), _FOUR, refusable=True),
+    "METIS of equal rows": Kind(".txt", _path("5 5", "2 5", "1 3", "2 4", "3 5", "4 1"), Facts(5, 5, 2),
+                                refusable=True),
+    "names in a comment": Kind(".txt", _path("#ID\tGene A\tGene B\tx", "103\t6\t7\tp", "117\t7\t8\tq"), _THREE,
+                               refusable=True),
+    "two pairs of names": Kind(".csv", _path("ID,Gene A,Gene B,Name A,Name B", "103,6,7,p,q", "117,7,8,q,r"), _THREE,
+                               refusable=True),
+    "coordinates of DIMACS": Kind(".co", _path("c roads", "p aux sp co 2", "v 1 -73 41", "v 2 -74 42"), None),
+    "Markdown": Kind(".md", _path("| source | target |", "|---|---|", "| p | q |", "| q | r |"), None),
+    "YAML": Kind(".yml", _path("p: [q, r]", "q: [s]"), None),
+    "files joined": Kind(".csv", _path("source,target", "p,q", "source,target", "q,r"), None),
+    "rows of sources and targets": Kind(".txt", _path("0 1 2 3 4 5", "1 2 3 4 5 6"), None),
     "None": Kind(".csv", _path("source,target", "p,q", "q,None", "None,r"), _FOUR, refusable=True),
 }
 
