@@ -117,7 +117,9 @@ def test_bounds_that_have_no_room_are_not_claimed(tmp_path: Path, monkeypatch: p
     distances = by_scipy(rows)
     assert distances is not None
     with stored(tmp_path, rows) as store:
-        check_bounds(bounds(store, True), distances)
+        found = bounds(store, True)
+        check_bounds(found, distances)
+        assert found.details["rounded_to"] and found.upper < 1.01 * distances[0, 9]
         for run in (longest, eccentricities):
             with monkeypatch.context() as patch, pytest.raises(StoppedEarly) as stopped:
                 _stop_after(0, patch)
