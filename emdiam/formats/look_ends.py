@@ -23,7 +23,7 @@ _DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{4}|\d\d?:
 # Seconds since 1970, or thousandths, from 2001 to 2033.
 _TIME = re.compile(r"1\d{9}(?:\d{3})?(?:\.\d+)?", re.ASCII)
 _KEY = re.compile(r"([A-Za-z_]\w*)=.")
-_OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}", ";", ",")
+_OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}", ";")
 _ONE_BLANK, _MANY_BLANKS = re.compile(r"(?<=\S) (?=\S)"), re.compile(r"\S[ ]{2,}\S")
 _RULE = re.compile(r"[-:+=]{2,}")
 _COMMENTS = ("#", "%", "//")

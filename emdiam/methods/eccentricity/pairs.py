@@ -120,11 +120,12 @@ class PairTable:
         away = away[: far_places(column, is_source, int(left.min()), away)]
         away = away[np.argsort(column[away], kind="stable")[::-1]]
         planes = self._planes[: -(-self._laid // LANES)]
+        room = np.empty((2, len(away)), np.int64), np.empty((len(planes), LANES), planes.dtype)
         capacity = min(most, max(1 << 12, 16 * len(vertices))) + 1
         while True:
             out, lower = np.empty((capacity, 3), np.int64), bounds[at]
             count = list_open(planes, lower, column[places].astype(np.int64), column[away].astype(np.int64),
-                              places, away, parts, out)
+                              places, away, parts, room, out)
             bounds[at] = lower
             if count < 0:
                 raise _TooNarrow
@@ -277,7 +278,7 @@ def far_places(column, is_source, least, away):
 
 
 @kernel(uncompiled=True)
-def list_open(planes, lower, near_distances, far_distances, places, far_places, parts, out):
+def list_open(planes, lower, near_distances, far_distances, places, far_places, parts, room, out):
     """Lists pairs in out, int64[capacity, 3] = (number of the near one, place of the far one, smallest sum); the count
     of all that there are, those too for which there is no room; -1 where a distance between parts does not fit. Raises
     `lower` to distances between parts, which may end pairs that are listed.
@@ -286,18 +287,20 @@ def list_open(planes, lower, near_distances, far_distances, places, far_places, 
     for each: they are near each other, as vertices of like numbers often are. Each is first compared in the plane that
     proved the vertex before.
     planes : unsigned[planes, m, LANES]. near_distances, far_distances : from the common source, the latter
-    descending."""
+    descending. room : int64[2, far places] and unsigned[planes, LANES], for what is kept meanwhile."""
     count, top = 0, np.int64(np.iinfo(planes.dtype).max)
-    left, hints = np.empty(len(far_places), np.int64), np.empty(len(far_places), np.int64)
-    own = np.empty((planes.shape[0], planes.shape[2]), planes.dtype)
+    left, hints, own = room[0][0], room[0][1], room[1]
     for begin in range(0, len(places), _ALIKE):
         stop = min(begin + _ALIKE, len(places))
-        own[:] = 0
+        limit, away = lower[begin], lower[begin] - near_distances[begin]
+        for v in range(begin, stop):
+            limit, away = min(limit, lower[v]), min(away, lower[v] - near_distances[v])
         for c in range(planes.shape[0]):
-            for v in range(begin, stop):
+            for i in range(planes.shape[2]):
+                own[c, i] = planes[c, places[begin], i]
+            for v in range(begin + 1, stop):
                 for i in range(planes.shape[2]):
                     own[c, i] = max(own[c, i], planes[c, places[v], i])
-        limit, away = lower[begin:stop].min(), (lower[begin:stop] - near_distances[begin:stop]).min()
         n_left, hint = 0, np.int64(0)
         for w in range(len(far_places)):
             if far_distances[w] <= away:
@@ -311,7 +314,8 @@ def list_open(planes, lower, near_distances, far_distances, places, far_places, 
                 n_left += 1
         for v in range(begin, stop):
             for c in range(planes.shape[0]):
-                own[c] = planes[c, places[v]]
+                for i in range(planes.shape[2]):
+                    own[c, i] = planes[c, places[v], i]
             for k in range(n_left):
                 w = left[k]
                 if far_distances[w] <= lower[v] - near_distances[v]:
