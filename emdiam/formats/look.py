@@ -25,6 +25,7 @@ from .look_ends import (
     refuse_marks,
     refuse_missing,
     refuse_odd_first,
+    refuse_word,
     weights_of,
 )
 from .look_sample import (
@@ -364,6 +365,8 @@ def _columns(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name:
     two_columns = base.width == 2 and (wishes.format is not None or wishes.ids != "auto")
     if (wishes.format == EDGE_LIST or two_columns) and wishes.columns is None and not base.names:
         return 0, 1
+    if base.rewrite and wishes.columns is None:
+        refuse_word(rest, name)
     above = sample.comments[-1].lstrip("#% ").split(base.separator or None) if sample.comments else []
     called = above if len(above) == base.width > 2 and base.separator.strip(" ") else ()
     return ends_of(base.names, rest, wishes.columns, name, called)

@@ -169,14 +169,19 @@ def refuse_marks(rest: Records, path: str) -> None:
     keys = [{match[1] if (match := _KEY.match(field)) else "" for field in column} for column in (first, second)]
     if all(len(one) == 1 and "" not in one for one in keys):
         raise InputError("every id has a name and an equals sign before it", path=path, remedy="write the ids alone")
+    if "v" in first and set(first) <= set("ctveadp") and (len(set(first)) > 1 or width_of(rest) > _FEW):
+        raise InputError("the first field of a line says what it is, such as v for a vertex", path=path,
+                         text=" ".join(rest[0]), remedy="keep the lines of edges, without this field")
+
+
+def refuse_word(rest: Records, path: str) -> None:
+    """Raise InputError where the first ends of edges with an arrow begin with a word that is no part of them."""
+    first, second = [row[0] for row in rest], [row[1] for row in rest if len(row) > 1]
     word = first[0].split(" ")[0]
     blanks = any(map(_ONE_BLANK.search, second))
     if len(first) > 1 and not blanks and all(field.startswith(f"{word} ") for field in first):
         raise InputError("every line begins with the same word", path=path, text=" ".join(rest[0]),
                          remedy="delete it")
-    if "v" in first and set(first) <= set("ctveadp") and (len(set(first)) > 1 or width_of(rest) > _FEW):
-        raise InputError("the first field of a line says what it is, such as v for a vertex", path=path,
-                         text=" ".join(rest[0]), remedy="keep the lines of edges, without this field")
 
 
 def _values(rest: Records, place: int) -> tuple[str, list[str]]:

@@ -33,6 +33,8 @@ _TOGETHER = 1 << 10
 _ALIKE = 32
 # Distances of a plane: of a cache line, if they have a byte each.
 LANES = 64
+# A sum that does not fit a plane: a smaller one would end a pair too early, once lower bounds need wider planes.
+_UNKNOWN = np.int64(1) << 62
 # Pairs that tell which vertices are in many.
 _LOOKED_AT = 1 << 18
 
@@ -334,7 +336,7 @@ def list_open(planes, lower, near_distances, far_distances, places, far_places, 
                 if count < len(out):
                     out[count, 0] = v
                     out[count, 1] = far_places[w]
-                    out[count, 2] = way
+                    out[count, 2] = way if way < top else _UNKNOWN
                 count += 1
     return count
 

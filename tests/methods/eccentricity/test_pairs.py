@@ -52,7 +52,9 @@ def test_open_pairs_are_those_that_no_source_proves(longest: int, seed: int, m: 
     assert pairs is not None and lower.tolist() == raised.tolist()
     assert {(v - first, w - first) for v, w in zip(pairs.near.tolist(), pairs.far.tolist(), strict=True)} == want
     assert len(pairs) == len(want)
-    assert pairs.bound.tolist() == through[pairs.near - first, pairs.far - first].tolist()
+    exact = through[pairs.near - first, pairs.far - first]
+    fits = pairs.bound < 1 << 60  # a sum that does not fit a lane is unknown
+    assert (pairs.bound[fits] == exact[fits]).all() and (exact[~fits] >= np.iinfo(table._kind).max).all()
     if want:
         assert table.open_pairs(vertices + first, lower, parts, is_source, len(want) - 1, lambda: None) is None
 
