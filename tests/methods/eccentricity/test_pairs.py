@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from emdiam.methods.eccentricity import by_pairs
@@ -25,6 +25,7 @@ SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[Healt
 @pytest.mark.parametrize("longest", [60, 250, 70_000])
 @SETTINGS
 @given(seed=st.integers(0, 2**32), m=st.integers(2, 40), k=st.integers(1, 20))
+@example(seed=26, m=10, k=1)
 def test_open_pairs_are_those_that_no_source_proves(longest: int, seed: int, m: int, k: int) -> None:
     """Distances in lanes of 8, 16 and 32 bits; some vertices are in another component. Distances between parts raise
     lower bounds."""
