@@ -252,6 +252,8 @@ def with_keyword_terms(function: Callable[..., Any]) -> Callable[..., Any]:
                 of_file = command not in _WRITERS and bool(graphs) and not is_store(graphs[-1])
                 with watching(asked, command, given, of_file) as listener:
                     result = function(*args, **{**given, "progress": listener})
+        if notes := getattr(result, "notes", None):
+            return replace(result, notes=tuple(in_keywords(note, name, known) for note in notes))
         if name == "plan":
             return [one if one.refused is None else replace(one, refused=in_keywords(one.refused, name, known))
                     for one in result]

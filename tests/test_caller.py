@@ -204,7 +204,8 @@ def test_what_has_directions_says_that_they_were_dropped(tmp_path: Path) -> None
     for graph in (edges, edges.to_directed(), igraph.Graph(pairs), matrix + matrix.T, pairs, np.array(pairs)):
         result = emdiam.diameter(graph)
         assert result.diameter == 2 and not result.directions_dropped and "directions" not in repr(result)
-    assert "directions are dropped" in " ".join(emdiam.convert(arcs, tmp_path / "g.zarr").notes)
+    notes = " ".join(emdiam.convert(arcs, tmp_path / "g.zarr").notes)
+    assert "directions are dropped (directed=True keeps them)" in notes
     assert not emdiam.diameter(tmp_path / "g.zarr").directions_dropped
     found: tuple[Any, ...] = (
         emdiam.exact(arcs), emdiam.approximate(arcs), emdiam.eccentricities(arcs), emdiam.distances(arcs),

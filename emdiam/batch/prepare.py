@@ -354,7 +354,7 @@ def _bounds_text(result: dict[str, Any]) -> str:
         text += (f" ({result.get('n_components', 0):,} components"
                  + (")" if largest is None else f"; largest component: {largest:,})"))
     estimate = result.get("estimate")
-    return text if estimate is None else f"{text}, paper's estimate {estimate:,}"
+    return text if estimate is None else f"{text}, method's estimate {estimate:,}"
 
 
 def _size_text(size: int | None) -> str:

@@ -77,8 +77,8 @@ def batch(path: str | Path, group: click.Group, options: BatchOptions | None = N
         result.records = [night.ended[job.name] for job in prepared.file.jobs if job.name in night.ended]
         result.interrupted, result.n_reused = night.interrupted, night.n_reused
     if result.n_reused:
-        result.messages.append(f"{result.n_reused:,} of {result.n_jobs:,} jobs had ended before and have not been run"
-                               " again")
+        result.messages.append(f"{result.n_reused:,} of {format_count(result.n_jobs, 'job')} ended in an earlier run,"
+                               f" {len(result.records) - result.n_reused:,} in this one")
     if full is not None:
         raise NotWritten(f"{full.filename or settings.out}: the batch cannot go on ({full.strerror})", result)
     if result.interrupted:

@@ -85,7 +85,7 @@ def _answer(results: list[dict[str, Any]], hints: list[str], given: dict[str, An
 
 COLUMNS = ("masters", "estimate", "lower", "upper", "ratio", "rounds", "passes", "bytes_read", "seconds")
 # Columns of the table for people: name and head.
-_HEADS = {"masters": "masters", "lower": "lower", "upper": "upper", "estimate": "paper's estimate", "ratio": "ratio",
+_HEADS = {"masters": "masters", "lower": "lower", "upper": "upper", "estimate": "method's estimate", "ratio": "ratio",
           "rounds": "rounds", "passes": "passes", "bytes_read": "bytes read", "seconds": "time"}
 # The formula of the paper by which a method estimates; docs/algorithms say what is in it.
 _FORMULAS = {"clusters": "S + 2 d", "sweep": "the lower bound", "spanning": "twice the height of the tree",
@@ -146,10 +146,10 @@ def _estimate_lines(result: dict[str, Any]) -> list[str]:
     lower, upper, known, estimate = (result[name] for name in ("lower", "upper", "known_diameter", "estimate"))
     formula = f"({result['method']}: {(_ALONG_WEIGHTS if _weighs(result) else _FORMULAS)[result['method']]})"
     if estimate is None:
-        lines = ["paper's estimate: none yet"]
+        lines = ["method's estimate: none yet"]
     else:
         far = "" if lower <= estimate <= upper else ", outside the proved bounds"
-        lines = [f"paper's estimate: {estimate:,} {formula}{far}"]
+        lines = [f"method's estimate: {estimate:,} {formula}{far}"]
     if result["ratio"] is not None:
         lines.append(f"ratio: {result['ratio']:.4f} (estimate / {lower if result['exact'] else known:,})")
     if known is not None and not lower <= known <= upper:

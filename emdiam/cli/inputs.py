@@ -140,10 +140,12 @@ def _what(name: str, origin: Origin) -> str:
     """What has become of the file, in a line."""
     assert origin.record is not None
     record = vars(origin.record)
+    own = {flag for option in click.get_current_context().command.params for flag in option.opts}
+    keeper = "--directed" if "--directed" in own else "emdiam convert --directed"
     dropped = any(record[f"{one}_dropped"] for one in ("loops", "duplicates", "reverse"))
     return "; ".join([counts_line(name, record), f"read as {record['reading'] or record['source_format']}",
                       *([dropped_text(record)] if dropped else []),
-                      *(["directions are dropped"] if origin.directions_dropped else [])])
+                      *([f"directions are dropped ({keeper} keeps them)"] if origin.directions_dropped else [])])
 
 
 def _as_asked(text: str, own: Collection[str]) -> str:

@@ -440,8 +440,8 @@ class Conversion(StoreWriting[ConvertReport]):
         info = self._info
         yield from info.notes
         if _is_directed(info, counts) and not self._options.directed:
-            yield (f"{format_count(counts.one_way, 'edge')} came in one direction only; directions are dropped: every"
-                   " edge is undirected")
+            yield (f"{format_count(counts.one_way, 'edge')} came in one direction only; directions are dropped"
+                   " (--directed keeps them): every edge is undirected")
         if record.unread:
             yield record.unread
         if record.weights is not None and record.weights.edges_with_several:

@@ -64,7 +64,7 @@ def tiles(run: Run) -> list[tuple[str, str]]:
         **{command: [(texts.count(number("record", "n_vertices")), "vertices"),
                      (texts.count(number("record", "n_edges")), "edges")] for command in _STORES},
     }
-    bounded = [(texts.bounds(run), "proved"), (texts.value(number("estimate")), "paper's estimate")]
+    bounded = [(texts.bounds(run), "proved"), (texts.value(number("estimate")), "method's estimate")]
     return [tile for tile in of_kind.get(run.family, bounded) if tile[0] != NONE]
 
 
@@ -82,7 +82,7 @@ def _diameters(runs: Sequence[Run], unit: Columns) -> Section | None:
     paths = [(run.name, line) for run in shown if (line := texts.path(run)) is not None]
     table = table_of(shown, 4 + len(unit), {
         "graph": texts.graph, **unit, "proved": texts.bounds, "witness": texts.witness,
-        "paper's estimate": figure_of(texts.value, "estimate"), "components": figure_of(texts.count, "n_components"),
+        "method's estimate": figure_of(texts.value, "estimate"), "components": figure_of(texts.count, "n_components"),
         "strong components": figure_of(texts.count, "n_strong_components"),
         "vertices": figure_of(texts.count, "n_vertices"), "edges": figure_of(texts.count, "n_edges")})
     return Section(

@@ -364,7 +364,7 @@ def _approximations(runs: Sequence[Run]) -> Section | None:
     table = table_of(shown, 3, {
         "graph": lambda point: point.graph, "method": lambda point: point.method,
         "lower": lambda point: texts.value(point.lower), "upper": lambda point: texts.value(point.upper),
-        "paper's estimate": lambda point: texts.value(point.estimate),
+        "method's estimate": lambda point: texts.value(point.estimate),
         "estimate / D": lambda point: texts.ratio(point.quality),
         "width": lambda point: NONE if point.width is None else f"{100 * point.width:.0f} %",
         "search": lambda point: texts.duration(point.price),
@@ -373,7 +373,7 @@ def _approximations(runs: Sequence[Run]) -> Section | None:
         table.folded = f"All {len(table.rows):,} as a table"
     return Section("Approximations: quality and price", [
         "Lower and upper are proved, and width is their distance: (upper - lower) / lower. The estimate is that"
-        " of the paper's formula; it may be below or above D."],
+        " of the method's formula; it may be below or above D."],
         [table], plots)
 
 

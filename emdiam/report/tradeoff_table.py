@@ -174,7 +174,7 @@ def bfs_text(value: float) -> str:
 
 ANSWER: tuple[Line, ...] = (
     ("proved lower bound", "lower", count_text), ("proved upper bound", "upper", count_text),
-    ("paper's estimate", "estimate", count_text), ("approximation ratio", "ratio", ratio_text),
+    ("method's estimate", "estimate", count_text), ("approximation ratio", "ratio", ratio_text),
     ("time of the search", "seconds_search", format_fine_seconds),
 )
 PRICE: tuple[Line, ...] = (

@@ -239,7 +239,8 @@ def execute(store: Store | str | Path, task: Task, progress: Listener | None = N
         if METRICS[task.metric].weighted:
             check_weighted(place)
         elif task.metric == HOPS and place.weights is not None:
-            logging.getLogger("emdiam").info("the weights of the store are ignored: distances are numbers of edges")
+            logging.getLogger("emdiam").info("the weights of the store are ignored: distances are numbers of edges"
+                                             " without the option weighted")
         if kind.empty and not place.n_vertices:
             raise InputError(f"the graph has no vertices, so {kind.empty}", path=place.path)
         task = _with_sources(task)

@@ -33,6 +33,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ..errors import InputError
+from ..units import format_count
 from .weights import ROUNDED, WeightRecord, data_fill
 
 # 2: the record has shard_digests; it is read and written without them as version 1. 3: it may have weights or
@@ -164,7 +165,8 @@ class StoreRecord:
     @property
     def unread(self) -> str:
         """What the input had beside edges and these weights, in a sentence; "" for nothing."""
-        values = [f"{name} ({n:,})" for name, n in (self.values_dropped or {}).items() if n and name != ROUNDED]
+        values = [f"{name} ({format_count(n, 'value') if name.startswith('column ') else f'{n:,}'})"
+                  for name, n in (self.values_dropped or {}).items() if n and name != ROUNDED]
         why = "numbers of edges" if self.weights is None else "sums of weights"
         return f"dropped, since distances are {why}: {', '.join(values)}" if values else ""
 

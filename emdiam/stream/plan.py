@@ -306,7 +306,7 @@ def _check_enough(memory_bytes: int, needs: tuple[int, int], base: int, state: i
     parts = (f" = {format_size(base + BASE_JITTER)} program + {format_size(state)} vertex state +"
              f" {format_size(need - base - state)} blocks")
     if works > need:
-        parts += f", and for distances and components of every kind {format_size(works + BASE_JITTER)}"
+        parts += f", and for a graph with long distances or several components {format_size(works + BASE_JITTER)}"
     raise too_small(memory_bytes, need + BASE_JITTER, parts, works + BASE_JITTER)
 
 

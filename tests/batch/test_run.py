@@ -54,7 +54,7 @@ def test_what_has_ended_is_not_run_again(night: Night):
     night.run()
     found = night.run()
     assert (found.exit_code, found.n_reused, night.starts()) == (0, 2, ["s", "s"])
-    assert "2 of 2 jobs had ended before" in found.messages[0]
+    assert "2 of 2 jobs ended in an earlier run, 0 in this one" in found.messages[0]
 
 
 def test_one_that_fails_does_not_stop_the_others(night: Night):

@@ -101,7 +101,7 @@ def test_two_components(call, store: str, method: str):  # noqa: F811
     code, out, _ = call("approx", store, "--method", method, "--quiet")
     assert code == 0
     heads = [line.partition(": ")[0] for line in out.splitlines()]
-    assert out.startswith("diameter: infinite (2 components)\n") and "paper's estimate" in heads
+    assert out.startswith("diameter: infinite (2 components)\n") and "method's estimate" in heads
     assert heads[1:3] == ["largest diameter of any component", "diameter of the largest component"]
 
 
@@ -113,7 +113,7 @@ def test_sweep_of_a_path_is_exact(call):  # noqa: F811
     assert code == 0
     assert out.splitlines()[:4] == ["diameter: 99 (proved)", "connected: yes",
                                     "witness: 99 and 0 are at least 99 edges apart (checked)",
-                                    "paper's estimate: 99 (sweep: the lower bound)"]
+                                    "method's estimate: 99 (sweep: the lower bound)"]
     assert "ratio: 1.0000 (estimate / 99)" in out.splitlines()
 
 
@@ -226,7 +226,7 @@ def test_stopped_with_an_interval(call, torus: str, monkeypatch: pytest.MonkeyPa
     code, out, err = call("approx", torus, "--method", "sweep", "--quiet")
     assert code == 3 and "stopped by the user; 16 <= D <= 32 is proved" in err
     assert out.splitlines()[:3] == ["diameter: 16 <= D <= 32 (proved bounds)", "connected: yes",
-                                    "paper's estimate: 16 (sweep: the lower bound)"]
+                                    "method's estimate: 16 (sweep: the lower bound)"]
     code, out, _ = call("approx", torus, "--method", "sweep", "--quiet", "--csv")
     assert code == 3 and out.splitlines()[1].startswith(",16,16,32,,,")
 
@@ -318,7 +318,7 @@ def test_the_text_of_clusters():
         "diameter: 40 <= D <= 60 (proved bounds)",
         "connected: yes",
         "witness: 3 and x are at least 40 edges apart (checked)",
-        "paper's estimate: 51 (clusters: S + 2 d)",
+        "method's estimate: 51 (clusters: S + 2 d)",
         "ratio: 1.0200 (estimate / 50)",
         "masters (cluster centres): 1,024; every vertex is within 6 edges of its master",
         "rounds of growing clusters: 6",
@@ -332,7 +332,7 @@ def test_the_text_of_clusters():
 @pytest.mark.parametrize("estimate", [39, 61])
 def test_an_estimate_outside_of_what_is_proved_is_said_to_be(estimate: int):
     text = approximation_text(approximation(estimate=estimate))
-    assert f"\npaper's estimate: {estimate} (clusters: S + 2 d), outside the proved bounds\n" in text
+    assert f"\nmethod's estimate: {estimate} (clusters: S + 2 d), outside the proved bounds\n" in text
 
 
 def test_the_text_of_spanning():
@@ -361,7 +361,7 @@ def test_a_run_that_was_stopped_before_it_knew_anything():
     assert text.splitlines()[:4] == [
         "largest diameter of any component: 0 <= D <= 4,999 (proved bounds)",
         "diameter of the largest component: 40 <= D <= 60 (proved bounds)", "connected: not known yet",
-        "paper's estimate: none yet"]
+        "method's estimate: none yet"]
     assert "witness" not in text and "masters" not in text
 
 

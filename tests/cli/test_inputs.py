@@ -66,7 +66,7 @@ def test_a_file_is_shown_as_it_is_named(command, roads: Path):
 
 def test_columns_that_are_not_read_are_named(command, roads: Path):
     """As convert names them, with --quiet too, which hides progress; info has them in its answer."""
-    note = "dropped, since distances are numbers of edges: column km (5)"
+    note = "dropped, since distances are numbers of edges: column km (5 values)"
     assert f"\nnote: {note}\n" in command("convert", roads, "g.zarr", "-q").stdout
     for line in ("exact", "sssp --source a", "plan --no-probe"):
         name, *more = line.split()
@@ -90,7 +90,7 @@ def test_weights_have_names(command, trips: Path, line: str):
     name, *more = line.split()
     assert command("convert", trips, "g.zarr", "--weights=minutes", "-q").returncode == 0
     of_file = command(name, trips, *more, "--weight", "minutes", "--json", "-q")
-    assert of_file.stderr == f"emdiam: {trips}: dropped, since distances are sums of weights: column km (3)\n"
+    assert of_file.stderr == f"emdiam: {trips}: dropped, since distances are sums of weights: column km (3 values)\n"
     assert told(of_file)["weight"] == "minutes"
     assert told(of_file) == told(command(name, "g.zarr", *more, "--weight", "minutes", "--json", "-q"))
     other = command(name, "g.zarr", *more, "--weight", "km", "-q")

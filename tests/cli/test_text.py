@@ -194,7 +194,7 @@ def test_a_terminal_has_answers_by_words(monkeypatch: pytest.MonkeyPatch, capsys
     """No word is cut, and no path; rows of tables go on in their last column; a file has the lines as they are."""
     long = "traversals: 3 BFS for 406,057 vertices and 58,096,801 edges; 448,888,713 arcs scanned, 186.9 MiB read"
     rows = "component of  vertices  diameter" + " " * 60 + "3\n| a | " + "b" * 90
-    row = "web  done  5.9 s  150.1 MiB  28 <= D <= 55, paper's estimate 68 and a further sentence"
+    row = "web  done  5.9 s  150.1 MiB  28 <= D <= 55, method's estimate 68 and a further sentence"
     folded = row.replace(" sentence", "\n" + " " * 29 + "sentence")
     assert by_words(row, 80) == folded and by_words(row, 40) == row
     path = "path: in /a/" + "folder-of-a-long-name/" * 5

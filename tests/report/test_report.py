@@ -166,7 +166,7 @@ def test_what_says_nothing_is_left_out(tmp_path: Path):
     assert list(parts) == ["Answers", "Approximations: quality and price", "Cost", "Bounds", "Where time went",
                            "Planned and measured", "Runs and their options"]
     assert parts["Answers"].tables[0].head == [
-        "run", "graph", "proved", "paper's estimate", "components", "vertices", "edges"]
+        "run", "graph", "proved", "method's estimate", "components", "vertices", "edges"]
     assert not parts["Cost"].plots and not parts["Approximations: quality and price"].plots
     assert parts["Bounds"].plots[0].caption.startswith("web: 40 ≤ D ≤ 55 after 0 s of search; start-up")
     report.runs[0].result = None

@@ -91,7 +91,7 @@ def test_the_files_of_a_grid(real: tuple[Path, Tradeoff]):
     lines = {line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[2:-1]]
              for line in text.splitlines() if line.startswith("|")}
     assert lines["masters"] == ["~2^3", "25%"]
-    assert lines["paper's estimate"] == [str(row["estimate"]) for row in found.rows[1:]]
+    assert lines["method's estimate"] == [str(row["estimate"]) for row in found.rows[1:]]
     assert lines["largest distance of adjacent masters (d)"] == [str(row["max_master_gap"]) for row in found.rows[1:]]
     assert lines["sweep"][:1] == [str(found.rows[0]["estimate"])]
     assert "- ~2^40 masters are more than the 240 vertices." in text

@@ -113,5 +113,5 @@ def test_from_python_and_the_shell(tmp_path: Path, command: Run) -> None:
             emdiam.approximate(tmp_path / "g.zarr", directed=True, **more)
     text = command("approx", tmp_path / "g.zarr", "--directed").stdout
     assert "diameter: infinite (3 strong components)\nlargest finite distance: 4 (proved)" in text
-    assert "paper's estimate: 4 (sweep: the lower bound)" in text
+    assert "method's estimate: 4 (sweep: the lower bound)" in text
     assert command("approx", tmp_path / "g.zarr", "--directed", "--require-connected").returncode == 2
