@@ -201,8 +201,8 @@ _STORES_ALONE = ("apply", "reorder", "tradeoff")
 @dataclass(frozen=True)
 class Question:
     """Can `command` run on the store, with `method` or the command's default? options : of a plan, as the command line
-    has them; None: on a GPU, and along arcs or weights, where no plan is made beforehand. directed : whether the store
-    is to have directions; None: either way. weighted : whether it is to have weights. weight : their name; "": any."""
+    has them; None: on a GPU, where no plan is made beforehand. directed : whether the store is to have directions;
+    None: either way. weighted : whether it is to have weights. weight : their name; "": any."""
 
     command: str
     store: str
@@ -218,7 +218,7 @@ def question_of(job: Job, memory: int | None) -> Question:
     given = {name: job.options[name] for name in _OF_PLANS if name in job.options}
     directed, name = bool(job.options.get("directed")), str(job.options.get("weight", ""))
     weighted = bool(name or job.options.get("weighted"))
-    planned = job.options.get("device", "cpu") == "cpu" and not directed and not weighted
+    planned = job.options.get("device", "cpu") == "cpu"
     return Question(job.command, job.reads[-1], job.method, {"memory": memory, **given} if planned else None,
                     None if job.command in _EITHER else directed, weighted, name)
 
@@ -248,21 +248,20 @@ def _try(question: Question) -> None:
     from ..caller import is_store
     from ..methods.approx.masters import parse_masters
     from ..runs.plan import plan_one
-    from ..runs.registry import APPROXIMATIONS, EXACT
     from ..runs.task import task_of
     from ..store.store import check_weighted, open_store
 
     if question.command not in _STORES_ALONE and not is_store(question.store):
         return  # a file with edges, which the job converts
-    if question.command not in ("exact", "approx") or question.options is None:
-        with open_store(question.store, directed=question.directed) as store:
-            if question.weighted:
-                check_weighted(store, question.weight)
-        return
-    method = question.method or (EXACT if question.command == "exact" else APPROXIMATIONS)[0]
-    masters = question.options.get("masters")
-    for item in parse_masters(masters) if masters else (None,):
-        plan_one(question.store, task_of(question.command, {**question.options, "masters": item}, method))
+    with open_store(question.store, directed=question.directed) as store:
+        if question.weighted:
+            check_weighted(store, question.weight)
+        if question.command not in ("exact", "approx") or question.options is None:
+            return
+        masters = question.options.get("masters")
+        for item in parse_masters(masters) if masters else (None,):
+            wanted = {**question.options, "masters": item, "directed": question.directed, "weighted": question.weighted}
+            plan_one(store, task_of(question.command, wanted, question.method))
 
 
 @dataclass

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from emdiam.api import convert
+from emdiam.api import convert, plan
 from emdiam.batch.prepare import Question, ask
 from emdiam.generators import generate
 from tests.conftest import ROOT, Run
@@ -221,6 +221,23 @@ def test_budgets_are_those_of_the_plan(tmp_path: Path):
     assert [answer is None for answer in answers] == [False, True, False, True, False, True, False, True]
     assert "is too small: the least is" in str(answers[0]) and "is too small" in str(answers[2])
     assert ask([]) == []
+
+
+@pytest.mark.parametrize(("directed", "weighted"), [(True, False), (False, True), (True, True)])
+def test_budgets_along_arcs_and_weights_are_those_of_the_plan(tmp_path: Path, directed: bool, weighted: bool) -> None:
+    store = tmp_path / "ring.zarr"
+    (tmp_path / "ring.csv").write_text("a,b,km\n" + "".join(f"{v},{(v + 1) % 9},{v + 1}\n" for v in range(9)))
+    convert(tmp_path / "ring.csv", store, directed=directed, weights="km")
+
+    def asked(command: str, method: str | None, memory: int) -> Question:
+        return Question(command, str(store), method, {"memory": memory, "threads": 2}, directed, weighted)
+
+    answers = ask([asked(command, None, memory) for command in ("exact", "approx") for memory in (20 << 20, 1 << 30)])
+    assert [answer is None for answer in answers] == [False, True, False, True]
+    (planned,) = plan(store, method="pivots", memory="1GiB", threads=2, directed=directed, weighted=weighted,
+                      probe=None)
+    assert planned.plan is not None and planned.plan.minimum_bytes > 20 << 20
+    assert answers[0] is not None and "least" in answers[0]
 
 
 def test_a_file_with_edges_is_a_graph_for_a_job(tmp_path: Path, emdiam: Run) -> None:
