@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from decimal import Decimal
 from fractions import Fraction
@@ -254,3 +255,11 @@ def test_tqdm_and_rich_show_what_happens():
 def test_a_file_that_is_made_of_a_store_is_said_of_it(shown: dict[str, Any], tmp_path: Path):
     record = shown["store"].to_dict()
     assert record["n_vertices"] == 7701 and record["path"].endswith("g.zarr")
+
+
+def test_what_the_witness_has_is_not_looked_for_in_vain():
+    found = emdiam.diameter(nx.path_graph(3))
+    for name in ("path", "source"):
+        with pytest.raises(AttributeError, match=rf"no attribute '{name}'; it has witness\.{name}$"):
+            getattr(found, name)
+    assert not hasattr(found, "nothing") and copy.copy(found).diameter == 2

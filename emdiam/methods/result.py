@@ -10,7 +10,7 @@ bound is a pair of vertices at that distance.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..plots import draw_bounds
 from ..shown import Shown, infinite
@@ -183,6 +183,13 @@ class Result(Shown, MemoryFigures):
         if name == "diameter" and self.connected is False:
             return infinite(self.n_components)
         return super()._fact(name)
+
+    if not TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any:
+            """Of the witness it says where it is."""
+            hint = f"; it has witness.{name}" if name in Witness.shown else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}",
+                                 name=name, obj=self)
 
     def conclude(self) -> None:
         """Fill the fields that follow from lower == upper."""

@@ -22,6 +22,8 @@ from .layout import PARTIAL_SUFFIX
 _DELETING = ".deleting"
 # The last of a store to be removed: a folder with it is known for one.
 _LAST = "zarr.json"
+# Endings of files with edges, which a new store has by a slip.
+_FILES = frozenset((".csv", ".tsv", ".txt", ".gz", ".bz2", ".xz", ".zst", ".parquet", ".mtx", ".npz", ".json"))
 
 
 def check_target(target: Path, force: bool) -> None:
@@ -33,6 +35,9 @@ def check_target(target: Path, force: bool) -> None:
     check_name(target)
     status = status_of(target)
     if status is None:
+        if target.suffix.lower() in _FILES:
+            raise InputError(f"a store is a folder, and {target.suffix} is the ending of a file", path=target,
+                             remedy=f"name the store to write last, such as {target.stem}.zarr")
         return
     if not (target / _LAST).is_file():
         raise InputError("the target exists and is not a zarr store, so it is not replaced",

@@ -127,3 +127,11 @@ def test_what_came_into_being_meanwhile_is_not_replaced(tmp_path: Path) -> None:
     make_store(tmp_path / "h", GRAPH).rename(tmp_path / "g")
     with pytest.raises(InputError, match="the target exists"):
         put_in_place(tmp_path / "g.partial", tmp_path / "g", force=False)
+
+
+def test_a_new_store_has_no_ending_of_a_file(tmp_path: Path) -> None:
+    for name in ("out.csv", "out.TXT", "edges.parquet"):
+        with pytest.raises(InputError, match=r"is the ending of a file.*name the store to write last, such as"):
+            check_target(tmp_path / name, force=False)
+    check_target(half(tmp_path / "old.csv"), force=True)
+    check_target(tmp_path / "g.zarr", force=False)
