@@ -77,9 +77,11 @@ def interval(lower: float, upper: float) -> str:
 
 
 def graph(run: Run) -> str:
-    """The name of the graph that a run was on: of its store, or of its path; else the digest."""
+    """The name of the graph that a run was on: of its store, or of its path; else the digest; of a store that was
+    written, the first file that it is of."""
     name = run.value("store_name") or PurePosixPath(run.graph).name.removesuffix(".zarr")
-    return shortened(name or run.value("store_digest") or NONE)
+    files = run.value("record", "source") or [""]
+    return shortened(name or run.value("store_digest") or PurePosixPath(str(files[0])).name or NONE)
 
 
 def masters(run: Run) -> str:

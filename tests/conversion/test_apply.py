@@ -150,6 +150,12 @@ def test_what_cannot_be_applied_is_refused_and_leaves_nothing(store: Path, optio
     assert sorted(store.parent.iterdir()) == before
 
 
+def test_the_refusal_of_an_edge_that_is_not_there_names_its_list(store: Path) -> None:
+    gone = write(store.with_name("gone.txt"), [(1, 2), (5, 9)])
+    with pytest.raises(InputError, match=r"gone\.txt: 1 edge to remove not in the store, such as this: '5 9'"):
+        emdiam.apply(store, store.with_name("new.zarr"), remove=gone, strict=True, **OPTIONS)
+
+
 def test_an_id_that_is_none_is_said_with_its_line(store: Path) -> None:
     (store.parent / "add.txt").write_text("1 2\n3 x\n")
     with pytest.raises(InputError, match=r"add\.txt, line 2"):

@@ -133,6 +133,14 @@ def test_runs_with_different_distances_say_so_in_tables(results: dict[str, Path]
     assert "The tables say whether distances count edges or sum weights." in text and "largest finite distance" in text
 
 
+def test_a_store_that_was_written_names_its_graph(results: dict[str, Path]) -> None:
+    (section,) = (one for one in document(read_report([results[name] for name in ("convert", "apply")])).sections
+                  if one.title == "Stores")
+    (table,) = section.tables
+    names = [row[table.head.index("graph")] for row in table.rows]
+    assert names == ["edges.txt", "networkx"]  # what the stores were made of
+
+
 def test_the_mean_is_that_of_networkx():
     assert nx.average_shortest_path_length(nx.lollipop_graph(4, 5)) == 2.8055555555555554
 
