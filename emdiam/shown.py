@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import reprlib
 from collections import Counter
 from collections.abc import Mapping
@@ -47,6 +48,8 @@ for _one in (_SHORT, _ROUNDED):
     _one.maxdict, _one.maxstring, _one.maxother = 8, 200, 200
     _one.maxlong = 400
 _MEASURED = "seconds"
+# Names of figures with four decimals in a table, or four digits below 1; bounds and lengths have all of theirs.
+_ESTIMATED = ("mean", "effective_diameter", "ratio")
 # Of a list in a table, as the vertices of a path.
 _FIRST = 8
 
@@ -117,6 +120,8 @@ def _text(name: str, value: Any) -> str:
     """For people: yes and no, digits in groups of three, and lists without quotes."""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, float) and name.endswith(_ESTIMATED) and math.isfinite(value):
+        return f"{round(value, 4 if abs(value) >= 1 else 3 - math.floor(math.log10(abs(value) or 1))):,}"
     if isinstance(value, int | float) or type(value).__name__ == "Decimal":  # whose module takes time to import
         return f"{value:,}"
     if isinstance(value, Mapping) and name.endswith(_MEASURED):

@@ -18,7 +18,7 @@ import pytest
 
 import emdiam
 from emdiam.runs.tradeoff import Tradeoff
-from emdiam.shown import Shown, _words
+from emdiam.shown import _ESTIMATED, Shown, _words
 
 
 class Cells(HTMLParser):
@@ -150,12 +150,13 @@ def test_all_have_a_dict(name: str, shown: dict[str, Any]):
 
 
 def test_every_number_has_all_of_its_digits(shown: dict[str, Any]):
-    """But seconds."""
+    """But seconds, and in a table means."""
     for name, it in shown.items():
         text, cells = repr(it), Cells(it._repr_html_()).texts
         for label, value in it._shown().items():
             if isinstance(value, int | float) and not isinstance(value, bool):
-                assert f"{label}={value!r}" in text and f"{value:,}" in cells, (name, label)
+                assert f"{label}={value!r}" in text, (name, label)
+                assert label.endswith(_ESTIMATED) or f"{value:,}" in cells, (name, label)
     assert "lower=60490.5, upper=60490.5, " in repr(shown["weighted exact"])
     assert "60,490.5" in shown["weighted exact"]._repr_html_()
 
@@ -184,8 +185,9 @@ def test_parts_of_a_result_are_not_taken_for_the_whole(shown: dict[str, Any]):
     assert f"(mean={found.mean!r}, " in repr(found)
     assert f"standard_error.mean={found.standard_error.mean!r}" in repr(found)
     cells = Cells(found._repr_html_()).texts
-    assert cells[cells.index("mean") + 1] == f"{found.mean:,}"
-    assert cells[cells.index("standard error mean") + 1] == f"{found.standard_error.mean:,}"
+    assert cells[cells.index("mean") + 1] == f"{found.mean:,.4f}".rstrip("0").rstrip(".")
+    error = cells[cells.index("standard error mean") + 1].replace(",", "")
+    assert float(error) == pytest.approx(found.standard_error.mean, abs=5e-5) and len(error.partition(".")[2]) <= 4
     ecc = shown["eccentricities"]
     assert "center.size=1, periphery.size=2" in repr(ecc) and repr(ecc.center) == "VertexSet(size=1, ids=[3850])"
 
@@ -263,3 +265,12 @@ def test_what_the_witness_has_is_not_looked_for_in_vain():
         with pytest.raises(AttributeError, match=rf"no attribute '{name}'; it has witness\.{name}$"):
             getattr(found, name)
     assert not hasattr(found, "nothing") and copy.copy(found).diameter == 2
+
+
+def test_means_are_rounded_in_a_table_and_not_in_a_line():
+    class Answer(Shown):
+        shown = ("mean", "ratio", "effective_diameter", "upper")
+        mean, ratio, effective_diameter, upper = 1234.567891, 0.000123456, 0.0, 1.23456789
+
+    assert {"1,234.5679", "0.0001235", "0.0", "1.23456789"} <= set(Cells(Answer()._repr_html_()).texts)
+    assert "mean=1234.567891, ratio=0.000123456" in repr(Answer())
