@@ -154,7 +154,7 @@ def test_several_masters_are_several_runs(call, torus: str):  # noqa: F811
     assert rows[2]["masters"] == "240" and float(rows[2]["ratio"]) == runs[2]["ratio"]
     code, out, _ = call("approx", torus, *given, "--quiet")
     assert code == 0 and out.splitlines()[0].split() == [
-        "masters", "lower", "upper", "paper's", "estimate", "ratio", "rounds", "passes", "bytes", "read", "time"]
+        "masters", "lower", "upper", "method's", "estimate", "ratio", "rounds", "passes", "bytes", "read", "time"]
     assert [line.split()[1:3] for line in out.splitlines()[1:]] == [
         [str(run["lower"]), str(run["upper"])] for run in runs]
     assert len(out.splitlines()) == 4
