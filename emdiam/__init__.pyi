@@ -922,7 +922,7 @@ def exact(
         The path or the certificate cannot be written; `result` has the answer.
     Examples
     --------
-    >>> result = emdiam.exact([(1, 2), (2, 3), (3, 4), (4, 1)], memory="1GiB")
+    >>> result = emdiam.exact([(1, 2), (2, 3), (3, 4), (4, 1)])
     >>> result.diameter, result.exact, len(result.witness.path)
     (2, True, 3)
     """

@@ -103,7 +103,7 @@ _EXAMPLES = {
     3
     """,
     "exact": """
-    >>> result = emdiam.exact([(1, 2), (2, 3), (3, 4), (4, 1)], memory="1GiB")
+    >>> result = emdiam.exact([(1, 2), (2, 3), (3, 4), (4, 1)])
     >>> result.diameter, result.exact, len(result.witness.path)
     (2, True, 3)
     """,

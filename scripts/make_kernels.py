@@ -91,6 +91,9 @@ PARTS = {
         info arcs.zarr --components
         reorder random.zarr degree.zarr --order degree
         reorder random.zarr breadth.zarr --order bfs
+        apply text.zarr changed.zarr --add text.txt --remove text.txt
+        apply arcs.zarr changed-arcs.zarr --add text.txt
+        apply both.zarr changed-both.zarr --add weights.txt
         library
     """,
     "distances": """
@@ -155,6 +158,7 @@ PARTS = {
 USUAL = """
     generate geometric random.zarr --vertices 2^16 --average-degree 14 --weights uniform:1,9
     convert text.txt text.zarr
+    apply text.zarr changed.zarr --add text.txt
     reorder random.zarr breadth.zarr --order bfs
     exact random.zarr --certificate random.json
     verify random.json random.zarr

@@ -122,7 +122,8 @@ def engine_over(store: Any, n_slots: int | None = None, threads: int | None = No
         pager = Pager(store.indices, RowCheck(table, store.id_dtype, store.path), arena, pool, counters)
         pager.preload()
         core = Core(table, pager, pool, counters, Workspace(store.n_vertices, store.id_dtype))
-        plan: Any = SimpleNamespace(pool_bytes=POOL_BYTES, spare_bytes=0, in_ram=slots == table.n_blocks)
+        plan: Any = SimpleNamespace(pool_bytes=POOL_BYTES, spare_bytes=0, starts_bytes=0,
+                                    in_ram=slots == table.n_blocks)
         yield CpuEngine(store, core, plan)
     finally:
         pool.close()

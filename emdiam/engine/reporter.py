@@ -80,8 +80,7 @@ class Reporter:
 
     def __init__(self, listener: Listener | None, stats: Callable[[], Counters], count: Callable[..., None],
                  position: Callable[[], dict[str, Any]]) -> None:
-        self.listener, self._bounds_alone = listener or silent, getattr(listener, "alone", False)
-        self._heard = self.listener is not silent and not self._bounds_alone
+        self.listener = listener or silent
         self.stats, self.count = stats, count
         self.level: int | None = None
         self._position, self._clock = position, working_seconds
@@ -89,6 +88,16 @@ class Reporter:
         self._phase, self._last_event = "", 0.0
         self._phases, self.turns = set[str](), Allowance(_MOST_TURNS, TURN_RATE)
         self.traversals = TraversalEvents()
+
+    @property
+    def listener(self) -> Listener:
+        """Who hears events."""
+        return self._listener
+
+    @listener.setter
+    def listener(self, listener: Listener) -> None:
+        self._listener, self._bounds_alone = listener, getattr(listener, "alone", False)
+        self._heard = listener is not silent and not self._bounds_alone
 
     def clock(self) -> float:
         """Seconds of wall time, from any start, without those in which kernels are compiled or loaded. What a method

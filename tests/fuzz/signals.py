@@ -72,6 +72,7 @@ CASES = (
     Case(f"generate rmat {STORE} --vertices 2^17"),
     Case(f"reorder ../base/er.zarr {STORE} --order cluster"),
     Case(f"reorder ../base/er.zarr {STORE} --order degree --checkpoint ck"),
+    Case(f"apply ../base/er.zarr {STORE} --add ../base/edges.txt --json"),
     Case(f"exact ../base/er.zarr --json --certificate {CERTIFICATE} --path {PATH}"),
     Case("exact ../base/torus.zarr --json --method fdiam --arena 256KiB"),
     Case("exact ../base/torus.zarr --json --method bounding --batch 64 --checkpoint ck --checkpoint-every 200ms"),

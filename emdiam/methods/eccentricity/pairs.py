@@ -87,7 +87,8 @@ class PairTable:
     ) -> OpenPairs | None:
         """The same, in planes of this kind. Raises _TooNarrow."""
         nearest = np.empty(len(vertices), np.int64)
-        nearest_sources(self._planes, vertices - self._first, np.array(self.eccentricities), nearest)
+        planes = self._planes[: -(-self._laid // LANES)]  # others have nothing yet
+        nearest_sources(planes, vertices - self._first, np.array(self.eccentricities), nearest)
         order = np.argsort(nearest, kind="stable")
         groups = np.split(order, np.flatnonzero(np.diff(nearest[order])) + 1)
         found: list[OpenPairs] = []
@@ -234,7 +235,7 @@ def _least_sum(first, second):
     return least
 
 
-@kernel
+@kernel(uncompiled=True)
 def tighten_pairs(near, far, bound, first, plane):
     """bound[i] = min(bound[i], sums of the rows of both ends in the plane)."""
     top = np.iinfo(plane.dtype).max
@@ -244,7 +245,7 @@ def tighten_pairs(near, far, bound, first, plane):
             bound[i] = min(bound[i], np.int64(least))
 
 
-@kernel
+@kernel(uncompiled=True)
 def keep_open(near, far, bound, first, lower, is_open):
     """Move pairs to the front whose near ends are open and have a lower bound below theirs; how many there are."""
     count = 0
@@ -255,7 +256,7 @@ def keep_open(near, far, bound, first, lower, is_open):
     return count
 
 
-@kernel
+@kernel(uncompiled=True)
 def nearest_sources(planes, places, eccentricities, nearest):
     """nearest[i] = the source with the smallest distance + eccentricity of places[i], the first of them."""
     for i in range(len(places)):
@@ -267,7 +268,7 @@ def nearest_sources(planes, places, eccentricities, nearest):
                 nearest[i] = source
 
 
-@kernel
+@kernel(uncompiled=True)
 def far_places(column, is_source, least, away):
     """Fill `away` with the places beyond `least` in a column that are reached and no sources; how many there are."""
     none, count = np.int64(np.iinfo(column.dtype).max), 0
