@@ -106,8 +106,8 @@ def test_a_changed_job_runs_again_and_those_that_need_it(night: Night):
     night.file.write_text(night.file.read_text().replace("vertices = 5", "vertices = 6", 1))
     found = night.run()
     assert (found.exit_code, found.n_reused, night.starts()) == (0, 1, ["s", "s", "t", "s", "s"])
-    assert [message.split(":")[0] for message in found.messages] == ["s", "x", "1 of 3 jobs had ended before and have"
-                                                                     " not been run again"]
+    assert [message.split(":")[0] for message in found.messages] == [
+        "s", "x", "1 of 3 jobs ended in an earlier run, 2 in this one"]
     assert "another one than before" in found.messages[0]
 
 
