@@ -13,9 +13,10 @@ from emdiam.stream.counters import Counters
 BLOCKS = 100
 
 
-def costs(seconds: float, stores: float, kernel: float, levels: int, dense: int = 0, rounds: int = 5) -> Costs:
+def costs(seconds: float, stores: float, kernel: float, levels: int, dense: int = 0, rounds: int = 5,
+          n_arcs: int = 1 << 22) -> Costs:
     """After five single traversals that took so much each, and read so many stores."""
-    made = Costs(threads=2)
+    made = Costs(threads=2, n_arcs=n_arcs)
     for _ in range(rounds):
         used = Counters(blocks_read=int(stores * BLOCKS), dense_levels=dense, kernel_cpu_seconds=kernel)
         made.single(seconds, used, BLOCKS, levels)
@@ -52,6 +53,8 @@ def test_a_few_thin_sources_are_traversed_one_by_one() -> None:
     assert [mesh.one_by_one(k) for k in (1, 2, 4, 20, 512)] == [True, True, True, True, False]
     in_memory = costs(0.085, **MESH | {"stores": 0})
     assert [in_memory.one_by_one(k) for k in (1, 6, 7, 64)] == [True, True, False, False]
+    small = costs(0.085, **MESH | {"stores": 0}, n_arcs=1 << 16)
+    assert [small.one_by_one(k) for k in (1, 64, 65)] == [True, True, False]
     assert not costs(1.0, 3.0, 0.05, 8, dense=3).one_by_one(3)
 
 
