@@ -16,6 +16,7 @@ from ..errors import BudgetError, InputError, StoreError, is_url
 from ..progress import Listener
 from ..runs.options import KEPT, PATHS
 from .answer_lines import counts_line, dropped_text
+from .outcome import options_of
 
 if TYPE_CHECKING:
     from ..caller import Origin
@@ -140,7 +141,7 @@ def _what(name: str, origin: Origin) -> str:
     """What has become of the file, in a line."""
     assert origin.record is not None
     record = vars(origin.record)
-    own = {flag for option in click.get_current_context().command.params for flag in option.opts}
+    own = options_of(click.get_current_context().command)
     keeper = "--directed" if "--directed" in own else "emdiam convert --directed"
     dropped = any(record[f"{one}_dropped"] for one in ("loops", "duplicates", "reverse"))
     return "; ".join([counts_line(name, record), f"read as {record['reading'] or record['source_format']}",
@@ -164,7 +165,7 @@ def _refusing(command: str, keeping: str) -> Iterator[None]:
     except InputError as error:
         from ..terms import WITH_THAT, in_options, reword
 
-        own = {flag for option in click.get_current_context().command.params for flag in option.opts}
+        own = options_of(click.get_current_context().command)
         reword(error, lambda text: in_options(_as_asked(text, own), command, own, {}))
         named = re.findall(_OPTION, str(error))
         if not isinstance(error, BudgetError | StoreError) and any(f"--{one}" not in own for one in named):

@@ -20,6 +20,7 @@ import pyarrow.csv as pa_csv
 from ..errors import InputError
 from .arrays import arrow_numbers
 from .digits import are_long
+from .look_ends import HEADER_AGAIN, JOINED
 from .look_sample import whole_number
 from .source import EdgeBatch, SourceInfo
 from .streams import BOM, after_line, block_bytes_for, count_lines, text_blocks
@@ -128,8 +129,7 @@ class CsvSource(TextSource):
                 if b'"' in data:
                     quotes().check(block, line)
                 if again and again in data:
-                    raise self.error("the header occurs again between the edges, as in files that were joined",
-                                     remedy="delete all but the first, or hand in the files one by one")
+                    raise self.error(HEADER_AGAIN, remedy=JOINED)
                 if data.strip(b"\r\n"):
                     src, dst, weights = self._parse(data, header, strings, line)
                     records += len(src)

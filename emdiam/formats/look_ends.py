@@ -18,6 +18,9 @@ from .weights import NAMES, WeightChoice, weight_column
 
 Records = Sequence[Sequence[str]]
 
+HEADER_AGAIN = "the header occurs again between the edges, as in files that were joined"
+JOINED = "delete all but the first, or hand in the files one by one"
+
 _INT, _STRING = "int", "string"
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{4}|\d\d?:\d\d(?::\d\d(?:\.\d+)?)?", re.ASCII)
 # Seconds since 1970, or thousandths, from 2001 to 2033.
@@ -126,8 +129,7 @@ def refuse_comments(ends: Records, comments: Sequence[str], width: int, path: st
 def refuse_header_again(header: Sequence[str], rest: Records, path: str) -> None:
     """Raise InputError where the header occurs again among the first lines."""
     if any(tuple(row) == tuple(header) for row in rest):
-        raise InputError("the header occurs again between the edges, as in files that were joined", path=path,
-                         text=" ".join(header), remedy="delete all but the first, or hand in the files one by one")
+        raise InputError(HEADER_AGAIN, path=path, text=" ".join(header), remedy=JOINED)
 
 
 def refuse_missing(ids: Sequence[str], path: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import InputError
 from .source import EdgeBatch
+from .weights import TIMES_AND_PLACES
 
 PAIRS = (("src", "dst"), ("source", "target"), ("from", "to"), ("id_1", "id_2"), ("id1", "id2"), ("node_1", "node_2"),
          ("node1", "node2"), ("node_id_1", "node_id_2"), ("src_id", "dst_id"), ("source_id", "target_id"),
@@ -32,8 +33,8 @@ _SECONDS = {first: [other for one, other in _WORDS if one == first] for first, _
 # Letters of a name that are looked at: a header may be a line of any length.
 _LONGEST_NAME = 200
 # Words of columns of which there are two as well, and which are no ends.
-_NO_ENDS = frozenset("date time timestamp datetime year month day hour lat lon lng latitude longitude coord coordinate"
-                     " pos position weight score value length distance feature attr attribute".split())
+_NO_ENDS = TIMES_AND_PLACES | frozenset(
+    "coord coordinate pos position weight score value length distance feature attr attribute".split())
 _WORD = re.compile(r"[a-z]+|[0-9]+|[^a-z0-9]+")
 # Of Neo4j, with the space of the ids.
 _SPACE = re.compile(r"(:(?:start|end)_id)\(([^()]*)\)$")
@@ -148,12 +149,11 @@ def edge_ends(columns: Sequence[TableColumn], wanted: tuple[str, str] | None, pa
     if found is not None:
         return found
     doubtful = [i for i, column in enumerate(columns) if _is_no_end(column)]
-    if len(columns) == 2 and not _are_vertices(columns):
-        return 0, 1
-    if len(alike_pairs(names)) > 1:
-        raise _unclear(columns, doubtful, path)
-    found = _by_kind([column.kind for column in columns], doubtful)
-    if found is None or len(columns) == 2:
+    if len(columns) == 2:
+        found = None if _are_vertices(columns) else (0, 1)
+    elif len(alike_pairs(names)) < 2:
+        found = _by_kind([column.kind for column in columns], doubtful)
+    if found is None:
         raise _unclear(columns, doubtful, path)
     return found
 

@@ -24,9 +24,11 @@ KINDS = (WHOLE, FLOAT32, FLOAT64)
 LEAST_WHOLE, LARGEST_WHOLE = -(2**31), 2**32 - 1
 NAMES = ("weight", "weights", "w", "length", "distance", "dist", "cost", "value")
 """Names of columns that are taken for weights where none is named, in lower case."""
+TIMES_AND_PLACES = frozenset("date time timestamp datetime year month day hour lat lon lng latitude longitude".split())
+"""Words in names of columns that are neither ends of edges nor weights."""
 # Words in names of columns that are numbers but no lengths.
-_NO_LENGTHS = frozenset("date timestamp datetime time year month day hour epoch unixtime id idx index key no nr type"
-                        " kind label category class lat lon lng latitude longitude".split())
+_NO_LENGTHS = TIMES_AND_PLACES | frozenset(
+    "epoch unixtime id idx index key no nr type kind label category class".split())
 _WORD = re.compile(r"[a-z]+")
 
 NEGATIVE, NO_NEGATIVE = "a weight is negative", "weights are from 0 up, or allow others with --allow-negative"
