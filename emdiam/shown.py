@@ -65,6 +65,8 @@ class Shown:
     shown: ClassVar[tuple[str, ...]] = ()
     # Said of an answer where they are so.
     _IF_TRUE: ClassVar[tuple[str, ...]] = ("directed", "weighted", "directions_dropped")
+    # A row of a table that repeats the figure of the diameter says nothing new.
+    _DIAMETERS: ClassVar[tuple[str, ...]] = ("diameter_largest_component", "lower", "upper")
 
     def _shown(self) -> dict[str, Any]:
         """Labels, and what they stand for."""
@@ -88,12 +90,18 @@ class Shown:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={_short(name, x)}' for name, x in self._shown().items())})"
 
+    def _table_rows(self) -> dict[str, Any]:
+        """Labels of the table and their values."""
+        facts = self._shown()
+        repeated = {name for name in self._DIAMETERS if name in facts and facts[name] == facts.get("diameter")}
+        return {name: value for name, value in facts.items() if name not in repeated}
+
     def _repr_html_(self) -> str:
         from html import escape
 
         rows = "".join(f"<tr><th style='text-align: left'>{escape(_words(name))}</th>"
                        f"<td style='text-align: left'>{escape(_text(name, value))}</td></tr>"
-                       for name, value in self._shown().items())
+                       for name, value in self._table_rows().items())
         return f"<table><caption>{type(self).__name__}</caption>{rows}</table>{self._picture()}"
 
     def _picture(self) -> str:

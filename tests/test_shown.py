@@ -224,6 +224,14 @@ def test_names_are_texts_in_a_table_and_not_html():
     Cells(html)
 
 
+def test_a_table_does_not_repeat_the_diameter():
+    path, two = nx.path_graph(4), nx.disjoint_union(nx.path_graph(3), nx.path_graph(2))
+    rows = Cells(emdiam.diameter(path)._repr_html_()).texts
+    assert rows[1:3] == ["diameter", "3"] and not {"lower", "upper", "diameter largest component"} & set(rows)
+    rows = Cells(emdiam.diameter(two)._repr_html_()).texts
+    assert rows[rows.index("diameter largest component") + 1] == rows[rows.index("upper") + 1] == "2"
+
+
 def test_what_is_not_known_is_left_out():
     two = emdiam.diameter(nx.disjoint_union(nx.path_graph(3), nx.path_graph(2)))
     assert repr(two).startswith("Result(diameter=infinite (2 components), diameter_largest_component=2, lower=2")
