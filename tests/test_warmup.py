@@ -18,6 +18,7 @@ from emdiam.runs.registry import METHODS
 from emdiam.runs.task import task_of
 from emdiam.store.store import open_store
 from tests.conftest import Run
+from tests.helpers.waiting import PATIENCE
 
 
 def test_the_library_and_the_command_say_the_same(emdiam: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +53,7 @@ def test_a_run_after_it_compiles_nothing(emdiam: Run, tmp_path: Path) -> None:
               "long": ("path", 66_000, {}), "grid": ("grid", None, {"sides": "30x40"})}
     for name, (kind, vertices, parameters) in graphs.items():
         generate(kind, tmp_path / f"{name}.zarr", vertices=vertices, parameters=parameters)
-    done = emdiam("warmup", "--json", **cache)
+    done = emdiam("warmup", "--json", timeout=5 * PATIENCE, **cache)
     report = json.loads(done.stdout)
     assert report["folder"] == cache["NUMBA_CACHE_DIR"], done.stderr
     if not levels():  # else the tree has objects of those
