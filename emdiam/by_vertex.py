@@ -23,7 +23,7 @@ _MOST_SHOWN = 8
 
 
 def library(name: str) -> Any:
-    """The package that makes tables. Raises InputError where it is not installed."""
+    """Import the package that makes tables. Raises InputError if it is not installed."""
     try:
         return import_module(name)
     except ImportError:
@@ -33,13 +33,13 @@ def library(name: str) -> Any:
 class ByVertex(Mapping[Any, Any], Shown):
     """Values of vertices by name.
 
-    As a mapping it has the first column, of vertices that have a value there.
+    As a mapping it contains the first column, for the vertices with a value in it.
 
     Parameters
     ----------
     names : of all vertices, in the order of the columns.
     columns : by name, arrays or lists with a value for every vertex.
-    known : bool[n], which vertices have a value in the first column; None: all have one.
+    known : bool[n], the vertices with a value in the first column; None: all.
     """
 
     shown: ClassVar[tuple[str, ...]] = ("size", "columns", "first")
@@ -71,7 +71,7 @@ class ByVertex(Mapping[Any, Any], Shown):
 
     @property
     def size(self) -> int:
-        """How many vertices have a value."""
+        """The number of vertices with a value."""
         return len(self)
 
     @property
@@ -80,7 +80,7 @@ class ByVertex(Mapping[Any, Any], Shown):
         return dict(islice(self.items(), _MOST_SHOWN))
 
     def _fact(self, name: str) -> Any:
-        """See Shown; of columns their names."""
+        """See Shown; for columns, their names."""
         return list(self.columns) if name == "columns" else super()._fact(name)
 
     def column(self, name: str) -> ByVertex:
@@ -92,9 +92,10 @@ class ByVertex(Mapping[Any, Any], Shown):
         return dict(self.items())
 
     def to_arrow(self) -> Any:
-        """A pyarrow.Table with the column `vertex` and those of the values; null where a vertex has none.
+        """A pyarrow.Table with the column `vertex` and the columns of values; null for a vertex without a value.
 
-        Names that are no integers and no strings are written as strings. Raises InputError without pyarrow."""
+        Names that are neither integers nor strings are written as strings. Raises InputError without pyarrow.
+        """
         pa = library("pyarrow")
         plain = all(isinstance(name, int) for name in self.names) or all(isinstance(name, str) for name in self.names)
         names = list(self.names) if plain else [str(name) for name in self.names]
@@ -104,7 +105,7 @@ class ByVertex(Mapping[Any, Any], Shown):
         return pa.table({VERTEX: pa.array(names), **values})
 
     def to_polars(self) -> Any:
-        """A polars.DataFrame as to_arrow. Raises InputError without polars."""
+        """A polars.DataFrame with the columns of to_arrow. Raises InputError without polars."""
         return library("polars").from_arrow(self.to_arrow())
 
     def to_pandas(self) -> Any:
@@ -121,11 +122,11 @@ class ByVertex(Mapping[Any, Any], Shown):
 
 
 class ValuesByVertex(ABC):
-    """What has values of vertices: the tables of them."""
+    """Base of results with values of vertices: makes their tables."""
 
     @abstractmethod
     def by_vertex(self) -> ByVertex:
-        """The values by name. Raises ValueError where none were kept."""
+        """The values by name. Raises ValueError if none were kept."""
 
     def to_pandas(self) -> Any:
         """See ByVertex.to_pandas."""
@@ -141,12 +142,12 @@ class ValuesByVertex(ABC):
 
 
 class PathsTo(Mapping[Any, list[Any]]):
-    """Shortest paths from one vertex, by the name of their end: lists of names, made when they are asked for.
+    """Shortest paths from one vertex, by the name of the last vertex: lists of names, made on access.
 
     Parameters
     ----------
     names : of all vertices.
-    predecessors : int64[n], the vertex before each; -1 at the source and without a path.
+    predecessors : int64[n], the previous vertex of each; -1 at the source and for unreached vertices.
     reached : bool[n], vertices with a path.
     """
 

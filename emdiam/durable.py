@@ -1,5 +1,5 @@
-"""Files that are written: whether they can be, asked before the work; whole or not there at all; and lasting
-through a power failure."""
+"""Output files: check before the work that they can be written, write them whole or not at all, and make them survive a
+power failure."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from .errors import InputError
 from .links import followed, of_another, open_to_all, status_of
 
 _PARTIAL = ".partial"
-# Of a file that is not finished: what its name adds to that of the target, how long names may be, how often a name is
-# looked for, and how it is opened.
+# Unfinished files: the bytes that their names add to the target's, the longest name, the number of names to try, and
+# the flags to open them.
 _MORE_BYTES, _NAME_BYTES, _ATTEMPTS = 9 + len(_PARTIAL), 255, 100
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _PIECE_BYTES = 1 << 20
-# How often a removal begins again while others write, and seconds in between.
+# Attempts to remove a folder while others write to it, and seconds between attempts.
 _REMOVALS, _BETWEEN = 40, 0.05
 
 
@@ -38,9 +38,12 @@ def sync_path(path: Path) -> None:
 
 
 def lock_folder(folder: Path, complaint: str, remedy: str, flags: int = 0) -> int:
-    """Lock a folder for this process: the descriptor that holds the lock (close it to let go); the lock ends with the
-    process, however that ends. flags : with which it is opened, beside the usual ones. Raises InputError, in these
-    words, if another process (or another holder in this one) has it."""
+    """Lock a folder for this process and return the descriptor that owns the lock. Close it to release the lock; the
+    lock also ends when the process ends, however that happens.
+
+    flags : flags to open the folder with, in addition to the usual ones. Raises InputError, with this complaint and
+    remedy, if another process, or another descriptor of this one, has the lock.
+    """
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | flags)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -53,8 +56,9 @@ def lock_folder(folder: Path, complaint: str, remedy: str, flags: int = 0) -> in
 
 
 def remove_folder(folder: Path, last: str) -> None:
-    """Remove a folder and what is in it: the file `last` after all else, so that what is left of a removal that was
-    interrupted is known for what it was. What other threads still write goes too. Raises OSError if something stays."""
+    """Remove a folder and its contents. The file `last` is removed last, so that an interrupted removal can be
+    recognised. Files that other threads write meanwhile are removed too. Raises OSError if something cannot be
+    removed."""
     for turn in range(_REMOVALS):
         try:
             for entry in folder.iterdir():
@@ -75,7 +79,7 @@ def remove_folder(folder: Path, last: str) -> None:
 
 @contextmanager
 def locked(folder: Path, complaint: str, remedy: str) -> Iterator[None]:
-    """The folder, made if it is missing, is locked inside; see lock_folder. Raises InputError, OSError."""
+    """Lock a folder, made if missing, for the duration of the block; see lock_folder. Raises InputError, OSError."""
     followed(folder)
     folder.mkdir(parents=True, exist_ok=True)
     handle = lock_folder(folder, complaint, remedy)
@@ -87,22 +91,21 @@ def locked(folder: Path, complaint: str, remedy: str) -> Iterator[None]:
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[BinaryIO]:
-    """A file to write to that is at `path` when the block ends well, whole, even if the machine stops.
+    """Open a file that appears at `path`, whole, when the block ends without an error, even if the machine fails.
 
-    Until then it has a name of its own in that folder, PATH.01234567.partial, which nothing had before; an error
-    removes it, and the next writer of `path` removes what a killed one has left. So of several writers at once each
-    writes a whole file, and the last one stays. The file has the mode of a new one; one that is there is replaced, not
-    changed.
-    Links are followed as links.followed says; a pipe or device (/dev/stdout) is written to as it is.
+    Until then it has a new, unique name in that folder, PATH.01234567.partial. An error removes it, and the next writer
+    of `path` removes the file of a writer that was killed. So each of several simultaneous writers writes a whole file,
+    and the last one wins. The file has the mode of a new file; an existing file is replaced, not changed.
+    links.followed says which links are followed; a pipe or device (/dev/stdout) is written to directly.
 
     Parameters
     ----------
-    path : of the file, in a folder that exists.
+    path : the file, in a folder that exists.
 
     Raises
     ------
-    OSError : what the system says; PermissionError for a link of another user, and for a pipe of one in a folder where
-        any user may make files.
+    OSError : the system's error; PermissionError for a link of another user, and for another user's pipe in a folder
+    where any user may make files.
     """
     target = followed(path)
     if _as_it_is(target):
@@ -124,29 +127,28 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def open_to_append(path: str | Path) -> int:
-    """A descriptor to append to the file, which is made if it is missing, and to read it; close it at the end. Raises
-    OSError, PermissionError as whole_file does, and for a file of another user in a folder where any user may make
-    files."""
+    """Return a descriptor to append to the file, made if missing, and to read it; close it at the end. Raises OSError;
+    PermissionError as whole_file does, and for another user's file in a folder where any user may make files."""
     target = followed(path)
     _check_not_planted(target)
-    here = 0 if target.is_symlink() else os.O_NOFOLLOW  # one of the kernel
+    here = 0 if target.is_symlink() else os.O_NOFOLLOW  # 0 for a link of the kernel
     return os.open(target, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | here, 0o666)
 
 
 def _stem(target: Path) -> str:
-    """With what the names of unfinished files begin: that of the target, if there is room for it."""
+    """The beginning of the names of unfinished files: the target's name, if it is short enough."""
     return target.name if len(os.fsencode(target.name)) + _MORE_BYTES <= _NAME_BYTES else "emdiam"
 
 
 def _fresh(target: Path) -> tuple[Path, int]:
-    """A new, empty file beside `target`: its name, and a descriptor that holds its lock. Raises OSError."""
+    """A new, empty file beside `target`: its path, and a descriptor that owns its lock. Raises OSError."""
     for _ in range(_ATTEMPTS):
         fresh = target.with_name(f"{_stem(target)}.{os.urandom(4).hex()}{_PARTIAL}")
         try:
             handle = os.open(fresh, _NEW, 0o666)
         except FileExistsError:
             continue
-        # Another writer may have taken it for abandoned before it was locked.
+        # Before it was locked, another writer may have taken it for abandoned and removed it.
         if _lock_of_file(handle) and os.fstat(handle).st_nlink:
             return fresh, handle
         os.close(handle)
@@ -154,7 +156,8 @@ def _fresh(target: Path) -> tuple[Path, int]:
 
 
 def _lock_of_file(handle: int) -> bool:
-    """Lock a file that was just made; whether no other process has. Where the file system has no locks nobody can."""
+    """Lock a file that was just made, and return whether no other process has locked it: always true on a file system
+    without locks."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -163,8 +166,8 @@ def _lock_of_file(handle: int) -> bool:
 
 
 def _remove_abandoned(target: Path) -> None:
-    """Remove files of this user that killed writers of `target` have left: nobody has their lock. What cannot be
-    removed stays: it is in nobody's way."""
+    """Remove this user's unlocked files of killed writers of `target`. A file that cannot be removed stays, and does no
+    harm."""
     name = re.compile(re.escape(_stem(target)) + r"\.[0-9a-f]{8}" + re.escape(_PARTIAL))
     for left in [one for one in os.listdir(target.parent) if name.fullmatch(one)]:
         with suppress(OSError):
@@ -172,7 +175,8 @@ def _remove_abandoned(target: Path) -> None:
 
 
 def _remove_unless_locked(file: Path) -> None:
-    """Remove a plain file of this user, unless a process has its lock. Raises OSError, where there are no locks too."""
+    """Remove a regular file of this user unless a process has locked it. Raises OSError, also if the file system has no
+    locks."""
     handle = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         status = os.fstat(handle)
@@ -186,15 +190,15 @@ def _remove_unless_locked(file: Path) -> None:
 
 
 def _open_as_it_is(target: Path) -> int:
-    """A descriptor to write to a pipe, a device, or what a link of the kernel leads to. Raises OSError."""
+    """A descriptor to write to a pipe, a device, or the target of a kernel link. Raises OSError."""
     _check_not_planted(target)
-    here = 0 if target.is_symlink() else os.O_NOFOLLOW  # one of the kernel
+    here = 0 if target.is_symlink() else os.O_NOFOLLOW  # 0 for a link of the kernel
     return os.open(target, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC | here)
 
 
 def _check_not_planted(target: Path) -> None:
-    """Raises PermissionError for a pipe or file of another user in a folder where any user may make one: whoever made
-    it may wait for what is written there. Devices only root can make."""
+    """Raise PermissionError for another user's pipe or file in a folder where any user may make one: that user may wait
+    to read our output. Devices need no check, as only root can make them."""
     status = status_of(target)
     if status is not None and (stat.S_ISFIFO(status.st_mode) or stat.S_ISREG(status.st_mode)) and of_another(
             status) and open_to_all(target.parent):
@@ -202,8 +206,8 @@ def _check_not_planted(target: Path) -> None:
 
 
 def read_at_most(path: str | Path, limit: int) -> bytes | None:
-    """The content of a file of at most `limit` bytes; None of a larger one. Memory is taken for what there is. Raises
-    OSError."""
+    """Return the content of a file of at most `limit` bytes, or None if it is larger. Allocates only the file's size.
+    Raises OSError."""
     data = bytearray()
     with open(path, "rb") as file:
         while piece := file.read(_PIECE_BYTES):
@@ -214,8 +218,8 @@ def read_at_most(path: str | Path, limit: int) -> bytes | None:
 
 
 def write_all(write: Callable[[memoryview], int | None], data: bytes) -> None:
-    """Call `write`, which may take a part alone and returns how much, until it has taken all. Raises what it does:
-    where there is no room left, the next call says so."""
+    """Call `write`, which returns the number of bytes that it took, until it has taken all. Raises what `write` raises:
+    if the disk is full, the next call does."""
     left = memoryview(data)
     while left:
         left = left[write(left) or 0 :]
@@ -229,7 +233,7 @@ def write_whole(path: str | Path, data: str | bytes) -> None:
 
 @contextmanager
 def _refusing(target: str | Path) -> Iterator[None]:
-    """What the system says against writing `target` becomes an InputError."""
+    """Turn an OSError about writing `target` into an InputError."""
     try:
         yield
     except OSError as error:
@@ -238,7 +242,7 @@ def _refusing(target: str | Path) -> Iterator[None]:
 
 
 def check_file(path: str | Path) -> None:
-    """Raise InputError unless whole_file could write `path` now; nothing is left of the attempt."""
+    """Raise InputError unless whole_file could write `path` now; the check leaves nothing behind."""
     with _refusing(path):
         target = followed(path)
         if target.is_dir():
@@ -253,8 +257,8 @@ def check_file(path: str | Path) -> None:
 
 
 def check_name(path: str | Path) -> None:
-    """Raise InputError unless something of this name, and of PATH.partial, could be made in its folder now, which
-    has to exist. A link of that name is not followed. Nothing is left of the attempt."""
+    """Raise InputError unless a file or folder with this name, and PATH.partial, could be made now in the existing
+    folder. A link with that name is not followed. The check leaves nothing behind."""
     target = Path(path)
     with _refusing(target):
         followed(target.parent)
@@ -273,8 +277,8 @@ def _check_parent(target: Path) -> None:
 
 
 def _check_replaceable(target: Path) -> None:
-    """Raise InputError, OSError for what is there and cannot be replaced: in a folder with the sticky bit, as /tmp,
-    what belongs to another user."""
+    """Raise InputError, OSError if an existing file cannot be replaced: another user's file in a folder with the sticky
+    bit, such as /tmp."""
     status, folder = status_of(target), os.stat(target.absolute().parent)
     user = os.geteuid()
     if status is not None and folder.st_mode & stat.S_ISVTX and user not in (0, status.st_uid, folder.st_uid):
@@ -283,8 +287,8 @@ def _check_replaceable(target: Path) -> None:
 
 
 def check_folder(path: str | Path) -> None:
-    """Raise InputError unless files could be made in the folder `path` now, or the folder be made with all that is
-    missing above it. Nothing is left of the attempt."""
+    """Raise InputError unless files could be made in the folder `path` now, or the folder and its missing parents could
+    be made. The check leaves nothing behind."""
     with _refusing(path):
         followed(path)
         target = Path(path).absolute()
@@ -296,7 +300,7 @@ def check_folder(path: str | Path) -> None:
 
 
 def check_above(path: str | Path) -> None:
-    """Raise InputError unless the folder of `path` passes check_folder, whatever `path` is to be."""
+    """Raise InputError unless the folder of `path` passes check_folder."""
     check_folder(Path(path).absolute().parent)
 
 
@@ -308,14 +312,14 @@ def check_scratch(path: str | Path) -> None:
 
 
 def _as_it_is(target: Path) -> bool:
-    """Whether it is there and no plain file."""
+    """Whether the target exists and is not a regular file."""
     status = status_of(target)
     return status is not None and not stat.S_ISREG(status.st_mode)
 
 
 def user_of(folder: Path) -> int:
-    """The user to whom a file belongs that this process makes in the folder: a file system may call users of another
-    machine, or root, by another number. Raises OSError."""
+    """The owner of a file that this process makes in the folder: a file system may map users of another machine, or
+    root, to other numbers. Raises OSError."""
     import tempfile
 
     with tempfile.TemporaryFile(dir=folder) as file:
@@ -323,5 +327,5 @@ def user_of(folder: Path) -> int:
 
 
 def _try_in(folder: Path) -> None:
-    """Make a file in the folder; it has no name, or loses it at once. Raises OSError."""
+    """Make a file in the folder that has no name or loses it at once. Raises OSError."""
     user_of(folder)

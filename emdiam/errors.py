@@ -1,9 +1,9 @@
-"""What can go wrong, as one small hierarchy.
+"""The package's exceptions.
 
-Every error carries one sentence a user can act on: what happened, where (file, line or byte) and
-the remedy. The command line prints it and leaves with `exit_code`; the library only raises.
+Every message is one sentence that a user can act on: the fault, its place (file, line or byte) and the remedy. The
+command line prints it and exits with `exit_code`; the library only raises.
 
-Addresses of stores, and how they, and values that have some, are shown: without what lets somebody in.
+Also here: how addresses of stores, and values that contain addresses, are shown without secrets.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-# What may hide a secret: user and password before the host, and a signed query behind the path.
+# Parts of an address that may be secret: user and password before the host, and a signed query after the path.
 _USER = re.compile(r"(?<=://)[^/?#\s'\"<>]*@")
 _QUERY = re.compile(r"(?<![\w+.-])([A-Za-z][\w+.-]*://[^\s?#'\"<>]*)[?#][^\s'\"<>]*")
 
@@ -36,8 +36,8 @@ def redacted(text: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """`value` as JSON has it: paths and other things as texts (addresses without their secrets), numbers
-    that are none as null."""
+    """`value` as JSON can hold it: paths and other objects as text (addresses without secrets), NaN and infinity as
+    null."""
     if isinstance(value, dict):
         return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
@@ -48,7 +48,7 @@ def plain(value: Any) -> Any:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    if hasattr(value, "item"):  # a number of numpy
+    if hasattr(value, "item"):  # a numpy scalar
         return plain(value.item())
     return redacted(str(value))
 
@@ -63,7 +63,7 @@ class EmdiamError(Exception):
 
 
 class InputError(EmdiamError):
-    """The input or an option is at fault. The message has no secrets of addresses (see redacted).
+    """The input or an option is wrong. The message contains no secrets of addresses (see redacted).
 
     Parameters
     ----------
@@ -104,16 +104,17 @@ class InputError(EmdiamError):
 
 
 def one_line(text: str) -> str:
-    """`text` with what does not print (ends of lines, codes for terminals, bytes that are no UTF-8) written out, as
-    names of files may have it."""
+    """`text` with unprintable characters escaped (line ends, terminal codes, bytes that are not UTF-8), which names of
+    files may contain."""
     return text if text.isprintable() else "".join(
         letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
 def no_such(kind: str, name: str, known: Iterable[str]) -> InputError:
-    """The error for a name that is none of the `known` ones; it names the closest of them, if one is close.
+    """The error for a name that is not among the `known` ones; it suggests the most similar name, if one is close.
 
-    kind : what the name is of, as in "there is no such KIND"."""
+    kind : the kind of thing named, as in "there is no such KIND".
+    """
     names = list(known)
     close = closest(name, names)
     remedy = f"choose from: {', '.join(names)}" if names else "there are none"
@@ -129,14 +130,14 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 
 
 def clause(message: str) -> str:
-    """What click says of a command line, as a clause: its last sentences are in brackets or behind a semicolon."""
+    """A click message as a clause: its last sentences are in brackets or follow a semicolon."""
     text = " ".join(message.split()).rstrip(".").replace(". (Did you", " (did you").replace("'. Choose", "'; choose")
     return text[:1].lower() + text[1:]
 
 
 def without_frames(error: Error) -> Error:
-    """The error without the frames that it, and those that it came from, passed through: they hold what was in memory,
-    or on a device, which is needed for another attempt."""
+    """The error without tracebacks, its own and those of its causes: their frames keep memory, or device memory, alive
+    that another attempt needs."""
     cause: BaseException | None = error
     while cause is not None:
         cause.__traceback__ = None
@@ -165,10 +166,13 @@ class BudgetError(InputError):
 
 
 class MoreMemoryError(BudgetError):
-    """A graph that takes more than was planned, as one of very many components; missing_bytes : how much more.
-    without_arena : whether it is missing though the arena has given up all blocks that it can. reserve_bytes : of the
-    reserve, what all that is there takes with that; None: it is missing in the pool. known : of the graph,
-    for another attempt (engine/attempts.py); None: there is none."""
+    """The run needs more memory than was planned, for example because of a large number of components.
+
+    missing_bytes : the memory that is missing. without_arena : whether it is still missing after the arena has freed
+    every block that it can. reserve_bytes : the part of the reserve that all arrays would need, this one included; None
+    if the pool, not the reserve, is too small. known : facts about the graph for another attempt (engine/attempts.py),
+    or None.
+    """
 
     known: Any = None
 
@@ -179,15 +183,15 @@ class MoreMemoryError(BudgetError):
 
 
 class DeviceRoomError(BudgetError):
-    """A device has no room for what it was to hold; the message has the numbers."""
+    """A device has too little memory for the arrays planned; the message has the numbers."""
 
 
 class DeviceFullError(DeviceRoomError):
-    """An allocation that failed though the plan had room for it: others use the device too."""
+    """An allocation failed although the plan had room for it: other processes use the device too."""
 
 
 class DeviceUnfitError(InputError):
-    """A device that cannot run the kernels, as one that is too old for them."""
+    """A device that cannot run the kernels, for example because it is too old."""
 
 
 class NotWritten(InputError):
@@ -223,7 +227,7 @@ class DeviceError(EmdiamError):
 
 
 class StoppedEarly(EmdiamError):
-    """Stopped by Ctrl-C or a limit; `result` has the bounds so far, if there are any."""
+    """Stopped by Ctrl-C or a limit; `result` has the bounds so far, if any."""
 
     exit_code = 3
 
@@ -233,5 +237,5 @@ class StoppedEarly(EmdiamError):
 
 
 class StateLost(StoppedEarly):
-    """Stopped because what the run had found so far is gone with those that held it, as with lost workers; a
-    checkpoint, if one was kept, goes on from the last verb that was done."""
+    """Stopped because the run's state was lost, for example with its workers. With a checkpoint, a run resumes after
+    the last completed verb."""

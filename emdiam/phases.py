@@ -1,9 +1,9 @@
-"""What is said of work in progress: its step, what is being done in words of the field, amounts, rates, bounds, and the
-time that remains.
+"""Texts about work in progress: its step, the phase in words of the field, amounts, rates, bounds, and the time that
+remains.
 
-That time is a range: by the rate of the last seconds, and by that of the whole. Columns of rich.progress would not do:
-a task of rich has one rate, its text is made for a terminal alone, and the lines of a log, which come without importing
-rich, say the same of a phase as the terminal.
+The remaining time is a range, computed from the rate of the last seconds and from the rate of the whole phase. The
+columns of rich.progress would not do: a rich task has one rate and its text is for a terminal only, while log lines,
+written without importing rich, describe a phase in the same words as the terminal.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from .progress import ANSWER, OUTCOME, PEAK, SECONDS, Event, bounds_text, count_text, joined
 from .units import format_count, format_seconds, format_size
 
-# What phases do.
+# Phases in words.
 WORDS = {
     "read": "reading edges", "sort": "sorting edges", "ids": "sorting ids", "relabel": "numbering vertices",
     "merge": "merging sorted edges", "write": "writing", "order": "ordering vertices", "number": "numbering vertices",
@@ -37,7 +37,7 @@ WORDS = {
     "cores": "peeling cores (degeneracy)", "digest": "writing the certificate", "graph": "comparing the graph's digest",
     "small components": "checking small components", "labels": "distances from the certificate's sources",
     "check labels": "checking distances against edges"}
-# What facts say; others are in the record of --events alone. {} is the number.
+# Facts in words; others appear only in the record of --events. {} is the number.
 _FACTS = {
     "active": "{} vertices with open bounds", "open": "{} vertices that may be farther apart",
     "traversals": "{} traversals", "searches": "{} searches", "bytes_read": "{} read",
@@ -47,21 +47,21 @@ _FACTS = {
     "expected_seconds": "about {} left"}
 _SINGULAR = (("1 vertices", "1 vertex"), ("1 traversals", "1 traversal"), ("1 searches", "1 search"),
              ("1 sources", "1 source"), ("1 masters", "1 master"))
-# Facts that stay true from one phase to the next; all others belong to the phase that said them.
+# Facts that stay true in later phases; all others belong to their own phase.
 _LASTING = ("lower", "upper", "active", "open", "traversals", "searches", "bytes_read")
 # Facts that are shown as the place in a pass.
 _PASS = ("pass_done", "pass_total")
-# Facts of which 0 says something; of others it says that they have not begun.
+# Facts that are shown even if 0; for others, 0 means that they have not started.
 _TOLD_AT_0 = ("active", "open")
 # Facts that have places of their own in a line.
 _PLACED = (*_PASS, OUTCOME, SECONDS, ANSWER, PEAK)
-# The one event of a run that goes on from a checkpoint.
+# The only event of a run that resumes from a checkpoint.
 RESUME = "resume"
 SOONEST_SECONDS = 0.5
 RECENT_SECONDS = 10.0
 _LEAST_GAP_SECONDS = 0.1
 
-# Steps of commands by their phases; the empty step is that of all phases that no step names.
+# Steps of commands, as sets of phases; the empty step stands for all phases that no step names.
 Step = frozenset[str]
 _REST: Step = frozenset()
 _WRITING: tuple[Step, ...] = (frozenset({"read"}), frozenset({"sort", "relabel"}), frozenset({"merge"}),
@@ -84,8 +84,7 @@ _ASIDE = ("compile", "workers", "recover", RESUME)
 
 
 def steps_of(command: str, options: Mapping[str, Any], of_file: bool = False) -> tuple[Step, ...]:
-    """The steps of a command with these options; none where they are not known. of_file : whether it converts a file
-    first."""
+    """The steps of a command with these options; empty if unknown. of_file : whether it converts a file first."""
     steps = _STEPS.get(command, ())
     other = options.get("weighted") or options.get("directed")
     if command == "approx" and options.get("method") in (None, "clusters") and not other:
@@ -100,14 +99,14 @@ def steps_of(command: str, options: Mapping[str, Any], of_file: bool = False) ->
 
 
 class Steps:
-    """Which of the steps of a command is under way, by its phases: it only goes forward."""
+    """The running step of a command, derived from its phases; it never moves backward."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self._steps, self._at = steps, 0
         self._named = frozenset[str]().union(*steps)
 
     def take(self, phase: str) -> None:
-        """A phase is under way."""
+        """Note that a phase runs."""
         if phase in _ASIDE:
             return
         wanted = _REST if phase not in self._named else None
@@ -119,17 +118,17 @@ class Steps:
 
     @property
     def at(self) -> int:
-        """The number of the one under way, from 0 on; -1 where they are not known."""
+        """The number of the running step, from 0; -1 if unknown."""
         return self._at if self._steps else -1
 
     def text(self) -> str:
-        """"step 2 of 4"; "" where they are not known."""
+        """Text such as "step 2 of 4"; "" if unknown."""
         return f"step {self._at + 1} of {len(self._steps)}" if self._steps else ""
 
 
 class Pace:
-    """What is done of a phase or of a pass, of which total, and when what was done. Seconds of the caller's clock;
-    `done` counts from anywhere and never falls."""
+    """The amount done of a phase or a pass, its total, and the recent amounts by time. Times are seconds of the
+    caller's clock; `done` may start anywhere and never falls."""
 
     def __init__(self, now: float, done: int) -> None:
         self.done, self.total = done, 0
@@ -137,7 +136,7 @@ class Pace:
         self._first = self._samples[0]
 
     def at(self, now: float, done: int, total: int | None) -> None:
-        """So much is done by now. total : None where nobody can know it."""
+        """Record the amount done. total : None if it cannot be known."""
         self.done, self.total = done, total or 0
         if now - self._samples[-1][0] >= _LEAST_GAP_SECONDS:
             self._samples.append((now, done))
@@ -145,12 +144,12 @@ class Pace:
                 self._samples.popleft()
 
     def rate(self, now: float) -> float | None:
-        """Units a second since the beginning; None while there is too little to go by."""
+        """Units a second since the beginning; None if too little time has passed."""
         return self._since(self._first, now)
 
     def left_text(self, now: float) -> str:
-        """", 18 to 25 s left", at the better and at the worse of the two rates; "" if none, or no total, is known. A
-        phase that stands still is as slow as its whole."""
+        """Text such as ", 18 to 25 s left", from the higher and the lower of the two rates; "" if no rate or no total
+        is known. If the phase has stalled, only the rate of the whole phase counts."""
         rates = [rate for rate in (self.rate(now), self._since(self._samples[0], now)) if rate is not None]
         if not rates or not self.total:
             return ""
@@ -184,7 +183,7 @@ class ShownPhase:
             self._pass.at(now, done, total)
 
     def share(self) -> tuple[int, int] | None:
-        """Done and total: of the phase, or of the pass it is in; None where nobody can know."""
+        """(done, total) of the phase, or of the pass that it is in; None if unknown."""
         if self.last.total and self.last.done is not None:
             return self.last.done, self.last.total
         return None if self._pass is None else (self._pass.done, self._pass.total)
@@ -200,11 +199,11 @@ class ShownPhase:
         return self.last.amount()
 
     def rate(self, now: float) -> float | None:
-        """Units a second since the phase began; None while there is too little to go by."""
+        """Units a second since the phase began; None if too little time has passed."""
         return None if self.last.done is None or self._whole is None else self._whole.rate(now)
 
     def pace(self, now: float) -> str:
-        """Rate and, where the total is known, the time left: "120 MiB/s, 18 to 25 s left"."""
+        """The rate and, if the total is known, the time left: "120 MiB/s, 18 to 25 s left"."""
         rate = self.rate(now)
         if rate is None or self._whole is None:
             return ""
@@ -213,12 +212,13 @@ class ShownPhase:
 
 
 class PhaseBook:
-    """The phase that runs and what is known beside it. One phase follows another: an event of a
-    new phase ends the one before, with or without a last event of its own; a last event that comes after other phases
-    ends one that had them as its parts.
+    """The running phase and the facts known so far.
 
-    latest : the phase of the last event, None before the first. seen : names of all phases.
-    steps : those of the command.
+    An event of a new phase ends the one before, with or without its own last event. A last event that comes after other
+    phases ends a phase that contained them.
+
+    latest : the phase of the last event, None before the first. seen : the names of all phases. steps : the steps of
+    the command.
     """
 
     def __init__(self, steps: Sequence[Step] = ()) -> None:
@@ -226,10 +226,10 @@ class PhaseBook:
         self.latest: ShownPhase | None = None
         self.seen: set[str] = set()
         self._lasting: dict[str, Any] = {}
-        self._began: dict[str, float] = {}  # of those without a last event
+        self._began: dict[str, float] = {}  # of phases without a last event
 
     def take(self, event: Event, now: float) -> ShownPhase:
-        """Enter `event`; returns its phase. One about a traversal only brings lasting facts."""
+        """Record `event` and return its phase. An event about a traversal only brings lasting facts."""
         phase = self.latest
         if phase is None or ((phase.name != event.phase or phase.last.finished) and event.kind == "progress"):
             phase = self.latest = ShownPhase(event.phase, self._began.get(event.phase, now) if event.finished else now)
@@ -245,26 +245,26 @@ class PhaseBook:
         return phase
 
     def title(self) -> str:
-        """The step, and what the latest phase does: "step 2 of 3: BFS from one vertex at a time"."""
+        """The step and the latest phase in words: "step 2 of 3: BFS from one vertex at a time"."""
         if self.latest is None:
             return ""
         step, words = self.steps.text(), WORDS.get(self.latest.name, self.latest.name)
         return f"{step}: {words}" if step else words
 
     def facts_text(self) -> str:
-        """The bounds first, then the other lasting facts, then those of the latest phase alone."""
+        """The bounds first, then the other lasting facts, then those of the latest phase only."""
         facts = dict(self._lasting)
         if self.latest is not None:
             facts.update({name: value for name, value in self.latest.last.facts.items() if name not in _PLACED})
         bounds = bounds_text(facts.pop("lower", None), facts.pop("upper", None))
         parts = [f"diameter: {bounds.removeprefix('D = ')}"] if bounds else []
-        own = self.latest is not None and self.latest.name not in WORDS  # of a job, whose facts are said as they are
+        own = self.latest is not None and self.latest.name not in WORDS  # a job's own facts appear under their names
         return joined(*parts, *(_fact(name, value, own) for name, value in facts.items()
                                 if value != 0 or name in _TOLD_AT_0))
 
 
 def _fact(name: str, value: Any, any_name: bool) -> str:
-    """What a fact says; "" for one that is for programs. any_name : say others by their names."""
+    """A fact in words; "" for a fact for programs only. any_name : show other facts under their names."""
     if name in _FACTS:
         text = _FACTS[name].format(format_seconds(value) if name.endswith("_seconds") else _value(name, value))
         for many, one in _SINGULAR if value == 1 else ():
@@ -274,7 +274,7 @@ def _fact(name: str, value: Any, any_name: bool) -> str:
 
 
 def resumed_text(event: Event) -> str:
-    """What an event of RESUME says."""
+    """An event of RESUME in words."""
     damaged = event.facts.get("damaged")
     return (f"resumed {format_count(event.done or 0, 'traversal')} from {event.facts.get('folder')}"
             + (f"; {damaged}" if damaged else ""))

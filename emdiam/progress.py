@@ -1,4 +1,4 @@
-"""Progress events: what a long operation tells its listener.
+"""Progress events of long operations, for a listener.
 
 A long function takes `progress: Listener | None` and calls it with an Event now and then (a few
 times a second at most, and once when a phase starts and ends). The library never prints: the
@@ -20,16 +20,16 @@ from .units import format_size
 
 Kind = Literal["progress", "traversal", "jobs"]
 _SECONDS_BETWEEN_EVENTS = 0.2
-# Facts of the last event of a phase that ran beside others: how it ended ("done", "failed", ...), and wall seconds.
+# Facts in the last event of a phase that ran beside others: its outcome ("done", "failed", ...) and wall seconds.
 OUTCOME, SECONDS = "outcome", "wall_seconds"
-# Further ones of a job of a batch: its answer in a few words, and its peak memory; and of an event of kind "jobs" a
-# line of each that has not ended (batch/jobline.py has its class).
+# Further facts about a job of a batch: its answer in a few words, and its peak memory. An event of kind "jobs" has a
+# line for each unfinished job (batch/jobline.py has its class).
 ANSWER, PEAK, LINES = "answer", "peak_rss_bytes", "lines"
 
 
 @dataclass(frozen=True)
 class Event:
-    """A sign of progress.
+    """A progress event.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ class Event:
     finished : bool
         Whether this is the last event of its phase.
     kind : {"progress", "traversal", "jobs"}
-        "traversal": one has ended, and `facts` describes it (see engine/reporter.py), without done and total.
-        "jobs": those of a batch, for tables on a terminal.
+        "traversal": a traversal has ended, and `facts` describes it (see engine/reporter.py), without done and total.
+        "jobs": the jobs of a batch, for tables on a terminal.
     """
 
     phase: str
@@ -57,7 +57,7 @@ class Event:
     kind: Kind = "progress"
 
     def amount(self) -> str:
-        """What is done, e.g. "1.0 GiB of 4.0 GiB (25 %)"; empty where nothing is counted."""
+        """The amount done, e.g. "1.0 GiB of 4.0 GiB (25 %)"; empty if nothing is counted."""
         if self.done is None or not (self.done or self.total):
             return ""
         if not self.total:
@@ -66,7 +66,7 @@ class Event:
         return f"{count_text(self.done, self.unit, bare=True)} of {count_text(self.total, self.unit)} ({share})"
 
     def __str__(self) -> str:
-        """One line of text: what is done, how much of it, and the bounds on the diameter D."""
+        """One line of text: the phase in words, its amount, and the bounds on the diameter D."""
         from .phases import WORDS
 
         return joined(WORDS.get(self.phase, self.phase), self.amount(),
@@ -74,12 +74,12 @@ class Event:
 
 
 def count_text(number: int, unit: str, *, bare: bool = False) -> str:
-    """So many units; bare : without their name."""
+    """A number with its unit; bare : without the unit."""
     return format_size(number) if unit == "B" else f"{number:,}" if bare or not unit else f"{number:,} {unit}"
 
 
 def bounds_text(lower: Number | None, upper: Number | None) -> str:
-    """Bounds on the diameter D, or D where they meet; empty when neither is known."""
+    """Bounds on the diameter D, or D if they are equal; empty if neither is known."""
     if lower is None and upper is None:
         return ""
     if lower == upper:
@@ -89,7 +89,7 @@ def bounds_text(lower: Number | None, upper: Number | None) -> str:
 
 
 def joined(*parts: str) -> str:
-    """Those that say something, with commas."""
+    """The nonempty parts, joined with commas."""
     return ", ".join(filter(None, parts))
 
 
@@ -99,7 +99,7 @@ Tick = Callable[[], None]
 
 
 def no_tick() -> None:
-    """The tick of work that nothing waits for."""
+    """The tick of work without a listener."""
 
 
 def silent(event: Event) -> None:
@@ -107,12 +107,12 @@ def silent(event: Event) -> None:
 
 
 class TimeOver(Exception):
-    """The time limit has passed; a listener may raise it inside a traversal."""
+    """The time limit has passed; a listener may raise this inside a traversal."""
 
 
 def until(deadline: float | None, progress: Listener | None) -> Listener | None:
-    """A listener that ends a search in the middle of a traversal once the time is over. What has
-    been found is still verified, since an answer without that is none."""
+    """A listener that ends a search, even inside a traversal, at the deadline. Results so far are still verified, since
+    an unverified answer is no answer."""
     if deadline is None:
         return progress
 
@@ -126,7 +126,7 @@ def until(deadline: float | None, progress: Listener | None) -> Listener | None:
 
 
 def shared(*listeners: Listener) -> Listener:
-    """A listener that hands every event to each of `listeners`, in this order."""
+    """A listener that passes every event to each of `listeners`, in this order."""
     def listen(event: Event) -> None:
         for listener in listeners:
             listener(event)
@@ -134,10 +134,10 @@ def shared(*listeners: Listener) -> Listener:
 
 
 class BoundsSeen:
-    """A listener that hands events on and notes the bounds that they bring.
+    """A listener that passes events on and records the bounds in them.
 
-    listener : of the caller; None: none. history : (seconds since it was made, lower, upper), each time that they
-    changed. alone : there is no listener, and so nothing but bounds is of use.
+    listener : the caller's, or None. history : (seconds since this object was made, lower, upper), at each change of
+    the bounds. alone : there is no other listener, so that only bounds are of use.
     """
 
     def __init__(self, listener: Listener | None) -> None:
@@ -145,7 +145,7 @@ class BoundsSeen:
         self.history: list[tuple[float, Number | None, Number | None]] = []
 
     def __call__(self, event: Event) -> None:
-        """Take an event."""
+        """Pass an event on and record its bounds."""
         bounds = (event.facts.get("lower"), event.facts.get("upper"))
         if bounds != (None, None) and (not self.history or self.history[-1][1:] != bounds):
             self.history.append((time.monotonic() - self._began, *bounds))
@@ -153,9 +153,9 @@ class BoundsSeen:
 
 
 class Allowance:
-    """Bounds a rate: `at_once` so many, and from then on `rate` a second.
+    """A rate limit: `at_once` actions immediately, then `rate` a second.
 
-    clock : seconds, for tests.
+    clock : returns seconds; tests replace it.
     """
 
     def __init__(self, at_once: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -163,7 +163,7 @@ class Allowance:
         self._left, self._then = at_once, clock()
 
     def take(self) -> bool:
-        """True, and one less is left; False if none is left now."""
+        """Use up one action and return True, or return False if none is available now."""
         now = self._clock()
         self._left = min(self._limit, self._left + (now - self._then) * self._rate)
         self._then = now
@@ -175,8 +175,8 @@ class Allowance:
 
 @contextmanager
 def timed(seconds: dict[str, float], name: str) -> Iterator[None]:
-    """Add the wall seconds of the block to seconds[name], however it ends, but for those in which kernels were
-    compiled."""
+    """Add the wall seconds of the block, without the time for compiling kernels, to seconds[name], even if it
+    raises."""
     begin = clock()
     try:
         yield
@@ -185,7 +185,7 @@ def timed(seconds: dict[str, float], name: str) -> Iterator[None]:
 
 
 class Meter:
-    """Tells a listener of one phase after another. `seconds` has the time of each phase so far, see timed."""
+    """Reports one phase after another to a listener. `seconds` has the time of each phase so far, see timed."""
 
     def __init__(self, listener: Listener | None = None) -> None:
         self._listener = listener or silent
@@ -195,14 +195,14 @@ class Meter:
         self._began = self._sent = 0.0
 
     def begin(self, phase: str, total: int | None, unit: str) -> None:
-        """End the phase that runs, if any, and start `phase`: `total` `unit`s (None: unknown)."""
+        """End the running phase, if any, and start `phase`. total : in `unit`s; None if unknown."""
         self.end()
         self._phase, self._total, self._unit, self._done = phase, total, unit, 0
         self._began = self._sent = clock()
         self._tell()
 
     def update(self, done: int, total: int | None = None) -> None:
-        """`done` units of the running phase are done, of `total` if that is known by now."""
+        """Report `done` units of the running phase; total : if it is known by now."""
         self._done, self._total = done, self._total if total is None else total
         now = clock()
         if now - self._sent >= _SECONDS_BETWEEN_EVENTS:
@@ -210,7 +210,7 @@ class Meter:
             self._tell()
 
     def seconds_so_far(self) -> dict[str, float]:
-        """`seconds`, with what the running phase has taken."""
+        """`seconds`, including the running phase."""
         seconds = dict(self.seconds)
         if self._phase:
             seconds[self._phase] = seconds.get(self._phase, 0.0) + clock() - self._began

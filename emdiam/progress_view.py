@@ -1,7 +1,7 @@
 """Progress in Python: `progress=True` shows a bar in terminals and notebooks, and lines elsewhere.
 
-In a notebook what takes more than two seconds shows one where nothing is said. It is HTML of Jupyter's own, which needs
-no other package; a terminal has the view of the command line where rich is installed, else one line.
+In a notebook, calls that take more than two seconds show a bar by default. It is plain HTML of Jupyter and needs no
+other package; a terminal has the view of the command line if rich is installed, else one line.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from .progress import Event, Listener, joined
 from .units import format_seconds
 
 PATIENCE_SECONDS, _APART_SECONDS, _LINE_SECONDS = 2.0, 0.25, 10.0
-_WIDTH = 79  # of a line in a terminal
+_WIDTH = 79  # of a terminal line
 
 
 @contextmanager
 def watching(progress: Listener | bool | None, command: str, options: Mapping[str, Any], of_file: bool = False
              ) -> Iterator[Listener | None]:
-    """The listener that a caller asks for, for as long as a call lasts.
+    """The listener that a caller asks for, for the duration of a call.
 
-    progress : a listener; True: a view; False: none; None: one in a notebook, for what takes long. command, options :
-    what is called. of_file : whether it makes a store of a graph first.
+    progress : a listener; True: a view; False: none; None: a view in a notebook, if the call takes long. command,
+    options : of the call. of_file : whether the call first makes a store of a graph.
     """
     notebook = notebook_display()
     if progress is False or (progress is None and notebook is None):
@@ -44,7 +44,7 @@ def watching(progress: Listener | bool | None, command: str, options: Mapping[st
 
 
 def notebook_display() -> Any:
-    """IPython.display where a notebook runs this, else None."""
+    """IPython.display in a notebook, else None."""
     shell = sys.modules.get("IPython")
     running = None if shell is None else shell.get_ipython()
     if running is None or not hasattr(running, "kernel"):
@@ -74,7 +74,8 @@ def _print_line(text: str) -> None:
 
 
 class _Throttled(ABC):
-    """A listener that shows what is known now and then; a context manager. clock : seconds, for tests."""
+    """Base of listeners that show progress at intervals; a context manager. clock : returns seconds; tests replace
+    it."""
 
     def __init__(self, steps: Sequence[Step], patience: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._book, self._clock, self._lock = PhaseBook(steps), clock, threading.Lock()
@@ -98,7 +99,7 @@ class _Throttled(ABC):
                 self._show(now)
 
     def _parts(self, now: float) -> tuple[str, str]:
-        """The step with the time since the start, and figures."""
+        """The step with the time since the start, and the figures."""
         phase = self._book.latest
         assert phase is not None, "there was an event"
         figures = joined(phase.amount(), phase.pace(now), phase.pass_text(now), self._book.facts_text())
@@ -110,11 +111,11 @@ class _Throttled(ABC):
 
     @abstractmethod
     def _end(self) -> None:
-        """Nothing is shown any more."""
+        """Remove the view."""
 
 
 class LineView(_Throttled):
-    """One line of a terminal that is written again and again, and goes at the end."""
+    """One terminal line that is overwritten, and removed at the end."""
 
     def __init__(self, stream: Any, steps: Sequence[Step], clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(steps, 0.0, clock)
@@ -122,7 +123,7 @@ class LineView(_Throttled):
 
     def _show(self, now: float) -> None:
         text, *others = joined(*self._parts(now)).split(", ")
-        for other in others:  # as many as the line has room for: half a number would be a wrong one
+        for other in others:  # only whole parts that fit: half a number would be a wrong number
             if len(text) + len(other) + 2 > _WIDTH:
                 break
             text = joined(text, other)
@@ -137,7 +138,7 @@ class LineView(_Throttled):
 
 
 class NotebookView(_Throttled):
-    """A bar and two lines in the output of a cell, which go at the end."""
+    """A bar and two lines in the output of a cell, removed at the end."""
 
     def __init__(self, display: Any, steps: Sequence[Step], patience: float,
                  clock: Callable[[], float] = time.monotonic) -> None:

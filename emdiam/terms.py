@@ -1,10 +1,11 @@
 """Errors in the terms of the interface that was used.
 
 Messages are written in the terms of the command line: options (`--force`, `--ids string`) and commands (`emdiam exact
-STORE --certificate FILE`). Where Python calls a function of the package, this module puts keywords (`force=True`,
-`ids="string"`) and functions in their place. It knows the keywords of each function, so a remedy that another function
-takes says of which one. In a jobs file options are keys (`force = true`, `ids = "string"`), and on a command line an
-option that only other commands have says of which one. And it shows the keywords of functions one by one.
+STORE --certificate FILE`). For callers in Python, this module replaces them with keywords (`force=True`,
+`ids="string"`) and functions. It knows the keywords of each function: if a remedy needs another function's keyword, the
+message names that function. In a jobs file options are keys (`force = true`, `ids = "string"`), and on a command line
+the message names the command of an option that only other commands have. The module also gives functions signatures
+that list their keywords.
 """
 
 from __future__ import annotations
@@ -27,23 +28,23 @@ from .runs.options import FUNCTIONS as KEYWORDS
 from .runs.options import keywords_of as keywords_in_table
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-# Names of functions by those of their commands.
+# Functions by their commands.
 FUNCTIONS = {command: function for function, (command, _) in KEYWORDS.items()
              if function not in ("diameter", "profile")}
 # Options without a value.
 _FLAGS = frozenset(name for function in KEYWORDS for name, option in keywords_in_table(function).items()
                    if option.kind == FLAG) | {"allow_negative", "euler"}
-# Options of which the next word is the value, unless that word goes on with the sentence.
+# Options whose value is the next word, unless that word continues the sentence.
 _NAMED = frozenset({"bfs", "codec", "device", "direction", "encoding", "format", "header", "ids", "mapping", "method",
                     "order", "reorder", "sep", "start", "vertex_state", "weight"})
 _GOES_ON = frozenset({"alone", "and", "another", "are", "as", "for", "goes", "if", "in", "is", "of", "or", "out",
                       "shows", "takes", "that", "there", "to", "where", "which", "with"})
-# Commands that read no graph for a run.
+# Commands that do not read a graph for a run.
 _WRITERS = ("convert", "apply", "reorder", "generate")
 # Options with another name in Python.
 _RENAMED = {"radius": 'what="radius"', "center": 'what="center"', "sources": "k=",
             "allow_negative": "weights=WeightChoice(negative=True)", "from": "from_proof="}
-# Options of functions in which they have other values.
+# Options that have other values in some functions.
 _OF_FUNCTION = {("eccentricities", "directed"): 'directed="out"'}
 
 _OPTION = re.compile(r"(?<![\w-])--(?P<name>[a-z][a-z0-9-]*[a-z0-9])"
@@ -55,12 +56,12 @@ _FILE, _STORE = r"(?:'[^']+'|[^\s']+)", r"(?:'[^']+\.zarr'|[^\s']+\.zarr)"
 _COMMAND = re.compile(rf"\bemdiam (?P<command>{'|'.join(FUNCTIONS)})\b(?P<places> {_FILE} {_STORE}|(?: [A-Z]+\b)*)"
                       r"(?P<options>(?: --[a-z-]+(?: [A-Z]+\b)?)*)")
 _COMMANDS = re.compile(r"(\bemdiam [a-z]+\b[^;,]*)")
-# Remedies that a run does not have: negative weights are for stores that searches take, and an option that it has not
-# cannot be left out.
+# Remedies that do not apply to a run: negative weights are for stores that searches read, and an option that the
+# command does not have cannot be left out.
 _ALLOWED = ", or allow others with --allow-negative"
 _LEFT_OUT = re.compile(r",? or leave (?:out (--[a-z-]+[a-z])|(--[a-z-]+[a-z]) out)(?![\w-])")
 _SEARCHES = ("convert", "generate", "sssp", "apsp")
-# Behind a remedy, the command that has its option: see cli/inputs.py.
+# Follows a remedy: the command that has the option, see cli/inputs.py.
 WITH_THAT = "convert the file first, with that option: emdiam convert"
 
 
@@ -70,12 +71,13 @@ def in_keywords(text: str, function: str = "", known: Collection[str] | None = N
     Parameters
     ----------
     text : a message in the terms of the command line.
-    function : the function that was called; "": another one.
+    function : the called function; "": another one.
     known : its keywords; None: any.
 
     Returns
     -------
-    The message, with keywords and functions in place of options and commands. Options that no function has stay.
+    The message, with keywords and functions in place of options and commands. Options that no function has are
+    unchanged.
     """
     if known is not None and "weights" not in known:
         text = text.replace(_ALLOWED, "")
@@ -84,19 +86,20 @@ def in_keywords(text: str, function: str = "", known: Collection[str] | None = N
 
 
 def in_keys(text: str) -> str:
-    """A message in the terms of a jobs file: keys in place of options. Commands stay, which are not of a job."""
+    """A message in the terms of a jobs file: keys in place of options. Commands are unchanged, as they are not part of
+    a job."""
     return "".join(part if i % 2 else _OPTION.sub(_key, part) for i, part in enumerate(_COMMANDS.split(text)))
 
 
 def in_options(text: str, command: str, own: Collection[str], homes: Mapping[str, str]) -> str:
-    """A message in the options of a command: one of another command says of which.
+    """A message in the options of a command: an option of another command is followed by that command's name.
 
     Parameters
     ----------
     text : a message in the terms of the command line.
     command : the name of the command.
     own : its options.
-    homes : the name of a command for each option that any has.
+    homes : for each option, the name of a command that has it.
     """
     if command not in _SEARCHES:
         text = text.replace(_ALLOWED, "")
@@ -118,7 +121,7 @@ def in_options(text: str, command: str, own: Collection[str], homes: Mapping[str
 
 
 def reword(error: EmdiamError, words: Callable[[str], str]) -> None:
-    """Put a message in other terms, with what an error of the input says of itself."""
+    """Rewrite an error's message, and the fault and remedy of an InputError, in other terms."""
     error.args = (words(str(error.args[0])), *error.args[1:]) if error.args else ()
     if isinstance(error, InputError):
         error.what = words(error.what)
@@ -135,7 +138,7 @@ def _key(match: re.Match[str]) -> str:
 
 
 def _value(match: re.Match[str]) -> tuple[str | None, str]:
-    """The value of an option in a message, and what follows that is none of it."""
+    """The value of an option in a message, and the following text that is not part of it."""
     value, rest = next(filter(None, match.group("given", "ends", "metavar", "number")), None), ""
     if word := match["word"]:
         named = match["name"].replace("-", "_") in _NAMED and word not in _GOES_ON
@@ -157,7 +160,7 @@ def _keyword(match: re.Match[str], function: str, known: Collection[str] | None)
     name, (value, rest) = match["name"].replace("-", "_"), _value(match)
     before = match.string[:match.start()]
     if (name == "weights" and known is not None and name not in known and "weighted" in known
-            and not before.endswith("with ")):  # of a conversion that is to be made
+            and not before.endswith("with ")):  # for a conversion that will be made
         name = "weighted" if value is None else "weight" if "weight" in known else name
     if name.startswith("no_") and _home(name[3:], known) is not None:
         name, written = name[3:], f"{name[3:]}=False"
@@ -175,14 +178,14 @@ def _keyword(match: re.Match[str], function: str, known: Collection[str] | None)
 
 
 def _written(value: str | None, is_metavar: bool) -> str:
-    """A value as Python has it: numbers and names of values are bare."""
+    """A value in Python syntax: numbers and metavars are bare."""
     if value is None or is_metavar or re.fullmatch(r"\d+(\.\d+)?", value):
         return value or ""
     return f'"{value}"'
 
 
 def _home(name: str, known: Collection[str] | None) -> str | None:
-    """The function that has a keyword, "" for the one that was called; None where there is none."""
+    """The function that has a keyword; "" for the called one, None if no function has it."""
     if known is None or name in known:
         return "" if name in keywords_of_all() else None
     return keywords_of_all().get(name)
@@ -190,7 +193,7 @@ def _home(name: str, known: Collection[str] | None) -> str | None:
 
 @functools.cache
 def keywords_of_all() -> dict[str, str]:
-    """The name of a function for each keyword that any has: the first one in the order of FUNCTIONS."""
+    """For each keyword, the name of the first function of FUNCTIONS that has it."""
     api, found = import_module(".api", __package__), dict[str, str]()
     for name in FUNCTIONS.values():
         for keyword in keywords_of(getattr(api, name)):
@@ -199,15 +202,15 @@ def keywords_of_all() -> dict[str, str]:
 
 
 def keywords_of(function: Callable[..., Any]) -> frozenset[str]:
-    """The keywords of a function of api.py. Functions that take any, as emdiam.generate takes the parameters of
-    classes, have those of their signature."""
+    """The keywords of a function of api.py. A function that takes any keyword, as emdiam.generate takes the parameters
+    of graph classes, has those in its signature."""
     return frozenset(name for name, parameter in inspect.signature(function).parameters.items()
                      if parameter.kind is not inspect.Parameter.VAR_KEYWORD)
 
 
 def explicit(function: _F) -> _F:
-    """A function of api.py whose signature has its keywords one by one in place of **options, for help() and editors;
-    further ones stay."""
+    """The function with a signature that lists its keywords in place of **options, for help() and editors; other
+    parameters stay."""
     own, rest = dict[str, inspect.Parameter](), list[inspect.Parameter]()
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
@@ -225,7 +228,7 @@ def explicit(function: _F) -> _F:
 
 @contextmanager
 def keyword_terms(function: str = "", known: Collection[str] | None = None) -> Iterator[None]:
-    """Errors that leave the context are in the terms of Python. function, known : as of in_keywords."""
+    """Errors that leave the context are in the terms of Python. function, known : see in_keywords."""
     try:
         yield
     except EmdiamError as error:
@@ -234,7 +237,7 @@ def keyword_terms(function: str = "", known: Collection[str] | None = None) -> I
 
 
 def with_keyword_terms(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of api.py as the package has it: its errors, and the refusals in its plans, are in the terms of
+    """A function of api.py as the package exports it: its errors, and the refusals in its plans, are in the terms of
     Python."""
     name, known = function.__name__, keywords_of(function)
 
@@ -259,7 +262,7 @@ def with_keyword_terms(function: Callable[..., Any]) -> Callable[..., Any]:
                     for one in result]
         return result
 
-    call.__module__ = __package__  # pickle finds it there
+    call.__module__ = __package__  # so that pickle finds it
     if name in KEYWORDS:
         call.__doc__ = documented(function, lambda text: in_keywords(text, name, known))
     return call

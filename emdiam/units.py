@@ -20,12 +20,12 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12,
 _SIZE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*$", re.IGNORECASE)
 _SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*(ms|s|min|h|d|)\s*$", re.IGNORECASE)
-# More than any machine has, and far enough from 2^63 that sums of some such sizes are still integers of 64 bits.
+# More than any machine has, and so far below 2^63 that sums of a few sizes still fit in 64-bit integers.
 _MOST_BYTES = 1 << 60
-# Memory of a program differs a little from process to process (malloc, imports): the least budget that a refusal names
-# has this much more than what is refused, so that a budget that one process names is accepted by the next.
+# The memory of a program varies a little between processes (malloc, imports). The least budget that a refusal names is
+# this much above the refused one, so that the next process accepts it.
 BASE_JITTER = 4 << 20
-_COMPILER_BYTES = 50 << 20  # numba and what it imports
+_COMPILER_BYTES = 50 << 20  # numba and its imports
 _SYSTEM_PIECE, _PAGE_BYTES = 1 << 14, os.sysconf("SC_PAGE_SIZE")
 _POWER = re.compile(r"^\s*(\d{1,20})\s*(?:\^|\*\*)\s*(\d{1,4})\s*$")
 
@@ -68,7 +68,7 @@ def parse_count(text: str | int) -> int:
 
 def parse_length(text: str | int | float) -> int | float:
     """A distance from a number or a text: 88, "88", "12.5", "1e3"; whole numbers without a point are ints. Raises
-    InputError for what is none, infinite or below 0."""
+    InputError for other texts, infinite and negative numbers."""
     try:
         length = text if isinstance(text, int | float) else int(text) if text.strip().isdigit() else float(text)
     except ValueError:
@@ -102,7 +102,7 @@ def format_size(size: int | float) -> str:
     return f"{value:.1f} TiB"
 
 
-SHORTEST_SHOWN = 0.01  # of two durations below it nobody needs to know which is longer
+SHORTEST_SHOWN = 0.01  # below it, differences between durations do not matter
 
 
 def format_seconds(seconds: float) -> str:
@@ -118,23 +118,23 @@ def format_seconds(seconds: float) -> str:
 
 
 def format_fine_seconds(seconds: float) -> str:
-    """The same with milliseconds where they are compared: "7.6 ms"."""
+    """The same, in milliseconds for short durations that are compared: "7.6 ms"."""
     return f"{1000 * seconds:.2g} ms" if 0.00005 <= seconds < 0.01 else format_seconds(seconds)
 
 
 def outwards(low: float, high: float) -> tuple[str, str]:
-    """The ends of an interval with four decimals, rounded so that it stays inside."""
+    """The ends of an interval with four decimals, rounded outwards."""
     return f"{math.floor(low * 10_000) / 10_000:.4f}", f"{math.ceil(high * 10_000) / 10_000:.4f}"
 
 
 def format_count(number: int, one: str, many: str | None = None) -> str:
-    """A number of things: "1 edge", "2,048 edges". one : of what; many : of several, if that is not with an s."""
+    """A number of things: "1 edge", "2,048 edges". one : the singular; many : the plural, if it is not one + "s"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def system_text(path: str) -> str:
-    """What the system says in one of its files. A small run reads a dozen of them, which takes a file object and a Path
-    several times as long as the system. Raises OSError."""
+    """The content of a system file. A small run reads a dozen of them, and a file object and a Path take several times
+    the system's own time. Raises OSError."""
     file, parts = os.open(path, os.O_RDONLY | os.O_CLOEXEC), []
     try:
         while part := os.read(file, _SYSTEM_PIECE):
@@ -145,20 +145,20 @@ def system_text(path: str) -> str:
 
 
 def current_rss_bytes() -> int:
-    """Resident set of this process now, bytes. Read from Linux here, as its peak is: psutil takes 15 ms to import."""
+    """The resident set of this process now, in bytes. Read from /proc, like the peak: psutil takes 15 ms to import."""
     return int(system_text("/proc/self/statm").split()[1]) * _PAGE_BYTES
 
 
 def program_rss_bytes() -> int:
-    """Resident set of this process now, bytes, and what numba takes beside it once a kernel has to be compiled, in a
-    program that has kernels."""
+    """The resident set of this process now, in bytes, plus the memory that numba will take when a kernel has to be
+    compiled, if the program has kernels and has not loaded numba."""
     waiting = "emdiam.jit" in sys.modules and "numba" not in sys.modules
     return current_rss_bytes() + (_COMPILER_BYTES if waiting else 0)
 
 
 def peak_rss_bytes(process: int | None = None) -> int:
-    """Peak resident set of a process so far, bytes; None: this one. VmHWM of Linux, which getrusage has mixed with that
-    of the parent. Raises OSError, also for a process that has ended."""
+    """The peak resident set of a process so far, in bytes; None: of this process. From VmHWM of Linux, as getrusage
+    includes the parent's peak. Raises OSError, also for a process that has ended."""
     text = system_text(f"/proc/{process or 'self'}/status")
     match = re.search(r"^VmHWM:\s*(\d+) kB", text, re.MULTILINE)
     if match is None:
@@ -167,8 +167,8 @@ def peak_rss_bytes(process: int | None = None) -> int:
 
 
 class MemoryFigures:
-    """What a report says of memory, bytes: its limit, and the measured peak of the process until it was made, which
-    includes what a program did before it called the library. Either may be None."""
+    """The memory figures of a report, in bytes: the limit, and the measured peak of the process so far, which includes
+    work before the call of the library. Either may be None."""
 
     memory_limit_bytes: int | None
     peak_rss_bytes: int | None
@@ -181,7 +181,7 @@ class MemoryFigures:
 
 
 def _cgroup_limit_bytes() -> int | None:
-    """Smallest memory limit on the way from this process's cgroup (v2 or v1) to the root."""
+    """The smallest memory limit between this process's cgroup (v2 or v1) and the root."""
     limits: list[int] = []
     for line in system_text("/proc/self/cgroup").splitlines():
         _, controllers, group = line.split(":", 2)
@@ -201,27 +201,27 @@ def _cgroup_limit_bytes() -> int | None:
 
 
 def _available_bytes() -> int:
-    """Memory that the machine can give without swapping. In some containers it is that of the machine around it: then
-    no more than there is in all."""
+    """Memory that the machine can give without swapping. In some containers the system reports that of the host: then
+    at most the container's total."""
     text = system_text("/proc/meminfo")
     sizes = {name: int(size) << 10 for name, size in re.findall(r"^(\w+):\s*(\d+) kB", text, re.MULTILINE)}
     return min(sizes.get("MemAvailable", sizes["MemFree"]), sizes["MemTotal"])
 
 
 def default_memory_bytes() -> int:
-    """Default for --memory: nine tenths of what the machine has available (and this process holds
-    already), or of what the cgroup of this process allows, whichever is smaller."""
+    """Default of --memory: nine tenths of the memory that the machine has available (plus that of this process), or of
+    the cgroup's limit, whichever is smaller."""
     available, limit = _available_bytes() + current_rss_bytes(), _cgroup_limit_bytes()
     return min(available, available if limit is None else limit) * 9 // 10
 
 
 def budget_bytes(memory_bytes: int | None) -> int:
-    """The budget of a process: what was asked for, or the default."""
+    """The memory budget of a process: the one asked for, or the default."""
     return default_memory_bytes() if memory_bytes is None else memory_bytes
 
 
 def scratch_folder(scratch: str | Path | None) -> str:
-    """Where large temporary files belong: /tmp is often memory, /var/tmp is on disk."""
+    """The folder for large temporary files: /tmp is often memory, /var/tmp is on disk."""
     if scratch is not None:
         return str(scratch)
     if "TMPDIR" not in os.environ and os.access("/var/tmp", os.W_OK):
