@@ -1,10 +1,9 @@
-"""How local the ids of a store are, by what a BFS reads, and what it would take to reorder the store first.
+"""How local the ids of a store are, measured by the reads of a BFS, and whether reordering the store first pays.
 
-A BFS reads a block once for every level that meets it and does not find it in the arena. Where neighbours lie close
-together that is one or two stores; where their ids say nothing, as many as there are levels, or nearly. Reordering
-costs a bounded number of passes and a sort. So a run watches its own BFS: as soon as one has read more than any does
-whose ids are local, or so much for so few arcs that it will, both ways are compared in seconds. Whoever looks loses no
-more than that.
+A BFS reads a block once for each level with a vertex in it, unless the arena has the block. If neighbours are close
+together, a BFS reads the store once or twice; if ids are random, nearly once a level. Reordering costs a bounded number
+of passes and a sort. So a run watches its own BFS: as soon as a BFS has read more than any BFS of a store with local
+ids does, or is about to, the run compares the predicted seconds of both ways. The measurement costs only this BFS.
 """
 
 from __future__ import annotations
@@ -19,31 +18,32 @@ from ..progress import Event, Listener, silent
 from ..store.store import Store
 from ..units import format_seconds
 
-# The order that auto takes: the best of docs/algorithms/cluster-order.md from wherever a search begins.
+# The order of "auto": the best one of docs/algorithms/cluster-order.md for any source.
 ORDER = "cluster"
-# No BFS of a graph of small diameter, or of local ids, reads the store so often.
+# A BFS of a graph with small diameter or local ids reads the store fewer times than this.
 LOCAL_READS = 8.0
-# One that has read so much, and would have read this were the reached part to grow as the cube of that, which a wave in
-# space does, says it early: where diameters are small, parts grow by factors.
+# Early decision: the BFS has read the store 2.5 times, and would read it 16 times if the number of reached vertices
+# grew with the cube of the reads, as a wave in space does. (With a small diameter it grows exponentially.)
 _EARLY_READS, _EARLY_AHEAD = 2.5, 16.0
-# Measured: a BFS reads at most a tenth of what it read in a shuffled order, and once at least (there).
+# Measured (same page): after reordering a BFS reads at most a tenth of its reads in a random order, but at least 1.5
+# times the store.
 _SHARE_AFTER, _LEAST_AFTER = 0.1, 1.5
-# Passes of growing clusters and condensing, where they are streamed; of writing: one reads, one writes.
+# Passes of growing clusters and condensing in streamed runs; passes of writing: one reads, one writes.
 _ORDER_PASSES, _WRITE_PASSES = 12, 2
-# Seconds of loading kernels, and of an arc: found, renumbered, sorted, merged and written on two cores.
+# Seconds to load kernels; seconds an arc to find, renumber, sort, merge and write it on two cores.
 _START_SECONDS, _ARC_SECONDS = 2.0, 1e-7
-# Bytes that the sort writes and reads for an arc, compressed.
+# Compressed bytes an arc that the sort writes and reads.
 _SORT_BYTES = 5
-# How much more it has to take as it is: neither figure is exact.
+# Reordering pays if the other way takes more than twice as long: both figures are estimates.
 _SURELY = 2.0
 
 
 @dataclass(frozen=True)
 class Locality:
-    """What one BFS reads of a store at the arena of a plan.
+    """The reads of one BFS of a store with the arena of a plan.
 
-    reads : in times all blocks. seconds : of wall time. share : of the arcs that it had looked at when nobody looked
-    any more; if that is less than 1, reads and seconds are what it would probably come to."""
+    reads : blocks read / blocks of the store. seconds : wall time. share : share of the arcs that the BFS had scanned
+    at the last measurement; below 1, reads and seconds are extrapolated to the whole BFS."""
 
     reads: float
     seconds: float
@@ -51,8 +51,7 @@ class Locality:
 
     @property
     def local(self) -> bool | None:
-        """Whether neighbours lie close together, as far as a BFS sees it; None where it was not over and had read too
-        little to say."""
+        """Whether neighbours are close together; None if the BFS was stopped before it had read enough to decide."""
         done = self.reads * self.share
         if done >= LOCAL_READS or (done >= _EARLY_READS and done >= _EARLY_AHEAD * self.share ** (1 / 3)):
             return False
@@ -74,14 +73,14 @@ class Locality:
 
 
 class BfsReads:
-    """A listener that measures what each single BFS reads, by the events of an engine, and hands them on.
+    """A listener that measures the reads of each single BFS from an engine's events, and passes the events on.
 
-    locality : of the BFS that has read most so far; None before the first has told of itself.
+    locality : of the BFS with the most reads so far; None before the first measurement.
     """
 
     def __init__(self, store: Store, progress: Listener | None = None) -> None:
         self._tell = progress or silent
-        # Of a store behind a URL nobody knows the encoded size.
+        # The encoded size of a store behind a URL is unknown.
         self._stored = store.indices.stored_bytes or max(1, store.n_arcs * store.id_dtype.itemsize)
         self._n_arcs = max(1, store.n_arcs)
         self._number: int | None = None
@@ -94,13 +93,13 @@ class BfsReads:
         if event.kind == "traversal":
             if facts.get("kind") == "bfs" and facts.get("eccentricity") is not None:
                 self._take(facts["bytes_read"], facts["seconds"], 1.0)
-        elif "level" not in facts:  # nothing, or something else than a single BFS
+        elif "level" not in facts:  # no single BFS is running
             self._number = None
         elif "bytes_read" in facts:
             self._follow(facts["traversals"], facts["bytes_read"], event.done or 0)
 
     def _follow(self, number: int, n_bytes: int, n_arcs: int) -> None:
-        """So much was read, and so many arcs looked at, when so many traversals were over."""
+        """Take a measurement: bytes read and arcs scanned when `number` traversals were complete."""
         if number != self._number:
             self._number, self._began = number, working_seconds()
             self._bytes, self._arcs = n_bytes, n_arcs
@@ -111,7 +110,7 @@ class BfsReads:
 
     def _take(self, n_bytes: float, seconds: float, share: float) -> None:
         found = Locality(n_bytes / self._stored / share, seconds / share, share)
-        # One that is over says more than one under way.
+        # The measurement of a complete BFS replaces an extrapolated one.
         before = self.locality
         if before is None or before.share < 1 or (share == 1 and found.reads > before.reads):
             self.locality = found
@@ -119,8 +118,8 @@ class BfsReads:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a run will probably take as the store is, and with reordering first. Seconds of wall time; bytes read, with
-    those that reordering writes. reorder_seconds, reorder_bytes : of that alone, a part of the others."""
+    """Predicted cost of a run on the store as it is, and with reordering first: seconds of wall time, and bytes read,
+    with the bytes that reordering writes. reorder_seconds, reorder_bytes : the part of reordering alone."""
 
     as_it_is_seconds: float
     as_it_is_bytes: int
@@ -132,7 +131,7 @@ class Comparison:
 
     @property
     def pays(self) -> bool:
-        """Whether reordering first is surely less."""
+        """Whether reordering first is clearly cheaper."""
         return self.as_it_is_seconds > _SURELY * self.reordered_seconds
 
     def to_dict(self) -> dict[str, Any]:
@@ -141,8 +140,8 @@ class Comparison:
 
 
 def compare(store: Store, model: CostModel, locality: Locality, reads: float | None = None) -> Comparison:
-    """Both ways for a streamed run of the method with this cost model. reads : how often it reads the store as it is,
-    if that is known better than from the BFS that it usually takes."""
+    """Compare both ways for a streamed run of a method with this cost model. reads : the number of times that the run
+    reads the store as it is, if known; else from the method's usual number of BFS."""
     searches = max(1.0, model.usual_reads / USUAL_BFS_READS) if reads is None else reads / max(locality.reads, 1e-9)
     stored = store.indices.stored_bytes or store.n_arcs * store.id_dtype.itemsize
     a_read = locality.seconds / max(locality.reads, 1.0)
@@ -156,5 +155,5 @@ def compare(store: Store, model: CostModel, locality: Locality, reads: float | N
 
 
 def reordering_text(locality: Locality, comparison: Comparison) -> str:
-    """Why a run reorders its store first."""
+    """The reason, in words, why a run reorders its store first."""
     return f"{locality}; reordering first (about {format_seconds(comparison.reorder_seconds)})"

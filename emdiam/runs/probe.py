@@ -2,20 +2,20 @@
 
 Let d_1, d_2, d_3 be the distances to the first three sources p_i, and L the largest of their eccentricities. Every
 vertex v has ecc(v) >= l(v) = max over i of max(d_i(v), ecc(p_i) - d_i(v)); the fourth source has the smallest l. v is
-settled if d_i(v) + ecc(p_i) <= L for one of the four, which is how pivots begin (methods/exact/pivots.py). F-Diam
-(Bradley, Akathoott, Burtscher, 2025) winnows all v with 2 d_1(v) <= L; when it evaluates another v, a ball of radius
-L - ecc(v) goes with it. If balls about the periphery are as large as those of the same radius about p_2, the sum of
-1 / |ball(L - l(v))| over all v that are left is how many are evaluated.
-Work: four BFS, one more and a scan for components where the hub is in a small one, two passes over the distances.
-Bytes a vertex: four columns of distances, beside the state of traversals; what is counted by level has at most 2^16
-entries. Nothing is written.
+settled if d_i(v) + ecc(p_i) <= L for one of the four, as in the first steps of pivots (methods/exact/pivots.py). F-Diam
+(Bradley, Akathoott, Burtscher, 2025) winnows all v with 2 d_1(v) <= L; evaluating another v removes a ball of radius
+L - ecc(v). If balls around peripheral vertices have the size of the ball of equal radius around p_2, F-Diam evaluates
+the sum of 1 / |ball(L - l(v))| over all remaining v.
+Work: four BFS, two passes over the distances, and, if the hub is in a small component, one more BFS and a scan for
+components. Bytes a vertex: four columns of distances beside the state of traversals; counts by level have at most 2^16
+entries. The probe writes nothing.
 
-The profile of a graph: triangles, clustering, degeneracy, degrees, and how large the distances are beside D.
+The profile of a graph: triangles, clustering, degeneracy, degrees, and its distances in relation to D.
 
 The clustering coefficient of a vertex of degree d >= 2 with t triangles is 2 t / (d (d - 1)), of others 0; the average
 is over all vertices. The transitivity is 3 triangles / (paths of two edges). D90 is the effective diameter at 0.9
-(statistics.py), D the largest diameter of any component. As in papers/001, Table II and Figure 7, which has them for
-connected graphs. Triangles and degeneracy: traverse/triangles.py, traverse/cores.py.
+(statistics.py), D the largest diameter of any component. Source: papers/001, Table II and Figure 7, for connected
+graphs. Triangles and degeneracy: traverse/triangles.py, traverse/cores.py.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ from .option import PROBE_SECONDS
 from .task import Task, execute, make_task, shared_fields, task_of
 
 _PIECE, _LEVEL_BITS = 1 << 17, 16
-# Blocks' worths of vertices in which levels are counted, at most.
+# Levels are counted in a sample of at most this number of blocks of vertices.
 _MOST_PIECES = 1 << 10
-# What is in memory while only the ids are looked at: one part in so many.
+# `look_at_ids` has 1 / _TENTH of the edges in memory.
 _TENTH = 10
 
 
 def probe_store(
     store: Store, run: Task, seconds: float = PROBE_SECONDS, reads: BfsReads | None = None
 ) -> Probe | None:
-    """Look at the graph for at most so many wall seconds, loading it included; None where that is not enough,
-    where there is no edge, and where the memory of the plan has no room for it beside what is loaded by now.
+    """Probe the graph within `seconds` of wall time, with loading. None if the time is too short, if the graph has no
+    edges, or if the planned memory is too small for a probe.
 
-    run : whose memory and arena it has. reads : measures what each BFS reads, also where the time is over before.
-    Raises StoreError for a damaged store.
+    run : the task whose memory and arena the probe uses. reads : measures the bytes of each BFS, also of one that the
+    time limit stops. Raises StoreError for a damaged store.
     """
     if store.n_arcs == 0:
         return None
@@ -74,9 +74,8 @@ def probe_store(
 
 
 def look_at_ids(store: Store, seconds: float = PROBE_SECONDS, threads: int = 2) -> Locality | None:
-    """What one BFS from the vertex of the highest degree reads with a tenth of the edges in memory, looked at for so
-    many seconds at most; None where all edges are in so few blocks that there is nothing to tell. Raises
-    StoreError, BudgetError."""
+    """The reads of one BFS from the vertex of highest degree with a tenth of the edges in memory, stopped after
+    `seconds`. None if the store has too few blocks to measure it. Raises StoreError, BudgetError."""
     n_blocks = store.indices.n_chunks
     share = max(MIN_BLOCKS, n_blocks // _TENTH)
     if share >= n_blocks:
@@ -87,21 +86,21 @@ def look_at_ids(store: Store, seconds: float = PROBE_SECONDS, threads: int = 2) 
         with open_cpu_engine(store, needs_of(store, run), arena_bytes=run.arena_bytes, threads=threads,
                              progress=until(time.monotonic() + seconds, reads)) as engine:
             _search(engine, max_degree_vertex(engine))
-            engine.reporter.tick("end")  # which tells of the traversal before
+            engine.reporter.tick("end")  # reports the traversal before it
     except TimeOver:
-        pass  # what it has read by then says enough, or nothing
+        pass  # `reads` has the measurements up to here, if any
     return reads.locality
 
 
 def _search(engine: Engine, source: int) -> Traversal:
-    """A BFS that is told of."""
+    """A BFS that is reported as one to listeners."""
     engine.reporter.tick("bfs")
     return engine.bfs(source)
 
 
 def probe_graph(engine: Engine, arena_blocks: int) -> Probe:
-    """The traversals on an engine whose graph has an edge. arena_blocks : blocks that the arena has room for. Raises
-    what its listener raises."""
+    """The probe on an engine whose graph has an edge. arena_blocks : capacity of the arena in blocks. Passes on errors
+    of the engine's listener."""
     begin, before = time.perf_counter(), engine.reporter.stats()
     first, outside, connected = _first(engine)
     runs = [first]
@@ -113,7 +112,7 @@ def probe_graph(engine: Engine, arena_blocks: int) -> Probe:
     tally = _tally(runs)
     unsettled = _unsettled([*runs, _search(engine, tally.centre)], tally.bound)
     levels = _levels_met(_column(runs[1]), tally, engine.facts.n_blocks)
-    # Where the blocks of a level fit in the arena, the next level finds them there.
+    # If the blocks of a level fit in the arena, the next level finds them there.
     stay = int(levels.sum()) <= arena_blocks * (_eccentricity(runs[1]) + 1)
     reads = levels.cumsum() / engine.facts.n_blocks
     if stay:
@@ -127,7 +126,8 @@ def probe_graph(engine: Engine, arena_blocks: int) -> Probe:
 
 
 def _first(engine: Engine) -> tuple[Traversal, int, bool]:
-    """The BFS from the hub, the longest distance that there may be in other components, and whether there is none."""
+    """The BFS from the hub of the largest component, an upper bound of distances in other components, and whether the
+    graph is connected (isolated vertices apart)."""
     run = _search(engine, max_degree_vertex(engine))
     if run.n_reached == engine.facts.n_vertices - engine.facts.n_isolated:
         return run, 0, True
@@ -141,9 +141,9 @@ def _first(engine: Engine) -> tuple[Traversal, int, bool]:
 
 @dataclass(frozen=True)
 class _Tally:
-    """bound : L. shift : levels are counted by their number >> shift. slacks : int64[k], vertices that Winnow leaves,
-    by L - l(v). balls : int64[k], vertices no farther from p_2 than so many levels. near : the first of them, level by
-    level. centre : the smallest vertex of the smallest l(v)."""
+    """Counts by level. bound : L. shift : level numbers are shifted right by it. slacks : int64[k], numbers of vertices
+    that Winnow does not remove, by L - l(v). balls : int64[k], sizes of the balls around p_2 by radius. near : sizes of
+    the balls of radius 0 to BALL_ROUNDS, not shifted. centre : the smallest vertex with the smallest l(v)."""
 
     bound: int
     shift: int
@@ -154,7 +154,7 @@ class _Tally:
 
 
 def _tally(runs: list[Traversal]) -> _Tally:
-    """What the distances of the three traversals tell."""
+    """The counts from the distances of the three traversals."""
     eccentricities = [_eccentricity(run) for run in runs]
     bound = max(eccentricities)
     shift = max(0, bound.bit_length() - _LEVEL_BITS)
@@ -174,7 +174,7 @@ def _tally(runs: list[Traversal]) -> _Tally:
 
 
 def _unsettled(runs: list[Traversal], bound: int) -> int:
-    """Vertices whose eccentricity may exceed the bound."""
+    """The number of vertices whose eccentricity may exceed the bound."""
     count = 0
     for vertices, distances in _pieces([_column(run) for run in runs]):
         upper = np.full_like(vertices, 2 * bound)
@@ -185,7 +185,7 @@ def _unsettled(runs: list[Traversal], bound: int) -> int:
 
 
 def _pieces(columns: list[Column]) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
-    """Reached vertices, int64[k], and their distances in all the columns, int64[k] each."""
+    """Reached vertices, int64[k], and their distances in each column, int64[k], piece by piece."""
     for start in range(0, len(columns[0]), _PIECE):
         parts = [column.part(start, start + _PIECE) for column in columns]
         reached = parts[0] != columns[0].unreached
@@ -193,8 +193,8 @@ def _pieces(columns: list[Column]) -> Iterator[tuple[np.ndarray, list[np.ndarray
 
 
 def _levels_met(distances: Column, tally: _Tally, n_blocks: int) -> np.ndarray:
-    """In how many blocks a level has a vertex, int64[k], levels counted as in the tally. Vertices count as spread
-    evenly over the blocks, and of very many blocks a sample is taken."""
+    """The number of blocks with a vertex of each level, int64[k], levels shifted as in the tally. It assumes that
+    vertices are spread evenly over the blocks, and samples at most _MOST_PIECES blocks."""
     n = len(distances)
     pieces = min(n, n_blocks)
     chosen = np.unique(np.linspace(0, pieces - 1, min(pieces, _MOST_PIECES)).astype(np.int64)).tolist()
@@ -217,12 +217,12 @@ def _eccentricity(run: Traversal) -> int:
 
 
 _DEGREES_AT_A_TIME = 1 << 16
-_UNIT = 2.0**46  # of sums of coefficients, so that the order of the vertices does not matter
+_UNIT = 2.0**46  # sums of coefficients are integers in this unit, so the order of the vertices does not matter
 
 
 @dataclass(frozen=True)
 class _Structure:
-    """What needs no distances."""
+    """The figures of a profile that need no distances."""
 
     degrees: dict[int, int]
     triangles: int
@@ -232,10 +232,9 @@ class _Structure:
 
 
 def profile(store: Store | str | Path, options: Mapping[str, Any], progress: Listener | None = None) -> Profile:
-    """The profile of a store (opened, or a path). options : by name, memory, threads and scratch as for `exact`; sample
-    and seed of the distances, as for `distances`; time_limit of the exact diameter, whose bounds are told where it is
-    over. Raises InputError (StoreError, BudgetError), StoppedEarly without a result on Ctrl-C before there are
-    distances."""
+    """The profile of a store (open, or a path). options : memory, threads and scratch as for `exact`; sample and seed
+    as for `distances`; time_limit of the exact diameter, after which the profile has its bounds. Raises InputError
+    (StoreError, BudgetError), and StoppedEarly without a result on Ctrl-C before the distances are computed."""
     if not isinstance(store, Store):
         with open_store(store) as opened:
             return profile(opened, options, progress)
@@ -266,7 +265,7 @@ def profile(store: Store | str | Path, options: Mapping[str, Any], progress: Lis
 
 
 def _diameter(store: Store, options: dict[str, Any], progress: Listener | None) -> Result:
-    """The exact diameter, or what is proved of it in the time."""
+    """The exact diameter, or its bounds at the time limit."""
     try:
         found: Result = execute(store, task_of("exact", options), progress)
         return found
@@ -277,8 +276,8 @@ def _diameter(store: Store, options: dict[str, Any], progress: Listener | None) 
 
 
 def structure_needs(store: Store) -> Needs:
-    """What triangles and degeneracy need of memory; room for the oriented rows of all vertices makes them read the
-    store twice."""
+    """The memory needs of triangles and degeneracy. With room for the oriented rows of all vertices they read the store
+    only twice."""
     n = store.n_vertices
     rows = (store.n_arcs // 2 + 1) * store.id_dtype.itemsize
     held = max(triangle_bytes(n), core_bytes(n)) + 24 * _DEGREES_AT_A_TIME
@@ -300,7 +299,7 @@ def _structure(store: Store, memory_bytes: int | None, threads: int, progress: L
 
 
 def _summed(engine: LocalEngine, triangles: np.ndarray, degeneracy: int) -> _Structure:
-    """What follows from the triangles of every vertex and the degrees."""
+    """The figures that follow from the triangles and the degree of every vertex."""
     n, total, coefficients, paths = len(triangles), 0, 0, 0
     counts = np.zeros(engine.core.longest_row + 1, np.int64)
     for start in range(0, n, _DEGREES_AT_A_TIME):

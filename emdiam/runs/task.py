@@ -1,8 +1,8 @@
-"""A task, what is to be run on a store, and its execution: the same from the command line, Python, batches, networkx.
+"""A task (command, metric, method and options) and its execution, for the command line, Python, batches and networkx.
 
-`task_of` makes one of options by the names of the command line, by the table of options. `execute` looks at the files
-that are to be written, opens the store, and has the module of the task's kind solve it in a `Session`, which has the
-deadline, the budget of memory and the figures that every result tells. Importing this brings no kernels.
+`task_of` makes a task from options with the names of the command line. `execute` checks the files to be written, opens
+the store, and calls the module of the task's kind with a `Session`, which has the deadline, the memory limit and the
+figures that all results have. Importing this module loads no kernels.
 """
 
 from __future__ import annotations
@@ -55,25 +55,23 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be run on a store; made by `task_of` or `make_task`, and passed down as it is.
+    """A run on a store, immutable; made by `task_of` or `make_task`.
 
-    method : its name. options : the own ones of its kind; of exact methods, approximations and eccentricities with
-    path_file and the limits. command, metric : which kind it is; the metric by its name in the registry.
-    memory_bytes : peak RSS of the process; None: what machine and cgroup leave. arena_bytes : cache of decoded edges;
-    None: what memory leaves. time_limit : wall seconds, compiling and loading included; then StoppedEarly, with the
-    result so far. evict_page_cache : drop what was read from the page cache (for honest benchmarks of disk speed).
-    device : what traversals run on, "cpu", "gpu", "gpu:N", "gpu:N,M,..." or "auto", or what select_device made of it.
-    bfs, mapping : names of a BFS variant (gpu/variants/registry.py) and a load balancing (gpu/mappings.py), on a
-    GPU only; None: as they are chosen from level to level. vram_bytes : memory of the GPU; None: all of it.
-    checkpoint : keep one of the run; None: nothing is kept. On a CPU only.
-    cluster : workers of dask.distributed that the run is shared out to; None: this process. memory_bytes and
-    arena_bytes are of this process then. On CPUs only. certificate : file for the proof.
-    reorder : whether the store is put into another order first where that saves reads (reordering.py): "auto",
-    "never" or "always". keep_reordered : the store to write then; None: one that is removed at the end.
-    vertex_state : where what belongs to vertices is: "ram", "disk" (external/), or "auto", on disk only where memory
-    has no room for it. On a CPU of this process, without a checkpoint.
-    direction : which way a dense level of a BFS goes, a rule of traverse/direction.py; None: the usual one. On a CPU of
-    this process, with vertex state in RAM. from_proof : a certificate, whose sources come first.
+    method : its name. options : the options of its kind; exact methods, approximations and eccentricities also have
+    path_file and the limits here. command, metric : they name the kind; the metric by its name in the registry.
+    memory_bytes : limit of the peak RSS of the process; None: the free memory of machine and cgroup. arena_bytes :
+    size of the cache of decoded edges; None: all memory that remains. time_limit : wall seconds, with compiling and
+    loading; then StoppedEarly with the result so far. evict_page_cache : remove pages that were read from the page
+    cache, so that a benchmark measures the disk. device : "cpu", "gpu", "gpu:N", "gpu:N,M,...", "auto", or the result
+    of select_device. bfs, mapping : names of a BFS variant (gpu/variants/registry.py) and of a load balancing
+    (gpu/mappings.py), for GPUs; None: chosen level by level. vram_bytes : memory of the GPU to use; None: all of it.
+    checkpoint : None: the run saves none. For CPUs. cluster : the workers of dask.distributed that run it; None: this
+    process. With workers, memory_bytes and arena_bytes limit this process. For CPUs. certificate : file for the proof.
+    reorder : "auto" (if it saves reads, see reordering.py), "never" or "always" write the store in another order first.
+    keep_reordered : path of that store; None: a temporary one. vertex_state : "ram", "disk" (external/), or "auto"
+    (on disk if memory is too small). "disk" needs a CPU of this process and excludes checkpoints. direction : the rule
+    of traverse/direction.py for dense levels of a BFS; None: the default. For a CPU of this process with vertex state
+    in RAM. from_proof : an earlier certificate, whose sources come first.
     """
 
     method: str
@@ -100,18 +98,18 @@ class Task:
 
     @property
     def kind(self) -> Kind:
-        """What is its own of the command along the metric."""
+        """The registry's entry for the command along the metric."""
         return METRICS[self.metric].kinds[self.command]
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Those that are to be written."""
+        """The files to be written."""
         named = (self.certificate, getattr(self.options, "path_file", None), getattr(self.options, "out", None))
         return tuple(file for file in named if file is not None)
 
     @property
     def writing_bytes(self) -> int:
-        """What a table that is asked for will take while it is written; see vertex_tables.writing_bytes."""
+        """Memory that writing the table of --out takes; see vertex_tables.writing_bytes."""
         return 0 if getattr(self.options, "out", None) is None else writing_bytes()
 
 
@@ -119,21 +117,20 @@ def make_task(
     method: str, switches: Mapping[str, Any] | None = None, *, family: str | None = None, gap: int | None = None,
     bounds_only: bool = False, require_connected: bool = False, **fields: Any,
 ) -> Task:
-    """The task of a method of the registry with the options `switches`, by name, and these fields of Task.
+    """The task of a method of the registry with its options `switches`, by name, and these fields of Task.
 
-    family : "exact", "approx" or "ecc", if it must be one of them. Raises InputError for an unknown method, or an
-    option that it has not."""
+    family : require a method of "exact", "approx" or "ecc". Raises InputError for an unknown method, or an option that
+    it does not have."""
     command = entry_of(method, family).family
     limits = Limits(gap, fields.get("time_limit"), bounds_only, require_connected)
     return Task(method, method_options(method, {**(switches or {}), "limits": limits}), command, **fields)
 
 
 def task_of(command: str, options: Mapping[str, Any], method: str | None = None) -> Task:
-    """The task of a command with the options by the names of the command line; None counts as not given. Sizes and
-    times are numbers or texts. method : where it is another one than the options say.
-
-    weighted, directed : along weights, along arcs. checkpoint : a folder, or CheckpointOptions. Raises InputError for a
-    text that is no size, an unknown method, and an option that the task has not."""
+    """The task of a command. options : by the names of the command line; None means unset. Sizes and times are numbers
+    or texts. `weighted` and `directed` choose the metric; `checkpoint` is a folder or CheckpointOptions. method :
+    replaces the method of the options. Raises InputError for a text that is no size, an unknown method, and an option
+    that the task does not have."""
     given = {name: value for name, value in options.items() if value is not None}
     row, directed = metric_of(command, given) or METRICS[HOPS], given.get("directed")
     for name in CHOOSING:
@@ -154,7 +151,7 @@ def task_of(command: str, options: Mapping[str, Any], method: str | None = None)
 
 
 def usual_method(command: str, metric: str) -> str:
-    """What a command runs where no method is named."""
+    """The default method of a command."""
     if command == "approx":
         return "sweep" if metric in (ARCS, BOTH) else "clusters"
     if command == "ecc":
@@ -163,12 +160,12 @@ def usual_method(command: str, metric: str) -> str:
     return str(usual.default) if usual is not None and usual.of == command else command
 
 
-# What errors do not name of what a run along weights has.
+# Options of runs along weights that errors do not list.
 _UNNAMED = ("evict_page_cache", "seed", "what", "keep")
 
 
 def _from_proof(task: Task, proof: Any) -> Task:
-    """The task with an earlier proof. Raises InputError where its method takes none."""
+    """The task with an earlier proof. Raises InputError if its method cannot use one."""
     if proof is not None and task.method not in ("pivots", "eccentricities"):
         raise InputError(f"an earlier proof is of no use to the method {task.method}", text=str(proof),
                          remedy="use --method pivots, or leave --from out")
@@ -176,8 +173,8 @@ def _from_proof(task: Task, proof: Any) -> Task:
 
 
 def taken(given: Mapping[str, Any], command: str, row: MetricRow) -> dict[str, Any]:
-    """What was given to a command along a metric; None, False and values that say nothing there count as not given.
-    Raises InputError for an option that such a run has not."""
+    """The options that are set; None, False and values without an effect along this metric count as unset. Raises
+    InputError for an option that the command does not have along this metric."""
     known = {}
     for name, value in given.items():
         option = option_of(command, name)
@@ -191,7 +188,7 @@ def taken(given: Mapping[str, Any], command: str, row: MetricRow) -> dict[str, A
 
 
 def _refusal(name: str, text: str, command: str, row: MetricRow) -> InputError:
-    """Why an option is none of a run along a metric."""
+    """The error for an option that a run along this metric does not have."""
     if name in ("certificate", "certificate_sources") and command == "distances":
         return InputError("a certificate of the mean is of distances in edges, along arcs and weights there is none",
                           text=f"--{name.replace('_', '-')}", remedy="leave it, or --directed and --weighted, out")
@@ -214,7 +211,7 @@ def _refusal(name: str, text: str, command: str, row: MetricRow) -> InputError:
 
 
 def shared_fields(given: Mapping[str, Any], command: str) -> dict[str, Any]:
-    """Fields of Task, gap, bounds_only and require_connected by the options that all methods have. Raises
+    """Fields of Task, with gap, bounds_only and require_connected, from the options that all methods share. Raises
     InputError."""
     fields = parsed({name: value for name, value in given.items() if name not in CHECKPOINT}, command)
     cluster = chosen_cluster(*(fields.pop(name, None) for name in (
@@ -227,11 +224,11 @@ def _module(task: Task) -> Any:
 
 
 def execute(store: Store | str | Path, task: Task, progress: Listener | None = None) -> Any:
-    """The result of the task on the store (opened, or a path), with every figure of it.
+    """The complete result of the task. store : open, or a path.
 
-    Raises InputError (StoreError; BudgetError with the numbers; NotWritten with `result` where a file cannot be written
-    in the end), DeviceError, OverflowError where distances may not fit 64 bits, and StoppedEarly on Ctrl-C and at the
-    end of the time, with `result` if anything is proved by then."""
+    Raises InputError (among them StoreError; BudgetError with the numbers; NotWritten with `result` if a file cannot be
+    written at the end), DeviceError, OverflowError if distances may not fit 64 bits, and StoppedEarly on Ctrl-C and at
+    the time limit, with `result` if bounds were proved by then."""
     kind, module, begin = task.kind, _module(task), time.perf_counter()
     deadline = None if task.time_limit is None else time.monotonic() + task.time_limit
     _check_files(task)
@@ -254,7 +251,7 @@ def execute(store: Store | str | Path, task: Task, progress: Listener | None = N
 
 
 def _with_sources(task: Task) -> Task:
-    """The task with the sources of its earlier proof, if it has one, which is read now. Raises InputError."""
+    """The task with the sources of its earlier proof, read now; without one, the same task. Raises InputError."""
     if task.from_proof is None:
         return task
     from ..certificates.earlier import read_earlier
@@ -265,7 +262,7 @@ def _with_sources(task: Task) -> Task:
 
 
 def _check_files(task: Task) -> None:
-    """Raises InputError for a file that cannot be written, and for a certificate of what is no whole proof."""
+    """Raise InputError for a file that cannot be written, and for a certificate of a run that is no complete proof."""
     for file in task.files:
         check_file(file)
     table = getattr(task.options, "out", None)
@@ -286,8 +283,8 @@ def _check_files(task: Task) -> None:
 
 @contextmanager
 def store_of(store: Store | str | Path, task: Task) -> Iterator[Store]:
-    """The store, opened (and closed again) if it is a path. Raises StoreError, InputError for one with directions, or
-    without, against the task."""
+    """The store; a path is opened, and closed at the end. Raises StoreError, and InputError if the task needs a store
+    with directions and this one has none, or the reverse."""
     directed = task.kind.directed
     if isinstance(store, Store):
         check_directed(store, directed)
@@ -299,10 +296,9 @@ def store_of(store: Store | str | Path, task: Task) -> Iterator[Store]:
 
 @dataclass(frozen=True)
 class Session:
-    """One execution of a task on an opened store.
+    """One execution of a task on an open store.
 
-    progress : called with events; listener : the same, and ends a search once the time is over. deadline : of
-    time.monotonic. begin : of time.perf_counter."""
+    progress : called with events. deadline : a time.monotonic; begin : a time.perf_counter."""
 
     store: Store
     task: Task
@@ -312,7 +308,7 @@ class Session:
 
     @property
     def listener(self) -> Listener | None:
-        """See until."""
+        """`progress`, which also ends a search after the deadline; see progress.until."""
         return until(self.deadline, self.progress)
 
     @property
@@ -322,17 +318,17 @@ class Session:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the begin."""
+        """Seconds since `begin`."""
         return time.perf_counter() - self.begin
 
     @cached_property
     def memory_bytes(self) -> int:
-        """Peak RSS of the process that the task may have."""
+        """The limit of the peak RSS of the process."""
         return budget_bytes(self.task.memory_bytes)
 
     def attempted(self, attempt: Callable[[Task, Selection, Known | None], _Result]) -> _Result:
-        """What attempt(task, selected, known) gives on the device that is asked for. It is called again, with what is
-        known of the graph, where that takes more memory than was planned, and after a fault of the device."""
+        """The result of attempt(task, selected, known) on the device of the task. It is called again, with facts that
+        are known of the graph by then, if the graph needs more memory than was planned, and after a device fault."""
         from ..engine.attempts import attempted
         from .opening import recovered, selection
 
@@ -348,7 +344,7 @@ class Session:
 
     def engine(self, task: Task, selected: Selection, needs: Needs, known: Known | None,
                listener: Listener | None) -> AbstractContextManager[Any]:
-        """An engine with these needs of memory; see opening.open_for."""
+        """An engine for these memory needs; see opening.open_for."""
         from ..stream.plan import program_bytes
         from .opening import open_for
 
@@ -361,19 +357,19 @@ class Session:
         return opened(self, phases, batches)
 
     def plan_along_arcs(self, phases: tuple[Phase, ...]) -> MemoryPlan:
-        """The plan of such an engine. Raises BudgetError."""
+        """The memory plan of an engine along arcs. Raises BudgetError."""
         from .arcs import planned
 
         return planned(self, phases)
 
     def along_weights(self, vertex_bytes: int, **how: bool) -> AbstractContextManager[Any]:
-        """What searches along weights, or along edges or arcs, and its plan; see weighted_arcs.opened."""
+        """A searcher along weights, edges or arcs, and its plan; see weighted_arcs.opened."""
         from .weighted_arcs import opened
 
         return opened(self, vertex_bytes, **how)
 
     def plan(self, task: Task, needs: Needs) -> MemoryPlan:
-        """The plan with vertex state in memory. Raises BudgetError."""
+        """The memory plan with vertex state in RAM. Raises BudgetError."""
         from ..stream.plan import program_bytes
         from .opening import plan_here
 
@@ -381,14 +377,14 @@ class Session:
                          threads=task.threads, program=program_bytes() + task.writing_bytes)
 
     def in_time(self, options: Any, known: int = 0) -> Any:
-        """Options of a method with the seconds that are left, and a lower bound that is known."""
+        """Options of a method with the remaining seconds and a known lower bound."""
         seconds = None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
         return replace(options, limits=replace(options.limits, seconds=seconds, known=known))
 
     @contextmanager
     def answered(self, run: MethodRun, complete: Callable[[Any], Any]) -> Iterator[None]:
-        """A run is solved within the context, as with answering; its answer, and the result of one that is stopped, has
-        all figures by `complete`. Writes the certificate."""
+        """A context in which a run is solved, as with answering. `complete` adds the figures to its answer, and to the
+        result of a stopped run. Writes the certificate."""
         def ended(result: Any) -> Any:
             result = complete(result)
             result.seconds["total"], result.peak_rss_bytes = self.elapsed, peak_rss_bytes()
@@ -405,17 +401,18 @@ class Session:
         run.answer.seconds["total"], run.answer.peak_rss_bytes = self.elapsed, peak_rss_bytes()
 
     def complete(self, result: Any, engine: Any, selected: Selection | None = None) -> None:
-        """`result` with what a method cannot know: budget and plan of memory, bytes that were read, of the whole run,
-        the device, and the store. engine : it has `store`, `plan` and `reporter`, as engines have."""
+        """Add what a method cannot know to `result`: memory limit and plan, bytes read by the whole run, device and
+        store. engine : has `store`, `plan` and `reporter`."""
         self.tell(result, engine.plan.memory_limit_bytes, engine.plan.planned_rss_bytes, engine.store)
-        result.bytes_read = engine.reporter.stats().bytes_read  # loading belongs to it
+        result.bytes_read = engine.reporter.stats().bytes_read  # with loading
         if selected is not None:
-            result.device = getattr(engine, "device_name", selected.name)  # workers look for theirs
+            result.device = getattr(engine, "device_name", selected.name)  # workers choose their devices
 
     def tell(
         self, result: Any, memory_bytes: int | None, planned_bytes: int | None, store: Store | None = None
     ) -> None:
-        """`result` with budget, plan and peak of memory, the version, and the store; None: the one that was given."""
+        """Add memory limit, plan and peak, the version, and facts of the store to `result`. store : None: the
+        session's."""
         store = store or self.store
         result.version, result.peak_rss_bytes = __version__, peak_rss_bytes()
         result.memory_limit_bytes, result.planned_rss_bytes = memory_bytes, planned_bytes
@@ -431,8 +428,8 @@ class Session:
                        "certificate")
 
     def write(self, result: Any, field: str, file: Path, write: Callable[[], object], stage: str = "write") -> None:
-        """Write a file of `result`, which names it then in `field`; where that cannot be, it says so. The seconds are
-        those of a stage."""
+        """Write a file of `result` and put its path into `field`; an error goes to `result.not_written`. stage : the
+        entry of `result.seconds` that the time is added to."""
         try:
             with timed(result.seconds, stage):
                 write()
