@@ -1,4 +1,4 @@
-"""Distances between all pairs: what they need is planned, the method runs, the matrix is written."""
+"""Runs of distances between all pairs: plan the memory, run the method, write the matrix."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PairsOptions:
-    """target : the Zarr group to write; None: the matrix stays in memory. force : replace it. solver : what solves the
-    matrix, in memory; None: the processors."""
+    """target : the Zarr group to write; None: the matrix stays in memory. force : replace an existing one. solver : a
+    device that computes the matrix in memory; None: the CPU."""
 
     target: Path | None = None
     force: bool = False
@@ -43,7 +43,7 @@ class PairsOptions:
 
 
 def options(task: Task, own: dict[str, Any], limits: Limits) -> PairsOptions:
-    """The options of those that were given by name. Raises InputError for a device that cannot be used."""
+    """The options object from options by name. Raises InputError for an unusable device."""
     solver = None
     if task.device != CPU:
         from ..gpu.paths.all_pairs import solver_on
@@ -53,12 +53,12 @@ def options(task: Task, own: dict[str, Any], limits: Limits) -> PairsOptions:
 
 
 def solve(session: Session) -> AllPairs:
-    """The result. Raises InputError (BudgetError where memory, disk or time cannot do; NegativeCycle with the cycle;
-    where a distance may not fit 64 bits), and StoppedEarly on Ctrl-C: nothing is kept then."""
+    """The result. Raises InputError (BudgetError if memory, disk or time is too small; NegativeCycle with the cycle; an
+    InputError if a distance may not fit 64 bits), and StoppedEarly on Ctrl-C, which keeps nothing."""
     asked: PairsOptions = session.task.options
     if asked.target is not None:
         check_target(asked.target, asked.force)
-        import zarr  # noqa: F401 - what it takes counts as the program's own in the plan
+        import zarr  # noqa: F401 - so that the plan counts its memory as the program's
     try:
         result = _Run(session).result()
     except KeyboardInterrupt:
@@ -68,7 +68,7 @@ def solve(session: Session) -> AllPairs:
 
 
 class _Run:
-    """One run on an opened store."""
+    """One run on an open store."""
 
     def __init__(self, session: Session) -> None:
         self._session, self._store, self._task = session, session.store, session.task
@@ -113,14 +113,14 @@ class _Run:
         self._meter.update(self._steps)
 
     def _check_cycles(self, arcs: StoreArcs) -> None:
-        """Raise NegativeCycle, in the user's ids, if there is one."""
+        """Raise NegativeCycle, in the user's ids, if the graph has a negative cycle."""
         try:
             potentials(arcs.rows(), self._task.threads, self._tick)
         except NegativeCycle as error:
             raise error.told(self._store) from None
 
     def _solved(self, work: PairsWork, plan: PairsPlan) -> _Made:
-        """What the method finds, written if that is asked for."""
+        """The matrix by the method, in memory or written."""
         if self._asked.target is None:
             return _in_memory(work, plan)
         n, edge = work.arcs.n_vertices, plan.edge
@@ -146,7 +146,7 @@ class _Run:
             unreachable_pairs=found.unreachable, method=method, version=__version__, store_digest=self._store.digest)
 
     def _told(self, made: _Made, lengths: Lengths, plan: PairsPlan) -> AllPairs:
-        """The result with what was planned and measured."""
+        """The result with the figures of plan and measurement."""
         store, out = self._store, self._asked.target
         result = AllPairs(
             device=CPU if self._asked.solver is None else self._asked.solver.name,
@@ -163,8 +163,8 @@ class _Run:
 
 
 def _method(task: Task, pairs: Pairs) -> tuple[str, int]:
-    """The method's name, and the memory that it takes beside the matrix; where a device solves, one that it has. Raises
-    InputError for one that it has not."""
+    """The method's name, and its memory in addition to the matrix. Raises InputError for a method that the device does
+    not have."""
     solver = task.options.solver
     if solver is None:
         return task.method, 0
@@ -177,7 +177,7 @@ def _method(task: Task, pairs: Pairs) -> tuple[str, int]:
 
 @dataclass
 class _Made:
-    """What a method found. matrix : where it stays in memory. details : figures of its own."""
+    """The outcome of a method. matrix : the matrix, if it stays in memory. details : figures of the method."""
 
     found: MatrixFigures
     matrix: np.ndarray | None = None
@@ -207,16 +207,16 @@ def _written(work: PairsWork, plan: PairsPlan, writer: MatrixWriter) -> _Made:
 
 
 def _length(found: MatrixFigures, lengths: Lengths) -> Number:
-    """The largest distance as users see it."""
+    """The largest distance in the user's units."""
     return number(found.largest, lengths.decimals) if isinstance(found.largest, int) else found.largest
 
 
 def _nearest(found: MatrixFigures, lengths: Lengths) -> int | float:
-    """The same as a matrix has it."""
+    """The largest distance as a value of the matrix."""
     largest = _length(found, lengths)
     return float(largest) if isinstance(largest, Decimal) else largest
 
 
 def _finite(value: int | float) -> int | None:
-    """What JSON has of it."""
+    """The value for JSON, which has no infinity."""
     return int(value) if math.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""The largest finite distance and eccentricities along arcs, of stores with directions."""
+"""Runs of the largest finite distance and of eccentricities along arcs, on stores with directions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _IN_BATCHES = ("apsp", "eccentricities")
 
 
 def options(task: Task, own: dict[str, Any], limits: Limits) -> DirectedOptions:
-    """Those of exact methods, of approximations, or of eccentricities. Raises InputError."""
+    """The options object of an exact method, an approximation, or eccentricities. Raises InputError."""
     from ..methods.directed.apsp import DirectionOptions
     from ..methods.directed.method import DirectedOptions
     from ..methods.directed.sweep import DirectedSweepOptions
@@ -44,8 +44,7 @@ def options(task: Task, own: dict[str, Any], limits: Limits) -> DirectedOptions:
 
 
 def solve(session: Session) -> Any:
-    """The result. Raises InputError (BudgetError), and StoppedEarly with `result` on Ctrl-C and at the end of the
-    time."""
+    """The result. Raises InputError (BudgetError), and StoppedEarly with `result` on Ctrl-C and at the time limit."""
     kind, options = method_of(session.task), session.task.options
     with opened(session, *_state(session)) as engine:
         method = kind(session.metric(engine), session.in_time(options))
@@ -55,7 +54,7 @@ def solve(session: Session) -> Any:
 
 
 def method_of(task: Task) -> type[DirectedMethod]:
-    """What a command runs along arcs."""
+    """The class of the task's method along arcs."""
     from ..methods.directed.apsp import DirectedApsp, Eccentricities, EccentricitiesIn
     from ..methods.directed.graph_diameter import DirectedGraphDiameter
     from ..methods.directed.pivots import DirectedPivots
@@ -68,7 +67,7 @@ def method_of(task: Task) -> type[DirectedMethod]:
 
 
 def _state(session: Session) -> tuple[tuple[Phase, ...], bool]:
-    """Vertex state by phase, and whether batches of many sources are wanted."""
+    """The phases of vertex state, and whether the method uses multi-source BFS."""
     from ..methods.directed.method import phases
     from ..methods.directed.pivots import KEPT
 
@@ -83,7 +82,7 @@ def plan_of(session: Session) -> MemoryPlan:
 
 
 def planned(session: Session, phases: tuple[Phase, ...], batches: bool = False) -> MemoryPlan:
-    """The plan of memory. batches : of many sources are wanted. Raises InputError (StoreError, BudgetError)."""
+    """The memory plan. batches : whether multi-source BFS are used. Raises InputError (StoreError, BudgetError)."""
     from ..engine.directed import plan_directed
     from ..stream.plan import Pool
     from ..traverse.multi import MOST_BITS, NARROW_BITS, batch_bytes
@@ -96,7 +95,7 @@ def planned(session: Session, phases: tuple[Phase, ...], batches: bool = False) 
 
 @contextmanager
 def opened(session: Session, phases: tuple[Phase, ...], batches: bool = False) -> Iterator[DirectedEngine]:
-    """An engine on the store, as planned. Raises InputError (StoreError, BudgetError)."""
+    """A context with an engine on the store, as planned. Raises InputError (StoreError, BudgetError)."""
     from ..engine.directed import open_directed_engine
 
     plan = planned(session, phases, batches)
@@ -126,8 +125,8 @@ def component_counts(store: Store | str | Path, given: Mapping[str, Any],
 
 
 def _told(session: Session, engine: DirectedEngine, method: DirectedMethod, result: DirectedResult) -> DirectedResult:
-    """The result of a method, also of one that was stopped, with all figures of it; of eccentricities with those of all
-    vertices, and their file."""
+    """Complete the result of a method, also of a stopped one, with the figures of the run. For eccentricities, add the
+    values of all vertices and write their file."""
     session.complete(result, engine)
     result.seconds["load"] = engine.load_seconds
     if session.task.command != "ecc":

@@ -1,7 +1,7 @@
-"""Exact diameters, approximations and eccentricities by numbers of edges, with the methods of the registry.
+"""Runs of exact diameters, approximations and eccentricities in numbers of edges, with the methods of the registry.
 
-The checkpoint and the engine are opened (opening.py), which plans the memory; the method solves, again on a reordered
-store where that saves reads (reordering.py); then come figures, certificate, end of the checkpoint.
+A run opens checkpoint and engine (opening.py), which plans the memory. The method solves, and solves again on a
+reordered store if that saves reads (reordering.py). Figures, certificate and the end of the checkpoint follow.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ if TYPE_CHECKING:
 
 
 def options(task: Task, own: dict[str, Any], limits: Limits) -> MethodOptions:
-    """Those of the task's method. Raises InputError for an unknown method, or an option that it has not."""
+    """The options of the task's method. Raises InputError for an unknown method, or an option that it does not have."""
     entry_of(task.method, task.command)
     return method_options(task.method, {**own, "limits": limits})
 
 
 def solve(session: Session) -> Result:
-    """The result; an Approximation or EccentricityResult, if the method gives one.
+    """The result: a Result, Approximation or EccentricityResult, by the method.
 
-    Where a GPU has no room for what was planned, it is planned anew, once, with less; where one that was only welcome
-    fails, the CPU does the run again, and the result says why. Raises InputError (BudgetError), DeviceError, and
-    StoppedEarly with `result` on Ctrl-C and at the end of the time.
+    If a GPU has less room than planned, the run is planned once more with less. If the GPU of `auto` fails, the CPU
+    runs everything again, and the result has the reason. Raises InputError (BudgetError), DeviceError, and StoppedEarly
+    with `result` on Ctrl-C and at the time limit.
     """
     from ..engine.attempts import Attempts
     from ..stream.plan import program_bytes
-    from .opening import recovered, selection  # which brings engines: a program that only converts never pays for them
+    from .opening import recovered, selection  # imports engines, which a program that only converts does not need
     from .reordering import Placed, Placing
 
     task, store = session.task, session.store
-    _ = task.writing_bytes  # imports what writes, before memory is measured
+    _ = task.writing_bytes  # imports the writers of tables before memory is measured
     selected = selection(task)
     here = selected.device is None and task.cluster is None
     with ExitStack() as stack:
@@ -58,10 +58,10 @@ def solve(session: Session) -> Result:
         try:
             try:
                 result: Result | None = None
-                while result is None:  # once more where the store is reordered first
+                while result is None:  # a second time if the store is reordered first
                     with placing.attempt() as placed:
                         attempts, program, begin = Attempts(), placed.program or program_bytes(), time.monotonic()
-                        while result is None:  # once more where the graph takes more memory than was planned
+                        while result is None:  # again if the graph takes more memory than was planned
                             with attempts.another() as known:
                                 result = _solve(session, placed, task, selected, checkpoint, known)
                             placed = replace(placed, program=program, seconds=time.monotonic() - begin)
@@ -78,7 +78,7 @@ def solve(session: Session) -> Result:
 
 
 def nothing_yet(session: Session, seconds: float) -> Result:
-    """The result of a run that has ended before its method had begun."""
+    """The result of a run that ended before its method started."""
     from ..methods.approx.result import extended
     from ..methods.eccentricity.result import of_result
     from ..stream.counters import Counters
@@ -101,8 +101,8 @@ def nothing_yet(session: Session, seconds: float) -> Result:
 
 @contextmanager
 def _checkpoint(store: Store, run: Task, selected: Selection) -> Iterator[RunCheckpoint | None]:
-    """The checkpoint of the run, if one is wanted. It is opened before memory is planned, so that what it
-    takes counts as the program's own. Raises InputError."""
+    """A context with the checkpoint of the run, or None. It is opened before memory is planned, so that the plan counts
+    its memory as the program's. Raises InputError."""
     if run.checkpoint is None:
         yield None
         return
@@ -110,7 +110,7 @@ def _checkpoint(store: Store, run: Task, selected: Selection) -> Iterator[RunChe
 
     limits = run.options.limits
     asked = {"gap": limits.gap, "bounds_only": limits.bounds_only} if entry_of(run.method).family == "exact" else {}
-    # Values of columns on a device are wider, so that neither goes on with what the other has left.
+    # Columns on a device have wider values, so that CPU and GPU cannot continue each other's checkpoints.
     where = {} if selected.device is None else {"device": "gpu"}
     identity = run_identity(store, run.method, run.options, {**asked, **where})
     with checkpointed(store, identity, run.checkpoint, run.options.scratch) as checkpoint:
@@ -118,7 +118,7 @@ def _checkpoint(store: Store, run: Task, selected: Selection) -> Iterator[RunChe
 
 
 def _program(placed: Placed, run: Task) -> int | None:
-    """Bytes of the program for the memory plan; None: those that are measured then."""
+    """Bytes of the program for the memory plan; None: measured when planning."""
     from ..stream.plan import program_bytes
 
     writing = run.writing_bytes
@@ -131,8 +131,8 @@ def _solve(
     session: Session, placed: Placed, run: Task, selected: Selection, checkpoint: RunCheckpoint | None = None,
     known: Known | None = None
 ) -> Result:
-    """The result on the selected device, and on no other; the engine is open no longer than that. known : of the
-    graph; None: what its record says."""
+    """The result on the selected device alone. The engine is closed at the end. known : facts of the graph for the
+    plan; None: from its record."""
     from ..jit import compile_seconds, kernel_seconds
     from .opening import open_for
 
@@ -149,7 +149,7 @@ def _solve(
 
             def answer() -> Any:
                 nonlocal engine
-                here: Any = opened  # none with vertex state on disk leaves a checkpoint
+                here: Any = opened  # runs with vertex state on disk have no checkpoint
                 engine = opened if checkpoint is None else checkpoint.attach(here, listener)
                 method = kind(session.metric(engine), options)
                 with answering(method):
@@ -157,7 +157,7 @@ def _solve(
                 return method.answer
 
             try:
-                # Where workers are lost, the method begins again.
+                # The method starts again if workers are lost.
                 result = answer() if run.cluster is None else engine.repeated(answer)
             except StoppedEarly as stop:
                 if isinstance(stop.result, Result):
@@ -175,7 +175,8 @@ def _solve(
 
 
 def _short_of(error: MoreMemoryError, known: Known | None, plan: MemoryPlan, run: Task) -> BudgetError:
-    """The error for another attempt; with a checkpoint, whose records are of this plan, for the user."""
+    """The error that starts another attempt; with a checkpoint, whose records depend on this plan, the error for the
+    user."""
     from ..engine.attempts import learned
     from ..stream.plan import with_budget
 
@@ -183,7 +184,8 @@ def _short_of(error: MoreMemoryError, known: Known | None, plan: MemoryPlan, run
 
 
 def _tell_unmet_limit(store: Store, run: Task, engine: Any, deadline: float | None) -> None:
-    """Say at the start what a time that is too short will leave, where that is known: on the CPU of this process."""
+    """Log at the start which bounds a time limit that is too short will give, if they are known: on the CPU of this
+    process."""
     if deadline is None or run.cluster is not None or not engine.plan.phases or engine.plan.disk_bytes:
         return
     from .plan import unmet_limit
@@ -195,10 +197,10 @@ def _tell_unmet_limit(store: Store, run: Task, engine: Any, deadline: float | No
 
 def _complete(session: Session, result: Result, run: Task, engine: Any, spent: tuple[float, float, float],
               selected: Selection) -> None:
-    """`result` with what the method cannot know: memory, store, device, the time before it began.
+    """Add what the method cannot know to `result`: memory, store, device, and the time before it started.
 
-    spent : seconds of the run that kernels took to be compiled; those that they took to be compiled or, after loading,
-    loaded; and those that are of no part: of attempts before this one, and of compiling while loading."""
+    spent : seconds of the run spent on compiling kernels; on compiling, or loading kernels after the graph was loaded;
+    and on no part of the result: earlier attempts, and compiling while the graph was loaded."""
     (compiling, preparing, before), loading = spent, engine.load_seconds
     session.complete(result, engine, selected)
     result.seconds = {**result.seconds, "compile": compiling, "load": loading, "startup": loading + preparing,
@@ -215,17 +217,17 @@ def _complete(session: Session, result: Result, run: Task, engine: Any, spent: t
 
 
 def _room(result: Result, run: Task) -> HashRoom | None:
-    """What the certificate may take for each vertex; None where vertex state was in memory."""
+    """The memory that hashes of the certificate may take; None if vertex state was in memory."""
     from ..certificates.writing import HashRoom
 
     if "vertex_state" not in result.details:
         return None
-    # Half, since what the engine has given back may still be the process's.
+    # Half of it, since the process may still have memory that the engine has freed.
     return HashRoom(max(0, (result.memory_limit_bytes or 0) - current_rss_bytes()) // 2, run.options.scratch)
 
 
 def _certify(session: Session, result: Result, solved: Store) -> None:
-    """Write the certificate, if one is wanted. solved : the store that was solved. Raises StoppedEarly on Ctrl-C."""
+    """Write the certificate, if the task has one. solved : the store that was solved. Raises StoppedEarly on Ctrl-C."""
     task = session.task
     if task.certificate is None:
         return

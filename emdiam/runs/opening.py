@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 _PLENTY = _FOREVER = 1 << 60
-_LESS_ROOM = 7 / 8  # of the memory of a device, where not all of what is free can be had
+_LESS_ROOM = 7 / 8  # share of a device's free memory that a second attempt uses
 
 
 def selection(run: Task) -> Selection:
-    """The device of a run, opened now, so that what it takes of the host counts as the program's own in the
-    memory plan. Raises InputError for one that cannot be used, or a choice that the CPU does not have."""
+    """The device of a run. It is opened now, so that the memory plan counts its host memory as the program's. Raises
+    InputError for an unusable device, or a choice that the CPU does not have."""
     if run.cluster is not None:
         return _of_workers(run)
     selected = select_device(run.device)
@@ -52,7 +52,7 @@ def selection(run: Task) -> Selection:
 
 
 def _of_workers(run: Task) -> Selection:
-    """The device of this process, which is its CPU, in a run whose workers look for theirs."""
+    """The device of this process (its CPU) in a run over workers, which choose their own devices."""
     if isinstance(run.device, Selection) and run.device.device is not None:
         raise InputError("workers look for their devices themselves", text=run.device.name,
                          remedy="name the device, as in --device gpu")
@@ -76,14 +76,14 @@ def _only_here(direction: str) -> InputError:
 
 
 def _device_text(run: Task) -> str:
-    """What device workers are to have."""
+    """The kind of device that workers should use."""
     return run.device if isinstance(run.device, str) else CPU
 
 
 def recovered(fault: DeviceError | InputError, run: Task, selected: Selection,
               again: Callable[[Task, Selection], _Result]) -> _Result:
-    """The result after a fault of the device, by again(run, selected): with a part of what is free there now, if it had
-    less room than it said; or from the CPU, if the device was only welcome. Raises the fault otherwise."""
+    """The result of again(run, selected) after a device fault: with 7/8 of the device's free memory, if it had less
+    memory than it reported; else on the CPU, if the run has device "auto". Raises the fault otherwise."""
     if isinstance(fault, DeviceFullError) and selected.device is not None:  # and not of a worker
         gc.collect()
         free = selected.device.memory().free
@@ -92,7 +92,7 @@ def recovered(fault: DeviceError | InputError, run: Task, selected: Selection,
         try:
             return again(replace(run, vram_bytes=room), selected)
         except DeviceRoomError:
-            pass  # the first fault says more
+            pass  # the first fault explains more
         except DEVICE_FAULTS as error:
             fault = error
     if not selected.or_cpu:
@@ -101,14 +101,14 @@ def recovered(fault: DeviceError | InputError, run: Task, selected: Selection,
 
 
 def device_of(run: Task, selected: Selection) -> OnDevice | None:
-    """How the engine is to use the device; None for the CPU."""
+    """The engine's settings of the device; None for the CPU."""
     if selected.device is None:
         return None
     return OnDevice(selected.device, run.bfs or AUTO, run.mapping, vram_bytes=run.vram_bytes, others=selected.others)
 
 
 def needs_of(store: Store, run: Task) -> Needs:
-    """What the method of the run needs of memory on the store."""
+    """The memory needs of the run's method on the store."""
     return entry_of(run.method).definition().needs(run.method, store, run.options)
 
 
@@ -116,9 +116,9 @@ def open_for(
     store: Store, run: Task, selected: Selection, progress: Listener | None = None, program: int | None = None,
     needs: Needs | None = None, known: Known | None = None,
 ) -> AbstractContextManager[LocalEngine | ExternalEngine | DaskEngine]:
-    """An engine for the run, whose traversals are on the selected device or on the workers of the run; leaving the
-    context closes it. program : of this process, see stream.plan.make_plan. needs : of memory, if not
-    those of the method. known : of the graph. Raises BudgetError, StoreError, InputError, DeviceError."""
+    """A context with an engine for the run, on the selected device or on the workers of the run. program : memory of
+    this program, see stream.plan.make_plan. needs : memory needs; None: the method's. known : facts of the graph.
+    Raises BudgetError, StoreError, InputError, DeviceError."""
     sizes: dict[str, Any] = {"memory_bytes": run.memory_bytes, "arena_bytes": run.arena_bytes, "threads": run.threads,
                              "progress": progress}
     needs = replace(needs_of(store, run) if needs is None else needs, known=known)
@@ -137,7 +137,7 @@ def open_for(
 
 
 def _without_another_attempt(store: Store, needs: Needs, run: Task, program: int | None) -> Needs:
-    """Of a run that cannot begin again with another plan: all of the reserve, where there is room for it."""
+    """The needs of a run that cannot start again with another plan: with the whole reserve, if memory suffices."""
     with suppress(BudgetError):
         plan_engine(store, needs.fixed(), memory_bytes=run.memory_bytes, arena_bytes=run.arena_bytes,
                     threads=run.threads, program=program)
@@ -146,7 +146,7 @@ def _without_another_attempt(store: Store, needs: Needs, run: Task, program: int
 
 
 def state_of(run: Task, selected: Selection) -> str:
-    """Where vertex state of the run may be: RAM, DISK or AUTO. Raises InputError for a choice that the run has not."""
+    """The possible place of the run's vertex state: RAM, DISK or AUTO. Raises InputError for an impossible choice."""
     if run.vertex_state not in STATES:
         raise InputError(f"vertex state is one of {', '.join(STATES)}", text=run.vertex_state)
     held = ("on a GPU" if selected.device is not None else "on workers" if run.cluster is not None
@@ -162,15 +162,15 @@ def state_of(run: Task, selected: Selection) -> str:
 
 
 def plan_here(store: Store, needs: Needs, vertex_state: str, **options: Any) -> MemoryPlan:
-    """The memory plan of this process, with vertex state on disk (plan.disk_bytes) where `vertex_state` says so, or
-    leaves it open and memory has no room for it. Its least memory is that of the one that needs less. options : as of
+    """The memory plan of this process. Vertex state is on disk (plan.disk_bytes) if `vertex_state` is DISK, or if it is
+    AUTO and memory is too small. For AUTO, the least memory is the smaller one of both. options : as in
     engine.cpu.plan_engine. Raises BudgetError, InputError."""
     def on_disk(**sizes: Any) -> MemoryPlan:
         from ..external.opening import plan_external
 
         return plan_external(store, needs, **sizes).plan
 
-    if options.get("program") is None:  # looked at once, so that all plans have one base
+    if options.get("program") is None:  # measured once, so that both plans start from the same figure
         options["program"] = program_bytes()
     ways: dict[str, Callable[..., MemoryPlan]] = {RAM: partial(plan_engine, store, needs), DISK: on_disk}
     allowed = [way for state, way in ways.items() if vertex_state not in ways or state == vertex_state]
@@ -185,7 +185,7 @@ def plan_here(store: Store, needs: Needs, vertex_state: str, **options: Any) -> 
 
 
 def _plan_or_refusal(plan: Callable[..., MemoryPlan], options: Mapping[str, Any]) -> MemoryPlan | InputError:
-    """The plan, or why there is none."""
+    """The plan, or the error that it raises."""
     try:
         return plan(**options)
     except InputError as error:
@@ -193,7 +193,7 @@ def _plan_or_refusal(plan: Callable[..., MemoryPlan], options: Mapping[str, Any]
 
 
 def _least_of(refusal: InputError) -> int:
-    """The memory that works by a refusal; very much where it names none."""
+    """The least memory that an error names; a huge number if it names none."""
     return (refusal.least_bytes if isinstance(refusal, BudgetError) else 0) or _PLENTY
 
 
@@ -201,13 +201,12 @@ def open_engine(
     store: Store, *, method: str = "pivots", switches: Mapping[str, Any] | None = None, device: OnDevice | None = None,
     cluster: OnCluster | None = None, **options: Any,
 ) -> AbstractContextManager[Any]:
-    """An engine on `store` for a method with the options `switches`; leaving the context closes it.
+    """A context with an engine on `store` for a method with the options `switches`.
 
-    device : None for the CPU. cluster : workers that it is shared out to. options : memory_bytes, arena_bytes, threads,
-    progress, vertex_state (default: in RAM) with scratch and sizes (see external/opening.py), and fields of
-    traverse.core.Core (direction, dense_arcs). The engine has `plan` and `load_seconds`. If the
-    whole graph fits in the arena it is loaded now, and on a device it is put there. Raises BudgetError, StoreError,
-    InputError.
+    device : None for the CPU. cluster : workers that run it. options : memory_bytes, arena_bytes, threads, progress,
+    vertex_state (default: RAM) with scratch and sizes (see external/opening.py), and fields of traverse.core.Core
+    (direction, dense_arcs). The engine has `plan` and `load_seconds`. If the whole graph fits in the arena, it is
+    loaded at once, and with a device it is copied there. Raises BudgetError, StoreError, InputError.
     """
     needs = entry_of(method).definition().needs(method, store, method_options(method, switches or {}))
     if cluster is not None:
@@ -243,7 +242,7 @@ def _open_here(
 def _open_in_ram_or_on_disk(
     store: Store, needs: Needs, vertex_state: str, scratch: str | Path | None, **options: Any
 ) -> Iterator[LocalEngine | ExternalEngine]:
-    """An engine on the CPU, with vertex state on disk if it must be there."""
+    """An engine on the CPU, with vertex state in RAM or on disk."""
     with ExitStack() as stack:
         engine: LocalEngine | ExternalEngine | None = None
         if vertex_state != DISK and needs.known_on(store).attempts < IN_MEMORY:
@@ -262,7 +261,7 @@ def _open_on_workers(
     store: Store, cluster: OnCluster, needs: Needs, *, threads: int = 2, progress: Listener | None = None,
     **options: Any,
 ) -> AbstractContextManager[DaskEngine]:
-    """An engine that is shared out to workers; options : for this process. Raises InputError without Dask."""
+    """An engine over workers; options : for this process. Raises InputError without Dask."""
     if progress is not None:  # importing Dask and starting processes takes seconds
         progress(Event("workers", 0, cluster.workers, "workers"))
     try:

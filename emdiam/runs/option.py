@@ -1,4 +1,4 @@
-"""What an option is: the kinds of values, and names that some of them take. It imports no library: --help reads it."""
+"""The class of options, kinds of values, and names that some options take. It imports no library: --help reads it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from ..units import parse_count, parse_duration, parse_length, parse_size
 
-# Kinds of values. OFF: a flag that turns off; ON: one that says nothing where it is not given; NAMED: a flag that may
-# have a text. FILE to EITHER are written by the command.
+# Kinds of values. OFF: a flag that turns something off; ON: a flag that is None when unset; NAMED: a flag that may have
+# a text. The command writes the files of FILE to EITHER.
 SIZE, COUNT, DURATION, LENGTH, NATURAL, POSITIVE, INTEGER, REAL = (
     "size", "count", "duration", "length", "natural", "positive", "integer", "real")
 TEXT, FLAG, ON, OFF, NAMED = "text", "flag", "on", "off", "named"
@@ -24,17 +24,17 @@ _ANNOTATIONS = {
     POSITIVE: "int", INTEGER: "int", REAL: "float", FLAG: "bool", ON: "bool", OFF: "bool", NAMED: "str",
     TEXT: "str", **dict.fromkeys((FILE, STORE, FOLDER, SCRATCH, EITHER), "str | Path")}
 
-# Names that the library has in modules with numpy, or numba; tests compare them.
+# Names that modules of the library with numpy or numba also define; tests compare them.
 CODECS = ("lz4", "pcodec", "none")
 DIRECTIONS = ("work", "beamer", "paper")
 ORDERS = ("natural", "degree", "bfs", "cluster")
 AUTO, NEVER, ALWAYS = REORDER = ("auto", "never", "always")
-PROBE_SECONDS = 10.0  # wall seconds that a probe may take, unless told otherwise
-QUEUE = "queue"  # the variant of BFS that the processors have by name
+PROBE_SECONDS = 10.0  # default wall seconds of a probe
+QUEUE = "queue"  # the BFS variant of CPUs that can be named
 _, RAM, DISK = STATES = (AUTO, "ram", "disk")  # where vertex state may be
 SEARCHES = ("auto", "dijkstra", "bellman-ford", "frontier-bellman-ford", "delta-stepping", "light-heavy",
             "sorted-buckets", "near-far", "workfront-sweep", "h-bf")
-# Of a device alone, beside those of SEARCHES that a device has.
+# Searches of devices only, in addition to the members of SEARCHES that a device has.
 DEVICE_SEARCHES = (
     "harish", "harish-pairs", "harish-lists", "harish-list-matrix", "harish-matrix", "harish-edges",
     "harish-paired-edges", "harish-reverse", "workfront-sweep-pairs", "near-far-pairs", "delta-stepping-pairs",
@@ -50,20 +50,20 @@ class Option(NamedTuple):
 
     Parameters
     ----------
-    name : of the value among those of a command; with flags on the command line, by default --NAME, and a keyword in
-        Python, by default NAME.
-    kind : what its texts mean, see above.
-    help : for the command line; "": it is a keyword alone.
-    metavar : of its value in the help.
-    of : the command that it is of, where it is another option than that of this name of others.
-    default : where it is not given; usual : the same, as a function of the machine, and how the help shows it.
-    choices : the values that there are; offered : those that a shell completes.
-    limits : of a number; for REAL they are no values themselves.
+    name : name of the value within a command. On the command line it has flags, by default --NAME; in Python it is a
+        keyword, by default NAME.
+    kind : how its texts are parsed, see above.
+    help : for the command line; "": it is a keyword only.
+    metavar : name of its value in the help.
+    of : its command, if other commands have another option of this name.
+    default : its value when unset; usual : the same as a function of the machine, with a text for the help.
+    choices : all its values; offered : values that a shell completes.
+    limits : smallest and largest number; for REAL the limits themselves are excluded.
     required : whether the command needs it.
-    annotation : of the keyword, where that of the kind is another.
+    annotation : type of the keyword, if it is not the type of the kind.
     shared : whether all methods of exact, approx and ecc have it.
     arcs, weights, both : the commands that have it along arcs, along weights, and along weighted arcs.
-    idle : values that say nothing there, so that an option that is not for such a run may have them.
+    idle : values without an effect along these metrics, which are allowed there even if the option is not.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Option(NamedTuple):
 
     @property
     def flag(self) -> str:
-        """The option as errors name it."""
+        """The name of the option in errors."""
         return self.flags[-1] if self.flags else f"--{self.name.replace('_', '-')}"
 
     @property
@@ -98,15 +98,15 @@ class Option(NamedTuple):
 
     @property
     def python_default(self) -> Any:
-        """Where the keyword is not given."""
+        """The default of the keyword."""
         return False if self.kind in (FLAG, NAMED) and self.default is None else self.default
 
     @property
     def python_annotation(self) -> str:
-        """Of the keyword."""
+        """The type of the keyword, as text."""
         return self.annotation or _ANNOTATIONS[self.kind] + (" | None" if self.python_default is None else "")
 
     def parsed(self, value: Any) -> Any:
-        """A value of the command line, or of Python, as the library takes it. Raises InputError."""
+        """Parse a value of the command line or of Python. Raises InputError."""
         parse = PARSERS.get(self.kind)
         return value if parse is None else parse(value)

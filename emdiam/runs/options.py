@@ -1,7 +1,7 @@
-"""The options of all commands, which are the keywords of functions in Python: each is declared here, and nowhere else.
+"""The table of the options of all commands, which are also the keywords of the functions in Python.
 
-The command line (cli/options.py), tasks (what they read, and what they refuse along arcs and weights), and the
-signatures of the functions of api.py are made of this table. It imports no library, since `--help` reads it.
+The command line (cli/options.py), tasks (how they parse options, and which they refuse along arcs and weights), and the
+signatures of the functions of api.py come from this table. It imports no library, since `--help` reads it.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ from .registry import ALL, APPROXIMATIONS, EXACT, METHODS, METRICS
 # Commands that may go along arcs, along weights, and along weighted arcs.
 _ARCS = _WEIGHTS = _BOTH = ("exact", "approx", "ecc", "distances")
 _OF_APPROX, _OF_DISTANCES = ("approx",), ("distances",)
-# Commands that go along what a store has, and what it keeps of a file for that.
+# Commands that use the weights and directions of a store by default; options that keep those of a temporary store.
 PATHS, KEPT = ("sssp", "apsp"), ("weighted", "directed")
 
 
 _ROWS = (
-    # Of every run.
+    # Every run.
     Option("memory", SIZE, "Peak resident memory of this process, e.g. 4GiB. [default: nine tenths of the available"
            " memory]", "SIZE", shared=True, arcs=_ARCS, weights=_WEIGHTS, both=_BOTH),
     Option("arena", SIZE, "Cache of decoded edges. [default: what --memory leaves]", "SIZE", shared=True, arcs=_ARCS,
@@ -107,7 +107,7 @@ _ROWS = (
            shared=True),
     Option("keep_checkpoint", FLAG, "Leave the checkpoint in place at the end.", shared=True),
     Option("progress", annotation="Listener | bool | None"),
-    # How a command prints.
+    # Output of a command.
     Option("as_json", FLAG, "Print one JSON object on standard output.", flags=("--json",)),
     Option("as_csv", FLAG, "Print a table as CSV, one row a run.", flags=("--csv",)),
     Option("verbose", FLAG, "Show also the planned and the predicted memory.", flags=("--verbose", "-v")),
@@ -115,7 +115,7 @@ _ROWS = (
     Option("log_interval", REAL, "Seconds between progress lines where standard error is no terminal.", "SECONDS",
            default=10.0, limits=(0, None)),
     Option("events", FILE, "Append every event of the run to FILE, one JSON object a line.", "FILE"),
-    # Of methods.
+    # Methods.
     Option("method", help="Exact method.", of="exact", choices=EXACT, default="pivots", weights=("exact",),
            both=("exact",)),
     Option("method", help="Approximation. [default: clusters; with --directed sweep]", of="approx",
@@ -182,7 +182,7 @@ _ROWS = (
            " vertex. [default: hub]"),
     Option("known_diameter", LENGTH, "Largest diameter of any component, if it is known: the answer has estimate / D.",
            "D", of="approx", arcs=_OF_APPROX, weights=_OF_APPROX, both=_OF_APPROX),
-    # Of all eccentricities.
+    # Eccentricities.
     Option("out", FILE, "Write the eccentricities to FILE, a row a vertex: id, eccentricity, component. CSV if its name"
            " ends in .csv, else Parquet.", "FILE", of="ecc", arcs=("ecc",), weights=("ecc",), both=("ecc",)),
     Option("radius", FLAG, "Only the radius of the largest component, by a few traversals."),
@@ -190,7 +190,7 @@ _ROWS = (
     Option("what", default="all", weights=("ecc",), idle=("all",)),
     Option("keep", ON, arcs=("ecc",), weights=("ecc",), both=("ecc",)),
     Option("keep", FLAG, of="distances", arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
-    # Of distances.
+    # Distances.
     Option("sample", COUNT, "Count from K vertices, drawn at random, or from all if there are fewer. [default: 1024]",
            "K", arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
     Option("exact", FLAG, "Count from all vertices.", arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
@@ -211,7 +211,7 @@ _ROWS = (
     Option("targets", help="See --sources. [default: all vertices]", metavar="FILE", of="distances",
            arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES,
            annotation="str | Path | Sequence[Any] | None"),
-    # Of shortest paths.
+    # Shortest paths.
     Option("source", help="The vertex that paths begin at, by its id in the input.", metavar="ID", required=True),
     Option("target", help="Show a shortest path to this vertex.", metavar="ID", annotation="int | str | None"),
     Option("method", help="How paths are searched; see docs/algorithms/shortest-paths.md.", of="sssp",
@@ -228,7 +228,7 @@ _ROWS = (
              of=of, annotation="bool | str") for of in PATHS),
     *(Option("directed", FLAG, "For a file of edges: keep its directions; a store has them, or not.", of=of)
       for of in PATHS),
-    # Of all pairs.
+    # All pairs.
     Option("out", STORE, "Write the matrix of distances to FILE, a Zarr group.", "FILE", of="apsp", required=True),
     Option("method", help="How distances are found: by a search from every vertex, or on dense graphs by tiles of the"
            " matrix.", of="apsp", choices=ALL_PAIRS, default="auto"),
@@ -236,7 +236,7 @@ _ROWS = (
     Option("device", help="Device of the run: cpu, gpu, gpu:N (the GPU of number N), or auto: a GPU if there is one,"
            " else the CPU. A GPU has auto, blocked, single-kernel, squaring, floyd-warshall, lazy-minimum and harish.",
            metavar="DEVICE", of="apsp", default="cpu"),
-    # Of plans.
+    # Plans.
     Option("method", help="Method of exact or approx, or a table of all of them.", of="plan", choices=(ALL, *METHODS),
            default=ALL),
     Option("masters", help="clusters: number of masters, as for `emdiam approx`. [default: auto]", metavar="M",
@@ -245,7 +245,7 @@ _ROWS = (
     Option("probe", DURATION, "Look at the graph by four BFS, for at most TIME.", "TIME",
            default=f"{PROBE_SECONDS:.0f}s", annotation="float | str | None"),
     Option("no_probe", FLAG, "Do not look at the graph; predict from its size alone."),
-    # Of a store as it is.
+    # Information about a store.
     Option("check", FLAG, "Read all of the store and check it: checksums, digest, and that the rows are those of a"
            " graph."),
     Option("components", FLAG, "Count strong and weak components of a store converted with --directed.", of="info"),
@@ -256,7 +256,7 @@ _ROWS = (
     Option("device", help="Look at a GPU in place of a store, gpu or gpu:N: memory, driver, kernels that need no"
            " compiler, copies, and one BFS that is checked.", metavar="DEVICE", of="info"),
     Option("sample", COUNT, "--profile: count distances from K vertices. [default: 1024]", "K", of="info"),
-    # Of what writes a store.
+    # Writing a store.
     *(Option("scratch", SCRATCH, "Folder for temporary files of the sort. [default: beside the store]", "DIR", of=of)
       for of in ("convert", "apply", "reorder", "generate")),
     Option("force", FLAG, "Replace STORE if it exists."),
@@ -301,7 +301,7 @@ _ROWS = (
            default=0, annotation="int"),
     Option("weights", help="Give every edge a weight, a whole number, or a float if a bound has a point.",
            metavar="uniform:LOW,HIGH", of="generate"),
-    # Of many runs.
+    # Several runs.
     Option("out", FOLDER, "Folder for the results of runs, tables and plots. The same command continues from it.",
            "DIR", of="tradeoff", required=True),
     Option("methods", help="Approximations, separated by commas.", metavar="LIST", default=",".join(APPROXIMATIONS),
@@ -344,7 +344,7 @@ _ROWS = (
 )
 _TABLE = {(row.of, row.name): row for row in _ROWS}
 
-# Of all methods of exact, approx and ecc.
+# Options that all methods of exact, approx and ecc have.
 SHARED = tuple(row.name for row in _ROWS if row.shared)
 CHECKPOINT = ("checkpoint", "checkpoint_every", "resume", "keep_checkpoint")
 PRINTED = ("as_json", "as_csv", "verbose", "quiet", "log_interval", "events")
@@ -352,7 +352,7 @@ _GPU, _WORKERS = "device vram bfs mapping", "workers scheduler worker_memory wor
 _ENDS, _STORED = "require_connected time_limit " + " ".join(CHECKPOINT), "vertex_state scratch reorder keep_reordered"
 _PRINTING = "as_json verbose quiet log_interval events"
 _SIZES = "memory arena threads"
-# Of each command the options that choose a metric, as the registry has them.
+# The options of each command that choose a metric, from the registry.
 _METRICS = {command: " ".join(row.chosen[-1] for row in METRICS.values() if command in row.kinds
                               and row.kinds[command].help) for command in ("exact", "approx", "ecc", "distances")}
 # The options of each command, in the order of its help.
@@ -391,12 +391,12 @@ COMMANDS = {name: tuple(options.split()) for name, options in {
 
 
 def _with(command: str, more: str, *without: str) -> tuple[str, tuple[str, ...]]:
-    """A function of a command: its options but those of printing and some, and more."""
+    """(command, keywords of its function): the command's options without output options and `without`, and `more`."""
     names = [name for name in COMMANDS[command] if name not in (*PRINTED, *without)]
     return command, (*names, *more.split())
 
 
-# What the functions of api.py take by name: the command whose options those are, and their names.
+# The keywords of the functions of api.py: the command of their options, and their names.
 FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "exact": _with("exact", "sweeps columns progress"),
     "diameter": ("exact", tuple(f"method {_SIZES} device bfs mapping {_WORKERS} scratch require_connected directed"
@@ -416,26 +416,26 @@ FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "verify": _with("verify", "weighted progress"),
     "warmup": _with("warmup", "progress"),
 }
-# Further names of commands: those of their functions.
+# Further names of commands: the names of their functions.
 NAMES = {name.replace("_", "-"): command for name, (command, _) in FUNCTIONS.items()
          if name not in (*COMMANDS, "profile")}
 
 
 def option_of(command: str, name: str) -> Option | None:
-    """The option of a command, or keyword of its function, by name; None where there is none such."""
+    """The option of a command, or keyword of its function, by name; None if it is unknown."""
     return _TABLE.get((command, name)) or _TABLE.get(("", name))
 
 
 @cache
 def keywords_of(function: str) -> Mapping[str, Option]:
-    """What a function of api.py takes by name."""
+    """The keywords of a function of api.py."""
     command, names = FUNCTIONS[function]
     options = [option for name in names if (option := option_of(command, name)) is not None]
     return MappingProxyType({option.keyword or option.name: option for option in options})
 
 
 def check_keywords(function: str, given: Mapping[str, Any]) -> None:
-    """Raises TypeError for a keyword that a function of api.py has not."""
+    """Raise TypeError for an unknown keyword of a function of api.py."""
     known = keywords_of(function)
     unknown = sorted(given.keys() - known.keys())
     if unknown:
@@ -444,8 +444,8 @@ def check_keywords(function: str, given: Mapping[str, Any]) -> None:
 
 
 def parsed(given: Mapping[str, Any], command: str) -> dict[str, Any]:
-    """What was given to a command, by the names and in the units of the library; None counts as not given. Names that
-    the table has not stay as they are. Raises InputError."""
+    """The options of a command, by the names and in the units of the library; None means unset. Names that are not in
+    the table stay as they are. Raises InputError."""
     found = {}
     for name, value in given.items():
         option = option_of(command, name)

@@ -1,4 +1,4 @@
-"""Plans and forecasts of runs, without running one; at most the four traversals of a probe."""
+"""Plans and forecasts of runs, without running them; a probe takes at most four traversals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..stream.plan import Known, MemoryPlan
     from .locality import Comparison, Locality
 
-# Stored bytes a second that a thread has been measured to read, check and decode at best.
+# The most stored bytes a second that a thread was measured to read, check and decode.
 FASTEST_READ = 5 << 28
 
 @dataclass(frozen=True, repr=False)
@@ -71,16 +71,16 @@ class Planned(Shown):
 
 
 def plan_run(store: Store, run: Task) -> MemoryPlan:
-    """The memory plan of the run in this process. Raises InputError (BudgetError with the numbers where memory, that
-    of the GPU included, cannot do)."""
+    """The memory plan of the run in this process. Raises InputError (BudgetError with the numbers if the memory of the
+    machine or of the GPU is too small)."""
     return _plans(store, run)[0]
 
 
 def _plans(
     store: Store, run: Task, known: Known | None = None, program: int | None = None
 ) -> tuple[MemoryPlan, VramPlan | None]:
-    """The memory plan of this process, and that of the GPU of a run that has one. known : of the graph; program : as
-    of engine.cpu.plan_engine."""
+    """The memory plan of this process, and the one of the run's GPU, or None. known : facts of the graph; program : as
+    in engine.cpu.plan_engine."""
     from .opening import device_of, needs_of, plan_here, selection, state_of
 
     if run.metric != HOPS:
@@ -103,8 +103,8 @@ def _plans(
 def forecast_of(
     store: Store, run: Task, plan: MemoryPlan, probe: Probe | None = None, on_gpu: bool = False
 ) -> Forecast:
-    """What the run with this plan will probably take, but for the memory of a GPU. probe : what a look at the graph
-    found (probe.py), if there was one. on_gpu : whether the run has a GPU that holds the graph."""
+    """The predicted cost of the run with this plan, without the memory of a GPU. probe : the result of a probe
+    (probe.py), if any. on_gpu : whether the run has a GPU with the whole graph."""
     from ..methods.forecast import CostInputs, make_forecast
 
     method = entry_of(run.method).definition()
@@ -112,8 +112,8 @@ def forecast_of(
 
 
 def unmet_limit(store: Store, run: Task, plan: MemoryPlan, seconds: float) -> str | None:
-    """A sentence, if an exact run that reads its edges again and again cannot end within so many seconds: what it will
-    leave then. None where nobody can say, as in memory, and where it may end."""
+    """A sentence with the bounds that an exact run will end with, if it streams its edges and cannot end within
+    `seconds`. None if it may end in time, or if that is unknown, as for a graph in memory."""
     forecast = forecast_of(store, run, plan)
     if METHODS[run.method].family != "exact" or forecast.certain or not forecast.least_bytes_read:
         return None
@@ -130,7 +130,7 @@ def unmet_limit(store: Store, run: Task, plan: MemoryPlan, seconds: float) -> st
 
 def tasks_along(methods: Sequence[str] | None, options: Mapping[str, Any], directed: bool, weighted: bool
                 ) -> Iterator[Task]:
-    """The tasks of methods, all that there are if none are named, along edges, arcs, weights or both."""
+    """The tasks of the named methods, or of all methods, along edges, arcs, weights or weighted arcs."""
     for name in methods or (ALONG_ARCS if directed else ALONG_WEIGHTS if weighted else METHODS):
         family = entry_of(name).family
         yield task_of(family, {**options, "weighted": weighted,
@@ -138,19 +138,19 @@ def tasks_along(methods: Sequence[str] | None, options: Mapping[str, Any], direc
 
 
 def plan_one(store: Store | str | Path, run: Task, probe_seconds: float | None = None) -> Planned:
-    """The plan of a run on the store (opened, or a path), and the forecast. probe_seconds : look at the graph for at
-    most so long (probe.py), at the arena of the plan; None: not at all. Raises InputError (StoreError, BudgetError)."""
+    """Plan and forecast of a run on the store (open, or a path). probe_seconds : probe the graph for at most this time
+    (probe.py), with the arena of the plan; None: no probe. Raises InputError (StoreError, BudgetError)."""
     with store_of(store, run) as opened:
         plans = _plans(opened, run)
         return _planned(opened, run, plans, _look(opened, run, probe_seconds))
 
 
 def plan_all(store: Store | str | Path, tasks: Iterable[Task], probe_seconds: float | None = None) -> list[Planned]:
-    """The same for several runs. A budget that cannot do for one of them is told of it, not raised. The probe has the
-    plan of the run that needs the least. Raises InputError (StoreError).
+    """Plans of several runs. A memory limit that is too small for a run is in its `refused`, not raised. The probe has
+    the plan of the run that needs the least memory. Raises InputError (StoreError).
 
-    tasks : made one by one where they may be: the program of all runs is that of the first, which has none of the
-    modules of the others (40 MiB)."""
+    tasks : better an iterator that makes them one by one: all plans take the memory of the program at the first run,
+    before the modules of the others (40 MiB) are imported."""
     waiting = iter(tasks)
     first = next(waiting)
     with store_of(store, first) as opened:
@@ -158,7 +158,7 @@ def plan_all(store: Store | str | Path, tasks: Iterable[Task], probe_seconds: fl
         runs = [first, *waiting]
         planned = [_plans_or_refusal(opened, run, program) for run in runs]
         plans = [(plan[0], run) for plan, run in zip(planned, runs, strict=True) if not isinstance(plan, str)]
-        # After the plans, since what it leaves in memory is no base of theirs.
+        # After the plans, since memory that the probe does not free must not count as the program's.
         smallest = min(plans, key=lambda pair: pair[0].minimum_bytes, default=None)
         found = (None, None) if smallest is None else _look(opened, smallest[1], probe_seconds)
         return [Planned(run.method, None, None, plan) if isinstance(plan, str) else _planned(opened, run, plan, found)
@@ -167,7 +167,7 @@ def plan_all(store: Store | str | Path, tasks: Iterable[Task], probe_seconds: fl
 
 def _planned(store: Store, run: Task, plans: tuple[MemoryPlan, VramPlan | None],
              found: tuple[Probe | None, Locality | None]) -> Planned:
-    """A method that the memory is enough for. plans : by `_plans`; found : by `_look`."""
+    """The plan of a method with enough memory. plans : by `_plans`; found : by `_look`."""
     from ..gpu.vram import resident_bytes
 
     (plan, vram), (probe, locality) = plans, found
@@ -190,7 +190,7 @@ def _planned(store: Store, run: Task, plans: tuple[MemoryPlan, VramPlan | None],
 
 
 def _least_knowing(store: Store, run: Task, plan: MemoryPlan, probe: Probe) -> int:
-    """The least memory that works, by what the probe has found of the graph."""
+    """The least memory that works, with the facts that the probe has found."""
     from ..stream.plan import Known, known_of, program_of
 
     said = known_of(store)
@@ -200,11 +200,11 @@ def _least_knowing(store: Store, run: Task, plan: MemoryPlan, probe: Probe) -> i
 
 
 def exact_instead(store: Store, run: Task, result: Approximation) -> tuple[float, float] | None:
-    """How often an exact run by pivots would probably read all edges (look at them, where the graph is in memory), and
-    how often the approximation has, if the first is less.
+    """How many times an exact run by pivots would probably read all edges (scan them, if the graph is in memory), and
+    how many times the approximation has, if the first is less.
 
-    None if it is not; if the bounds have met; and where that cannot be said without looking at the graph: on workers or
-    a GPU, behind a URL, and for edges that are streamed in a graph of large diameter. Costs no traversal.
+    None otherwise, if the bounds are equal, and if it is unknown without a traversal: on workers or a GPU, behind a
+    URL, and for streamed edges of a graph of large diameter. Costs no traversal.
     """
     from ..methods.approx.cost_model import DEEP
     from ..methods.exact.cost_model import PIVOT_SCANS
@@ -220,7 +220,7 @@ def exact_instead(store: Store, run: Task, result: Approximation) -> tuple[float
     stored = CostInputs(store, plan).stored_bytes
     if not stored:
         return None
-    if result.bytes_read <= stored:  # every block once: the graph was in memory
+    if result.bytes_read <= stored:  # each block once: the graph was in memory
         expected, done = float(PIVOT_SCANS), result.edges_scanned / store.n_arcs
     elif result.lower < DEEP:
         expected, done = forecast_of(store, exact, plan).reads, result.bytes_read / stored
@@ -230,7 +230,7 @@ def exact_instead(store: Store, run: Task, result: Approximation) -> tuple[float
 
 
 def _program_with(store: Store, run: Task) -> int:
-    """What the program takes in the plan of a run, whose modules are loaded for that."""
+    """Memory of the program in the plan of a run; loads the run's modules."""
     from ..stream.plan import program_bytes
     from .opening import needs_of
 
@@ -239,7 +239,7 @@ def _program_with(store: Store, run: Task) -> int:
 
 
 def _plans_or_refusal(store: Store, run: Task, program: int) -> tuple[MemoryPlan, VramPlan | None] | str:
-    """The plans, or why memory cannot do."""
+    """The plans, or the reason why memory is too small."""
     try:
         return _plans(store, run, program=program)
     except BudgetError as error:
@@ -247,7 +247,7 @@ def _plans_or_refusal(store: Store, run: Task, program: int) -> tuple[MemoryPlan
 
 
 def _look(store: Store, run: Task, seconds: float | None) -> tuple[Probe | None, Locality | None]:
-    """What a look at the graph finds in so many seconds, if any, and what its BFS read."""
+    """The probe of at most `seconds`, if any, and the locality of its BFS."""
     if seconds is None or run.metric != HOPS:
         return None, None
     from .locality import BfsReads
@@ -288,13 +288,13 @@ def _plan_along(store: Store, run: Task) -> MemoryPlan:
         found.arena_bytes is None)
 
 
-# Searches that a run along arcs or weights makes at least, but for those of all vertices.
+# The least number of searches of a run along arcs or weights, except for runs from all vertices.
 _SEARCHES = {"pivots": 4, "graph-diameter": 20, "sweep": 3, "bounding": 2, "clusters": 2, "eccentricities": 2}
 _BATCH = 512
 
 
 def _forecast_along(store: Store, run: Task, plan: MemoryPlan) -> Forecast:
-    """What is known of it beforehand: every block once in memory, else once a search at least."""
+    """A lower bound of the cost: every block is read once in memory, else once a search."""
     from ..methods.forecast import Forecast
 
     every = -(-store.n_vertices // (_BATCH if run.metric == ARCS else 1))

@@ -1,8 +1,8 @@
-"""The methods and the metrics by name, and all that the command line, plans, batches and documents have of them.
+"""The methods and the metrics by name, for the command line, plans, batches and documents.
 
 A new method is a file in methods/exact or methods/approx that ends with METHOD (methods/definition.py), and a line
-here; a new metric is a file with its class (methods/metric.py), and a row of METRICS, which has the option that chooses
-it. Modules are imported when they are used: importing this brings neither numba nor numpy.
+here. A new metric is a file with its class (methods/metric.py), and a row of METRICS with the option that chooses it.
+Modules are imported when they are used: importing this one loads neither numba nor numpy.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from ..methods.definition import Method
     from ..methods.run import MethodOptions
 
-# Options that are not a method's own, in what is said of one that it has not.
+# Fields of MethodOptions that an error about an unknown option does not list.
 _SHARED = ("path_file", "components", "limits", "scratch", "known_diameter")
-# Those that approximations have not: a lower bound has no path to write.
+# Fields that approximations do not have: a lower bound has no path to write.
 _OF_EXACT = ("path_file", "components")
 
 
 class MethodRow(NamedTuple):
-    """A method. name : as commands take it. family : "exact", "approx" or "ecc". summary : half a sentence."""
+    """A method. name : of the option --method. family : "exact", "approx" or "ecc". summary : half a sentence."""
 
     name: str
     family: str
@@ -56,11 +56,11 @@ METHODS = {entry.name: entry for entry in (
     MethodRow("eccentricities", "ecc", "the eccentricity of every vertex, by bounds from few BFS"),
     MethodRow("fringe", "approx", "the upper bound from the fringe of a vertex halfway on a long path"),
 )}
-# For a table over all of them.
+# The value of `plan --method` for a table of all methods.
 ALL = "all"
 EXACT = tuple(name for name, entry in METHODS.items() if entry.family == "exact")
 APPROXIMATIONS = tuple(name for name, entry in METHODS.items() if entry.family == "approx")
-# Those along weights, and those along arcs, with weights and without.
+# Methods along weights; methods along arcs, with or without weights.
 ALONG_WEIGHTS = ("pivots", "bounding", "clusters", "sweep", "eccentricities")
 ALONG_ARCS = ("pivots", "graph-diameter", "apsp", "sweep", "eccentricities")
 
@@ -74,12 +74,13 @@ _NO_DIAMETER, _NO_DISTANCES = "its diameter is undefined", "there are no distanc
 
 
 class Kind(NamedTuple):
-    """What is its own of a command along a metric.
+    """A command along a metric.
 
-    module : has `options(task, own, limits)`, its own options of those that were given by name, and `solve(session)`,
-    the result. result : its class, for `loaded`. directed : of the stores that it takes; None: either. empty : what a
-    graph without vertices lacks; "": nothing, or the module says so. unfinished : what is said where the time is over
-    and there is no result. help : of the option that chooses the metric; "": it is a row of the table of options.
+    module : has `options(task, own, limits)`, which makes the options object, and `solve(session)`, which gives the
+    result. result : class of the result, for `loaded`. directed : whether it needs stores with directions (True),
+    without (False), or takes both (None). empty : end of the error for a graph without vertices; "": no error, or one
+    by the module. unfinished : the error at a time limit without a result. help : of the option that chooses the
+    metric; "": the option is a row of the table of options.
     """
 
     module: str
@@ -91,10 +92,10 @@ class Kind(NamedTuple):
 
 
 class MetricRow(NamedTuple):
-    """What distances count. made : its class, for `loaded`; "": the commands have no method. chosen : the options that
-    together choose it. alike : the field of an option that says which commands have it along this metric, "arcs",
-    "weights" or "both"; "": all have theirs. weighted : whether the store has weights. kinds : by command. annotation :
-    of the keyword that chooses it, where it is another one than a flag has."""
+    """A metric: what distances count. made : its class, for `loaded`; "": its commands have no method. chosen : the
+    options that together choose it. alike : the field of Option with the commands that have the option along this
+    metric, "arcs", "weights" or "both"; "": all commands keep their options. weighted : whether the store needs
+    weights. kinds : by command. annotation : type of the keyword that chooses it, if it is no flag."""
 
     name: str
     made: str
@@ -141,24 +142,25 @@ METRICS = {row.name: row for row in (
         "apsp": Kind("runs.apsp", "paths.pairs.matrix:AllPairs", None, _NO_DISTANCES,
                      "the time limit is over; nothing was kept")}),
 )}
-# Options of which each is of a metric, in the order in which commands have them.
+# All options that choose a metric, in the order of the commands' help.
 CHOOSING = tuple(dict.fromkeys(option for row in METRICS.values() for option in row.chosen))
 
 
 def metric_of(command: str, options: Mapping[str, Any]) -> MetricRow | None:
-    """The metric of a command with these options, the one that the most options choose; None where it has none."""
+    """The metric of a command with these options: of the metrics that they choose, the one with most options. None if
+    the command has no metric."""
     rows = [row for row in METRICS.values() if command in row.kinds and all(options.get(one) for one in row.chosen)]
     return max(rows, key=lambda row: len(row.chosen), default=None)
 
 
 def loaded(place: str) -> Any:
-    """What MODULE:NAME names in the package."""
+    """The object MODULE:NAME of the package."""
     module, _, name = place.partition(":")
     return getattr(import_module(f"...{module}", __name__), name)
 
 
 def entry_of(method: str, family: str | None = None) -> MethodRow:
-    """The method of this name, in `family` if that is given. Raises InputError for one that there is not."""
+    """The method of this name, of `family` if it is set. Raises InputError for an unknown method."""
     found = METHODS.get(method)
     if found is None or family not in (None, found.family):
         names = tuple(name for name, entry in METHODS.items() if family in (None, entry.family))
@@ -167,15 +169,15 @@ def entry_of(method: str, family: str | None = None) -> MethodRow:
 
 
 def option_names(method: str) -> list[str]:
-    """Names of the options of a method. Raises InputError for a method that there is not."""
+    """Names of the options of a method. Raises InputError for an unknown method."""
     entry = entry_of(method)
     return [field.name for field in fields(entry.definition().options)
             if field.name != "earlier" and (field.name not in _OF_EXACT or entry.family == "exact")]
 
 
 def method_options(method: str, given: Mapping[str, Any]) -> MethodOptions:
-    """The options of a method from those that were given by name. Raises InputError for an unknown method or an
-    option that it has not."""
+    """The options object of a method from options by name. Raises InputError for an unknown method or an option that it
+    does not have."""
     known = option_names(method)
     for name in given:
         if name not in known:
@@ -186,7 +188,7 @@ def method_options(method: str, given: Mapping[str, Any]) -> MethodOptions:
 
 
 def _meant(method: str, name: str) -> str:
-    """The question whether the closest option of the command was meant, for a name that none of its methods has."""
+    """A "did you mean" question with the closest option of the command; "" if none is close, or the command has it."""
     from .options import COMMANDS
 
     options = COMMANDS[entry_of(method).family]

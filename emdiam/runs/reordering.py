@@ -1,17 +1,16 @@
-"""Whether a run first puts its store into another order, and where that lies until the run has ended.
+"""Decides whether a run reorders its store first, writes the reordered store, and removes it after the run.
 
-Under `auto` the run begins with the store as it is and watches its own BFS (locality.py). Where that shows that ids are
-not local and reordering first is surely less, what was begun is dropped, the store is written in the order `cluster`
-to the folder for temporary files, or to where it is to stay, and the method begins again on that. Answers are in the
-user's ids, whatever the order; certificates have the digest of the store as it was given. Where all edges are in
-memory, no BFS reads more than one store.
+Under `auto` the run starts on the store as it is and watches its own BFS (locality.py). If ids are not local and
+reordering is clearly cheaper, the run drops its work, writes the store in the order `cluster` to the folder for
+temporary files (or to --keep-reordered), and the method starts again on that store. Answers have the user's ids in any
+order; certificates have the digest of the original store. If all edges are in memory, a BFS reads each block once at
+most, so reordering never pays.
 
-With a checkpoint the other order is noted in its folder, and so is the store: a run that goes on finds both.
+A checkpoint records the order, and its folder has the reordered store: a resumed run finds both.
 
-A place for a reordered store that lasts as long as one run.
-
-It is a folder of its own among the temporary files, with the claim of this process (store/writer.py). It is removed
-whatever ends the run; what `kill -9` leaves is removed by the next run that makes one there.
+A temporary reordered store has a folder among the temporary files, with the claim of this process (store/writer.py).
+The folder is removed at the end of the run, also after an error; after `kill -9`, by the next run with the same
+folder for temporary files.
 """
 
 from __future__ import annotations
@@ -49,18 +48,18 @@ if TYPE_CHECKING:
     from ..journal.run import RunCheckpoint
 
 PHASE, _STORE = "reorder", "graph.zarr"
-# BFS that are watched: what comes later has less to gain.
+# Only the first BFS are watched: later ones have less to gain.
 _WATCHED = 3
-# What the process may hold more after it has written a store: libraries, and what malloc keeps.
+# Memory that the process may have more after it has written a store: libraries, and memory that malloc caches.
 _MORE_BYTES = 48 << 20
 _LOG = logging.getLogger("emdiam")
 
 
 @dataclass(frozen=True)
 class Placed:
-    """store : to be solved. listener : to be told of it. program : bytes of the program for the memory plan; None:
-    those that are measured then. known : a lower bound from before the store was reordered. seconds : that attempts
-    with less memory have taken."""
+    """The store to solve in one attempt. listener : for the engine's events. program : bytes of the program for the
+    memory plan; None: measured when planning. known : a lower bound from before the reordering. seconds : time of
+    earlier attempts that ran out of memory."""
 
     store: Store
     listener: Listener | None
@@ -70,12 +69,12 @@ class Placed:
 
 
 class ReorderFirst(StateLost):
-    """Raised within a traversal: the run is to begin again on a reordered store. Methods end by it with what they
-    have so far."""
+    """Raised within a traversal to start the run again on a reordered store. Methods end with their result so far."""
 
 
 class _Watch(BfsReads):
-    """Ends the run by ReorderFirst once `wanted` says so of a BFS whose ids are not local; `found` has it then."""
+    """Raises ReorderFirst at a BFS that shows that ids are not local, if `wanted` agrees; `found` is then its
+    locality."""
 
     def __init__(self, store: Store, progress: Listener | None, wanted: Callable[[Locality], bool]) -> None:
         super().__init__(store, progress)
@@ -94,11 +93,10 @@ class _Watch(BfsReads):
 
 
 class Placing:
-    """The store of one run, in the order in which it is solved; a context manager, at whose end a store among the
-    temporary files is removed.
+    """The store of one run, in the original order or reordered; a context manager that removes a temporary store.
 
-    store : what is solved in the end. here : whether traversals are on the CPU of this process. Raises InputError where
-    `always` is asked for elsewhere, and for a place of the reordered store that cannot be.
+    store : the store that the method runs on. here : whether traversals run on the CPU of this process. Raises
+    InputError for `always` on another engine, and for an impossible place of the reordered store.
     """
 
     def __init__(self, session: Session, here: bool, checkpoint: RunCheckpoint | None) -> None:
@@ -129,8 +127,8 @@ class Placing:
 
     @contextmanager
     def attempt(self) -> Iterator[Placed]:
-        """What to solve on, in the context. It ends without an error where the store is to be reordered first: then
-        the next attempt is on that."""
+        """A context with the store to solve. If the run decides to reorder, the context ends without an error, and the
+        next attempt has the reordered store."""
         self._prepare()
         watch = _Watch(self._given, self._progress, self._pays) if self._may_watch() else None
         if watch is None:
@@ -142,7 +140,7 @@ class Placing:
         self._program, begin, before = program_bytes(), time.perf_counter(), _disk_bytes()
         try:
             yield Placed(self.store, watch)
-        except StoppedEarly as stop:  # with it go the frames that hold the arena, but only after this
+        except StoppedEarly as stop:  # its frames hold the arena until this handler ends
             if watch.found is None:
                 raise
             self._found = watch.found
@@ -150,7 +148,7 @@ class Placing:
             self._seconds["look"], self._look_bytes = time.perf_counter() - begin, _disk_bytes()[0] - before[0]
 
     def _prepare(self) -> None:
-        """Reorder the store if that is to be done now."""
+        """Reorder the store if this attempt needs it."""
         if self._tried:
             return
         if self._found is not None:
@@ -161,10 +159,10 @@ class Placing:
             self._begin_again(None, "as asked")
 
     def told(self, result: Any) -> Any:
-        """The result with what reordering did; that of the store as it was given."""
+        """The result with the figures of reordering, and the names of the original store."""
         if isinstance(result, Result):
             result.details.setdefault("reordered", self._details)
-            if not self._seconds.keys() <= result.seconds.keys():  # else it was told before
+            if not self._seconds.keys() <= result.seconds.keys():  # else they were added before
                 given, extra = self._given, sum(self._seconds.values())
                 result.store_digest, result.store_path, result.store_name = given.digest, given.path, given.name
                 result.seconds = {**self._seconds, **result.seconds, "total": result.seconds["total"] + extra}
@@ -172,7 +170,7 @@ class Placing:
         return result
 
     def stopped(self, stop: StoppedEarly) -> StoppedEarly:
-        """The same, with what was proved before the store was reordered, if nothing was after."""
+        """The error with a result: if it has none, with the bounds proved before the store was reordered."""
         if stop.result is None:
             apart = time.perf_counter() - self._begin - sum(self._seconds.values())
             result = self._early or nothing_yet(self._session, apart)
@@ -182,20 +180,20 @@ class Placing:
 
     # -- whether ----------------------------------------------------------------------------------
     def _possible(self) -> bool:
-        """Whether the store may be written in another order at all: one in memory has no blocks that are far away."""
+        """Whether reordering may help: it cannot for a store in memory, without arcs, or in this order already."""
         store = self._given
         return self._here and not store.indices.in_memory and store.n_arcs > 0 and store.record.ordering != ORDER
 
     def _begun(self) -> bool:
-        """Whether the checkpoint has verbs on the store as it is, which another order would lose."""
+        """Whether the checkpoint has results of traversals on the original order, which reordering would lose."""
         return self._checkpoint is not None and self._checkpoint.n_before > 0
 
     def _may_watch(self) -> bool:
         return self._run.reorder == AUTO and self._possible() and not self._tried and not self._begun()
 
     def _wants_always(self) -> bool:
-        """Whether it is to be reordered whatever a BFS reads: where edges are streamed. Raises BudgetError where memory
-        or disk cannot do."""
+        """Whether `always` applies: it does if edges are streamed. Raises BudgetError if memory or disk is too
+        small."""
         if self._run.reorder != ALWAYS or not self._possible() or self._begun():
             return False
         from ..engine.cpu import plan_engine
@@ -212,7 +210,7 @@ class Placing:
         return True
 
     def _pays(self, locality: Locality) -> bool:
-        """Whether reordering first is surely less, and there is time, memory and disk for it."""
+        """Whether reordering first is clearly cheaper, and time, memory and disk suffice for it."""
         if self._run.reorder == NEVER:
             return False
         comparison = self._comparison(locality)
@@ -222,7 +220,7 @@ class Placing:
         try:
             self._check_room()
         except InputError as error:
-            self._run = replace(self._run, reorder=NEVER)  # asked and told once
+            self._run = replace(self._run, reorder=NEVER)  # checked and logged once
             _LOG.info("%s; not reordered: %s", locality, error)
             return False
         _LOG.info("%s", reordering_text(locality, comparison))
@@ -233,8 +231,8 @@ class Placing:
         return compare(self._given, entry_of(run.method).definition().cost_model(self._given, run.options), locality)
 
     def _check_room(self) -> None:
-        """Raises InputError (BudgetError with the numbers) where memory or disk cannot do for reordering, or for what
-        follows."""
+        """Raise InputError (BudgetError with the numbers) if memory or disk is too small for reordering, or for the run
+        after it."""
         from ..conversion.reorder import check_reordering
         from ..engine.cpu import plan_engine
         from .opening import needs_of
@@ -253,13 +251,13 @@ class Placing:
         return None if named is None else Path(named)
 
     def _place(self) -> Path | None:
-        """Where the reordered store stays beyond the process; None for one among the temporary files."""
+        """The path of a reordered store that outlasts the process; None for a temporary one."""
         if self._run.keep_reordered is not None:
             return self._run.keep_reordered
         return None if self._checkpoint is None else self._checkpoint.reordered / _STORE
 
     def _options(self, listener: Listener | None) -> ConvertOptions:
-        """How the store is written."""
+        """The options of writing the store."""
         from ..conversion.convert import ConvertOptions
 
         run, record, scratch, checkpoint = self._run, self._given.record, self._scratch(), self._checkpoint
@@ -273,8 +271,8 @@ class Placing:
 
     # -- doing it ---------------------------------------------------------------------------------
     def _begin_again(self, locality: Locality | None, why: str) -> None:
-        """Put the store into the other order, and let the checkpoint begin on that. Under `auto`, it stays as it is if
-        the disk is full before the end."""
+        """Reorder the store, and start the checkpoint on the new order. If the disk fills up, `auto` continues with the
+        original order."""
         (self._progress or silent)(Event(PHASE, facts={"why": why}))
         self._tried = True
         gc.collect()
@@ -290,7 +288,7 @@ class Placing:
                 self._checkpoint.begin_in(None)
 
     def _reorder(self, locality: Locality | None, why: str) -> None:
-        """Write the store and open it. Raises StoppedEarly on Ctrl-C and at the end of the time, BudgetError."""
+        """Write the store and open it. Raises StoppedEarly on Ctrl-C and at the time limit, BudgetError."""
         from ..conversion.reorder import reorder
 
         program = self._program_now()
@@ -307,7 +305,7 @@ class Placing:
             raise StoppedEarly("the time limit is over before the store was reordered") from None
         finally:
             self._seconds["reorder"] = time.perf_counter() - begin
-        gc.collect()  # what has written the store refers to itself
+        gc.collect()  # the writer's objects form reference cycles
         return_freed_memory()
         self.store = self._stack.enter_context(open_store(target, evict_page_cache=self._run.evict_page_cache))
         used = [now - then for now, then in zip(_disk_bytes(), before, strict=True)]
@@ -320,8 +318,7 @@ class Placing:
             "store": None if kept is None else str(kept)}
 
     def _program_now(self) -> int | None:
-        """Bytes of the program for the plan of the run: kernels that have been loaded by now are not to be loaded
-        again."""
+        """Bytes of the program for the plan of the run, without kernels that are loaded by now."""
         if self._program is None:
             return None
         from ..stream.plan import LOADED_BYTES, program_bytes
@@ -331,7 +328,7 @@ class Placing:
 
 
 def _disk_bytes() -> tuple[int, int]:
-    """Bytes that this process has read from files and written to them so far, from the page cache or not."""
+    """Bytes that this process has read from files and written to files so far, with the page cache's."""
     counts = dict(line.split(": ") for line in system_text("/proc/self/io").splitlines())
     return int(counts["rchar"]), int(counts["wchar"])
 
@@ -340,8 +337,8 @@ _PREFIX, _GRAPH = "emdiam-reordered-", "graph.zarr"
 
 
 def checked_folder(scratch: Path | None) -> Path:
-    """The folder for temporary files, `scratch` if it is named. Raises InputError if it is missing, not writable, or in
-    memory though nobody named it."""
+    """The folder for temporary files: `scratch`, or the default. Raises InputError if it is missing or not writable, or
+    if the default is in memory."""
     folder = Path(scratch_folder(scratch))
     check_scratch(folder)
     if scratch is None and file_system(folder) in MEMORY_FILE_SYSTEMS:
@@ -352,7 +349,7 @@ def checked_folder(scratch: Path | None) -> Path:
 
 @contextmanager
 def temporary_store(folder: Path) -> Iterator[Path]:
-    """The path of a store to be written; it is removed at the end. Raises InputError, BudgetError."""
+    """A context with the path of a temporary store, removed at its end. Raises InputError, BudgetError."""
     import shutil
     import tempfile
 
@@ -370,15 +367,15 @@ def temporary_store(folder: Path) -> Iterator[Path]:
 
 
 def _remove_left(folder: Path) -> None:
-    """Remove what runs that were killed have left in the folder."""
+    """Remove temporary stores of killed runs from the folder."""
     for place in folder.glob(f"{_PREFIX}*{PARTIAL_SUFFIX}"):
         try:
             remove_stale(place, _is_place)
         except (InputError, OSError):
-            continue  # of a run at work, of another user, or something else of that name
+            continue  # it belongs to a running process or another user, or is no store of ours
 
 
 def _is_place(folder: Path) -> bool:
-    """Whether there is a store in it, under way or whole, and nothing else."""
-    # An empty folder may be claimed any moment.
+    """Whether the folder has exactly one store, complete or unfinished."""
+    # A process may be about to claim an empty folder.
     return {path.name for path in folder.iterdir()} in ({_GRAPH}, {_GRAPH + PARTIAL_SUFFIX})

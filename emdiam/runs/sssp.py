@@ -1,6 +1,6 @@
-"""Shortest paths from one vertex: memory is planned, the rows are read, distances searched, files written.
+"""Runs of shortest paths from one vertex: plan the memory, read the rows, search, write files.
 
-The vertex of an id is found by bisection, since natural ranks are the order of the ids.
+The vertex of an id is found by bisection, since natural ranks follow the order of the ids.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 
 def write_paths(path: Path, store: Store, distances: np.ndarray, predecessors: np.ndarray, meter: Meter) -> None:
-    """Write id, distance (null without a path) and predecessor (null there and at the source). Raises InputError where
-    it cannot be written."""
+    """Write a table of id, distance (null without a path) and predecessor (null without a path and at the source).
+    Raises InputError if it cannot be written."""
     meter.begin("write", len(distances), "vertices")
     try:
         write_vertices(path, _pieces(store, distances, predecessors, meter))
@@ -50,14 +50,14 @@ def _pieces(store: Store, distances: np.ndarray, predecessors: np.ndarray, meter
     for begin in range(0, len(distances), PIECE):
         part = slice(begin, min(begin + PIECE, len(distances)))
         before, there = predecessors[part], distances[part]
-        # A vertex before none is named, and not shown.
+        # Without a predecessor, the id of vertex 0 fills the place and is masked.
         yield {"id": store.user_ids(np.arange(part.start, part.stop)), "distance": (there, there == none),
                "predecessor": (store.user_ids(np.maximum(before, 0)), before < 0)}
         meter.update(part.stop)
 
 
 class Searcher(Protocol):
-    """What searches in the place of the processors, as a device does. name : of it, for results."""
+    """A search on a device. name : of the device, for results."""
 
     name: str
 
@@ -67,9 +67,9 @@ class Searcher(Protocol):
 
 @dataclass(frozen=True)
 class PathOptions:
-    """source, target : ids of the user; target None: no path is asked for. delta : width of a bucket; None: the
-    method's own. out : Parquet file, None: none. keep : whether the result has distances and predecessors. searcher :
-    what searches; None: the processors."""
+    """source, target : the user's ids; target None: no path. delta : width of a bucket; None: the method's default.
+    out : Parquet file; None: no file. keep : whether the result has distances and predecessors. searcher : a device
+    that searches; None: the CPU."""
 
     source: int | str
     target: int | str | None = None
@@ -80,8 +80,8 @@ class PathOptions:
 
 
 def options(task: Task, own: dict[str, Any], limits: Limits) -> PathOptions:
-    """The options of those that were given by name. Raises InputError, also for a device that cannot be used, and for a
-    method of a device on the CPU."""
+    """The options object from options by name. Raises InputError, also for an unusable device, and for a method of
+    devices on the CPU."""
     if "delta" in own:
         own["delta"] = float(own["delta"])
         if not own["delta"] > 0:
@@ -90,7 +90,7 @@ def options(task: Task, own: dict[str, Any], limits: Limits) -> PathOptions:
 
 
 def _searcher(task: Task) -> Searcher | None:
-    """What searches, None for the CPU."""
+    """The device that searches; None for the CPU."""
     if task.device != CPU:
         from ..gpu.paths.registry import searcher_on
 
@@ -104,8 +104,8 @@ def _searcher(task: Task) -> Searcher | None:
 
 
 def solve(session: Session) -> ShortestPaths:
-    """The result. Raises InputError (BudgetError with the numbers; NegativeCycle), OverflowError where distances may
-    not fit 64 bits."""
+    """The result. Raises InputError (BudgetError with the numbers; NegativeCycle), OverflowError if distances may not
+    fit 64 bits."""
     return _Run(session).result()
 
 
@@ -130,7 +130,7 @@ class _Run:
         return self._target is not None or self._asked.out is not None or self._asked.keep
 
     def result(self) -> ShortestPaths:
-        """The answer, with every figure of it."""
+        """The complete result."""
         if self._plan.streamed:
             paths, path, read = self._streamed()
         else:
@@ -153,7 +153,7 @@ class _Run:
 
     @property
     def _decimals(self) -> int:
-        """Of the weights."""
+        """Decimal places of the weights."""
         record = self._store.record.weights
         return 0 if record is None else record.decimals
 
@@ -163,7 +163,7 @@ class _Run:
         return None if self._asked.delta is None else self._asked.delta * 10.0**self._decimals
 
     def _length(self, distance: int | float) -> Number:
-        """A distance as users see it."""
+        """A distance in the user's units."""
         return distance if isinstance(distance, float) else number(distance, self._decimals)
 
     def _loaded(self) -> tuple[WeightedRows, int]:
@@ -175,7 +175,7 @@ class _Run:
         return rows, read
 
     def _searched(self, rows: WeightedRows) -> tuple[Paths, list[int] | None]:
-        """The paths, with their tree if one is needed, and the vertices of the path that was asked for."""
+        """The paths (with their tree, if the result needs one), and the vertices of the path to the target."""
         asked = self._asked
         self._meter.begin("search", None, "rounds")
         options = SearchOptions(self._task.threads, self._delta, lambda: self._meter.update(0))
@@ -193,7 +193,7 @@ class _Run:
         return paths, path
 
     def _streamed(self) -> tuple[Paths, list[int] | None, int]:
-        """The same, and the bytes read, with blocks read as they are needed."""
+        """The same, and the bytes read, with blocks read on demand."""
         options = SearchOptions(self._task.threads, self._delta, lambda: self._meter.update(0))
         with timed(self.seconds, "load"):
             search = ArcsOnDisk(StoreBlocks(self._store), self._plan.arena_bytes, options)
@@ -208,7 +208,7 @@ class _Run:
             search.close()
 
     def _answer(self, paths: Paths, read: int) -> ShortestPaths:
-        """The result without what was asked for beside."""
+        """The result without path, table and kept values."""
         store = self._store
         names = store.user_ids(np.array([self._source, paths.farthest]))
         record = store.record

@@ -1,4 +1,4 @@
-"""What approximations cost and how close they are, as a result with tables and a plot; report/tradeoff.py runs them."""
+"""The result of a trade-off: cost and accuracy of approximations, as tables and a plot. report/tradeoff.py runs it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from ..by_vertex import library
 from ..plots import draw_prices
 from ..shown import Shown
 
-ENDED = "ended"  # of a run: with all that was asked
-# Columns that say whether no other run is better, and the cost of each.
+ENDED = "ended"  # status of a complete run
+# Columns that mark runs on the Pareto front, and the cost of each.
 FRONTS = {"on_front_seconds": "seconds_search", "on_front_bytes": "bytes_read"}
 
-# What a row has, in this order. seconds : wall seconds without compiling; seconds_startup : loading, and what kernels
-# took to be compiled or loaded; seconds_search : the rest; seconds_estimate : until the estimate was known (with all
-# that came before the search), without what proves bounds; time_over_bfs : that, in BFS of the sweep with this seed.
-# ratio_least, ratio_most : what the ratio can be by the bounds of all cells. max_master_gap : d of the paper's tables.
+# The columns of a row, in this order. seconds : wall seconds without compiling; seconds_startup : loading the graph,
+# and compiling or loading kernels; seconds_search : the rest; seconds_estimate : seconds until the estimate was known,
+# with the time before the search and without the proof of bounds; time_over_bfs : seconds_estimate / seconds of a BFS
+# of the sweep with this seed. ratio_least, ratio_most : range of the ratio by the bounds of all cells. max_master_gap :
+# d of the paper's tables.
 COLUMNS = (
     "cell", "method", "masters_label", "masters_expected", "seed", "status", "reason", "estimate", "ratio",
     "ratio_least", "ratio_most", "lower", "upper", "seconds", "seconds_estimate", "seconds_load", "seconds_grow",
@@ -31,14 +32,14 @@ COLUMNS = (
 
 @dataclass(repr=False)
 class Tradeoff(Shown):
-    """A grid of runs on one store: what approximations cost, and how close they are.
+    """A grid of runs on one store: cost and accuracy of approximations.
 
-    store, store_name : its path, and the last part of that without .zarr. n_vertices, n_edges : undirected, simple.
-    options : those that all cells share. diameter : largest over all components, which ratios are of, or None;
-    diameter_from : "given" or "proved". lower, upper : the best that cells have proved, None before one has. rows : one
-    a cell, in the order of the grid, with the COLUMNS. left_out : sentences about cells that cannot be. messages :
-    further ones that a user should see. n_reused : cells that were there already. n_cells : of the grid, those included
-    that a stop has left. files : what was written, by kind.
+    store, store_name : path of the store, and its last part without .zarr. n_vertices, n_edges : undirected, simple.
+    options : options that all cells share. diameter : largest diameter of any component, the denominator of ratios, or
+    None; diameter_from : "given" or "proved". lower, upper : best bounds that cells have proved, or None. rows : one a
+    cell, in the order of the grid, with the COLUMNS. left_out : sentences about impossible cells. messages : further
+    sentences for the user. n_reused : cells with an earlier result. n_cells : all cells of the grid, also those that a
+    stopped run did not reach. files : paths of the written files, by kind.
     """
 
     shown: ClassVar[tuple[str, ...]] = ("store_name", "n_vertices", "n_edges", "diameter", "diameter_from", "lower",
@@ -63,7 +64,7 @@ class Tradeoff(Shown):
 
     @property
     def complete(self) -> bool:
-        """Whether all cells ended."""
+        """Whether all cells are complete."""
         return len(self.rows) == self.n_cells and all(row["status"] == ENDED for row in self.rows)
 
     def to_dict(self) -> dict[str, Any]:

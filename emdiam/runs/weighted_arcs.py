@@ -1,8 +1,8 @@
-"""Largest finite distances and eccentricities along weighted arcs, of stores with directions and weights.
+"""Runs of the largest finite distance and of eccentricities along weighted arcs, on stores with directions and weights.
 
-Strong components are found by the engine along arcs, which is closed before the rows of both directions are loaded with
-their weights, or read in blocks as they are needed. Bytes: both, a vertex: what a search holds (paths/plan.py), 4 for
-numbers of components, and what the method holds.
+An engine along arcs finds the strong components. It is closed before the weighted rows of both directions are loaded,
+or read in blocks on demand. Bytes: the rows of both directions, or the arenas of blocks; a vertex: the state of a
+search (paths/plan.py), 4 for the number of its component, and the state of the method.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     from ..paths.arcs import Arcs
     from ..paths.plan import ArcsPlan
 
-# Bytes a vertex of each method beside searches: columns, bounds, orders, and copies while vertices are sorted.
+# Bytes a vertex of each method in addition to searches: columns, bounds, orders, and copies during sorts.
 _VERTEX_BYTES = {"pivots": 160, "graph-diameter": 88, "apsp": 48, "eccentricities": 88, "sweep": 160}
 
 
 def options(task: Task, own: dict[str, Any], limits: Limits) -> DirectedOptions:
-    """Those of exact methods, of approximations, or of eccentricities. Raises InputError."""
+    """The options object of an exact method, an approximation, or eccentricities. Raises InputError."""
     from .arcs import options as along_arcs
 
     return along_arcs(task, own, limits)
 
 
 def method_of(task: Task) -> type[DirectedMethod]:
-    """What a command runs."""
+    """The class of the task's method."""
     from ..methods.directed.apsp import DirectedApsp
     from ..methods.directed.eccentricities import BoundedEccentricities
     from ..methods.directed.graph_diameter import DirectedGraphDiameter
@@ -57,10 +57,10 @@ def method_of(task: Task) -> type[DirectedMethod]:
 
 
 def solve(session: Session) -> Any:
-    """The result, along weights that are rounded down where sums of them are not exact.
+    """The result. Weights are rounded down if their sums would not be exact.
 
-    Raises InputError (BudgetError with the numbers), StoppedEarly with `result` on Ctrl-C and at the end of the time,
-    OverflowError where distances may not fit 64 bits."""
+    Raises InputError (BudgetError with the numbers), StoppedEarly with `result` on Ctrl-C and at the time limit,
+    OverflowError if distances may not fit 64 bits."""
     from ..methods.weighted.units import SumsTooLongError
 
     kind = method_of(session.task)
@@ -73,8 +73,8 @@ def solve(session: Session) -> Any:
 
 
 def planned(session: Session, store: Store, vertex_bytes: int, both_ways: bool, program: int | None = None) -> ArcsPlan:
-    """Where the arcs are, maybe of both directions, what a run takes with the program, and the arena of each direction.
-    program : bytes of this, as it was planned before; None: as it is now. Raises BudgetError."""
+    """The place of the arcs (of one or both directions), the memory of a run with the program, and the arena of each
+    direction. program : bytes of the program from an earlier plan; None: measured now. Raises BudgetError."""
     from ..paths.plan import ArcsPlan, plan_arcs
     from ..stream.plan import base_bytes, too_small
 
@@ -97,9 +97,10 @@ def plan_of(session: Session) -> ArcsPlan:
 @contextmanager
 def opened(session: Session, vertex_bytes: int, *, weighted: bool = True, along: bool = True) -> Iterator[
         tuple[Any, ArcsPlan]]:
-    """The metric, and the plan, of which `need` has the program too. vertex_bytes : that are held beside searches.
-    weighted : whether lengths are weights, or all are 1. along : whether searches go along arcs and against them, where
-    the store has directions; else the metric is a WeightMetric. Raises InputError for weights below 0."""
+    """A context with the metric and the plan; `plan.need` includes the program. vertex_bytes : state in addition to
+    searches. weighted : whether lengths are the weights; else all are 1. along : whether searches follow arcs forwards
+    and backwards if the store has directions; else the metric is a WeightMetric. Raises InputError for weights below
+    0."""
     from ..methods.directed.weighted import WeightedArcMetric
     from ..methods.weighted.metric import WeightMetric
     from ..stream.plan import program_bytes
@@ -113,7 +114,7 @@ def opened(session: Session, vertex_bytes: int, *, weighted: bool = True, along:
         raise InputError("there are weights below 0, along which longest shortest paths are found by all pairs alone",
                          path=store.path, remedy="use emdiam apsp, or emdiam sssp from one vertex")
 
-    program = program_bytes()  # with room for the kernels that components call, which have not been loaded yet
+    program = program_bytes()  # includes kernels for components, which are loaded later
     _planned_at_once(session, store, vertex_bytes, both_ways, program)
     if both_ways:
         with timed(seconds, "components"):
@@ -131,8 +132,7 @@ def opened(session: Session, vertex_bytes: int, *, weighted: bool = True, along:
 
 
 def _planned_at_once(session: Session, store: Store, vertex_bytes: int, both_ways: bool, program: int) -> ArcsPlan:
-    """The plan of searches beside the numbers of components, before either begins. Raises the BudgetError of searches
-    or of components, whichever need more."""
+    """The plan of searches and component numbers, before either starts. Raises BudgetError for the larger need."""
     from ..methods.directed.method import phases
 
     plans, refusals = list[Any](), list[BudgetError]()
@@ -168,15 +168,15 @@ def _solved(session: Session, kind: type[DirectedMethod], metric: WeightedArcMet
 
 
 def _complete(session: Session, plan: ArcsPlan, method: Any, result: Any) -> Any:
-    """The result of a method, also of one that was stopped, with all figures of it; of eccentricities with those of all
-    vertices, and their file."""
+    """Complete the result of a method, also of a stopped one, with the figures of the run. For eccentricities, add the
+    values of all vertices and write their file."""
     options = session.task.options
     if session.task.command == "ecc":
         result = method.described(result, bool(options.keep))
         if options.out is not None:
             _write_table(session, method, result)
     session.tell(result, session.memory_bytes, plan.need)
-    result.bytes_read = method.metric.used().bytes_read  # loading belongs to it
+    result.bytes_read = method.metric.used().bytes_read  # with loading
     return result
 
 

@@ -1,7 +1,7 @@
-"""Exact diameters, approximations and eccentricities along weights: the memory plan, the arcs, and what is written.
+"""Runs of exact diameters, approximations and eccentricities along weights: memory plan, arcs, and output files.
 
-Bytes: the rows, or an arena of blocks; a vertex: what a search holds (paths/plan.py), 28 for bounds, and what the run
-holds beside.
+Bytes: the rows, or an arena of blocks; a vertex: the state of a search (paths/plan.py), 28 for bounds, and the state of
+the method.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def methods_of(command: str) -> dict[str, type[WeightedSearch]]:
-    """What a command has along weights, by name."""
+    """The methods of a command along weights, by name."""
     from ..methods.weighted.bounding import WeightedBounding
     from ..methods.weighted.clusters import WeightedClusters
     from ..methods.weighted.eccentricities import EccentricitySearch
@@ -42,8 +42,8 @@ def methods_of(command: str) -> dict[str, type[WeightedSearch]]:
 
 
 def options(task: Task, own: dict[str, Any], limits: Limits) -> MethodOptions:
-    """The options of those that were given by name. Raises InputError for a method that there is not, and for an option
-    that it has not."""
+    """The options object from options by name. Raises InputError for an unknown method, and for an option that it does
+    not have."""
     if task.command == "exact" and task.method == "fdiam":
         raise InputError("F-Diam is for graphs without weights: it counts edges", remedy="use --method pivots")
     kinds = methods_of(task.command)
@@ -77,8 +77,8 @@ def _of_approximation(task: Task, own: dict[str, Any], limits: Limits) -> Method
 @contextmanager
 def metric_over(session: Session, stores: Sequence[Store], arena_bytes: int | None,
                 made: Callable[[list[Arcs], Units], Any]) -> Iterator[Any]:
-    """A metric over the arcs of these stores, of the same weights, in RAM, or in an arena of blocks for each. made :
-    made(arcs, units) -> it. Raises InputError for weights below 0, OverflowError where distances may not fit 64
+    """A context with a metric over the arcs of stores with the same weights, in RAM, or each in an arena of blocks.
+    made : made(arcs, units) -> metric. Raises InputError for weights below 0, OverflowError if distances may not fit 64
     bits."""
     from ..methods.weighted.units import units_of
     from ..paths.arcs import ArcsInRam, ArcsOnDisk
@@ -114,18 +114,18 @@ def metric_over(session: Session, stores: Sequence[Store], arena_bytes: int | No
 
 
 def check_certificate(task: Task, metric: WeightMetric) -> None:
-    """Raises InputError where a certificate of all eccentricities is wanted, along weights that are rounded."""
+    """Raise InputError for a certificate of all eccentricities along rounded weights."""
     if task.certificate is not None and task.command == "ecc" and metric.units.rounded:
         raise InputError("sums of these weights have more digits than 64 bits, and a certificate has no intervals",
                          remedy="leave out --certificate, or round the weights to a few decimals and convert again")
 
 
 def solve(session: Session) -> Any:
-    """The result, along weights that are rounded down where sums of them are not exact. A run begins again where the
-    graph has more components than was planned for.
+    """The result. Weights are rounded down if their sums would not be exact. A run starts again if the graph has more
+    components than planned.
 
-    Raises InputError (BudgetError with the numbers), StoppedEarly with `result` on Ctrl-C and at the end of the time,
-    OverflowError where distances may not fit 64 bits."""
+    Raises InputError (BudgetError with the numbers), StoppedEarly with `result` on Ctrl-C and at the time limit,
+    OverflowError if distances may not fit 64 bits."""
     from ..engine.attempts import Attempts
     from ..methods.weighted.units import SumsTooLongError
 
@@ -143,7 +143,7 @@ def solve(session: Session) -> Any:
 
 @dataclass(frozen=True)
 class PlannedComponents:
-    """components : of the graph, as many as are planned for. program : bytes of the process before anything was
+    """components : number of components that memory is planned for. program : bytes of the process before anything was
     read."""
 
     components: int
@@ -159,7 +159,7 @@ def plan_of(session: Session) -> ArcsPlan:
 
 
 class _Attempt:
-    """One run with a plan for so many components. Raises BudgetError with the numbers."""
+    """One run with a plan for a known number of components. Raises BudgetError with the numbers."""
 
     def __init__(self, session: Session, known: PlannedComponents | None) -> None:
         from ..methods.weighted.search import COMPONENT_BYTES, STATE_BYTES
@@ -184,8 +184,8 @@ class _Attempt:
         self._room = self.memory - base - plan.need
 
     def opened(self) -> AbstractContextManager[WeightMetric]:
-        """The arcs, in RAM or where they are. Raises InputError for weights below 0, OverflowError where distances may
-        not fit 64 bits."""
+        """The metric over the arcs, in RAM or on disk. Raises InputError for weights below 0, OverflowError if
+        distances may not fit 64 bits."""
         session, store = self._session, self._session.store
         return metric_over(session, [store], self.arena, lambda arcs, units: session.metric(
             arcs[0], units, session.listener or silent, store))
@@ -200,8 +200,8 @@ class _Attempt:
         return run.answer
 
     def _leave_room(self, run: WeightedSearch) -> None:
-        """Give the run the room, but for what its components take beyond what was planned. Raises MoreMemoryError where
-        there is too little."""
+        """Set the run's memory, less the excess of its components over the plan. Raises MoreMemoryError if too little
+        remains."""
         from ..methods.weighted.search import COMPONENT_BYTES
 
         count = run.n_components()
@@ -215,7 +215,7 @@ class _Attempt:
             run.room, self.planned = self._room - beyond, self.memory
 
     def _complete(self, run: Any, result: Any) -> Any:
-        """The result with figures of the whole run, and its table, if one is asked for."""
+        """Complete the result with the figures of the whole run, and write its table, if the task has one."""
         session, file = self._session, getattr(run.options, "out", None)
         session.tell(result, self.memory, self.planned)
         if file is not None:
