@@ -1,1 +1,1 @@
-"""The engine: what algorithms may ask of a graph, and who answers it on the CPU."""
+"""The engine: what algorithms may ask of a graph, and the implementation on the CPU."""

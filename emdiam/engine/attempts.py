@@ -1,8 +1,8 @@
-"""Runs that begin again with another plan, where the graph takes more memory than was planned for.
+"""Runs that start again with another plan because the graph takes more memory than planned.
 
-A plan cannot know how wide distances are, nor how many components there are. Where a run finds more than its plan has
-room for, it ends there, as a rule after its first BFS, and begins again with a plan that knows: with smaller pools and
-buffers, or with vertex state on disk where that is allowed.
+A plan cannot know how large distances are, nor how many components there are. If a run finds more than its plan has
+room for, it stops, usually after its first BFS. It then starts again with a plan that knows this: with smaller pools
+and buffers, or with vertex state on disk if that is allowed.
 """
 
 from __future__ import annotations
@@ -18,25 +18,26 @@ from ..malloc import return_freed_memory
 from ..stream.plan import Known, MemoryPlan
 
 Result = TypeVar("Result")
-# Attempts with vertex state in memory where it may be on disk too, and all: distances may widen twice, and labels come.
+# Limits on attempts: with vertex state in memory although it may be on disk, and in all. Distances may widen twice, and
+# labels may be added.
 IN_MEMORY, MOST = 4, 6
 
 
 def learned(error: MoreMemoryError, known: Known | None, plan: MemoryPlan) -> MoreMemoryError:
-    """The error, with what another attempt is to know.
+    """Add to the error what the next attempt should know, and return it.
 
     Parameters
     ----------
-    error : that ended an attempt.
+    error : the error that ended an attempt.
     known : what that attempt knew, if anything.
-    plan : the plan of its memory.
+    plan : its memory plan.
     """
     error.known = (Known() if known is None else known).after(error, plan)
     return error
 
 
 class Attempts:
-    """Attempts at one result, each of which knows what those before have learned."""
+    """Attempts at one result. Each attempt knows what the earlier ones have learned."""
 
     def __init__(self) -> None:
         self._known: Any = None
@@ -45,13 +46,13 @@ class Attempts:
 
     @contextmanager
     def another(self) -> Iterator[Any]:
-        """What the next attempt is to know, None at first. The context ends without an error where another one is due:
-        after MoreMemoryError with `known`, as `learned` makes it.
+        """Give what the next attempt should know, None for the first. The context swallows a MoreMemoryError with
+        `known` (see `learned`): the caller then makes another attempt.
 
         Raises
         ------
         BudgetError
-            Where memory cannot do, with a budget that can.
+            If the memory does not suffice; it names a budget that does.
         """
         try:
             yield self._known
@@ -72,7 +73,7 @@ class Attempts:
 
 
 def attempted(solve: Callable[[Any], Result]) -> Result:
-    """The result of `solve`, which is called again each time that it has learned what the graph takes.
+    """Return the result of `solve`, which is called again whenever it has learned how much memory the graph takes.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ def attempted(solve: Callable[[Any], Result]) -> Result:
     Raises
     ------
     BudgetError
-        Where memory cannot do, with a budget that can.
+        If the memory does not suffice; it names a budget that does.
     """
     attempts, results = Attempts(), list[Result]()
     while not results:

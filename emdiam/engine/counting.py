@@ -1,4 +1,4 @@
-"""Pairs by distance on engines that have no traversal for it: from columns of distances, a few sources at a time."""
+"""Pairs by distance on engines without a traversal for it: from columns of distances, a few sources at a time."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from .interface import Traversing
 
 _PIECE = 1 << 17
-# Largest distances that columns of one, two and four bytes hold.
+# Largest distances that fit columns of one, two and four bytes.
 _WIDTHS = (0xFE, 0xFFFE, 0xFFFFFFFE)
 
 
 class ColumnCounting:
-    """The verb count_distances of an engine by its eccentricities with columns. Bytes a vertex: 1, 2 or 4 for each of
-    the sources that are traversed together, as many as the pool has room for."""
+    """The verb count_distances, by means of the engine's eccentricities with columns. Takes 1, 2 or 4 bytes a vertex
+    for each source traversed at the same time; the pool limits their number."""
 
     def count_distances(self: Traversing, sources: np.ndarray, table: DistanceTable, *,
                         groups: np.ndarray | int = 0, sums: DistanceSums | None = None) -> None:
@@ -48,7 +48,7 @@ class ColumnCounting:
 
 
 def _columns(engine: Traversing, largest: int, wanted: int, old: list[Column]) -> list[Column]:
-    """Unreached columns, as many as are wanted, and as there is room for. old : some of before."""
+    """Up to `wanted` unreached columns, as far as there is room. old : columns of the last call, to be reused."""
     facts = engine.facts  # type: ignore[attr-defined]
     room = facts.pool_bytes // max(1, facts.n_vertices * smallest_dtype(largest).itemsize)
     most = MOST_ON_DISK if facts.columns_on_disk else max(1, min(facts.batch_bits, room))
@@ -59,7 +59,7 @@ def _columns(engine: Traversing, largest: int, wanted: int, old: list[Column]) -
 
 
 def count_column(column: Column, table: DistanceTable, row: int) -> None:
-    """Add the vertices at each distance of the source of a column to a row."""
+    """Add the number of vertices at each distance from the column's source to a row of the table."""
     for start in range(0, len(column), _PIECE):
         values = column.part(start, min(start + _PIECE, len(column)))
         table.add_values(row, values[(values != column.unreached) & (values != 0)].astype(np.int64))

@@ -1,6 +1,6 @@
-"""The CPU engine: the Engine interface on numba kernels, in RAM and streamed alike.
+"""The CPU engine: the Engine interface on numba kernels, for graphs in RAM and streamed graphs.
 
-Whether the arena holds all blocks or a few is the only difference between the two.
+The two differ only in whether the arena holds all blocks or a few.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ if TYPE_CHECKING:
     from .forest import CpuForest
 
 Opened = TypeVar("Opened", bound=Any)
-# Arcs and vertices that BFS in RAM visits while a level of a batch is done: of any batch, and more for each source.
+# Arcs and vertices that a BFS in RAM visits in the time of one level of a batch: for any batch, plus for each source.
 _ARCS_A_LEVEL, _ARCS_A_SOURCE = 1000, 4
 
 
 class LocalEngine:
-    """What engines of one process do on its CPU, over a Core: all verbs but traversals, columns and bounds, which are
-    those of CpuEngine, or of an engine on a device. Not thread-safe.
+    """What engines of one process do on its CPU, over a Core: all verbs except traversals, columns and bounds. Those
+    belong to CpuEngine or to an engine on a device. Not thread-safe.
 
-    reporter : None for one of its own, that tells `progress`. learned : by the last BFS, for the next one."""
+    reporter : None for a new one with the listener `progress`. learned : what the last BFS learned for the next one."""
 
     _together = _apart = _levels = 0
     _watch: SteepWatch | None = None
@@ -74,20 +74,20 @@ class LocalEngine:
         self.reporter = reporter or Reporter(progress, core.counters.snapshot, core.counters.add, core.position)
 
     def details(self) -> dict[str, Any]:
-        """What a result tells of the engine beside its counters, for Result.details."""
+        """What a result reports of the engine beside its counters, for Result.details."""
         return {}
 
     @property
     def reached(self) -> Any:
-        """What the last BFS reached; see Traversal.reached."""
+        """The vertices that the last BFS reached; see Traversal.reached."""
         return self.core.work.visited
 
     def reached_words(self, start: int, stop: int) -> np.ndarray:
-        """Words start..stop-1 of the bitmap of what the last BFS reached, uint64[k]."""
+        """Words start..stop-1 of the bitmap of vertices that the last BFS reached, uint64[k]."""
         return self.core.work.visited[start:stop]
 
     def set_reached_words(self, start: int, words: np.ndarray) -> None:
-        """Take words over from `start` on, as reached_words gave them, in their order: for components and
+        """Replace words from `start` on by some of reached_words, in the same order: for components and
         Traversal.reached."""
         self.core.work.visited[start : start + len(words)] = words
 
@@ -96,7 +96,7 @@ class LocalEngine:
         return self.components_here(reached)
 
     def components_here(self, reached: int) -> HiddenComponents | None:
-        """The same in RAM, as checkpoints can hold them."""
+        """The same in RAM, in the form that checkpoints store."""
         return find_components(self.core, reached, self.reporter.heartbeat)
 
     def _finish(self, run: MultiRun | WideRun | LevelWindowBatch | SharedSweeps | HyperBallRun) -> None:
@@ -107,8 +107,8 @@ class LocalEngine:
     # -- clusters -------------------------------------------------------------------------------
     @cached_property
     def rank_array(self) -> np.ndarray:
-        """Natural rank of every vertex, id[n]; length 0 where it is the vertex itself. Raises StoreError unless each of
-        0 to n - 1 is there once, as kernels trust."""
+        """Natural rank of every vertex, id[n]; empty if every vertex is its own rank. Raises StoreError unless it is a
+        permutation of 0 to n - 1, as kernels assume."""
         stored = self.store.natural_ids()
         if stored is None:
             return np.empty(0, self.store.id_dtype)
@@ -167,9 +167,9 @@ class LocalEngine:
         return CpuForest(made.raw, made.n_trees, made.scans, made.bytes_read, self)
 
     def grow_balls(self, log2_registers: int, key: int, sums: BallSums | None = None) -> DistanceTable:
-        """One run of HyperBall with 2^log2_registers registers a vertex: float64, by how much all balls together grow
-        at each level, estimated from all registers (row 0), and without each group of them. key : of hashes, below
-        2^64. sums : takes what is summed at vertices."""
+        """One run of HyperBall with 2^log2_registers registers a vertex. Returns float64: the growth of all balls
+        together at each level, estimated from all registers (row 0) and without each group of them. key : seeds the
+        hashes, below 2^64. sums : collects sums at vertices."""
         from ..traverse.hyperball import HyperBallRun
 
         self.reporter.begin()
@@ -181,7 +181,7 @@ class LocalEngine:
         return run.table
 
     def triangles(self) -> np.ndarray:
-        """Triangles at every vertex, int64[n]. Raises MoreMemoryError where the pool has no room for two rows."""
+        """Triangles at every vertex, int64[n]. Raises MoreMemoryError if the pool has no room for two rows."""
         from ..traverse.triangles import count_triangles
 
         return count_triangles(self.core, self.facts.pool_bytes, self.reporter.heartbeat)
@@ -247,13 +247,13 @@ class LocalEngine:
 
 @contextmanager
 def at_work(reporter: Reporter, *cores: Core) -> Iterator[None]:
-    """Within it traversals over these cores go on."""
+    """A context in which traversals over these cores run; it stops their loading at the end."""
     reporter.level = None
     try:
         yield
     finally:
         for core in cores:
-            core.pager.stop_loading()  # of a run that was interrupted
+                core.pager.stop_loading()  # if the run was interrupted
 
 
 class CpuEngine(LocalEngine, Engine):
@@ -279,7 +279,7 @@ class CpuEngine(LocalEngine, Engine):
                 if run.mode is not None:
                     self.reporter.show_level(run.level)
         finally:
-            self.core.pager.stop_loading()  # of a run that was interrupted
+            self.core.pager.stop_loading()  # if the run was interrupted
         result = run.result()
         result.reached, self.learned = self.core.work.visited, run.learned
         self._levels = result.levels
@@ -316,7 +316,7 @@ class CpuEngine(LocalEngine, Engine):
         self._watch = None if column is None else SteepWatch(self.core, column.raw())
 
     def _batches(self, wanted: np.ndarray, targets: np.ndarray | None, columns: Sequence[Column] | None) -> np.ndarray:
-        """The eccentricities by multi-source BFS of at most batch_bits sources each."""
+        """Eccentricities through multi-source BFS with at most batch_bits sources each."""
         result = np.empty(len(wanted), np.int32)
         for begin in range(0, len(wanted), self.facts.batch_bits):
             end = min(begin + self.facts.batch_bits, len(wanted))
@@ -327,7 +327,7 @@ class CpuEngine(LocalEngine, Engine):
         return result
 
     def _side_by_side(self, sources: np.ndarray, columns: Sequence[Column]) -> np.ndarray:
-        """The eccentricities by a BFS from each, on one thread."""
+        """Eccentricities through one BFS from each source, on one thread each."""
         run = SideBySide(self.core, sources.tolist(), columns)
         result = run.run(self.reporter.heartbeat).astype(np.int32)
         for number in run.wide:
@@ -351,15 +351,15 @@ class CpuEngine(LocalEngine, Engine):
         self.reporter.end("multi-source", sources=len(sources), eccentricity=longest)
 
     def _one_by_one(self, k: int) -> bool:
-        """Whether k BFS take less time than a batch of so many sources, as where levels have few arcs: on long paths a
-        fifth to a hundredth. They have a column in place of the batch's state."""
+        """Whether k single BFS take less time than a batch of k sources, which is so if levels have few arcs: on long
+        paths a fifth to a hundredth. They need one column in place of the batch's state."""
         n, arcs = self.facts.n_vertices, self.facts.n_vertices + self.facts.n_arcs
         room = n * smallest_dtype(n).itemsize <= self.facts.pool_bytes
         return self.facts.in_ram and room and k * arcs <= (_ARCS_A_LEVEL + _ARCS_A_SOURCE * k) * self._levels
 
     def _count_one_by_one(self, sources: np.ndarray, table: DistanceTable, groups: np.ndarray | int,
                           sums: DistanceSums | None) -> None:
-        """Count by a BFS from each of the sources."""
+        """Count through one BFS from each source."""
         column = self.new_column(self.facts.n_vertices)
         for source, row in zip(sources.tolist(), np.broadcast_to(groups, len(sources)).tolist(), strict=True):
             self.bfs(source, into=column)
@@ -387,7 +387,7 @@ class CpuEngine(LocalEngine, Engine):
         return dominating(self.core, vertices, hops, (bound.raw(), limit), most)
 
     def _windows(self, sources: np.ndarray, columns: Sequence[Column]) -> np.ndarray:
-        """Distances of all sources by windows of levels that share their blocks; the eccentricities."""
+        """Write the distances of all sources through windows of levels that share blocks; return eccentricities."""
         for begin in range(0, len(sources), MAX_WINDOW_SOURCES):
             part = slice(begin, begin + MAX_WINDOW_SOURCES)
             run = LevelWindowBatch(self.core, sources[part].tolist(), columns[part], self.learned)
@@ -425,9 +425,9 @@ class CpuEngine(LocalEngine, Engine):
 
 def plan_engine(store: Store, needs: Needs, *, memory_bytes: int | None = None, arena_bytes: int | None = None,
                 threads: int = 2, program: int | None = None) -> MemoryPlan:
-    """The memory plan of what `needs` states on `store` in this process (see stream/plan.py).
+    """The memory plan for `needs` on `store` in this process (see stream/plan.py).
 
-    memory_bytes : peak RSS allowed (default: of the machine or its cgroup). program : see make_plan. Raises
+    memory_bytes : peak RSS allowed (default: the memory of the machine or its cgroup). program : see make_plan. Raises
     BudgetError, InputError.
     """
     return make_plan(store, needs.phases, memory_bytes=memory_bytes, arena_bytes=arena_bytes, threads=threads,
@@ -440,9 +440,9 @@ def open_cpu_engine(store: Store, needs: Needs, *, memory_bytes: int | None = No
                     **core: Any) -> Iterator[CpuEngine]:
     """An engine on `store`; leaving the context ends its threads.
 
-    The first four options are those of plan_engine. core : fields of traverse.core.Core (direction, dense_arcs). The
-    engine has `plan` and `load_seconds`. If the whole graph fits in the arena it is loaded now. Raises BudgetError,
-    StoreError, InputError.
+    For the first four options see plan_engine. core : fields of traverse.core.Core (direction, dense_arcs). The
+    engine has `plan` and `load_seconds`. If the whole graph fits in the arena, it is loaded at once. Raises
+    BudgetError, StoreError, InputError.
     """
     begin = clock()
     plan = plan_engine(store, needs, memory_bytes=memory_bytes, arena_bytes=arena_bytes, threads=threads,
@@ -454,8 +454,8 @@ def open_cpu_engine(store: Store, needs: Needs, *, memory_bytes: int | None = No
 
 
 def open_cores(sides: Sequence[Store], plan: MemoryPlan, threads: int, **fields: Any) -> list[Core]:
-    """A core for each of the sides, stores of the same graph, which share all but table, pager and its part of the
-    arena. fields : further ones of Core. Raises BudgetError, StoreError, InputError."""
+    """A core for each of the sides, which are stores of the same graph. The cores share all but the table, the pager
+    and their part of the arena. fields : further fields of Core. Raises BudgetError, StoreError, InputError."""
     store, slots = sides[0], plan.arena_blocks // len(sides)
     try:
         tables = [build_block_table(side) for side in sides]
@@ -475,9 +475,9 @@ def open_cores(sides: Sequence[Store], plan: MemoryPlan, threads: int, **fields:
 
 @contextmanager
 def loaded(engine: Opened, begin: float, *cores: Core) -> Iterator[Opened]:
-    """The engine over these cores, with all arcs in memory where they fit; leaving the context ends its threads.
+    """The engine over these cores, with all arcs loaded if they fit in memory; leaving the context ends its threads.
 
-    begin : when its opening began, of kernel_progress.clock."""
+    begin : the time when opening started, from kernel_progress.clock."""
     with ExitStack() as stack:
         stack.callback(cores[0].threads.close)
         if engine.plan.in_ram:

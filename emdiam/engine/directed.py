@@ -1,8 +1,8 @@
 """The engine of a store with directions: traversals along arcs and against them, over two cores that share all but
 their rows.
 
-A traversal along arcs goes over the rows out, and bottom-up over those of the reverse; one against them the other way
-round. It is the same code (traverse/bfs.py), in RAM and streamed alike.
+A traversal along arcs reads the rows out, or in bottom-up levels the rows of the reverse; a traversal against arcs does
+the opposite. Both use the code for undirected graphs (traverse/bfs.py), in RAM and streamed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NO_RANKS = None
 class DirectedEngine:
     """A graph with directions, opened for traversal. `back` of a verb: against the arcs. Not thread-safe.
 
-    store, plan, reporter : as of other engines. load_seconds : that reading the graph into memory took."""
+    store, plan, reporter : as in other engines. load_seconds : the time that reading the graph into memory took."""
 
     def __init__(self, store: Store, out: Core, plan: MemoryPlan, progress: Listener | None) -> None:
         assert out.turned is not None
@@ -55,8 +55,8 @@ class DirectedEngine:
 
     def bfs(self, source: int, *, back: bool = False, within: np.ndarray | None = None, distances: bool = True,
             into: Column | None = None) -> BfsResult:
-        """Breadth-first search. within : bitmap of the vertices to stay among. With `distances` the result holds a
-        Column: `into`, cleared first, if it is given (it must be wide enough: OverflowError)."""
+        """Breadth-first search. within : bitmap of the vertices to stay among. With `distances` the result contains a
+        Column: `into` (cleared first) if one is passed. It must be wide enough, else OverflowError."""
         self.reporter.begin()
         run = BfsRun(self._cores[back], int(source), self._learned[back], distances=distances and into is None)
         if within is not None:
@@ -71,7 +71,7 @@ class DirectedEngine:
         return result
 
     def eccentricities(self, sources: np.ndarray, *, back: bool = False) -> np.ndarray:
-        """The eccentricities of sources (int64[k]), int32[k], by multi-source BFS."""
+        """The eccentricities of sources (int64[k]), int32[k], through multi-source BFS."""
         result = np.empty(len(sources), np.int32)
         most = batch_for(self.n_vertices, self.plan.pool_bytes)
         for begin in range(0, len(sources), most):
@@ -84,7 +84,7 @@ class DirectedEngine:
 
     def count_distances(self, sources: np.ndarray, table: DistanceTable, *, groups: np.ndarray | int = 0,
                         sums: DistanceSums | None = None, back: bool = False) -> None:
-        """See Counting; of a batch at a time."""
+        """See Counting; counts a batch at a time."""
         most = batch_for(self.n_vertices, self.plan.pool_bytes)
         self.reporter.begin()
         for run in tally_runs(self._cores[back], sources, most, table, groups, sums):
@@ -94,7 +94,7 @@ class DirectedEngine:
 
     def grow_balls(self, log2_registers: int, key: int, sums: BallSums | None = None, *,
                    back: bool = False) -> DistanceTable:
-        """See CpuEngine.grow_balls; of the balls of vertices that are reached, back: of those that reach."""
+        """See CpuEngine.grow_balls. A ball has the vertices that a vertex reaches; back: that reach it."""
         self.reporter.begin()
         run = HyperBallRun(self._cores[back], log2_registers, key, np.empty(0, self.store.id_dtype), sums)
         self._finish(run)
@@ -116,7 +116,7 @@ class DirectedEngine:
 
     @cached_property
     def strong(self) -> tuple[np.ndarray, int]:
-        """See strong_components; kept."""
+        """See strong_components; computed once."""
         return strong_components(self._cores[0], self.reporter.heartbeat)
 
     def weak(self) -> tuple[np.ndarray, int]:
@@ -124,7 +124,7 @@ class DirectedEngine:
         return weak_components(self._cores[0], self.reporter.heartbeat)
 
     def degrees(self, ids: np.ndarray, *, back: bool = False) -> np.ndarray:
-        """Arcs out of (back: into) vertices `ids`, int64[k]; no arcs are read."""
+        """Number of arcs out of (back: into) vertices `ids`, int64[k]; reads no arcs."""
         return self._cores[back].degrees(np.asarray(ids, np.int64))
 
     def rows(self, ids: np.ndarray, *, back: bool = False) -> list[np.ndarray]:
@@ -132,8 +132,8 @@ class DirectedEngine:
         return read_rows(self._cores[back], np.asarray(ids, np.int64))
 
     def path_pieces(self, distances: Column, source: int, *, back: bool = False) -> Iterator[np.ndarray]:
-        """A shortest path along arcs from `source` to where a BFS against them began that has given `distances`, source
-        first, in pieces; back : the same against arcs, of a BFS along them."""
+        """A shortest path along arcs from `source` to the vertex where a BFS against arcs started; `distances` are the
+        result of that BFS. In pieces, `source` first. back : the same with both directions swapped."""
         return path_pieces(self._cores[back], distances.raw(), source, _NO_RANKS)
 
     def all_arcs_exist(self, tails: np.ndarray, heads: np.ndarray) -> bool:
@@ -141,15 +141,15 @@ class DirectedEngine:
         return all_edges_exist(self._cores[0], tails, heads)
 
     def steep_steps(self, distances: Column, *, back: bool = False) -> int:
-        """Arcs from (back: to) a vertex with a distance to one that is farther by more than 1, or has none: one pass
-        over all rows."""
+        """Number of arcs from (back: to) a vertex with a distance to a vertex that is farther by more than 1 or
+        unreached: one pass over all rows."""
         rows = self._cores[back]
         steep = rows.sweep(rows.blocks, steep_steps, distances.raw(), distances.unreached, tick=self.reporter.heartbeat)
         rows.count_sweep(len(rows.blocks), rows.table.n_arcs)
         return steep
 
     def inner_degrees(self, numbers: np.ndarray, *, back: bool = False) -> np.ndarray:
-        """Arcs of every row whose both ends have the same number, uint32[n]. numbers : id[n]."""
+        """For every row its number of arcs whose both ends have the same number, uint32[n]. numbers : id[n]."""
         rows, counts = self._cores[back], np.zeros(self.n_vertices, np.uint32)
         rows.sweep(rows.blocks, count_inner, numbers, counts, tick=self.reporter.heartbeat)
         rows.count_sweep(len(rows.blocks), rows.table.n_arcs)
@@ -157,15 +157,15 @@ class DirectedEngine:
 
 
 def shared_bytes(store: Store) -> int:
-    """Bytes that every run on a store with directions takes: both tables, and the state of a traversal."""
+    """Bytes that every run on a store with directions takes: both tables and the state of a traversal."""
     return table_bytes(store) + table_bytes(store.reverse) + workspace_bytes(store.n_vertices, store.id_dtype.itemsize)
 
 
 def plan_directed(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int | None = None,
                   arena_bytes: int | None = None, threads: int = 2, pool: Pool | None = None,
                   held_bytes: int = 0) -> MemoryPlan:
-    """The memory plan of a run on a store with directions; as make_plan. held_bytes : beside the program. Raises
-    BudgetError, InputError."""
+    """The memory plan of a run on a store with directions; see make_plan. held_bytes : memory taken beside the program.
+    Raises BudgetError, InputError."""
     return make_plan(store, phases, memory_bytes=memory_bytes, arena_bytes=arena_bytes, threads=threads,
                      pool=replace(pool or Pool(), both_ways=True), program=program_bytes() + held_bytes)
 
@@ -174,7 +174,7 @@ def plan_directed(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int 
 def open_directed_engine(store: Store, plan: MemoryPlan, *, threads: int = 2, progress: Listener | None = None,
                          **core: Any) -> Iterator[DirectedEngine]:
     """An engine on `store`; leaving the context ends its threads. core : fields of traverse.core.Core. If both
-    directions fit in the arena they are loaded now. Raises BudgetError, StoreError, InputError."""
+    directions fit in the arena, they are loaded at once. Raises BudgetError, StoreError, InputError."""
     begin = clock()
     out, back = open_cores((store, store.reverse), plan, threads, **core)
     out.turned, back.turned = back, out

@@ -1,4 +1,4 @@
-"""Spanning forests that the CPU engine gives: imported where one is made, which few methods do."""
+"""Spanning forests of the CPU engine: a module apart, because few methods need it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .cpu import LocalEngine
 
 @dataclass
 class CpuForest(SpanningForest):
-    """See emdiam.engine.interface.Forest. engine : that made it."""
+    """See emdiam.engine.interface.Forest. engine : the engine that made it."""
 
     engine: LocalEngine
 

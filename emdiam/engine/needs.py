@@ -1,4 +1,4 @@
-"""What a method needs of memory on one store: vertex state by phase, on the CPU and on a GPU."""
+"""The memory that a method needs on one store: vertex state by phase, on the CPU and on a GPU."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ..traverse.columns import FOLD_BYTES
 from ..traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes
 from ..traverse.workspace import column_bytes, workspace_bytes
 
-# Sources of a batch whose distances go to disk: while they are put in order they take 16 bytes a vertex each there.
+# Sources of a batch whose distances go to disk. Sorting them takes 16 bytes of disk a vertex for each.
 MOST_ON_DISK = 8
 
 
 @dataclass(frozen=True)
 class DeviceState:
-    """What a method holds on a GPU: columns at a time, whether it spreads, whether it runs batches."""
+    """What a method keeps on a GPU: the number of columns at a time, whether it spreads, whether it runs batches."""
 
     columns: int
     spreads: bool = False
@@ -27,11 +27,11 @@ class DeviceState:
 
 @dataclass(frozen=True)
 class Needs:
-    """What a method needs on one store. Sizes in bytes.
+    """The needs of a method on one store. Sizes in bytes.
 
-    method : its name. phases : vertex state. pool : what it could make use of beside that.
-    tables_bytes, room_bytes : where columns are elsewhere (on workers), what it holds beside them at least, and what
-    it could make use of beyond that. device : what it holds on a GPU. known : of the graph; None: what its record
+    method : its name. phases : vertex state. pool : memory that it could use beside the vertex state.
+    tables_bytes, room_bytes : if columns are elsewhere (on workers), the least memory that it takes beside them, and
+    what it could use beyond that. device : what it keeps on a GPU. known : of the graph; None: what the store's record
     says.
     """
 
@@ -44,26 +44,26 @@ class Needs:
     known: Known | None = None
 
     def known_on(self, store: Store) -> Known:
-        """What is known of the graph of the store."""
+        """What is known of the store's graph."""
         return known_of(store) if self.known is None else self.known
 
     def fixed(self) -> Needs:
-        """The same for an engine whose arena gives nothing up: the whole reserve is planned."""
+        """The same for an engine whose arena never shrinks: the whole reserve is planned."""
         return replace(self, pool=replace(self.pool, whole_reserve=True))
 
 
 def widening_bytes(store: Store, column: int) -> int:
-    """Distances of so many bytes, with the narrower copy that they were widened from."""
+    """A distance column of `column` bytes an entry, with the narrower copy from which it was widened."""
     return store.n_vertices * (column + column // 2)
 
 
 def distance_bytes(store: Store, column: int) -> int:
-    """A column of distances, with its narrower copy while it widens, and the pieces of a fold."""
+    """A column of distances, with its narrower copy while it widens, and the buffers of a fold."""
     return widening_bytes(store, column) + FOLD_BYTES
 
 
 def batch_state_bytes(store: Store, batch: int) -> int:
-    """State of a multi-source BFS from `batch` sources; none for a single one."""
+    """State of a multi-source BFS from `batch` sources; 0 for a single source."""
     if batch == 1:
         return 0
     bits = NARROW_BITS if batch <= NARROW_BITS else min(MOST_BITS, -(-batch // WORD_BITS) * WORD_BITS)
@@ -73,10 +73,10 @@ def batch_state_bytes(store: Store, batch: int) -> int:
 def traversal_phases(
     store: Store, solve_bytes: Callable[[int], int], *, keeps_distances: bool = True, keeps_labels: bool = False
 ) -> tuple[Phase, ...]:
-    """Vertex state by phase of what traverses, and keeps solve_bytes(bytes of a column's entry).
+    """Vertex state by phase of a method that traverses and keeps solve_bytes(bytes of a column's entry) itself.
 
-    open: offsets; bfs: with bitmaps, queues and (keeps_distances) distances; components: the same, and labels where
-    there are several; solve: beside labels, if it keeps them; verify: one distance column."""
+    open: offsets. bfs: these, bitmaps, queues and (keeps_distances) distances. components: the same, with labels if
+    there are several. solve: the method's own state, with labels if keeps_labels. verify: one distance column."""
     n, ids = store.n_vertices, store.id_dtype.itemsize
     table = table_bytes(store)
     shared = table + workspace_bytes(n, ids)
@@ -95,8 +95,8 @@ def phases_of(
     store: Store, state: Callable[[int], dict[str, int]], more: Mapping[str, int] | None = None,
     parts: Mapping[str, int] | None = None
 ) -> tuple[Phase, ...]:
-    """Phases of state(bytes of a column's entry) bytes each. more : bytes that a phase may take beside that, None:
-    `components` for the labels of these. parts : of them, those that a connected graph does not take; None: all."""
+    """Phases with state(bytes of a column's entry) bytes each. more : bytes that each phase may take in addition; None:
+    the labels, in `components`. parts : the bytes among these that a connected graph does not take; None: all."""
     n, widest = store.n_vertices, column_bytes(store.n_vertices)
     narrow, middle, wide = (state(min(item, widest)) for item in (1, 2, 4))
     beside = {"components": label_bytes(n, store.id_dtype.itemsize)} if more is None else more
@@ -108,5 +108,5 @@ def phases_of(
 
 
 def label_bytes(n_vertices: int, id_bytes: int) -> int:
-    """Labels of components, at most: of one process (traverse/hidden.py), or with their sizes on workers."""
+    """Labels of components, at most: in one process (traverse/hidden.py), or with their sizes on workers."""
     return 2 * id_bytes * n_vertices + n_vertices // 4 + 64

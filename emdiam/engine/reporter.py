@@ -1,4 +1,4 @@
-"""What an engine says while it works: its counters, heartbeats a few times a second, changes of phase, traversals."""
+"""What an engine reports while it works: counters, a few heartbeats a second, changes of phase, and traversals."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from ..progress import Allowance, Event, Listener, silent
 from ..stream.counters import Counters
 
 _EVENT_SECONDS = 0.2
-# Phases that take turns, as traversals and what follows from each do, are reported at once so often, then this often
-# a second: among thousands of short traversals each turn would cost a listener more than it says.
+# Limits on events. A change between phases that take turns (traversals and the steps after each) is reported at once
+# for the first _MOST_TURNS, then TURN_RATE times a second: among thousands of short traversals, reporting every turn
+# would cost more than it is worth.
 _MOST_TURNS, TURN_RATE = 100, 5.0
 MOST, RATE = 100, 2.0
 MOST_PROFILES, PROFILE_RATE = 8, 1 / 60
@@ -21,12 +22,12 @@ _BOUNDS = ("lower", "upper")
 
 
 class TraversalEvents:
-    """The last traversal of an engine, until it is reported: where from, how far, what it cost, the frontier profile.
+    """The last traversal of an engine, until it is reported: source, extent, cost, frontier profile.
 
-    What a traversal shows of the diameter is known only after it, when the method has drawn its conclusions. So it is
-    noted when it ends, and handed out with the next sign of life of the method, which brings the bounds. Many may come
-    in a second: beyond MOST at once RATE a second are reported, profiles (the longest part) less often, and a traversal
-    that changed a bound before others.
+    What a traversal shows of the diameter is known only later, when the method has drawn its conclusions. So the
+    traversal is noted when it ends, and reported with the method's next tick, which has the bounds. There may be
+    many in a second: beyond the first MOST, RATE a second are reported. Profiles (the longest part) are reported less
+    often, and traversals that changed a bound more often.
     """
 
     def __init__(self) -> None:
@@ -43,14 +44,14 @@ class TraversalEvents:
         self._began, self._before = time.perf_counter(), counters
 
     def end(self, kind: str, counters: Counters, **facts: Any) -> None:
-        """It is over. kind : "bfs", "multi-source" or "spread"; facts : source, sources,
-        eccentricity, reached, as far as they are known, and profile, a function that makes it."""
+        """A traversal has ended. kind : "bfs", "multi-source" or "spread". facts : source, sources,
+        eccentricity and reached, as far as known, and profile, a function that makes the profile."""
         self._after = counters
         self._noted = {"kind": kind, **facts, "seconds": time.perf_counter() - self._began}
 
     def take(self, known: dict[str, Any]) -> dict[str, Any] | None:
-        """The traversal that was not reported yet, with the bounds in `known` and vertices that are active
-        or open; None if there is none, or too many were reported lately."""
+        """The traversal not yet reported, with the bounds in `known` and the number of active or open vertices. None
+        if there is no such traversal, or if too many were reported lately."""
         noted, self._noted = self._noted, None
         if noted is None:
             return None
@@ -72,10 +73,10 @@ class TraversalEvents:
 class Reporter:
     """Counters and progress of one engine.
 
-    listener : hears events; None: nobody does. stats : a snapshot of the counters; snapshots subtract. count : adds to
-    them what an algorithm did beside the engine, by name, e.g. bytes_read of scratch files. position : where a pass
-    is, or what is waited for, for an event. level : of the traversal at work, if it has levels. traversals : the
-    last one, until it is reported.
+    listener : hears events; None: no listener. stats : returns a snapshot of the counters; snapshots subtract. count :
+    adds to the counters, by name, the work of an algorithm outside the engine, e.g. bytes_read of scratch files.
+    position : the progress of a pass, or what it waits for, for an event. level : of the running traversal, if it has
+    levels. traversals : the last traversal, until it is reported.
     """
 
     def __init__(self, listener: Listener | None, stats: Callable[[], Counters], count: Callable[..., None],
@@ -91,7 +92,7 @@ class Reporter:
 
     @property
     def listener(self) -> Listener:
-        """Who hears events."""
+        """The listener, which hears events."""
         return self._listener
 
     @listener.setter
@@ -100,13 +101,13 @@ class Reporter:
         self._heard = listener is not silent and not self._bounds_alone
 
     def clock(self) -> float:
-        """Seconds of wall time, from any start, without those in which kernels are compiled or loaded. What a method
-        chooses by time it measures with this, so that a first run makes the choices of the next one, and a run that
-        goes on from a checkpoint those of the run before."""
+        """Seconds of wall time from an arbitrary start, without the time in which kernels are compiled or loaded.
+        Methods measure the times by which they choose with this clock. So a first run makes the same choices as the
+        next one, and a run that continues from a checkpoint the same as the run before."""
         return self._clock()
 
     def tick(self, phase: str, **facts: Any) -> None:
-        """Report progress to the listener (throttled); facts are kept for later events."""
+        """Report progress to the listener (throttled); keep the facts for later events."""
         self._facts.update(facts)
         if not self._heard:
             self._phase = phase
@@ -129,7 +130,7 @@ class Reporter:
 
     # -- for engines ----------------------------------------------------------------------------
     def heartbeat(self, force: bool = False) -> None:
-        """A sign of life, unless the last one was less than 0.2 s ago."""
+        """Report that the engine works, unless the last event was less than 0.2 s ago."""
         if not self._heard:
             return
         now = time.monotonic()
@@ -143,7 +144,7 @@ class Reporter:
         self.listener(Event(self._phase, counters.edges_scanned, None, "arcs", facts))
 
     def show_level(self, level: int) -> None:
-        """A traversal has come to this level."""
+        """Report that a traversal has reached this level."""
         self.level = level
         self.heartbeat()
 
@@ -153,6 +154,6 @@ class Reporter:
             self.traversals.begin(self.stats())
 
     def end(self, kind: str, **facts: Any) -> None:
-        """It is over; see TraversalEvents.end."""
+        """A traversal has ended; see TraversalEvents.end."""
         if self._heard:
             self.traversals.end(kind, self.stats(), **facts)
