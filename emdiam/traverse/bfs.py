@@ -1,4 +1,4 @@
-"""Level-synchronous breadth-first search, which does each level in one of six modes.
+"""Level-synchronous breadth-first search, with six modes to do a level.
 
 Definition: level k holds the vertices at distance k from the source; the eccentricity is the last
 non-empty level. Work: each row is scanned at most once top-down; bottom-up rows stop at the first
@@ -6,10 +6,10 @@ frontier neighbour. Bytes a vertex: see workspace.py, plus the distance column i
 unsigned dtype, widened when a level does not fit). I/O: a level reads a block at most once, and
 only if it holds a frontier row (top-down) or an unvisited one (bottom-up).
 
-A mode is a way to do levels: all of them in one call where all rows are in memory (bfs_whole.py), on a queue by one
-thread (sparse.py) or by all (shared_levels.py), on bitmaps (dense.py), among rows put aside (left_rows.py), by labels
-in windows of levels (level_windows.py). Each has a file that can be read alone, with its kernels.
-`mode.step(tick)` does some levels and gives the mode that comes next, which is itself as a rule, or None at the end.
+A mode is a way to do levels: all in one call if all rows are in memory (bfs_whole.py), on a queue by one thread
+(sparse.py) or by all threads (shared_levels.py), on bitmaps (dense.py), among rows put aside (left_rows.py), or by
+labels in windows of levels (level_windows.py). Each file with its kernels can be read alone. `mode.step(tick)` does
+some levels and returns the next mode, usually the same, or None at the end.
 Sources: F-Diam, Algorithm 2; Beamer, Asanovic, Patterson 2012.
 """
 
@@ -42,20 +42,21 @@ _UNREACHED = np.uint8(0xFF)
 
 
 class Mode(Protocol):
-    """A way to do levels of one BFS, which has its BfsRun."""
+    """A way to do levels of one BFS, with a reference to its BfsRun."""
 
     def step(self, tick: Tick = no_tick) -> Mode | None:
-        """One level, or a slice of levels; the mode of the next step, None at the end. tick : called meanwhile."""
+        """Do one level, or a slice of levels; return the mode of the next step, None at the end. tick : called
+        meanwhile."""
 
 
 @dataclass(frozen=True)
 class Learned:
     """What a BFS has learned of a graph for the next one.
 
-    bias : arcs that bottom-up levels look at, over those that are expected (direction.py). window_levels : levels of
-    the last full BFS, if it took windows of levels and no dense one, or should have taken them (0: not so).
-    window_share : a window has one of so many parts of these levels. alone_arcs : of a frontier, up to which one thread
-    does a level by itself, as a BFS has measured (None: none yet), since looking at every level costs time."""
+    bias : arcs that bottom-up levels read, divided by the expected number (direction.py). window_levels : levels of
+    the last full BFS, if it took windows of levels and no dense level, or should have (else 0). window_share : a window
+    has 1 / window_share of these levels. alone_arcs : frontier arcs up to which one thread does a level alone, as
+    measured by a BFS (None: not yet measured). It is kept because looking at every level costs time."""
 
     bias: float = 1.0
     window_levels: int = 0
@@ -73,8 +74,8 @@ class BfsResult:
     eccentricity : int, or None if stopped by radius or targets before the last level.
     levels : largest distance reached. n_reached : vertices reached, source included.
     farthest : smallest vertex at the largest distance. distances : Column or None.
-    level_counts : vertices per level (only with profile=True). reached : what was reached, for
-    Column.recode(within=...), until the next traversal; vertices without an edge may count as reached.
+    level_counts : vertices per level (only with profile=True). reached : the reached vertices, for
+    Column.recode(within=...), valid until the next traversal; vertices without an edge may count as reached.
     """
 
     source: int
@@ -93,17 +94,17 @@ class BfsRun:
     Parameters
     ----------
     core : the engine's core; only one run at a time may use its workspace.
-    source : vertex. learned : what the BFS before this one has learned; what this one has is there after `result`.
+    source : vertex. learned : what the last BFS has learned; after `result`, what this one has learned.
     radius : stop after this many levels. targets : stop when all are reached.
     distances : keep a distance column. profile : count vertices per level.
-    Arcs are followed from the vertex in whose row of `core` they are.
+    Arcs go from the vertex whose row in `core` has them.
 
     Attributes
     ----------
-    mode : that of the next step; None at the end. whole, sparse, shared, dense, windows, left : the modes.
-    distances : unsigned[n], or length 0. targets : bitmap, or length 0. front : of the rule of directions.
-    bounded : whether it stays among some vertices. used : classes of modes, beside the sparse one, that have done
-    levels. complete : whether it has come to its last level; None: not yet.
+    mode : of the next step; None at the end. whole, sparse, shared, dense, windows, left : the modes.
+    distances : unsigned[n], or length 0. targets : bitmap, or length 0. front : input of the direction rule.
+    bounded : whether it stays among some vertices. used : classes of the modes, except the sparse one, that have done
+    levels. complete : whether it has reached its last level; None before the end.
     """
 
     def __init__(
@@ -124,7 +125,7 @@ class BfsRun:
             self.distances = np.full(n, _UNREACHED, np.uint8)
             self.distances[source] = 0
         work = core.work
-        np.copyto(work.visited, core.reverse.table.isolated)  # to which no arc leads
+        np.copyto(work.visited, core.reverse.table.isolated)  # vertices that no arc leads to
         work.visited[source >> 6] |= np.uint64(1 << (source & 63))
         work.queues[0, 0] = source
         state, work.left_rows = work.state, None
@@ -133,7 +134,7 @@ class BfsRun:
         state[FARTHEST] = source
         self.targets = self._targets(targets)
         self.complete: bool | None = None
-        core.reverse.pager.arena.take_back()  # what the BFS before has put aside
+        core.reverse.pager.arena.take_back()  # rows that the last BFS has put aside
         self.mode: Mode | None = None
         if len(self.targets) and state[TARGETS] <= 0:
             self.end(False)
@@ -143,7 +144,7 @@ class BfsRun:
             self.mode = self.sparse
 
     def _targets(self, targets: Iterable[int] | None) -> np.ndarray:
-        """The bitmap of the targets, which are counted in the state."""
+        """The bitmap of the targets; their number is put into the state."""
         if targets is None:
             return _NO_TARGETS
         wanted = np.unique(np.fromiter(targets, np.int64))
@@ -183,13 +184,13 @@ class BfsRun:
         return LevelWindows(self)
 
     def stay_within(self, vertices: np.ndarray) -> None:
-        """Reach no vertex but those of this bitmap, which has the source; before the first step."""
+        """Reach only vertices of this bitmap, which has the source. To be called before the first step."""
         self.core.work.visited |= ~vertices
         self.bounded = True
 
     def use_distances(self, values: np.ndarray) -> None:
-        """Keep distances in `values` (unsigned[n], all unreached) instead; before the first step.
-        The vector stays the caller's: a distance that does not fit is an OverflowError."""
+        """Write distances to `values` (unsigned[n], all unreached) instead. To be called before the first step.
+        The vector remains the caller's, so a distance that does not fit is an OverflowError."""
         values[self.source] = 0
         self.distances, self._fixed = values, True
 
@@ -199,7 +200,7 @@ class BfsRun:
         return int(self.core.work.state[LEVEL])
 
     def step(self, tick: Tick = no_tick) -> bool:
-        """One step of the mode at hand; True when finished."""
+        """Do one step of the current mode; True when finished."""
         if self.mode is not None:
             self.mode = self.mode.step(tick)
         return self.mode is None
@@ -207,41 +208,41 @@ class BfsRun:
     # -- for modes ------------------------------------------------------------------------------
     @property
     def level_limit(self) -> int:
-        """Levels to run to before the radius, or the dtype of the distances, says stop."""
+        """The level at which the radius, or the dtype of the distances, stops the kernels."""
         if len(self.distances):
             return min(self.radius, (1 << 8 * self.distances.itemsize) - 2)
         return self.radius
 
     def at_limit(self) -> bool:
-        """Whether the radius says stop; otherwise distances are wide enough for another level from now on. Raises
+        """Whether the radius is reached. If not, distances are made wide enough for another level. Raises
         OverflowError, MoreMemoryError."""
         if self.level >= self.radius:
             return True
         if self.level >= self.level_limit:
             if self._fixed:
                 raise OverflowError(f"distance {self.level + 1} does not fit a column of {self.distances.dtype}")
-            self.left.drop()  # the arena may have to give up what they are in
+            self.left.drop()  # the arena may have to give up their memory
             self.core.widen(2 * self.distances.itemsize)
             self.distances = widen(self.distances)
         return False
 
     def end(self, complete: bool) -> Mode | None:
-        """The BFS is over; None. complete : it has come to its last level."""
+        """End the BFS; returns None. complete : whether it has reached its last level."""
         self.complete = complete
         return None
 
     # -- between steps, and after them ----------------------------------------------------------
     @property
     def at_sweep(self) -> bool:
-        """Whether the next step is a sweep over blocks, dense.begin_sweep and end_sweep, which others may share."""
+        """Whether the next step is a sweep over blocks (dense.begin_sweep, end_sweep) that other runs may share."""
         return self.mode is not None and self.mode is self.__dict__.get("dense") and self.level < self.level_limit
 
     def frontier_profile(self) -> Callable[[], list[list[int]]]:
-        """What gives [[first level, vertices], ...], thinned (workspace.py), also after the next run."""
+        """A function that returns [[first level, vertices], ...], thinned (workspace.py), also after the next run."""
         return partial(thinned, self.core.work.state.copy(), PROFILE, self.level)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Scalars and arrays from which `restore` goes on, between two steps."""
+        """Scalars and arrays for `restore`, between two steps."""
         work = self.core.work
         made = self.__dict__
         on_bitmap = (self.whole.on_bitmap if isinstance(self.mode, WholeLevels)
@@ -254,8 +255,8 @@ class BfsRun:
                          "state": work.state, "distances": self.distances}
 
     def restore(self, scalars: dict[str, Any], read: Callable[..., np.ndarray]) -> None:
-        """Go on, in place of the first step, from what `state` of a run with the same arguments gave.
-        read(name, out=None) gives an array, into `out` if given."""
+        """Continue from the `state` of a run with the same arguments, in place of the first step.
+        read(name, out=None) returns an array, in `out` if passed."""
         work = self.core.work
         for name in ("visited", "before", "frontier", "missed_v", "missed_p", "state"):
             read(name, getattr(work, name))
@@ -267,14 +268,14 @@ class BfsRun:
             self.core.widen(self.distances.itemsize)
         self.front, self.level_counts = Front(**scalars["front"]), list(scalars["level_counts"])
         self.used = {mode for mode, name in ((LevelWindows, "windowed"), (DenseLevels, "swept")) if scalars[name]}
-        if scalars["windows"]:  # what waits in which block follows from labels and frontier
+        if scalars["windows"]:  # the rows that wait in each block follow from labels and frontier
             self.mode = self.windows.begin()
         elif scalars["dense"]:
             self.mode = self.dense
 
     def _learn(self) -> None:
-        """Note for the next BFS whether it is to go in windows, as this one did or should have, since one thread waited
-        for the blocks one after another, how wide they are to be, and whether to share levels."""
+        """Note for the next BFS whether it should take windows and how wide, and whether to share levels. Windows are
+        for a BFS that took them, or that should have, since its thread waited for blocks one after another."""
         core, learned = self.core, self.learned
         windowed = LevelWindows in self.used and DenseLevels not in self.used
         stops = self.sparse.stops if "sparse" in self.__dict__ else 0
@@ -295,12 +296,12 @@ class BfsRun:
         return int(self.core.work.state[REACHED])
 
     def result(self) -> BfsResult:
-        """The traversal; call it after `step` has returned True."""
+        """The traversal; to be called after `step` has returned True."""
         self.core.counters.add(traversals=1)
         self.core.work.left_rows = self.left.end() if "left" in self.__dict__ else None
         if self.complete:
             self._learn()
-        # Modes have this run: without them its memory is free as soon as it is dropped.
+        # Modes refer to this run: once they are removed, its memory is freed as soon as the run is.
         for mode in ("whole", "sparse", "shared", "dense", "windows", "left"):
             self.__dict__.pop(mode, None)
         column = RamColumn(self.distances) if len(self.distances) else None

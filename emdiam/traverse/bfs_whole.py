@@ -1,15 +1,15 @@
-"""A whole BFS in one call of a kernel, where all rows are in memory in order: all levels, both directions, all threads.
+"""A whole BFS in one kernel call, if all rows are in memory in order: all levels, both directions, all threads.
 
-Row v is ids[starts[v] : starts[v + 1]]. A frontier is a queue while it has few vertices, else a bitmap; a level goes
-top-down over either, or bottom-up over the words of the visited set, as the rule of directions says (direction.py).
-One thread begins. Where a level is worth more than one, all threads call the kernel: the first that comes leads, the
-others help by tickets as in shared_levels.py, and short levels the leader does alone. So a BFS of a small graph wakes
-no thread, and none waits for one that the machine keeps away.
+Row v is ids[starts[v] : starts[v + 1]]. A frontier is a queue if it has few vertices, else a bitmap. A level goes
+top-down over either, or bottom-up over the words of the visited set, by the direction rule (direction.py). One thread
+begins. If a level is worth more than one thread, all threads call the kernel. The first to arrive leads; the others
+help by tickets as in shared_levels.py; the leader does short levels alone. So a BFS of a small graph wakes no thread,
+and no thread waits for one that the system has suspended.
 
-The kernel returns between two levels: at the last one, at a limit, after the arcs of a slice, or before a level of very
-many arcs, which is swept block by block (dense.py), so that it can be interrupted.
+The kernel returns between two levels: at the last level, at a limit, after the arcs of a slice, or before a level of
+very many arcs, which is swept block by block (dense.py), so that it can be interrupted.
 Work: as dense.py. Bytes a vertex: 4 or 8 for `starts`, which the plan counts; a buffer of 512 ids a thread.
-Source: Beamer, Asanovic, Patterson 2012; its queues and bitmaps by turns as in the GAP benchmark (2015).
+Source: Beamer, Asanovic, Patterson 2012; the change between queues and bitmaps is from the GAP benchmark (2015).
 """
 
 from __future__ import annotations
@@ -65,22 +65,22 @@ if TYPE_CHECKING:
     from .core import Core
 
 # Slots of `front` (int64[8]): whether the frontier is a bitmap; which of the two; its vertices, and arcs of their rows;
-# arcs of all visited rows; whether the level goes bottom-up; arcs that it is taken to look at, and those that it would
-# without a bias.
+# arcs of all visited rows; whether the level goes bottom-up; arcs that it is expected to read, with the bias and
+# without.
 IS_BITMAP, WHICH, VERTICES, FRONT_ARCS, VISITED_ARCS, UP, WORK, EXPECTED = range(8)
 _FRONT = 8
 # Slots of `limits` (int64[8]): levels to run to; arcs of this slice; arcs of a level that is swept block by block; arcs
-# from which one is worth sharing; the rule of directions; vertices, those with an arc, arcs of the graph.
+# that make a level worth sharing; the direction rule; vertices, vertices with an arc, arcs of the graph.
 _LEVELS, _SLICE, _LARGEST, _WORTH, RULE, _N, _JOINED, _M = range(8)
-# Slots of `call` (int64[5]): arcs in all at which it returns; threads; whether the leader does the level alone;
-# vertices or words of the level; short levels one after another.
+# Slots of `call` (int64[5]): total of arcs at which it returns; threads; whether the leader does the level alone;
+# vertices or words of the level; short levels in succession.
 _STOP, _THREADS, _ALONE, _UNITS, _SHORT = range(5)
-# Why the kernel returned, beside those of workspace.py: the next level is worth more than one thread.
+# A further reason to return, beside those of workspace.py: the next level is worth more than one thread.
 SHARE = THIN + 1
 _AHEAD = 4
 _LEAST_ROWS, _LEAST_WORDS = 32, 8  # of a part that a thread takes
-# Arcs of a level that are worth waking threads for, and those from which it is shared once they are awake; so many
-# shorter ones, one after another, and they go to sleep.
+# Arcs that make a level worth waking threads, and worth sharing once they are awake; after more than _MOST_SHORT
+# shorter levels in succession they go to sleep.
 WAKING, AWAKE, _MOST_SHORT, _NEVER = 1 << 16, 1 << 13, 8, 1 << 62
 LARGEST_LEVEL = 1 << 26
 
@@ -97,14 +97,14 @@ def _length(rows, v):
 
 @inlined
 def _mark(bitmap, w, bit):
-    """Set the bit; True, since nobody else does."""
+    """Set the bit; True, since no other thread sets it."""
     bitmap[w >> 6] |= bit
     return True
 
 
 @inlined
 def _mark_shared(bitmap, w, bit):
-    """Set the bit; whether it was this thread that did."""
+    """Set the bit; returns whether this thread was the first to set it."""
     return not atomic_or(bitmap, w >> 6, bit) & bit
 
 
@@ -139,8 +139,8 @@ def _set_bit_shared(target, count, w, bit):
 
 
 def _visitor(mark: Any, put: Any) -> Any:
-    """visit(rows, found, level, p, end, target, count): reach the heads of arcs p..end-1; where entries go on, and
-    the arcs of the rows of what is new."""
+    """visit(rows, found, level, p, end, target, count) reaches the heads of arcs p..end-1. It returns the new count of
+    entries in the target and the number of arcs in the rows of new vertices."""
     @inlined
     def visit(rows, found, level, p, end, target, count):
         ids = rows[0]
@@ -160,8 +160,8 @@ def _visitor(mark: Any, put: Any) -> Any:
 
 
 def _over_queue(visit: Any) -> Any:
-    """expand(rows, found, level, current, part, target): top-down from current[part[0] : part[1]]; entries in the
-    target, arcs of what is new, arcs looked at."""
+    """expand(rows, found, level, current, part, target): top-down from current[part[0] : part[1]]. It returns the
+    number of entries in the target, of arcs of new vertices, and of arcs read."""
     @inlined
     def expand(rows, found, level, current, part, target):
         ids, starts, _ = rows
@@ -170,7 +170,7 @@ def _over_queue(visit: Any) -> Any:
         p, end = np.int64(starts[v]), np.int64(starts[v + 1])
         for i in range(part[0], part[1]):
             begin, stop = p, end
-            # Rows are anywhere: what the next ones need comes while this one is visited.
+            # Rows are scattered: prefetch for the next ones while this one is visited.
             if i + 1 < part[1]:
                 v = np.int64(current[i + 1])
                 p, end = np.int64(starts[v]), np.int64(starts[v + 1])
@@ -209,8 +209,8 @@ def _over_words(visit: Any) -> Any:
 
 @inlined
 def _climb(rows, found, level, current, part, target):
-    """Bottom-up over words part[0]..part[1]-1: new vertices, arcs of their rows, arcs looked at. No other thread writes
-    to these words."""
+    """Bottom-up over words part[0]..part[1]-1, to which no other thread writes. Returns new vertices, arcs of their
+    rows, arcs read."""
     ids, starts, _ = rows
     visited, dist = found
     count = arcs = scanned = 0
@@ -245,8 +245,8 @@ _walk_words_shared = _over_words(_visitor(_mark_shared, _set_bit_shared))
 
 @inlined
 def _expand(graph, found, fronts, queues, buffer, shared, state, front, part, alone):
-    """Do a part of the level, of vertices of the queue or of words; new vertices, arcs of their rows, arcs looked at.
-    alone : nobody else is at the level."""
+    """Do a part of the level, vertices of the queue or words; returns new vertices, arcs of their rows, arcs read.
+    alone : no other thread works on the level."""
     down, up = graph
     level, which, one = state[LEVEL] + 1, front[WHICH], state[CURRENT]
     current, target = fronts[which], fronts[1 - which]
@@ -261,13 +261,13 @@ def _expand(graph, found, fronts, queues, buffer, shared, state, front, part, al
         return _walk_queue(down, found, level, queue, part, there)
     count, arcs, scanned = _walk_queue_shared(down, found, level, queue, part, (buffer, there, shared))
     hand_over(buffer, count, there, shared)
-    return np.int64(0), arcs, scanned  # those are counted
+    return np.int64(0), arcs, scanned  # hand_over has counted the vertices
 
 
 @inlined
 def _choose(visited, fronts, queues, state, front, bias, limits):
-    """How the next level goes; the frontier becomes what that takes. Why it does not, or -1; and arcs that a level
-    bottom-up looks at."""
+    """Choose the form of the next level and convert the frontier to it. Returns the number of arcs that a bottom-up
+    level is expected to read."""
     arcs, hidden = front[FRONT_ARCS], limits[_M] - front[VISITED_ARCS]
     expected = expected_arcs(limits[_JOINED] - state[REACHED], limits[_M], arcs)
     words = fronts.shape[1]
@@ -284,7 +284,7 @@ def _choose(visited, fronts, queues, state, front, bias, limits):
     front[IS_BITMAP] = wide
     if wide and not up:
         fronts[1 - front[WHICH]][:] = 0
-    elif not wide and arcs > capacity:  # the next queue may be too short: then what is new is the difference to this
+    elif not wide and arcs > capacity:  # the next queue may overflow: new vertices are then the difference to this copy
         for word in range(words):
             fronts[0, word] = visited[word]
     return expected
@@ -303,7 +303,7 @@ def _farthest(fronts, queues, state, front):
 
 @inlined
 def _close(visited, fronts, queues, state, front, done):
-    """Go on to the next level, from what `done` says of this one; whether there is none."""
+    """Advance to the next level with the totals in `done`; True if there is none."""
     count, arcs, scanned = done
     state[ARCS] += scanned
     if count == 0:
@@ -327,7 +327,7 @@ def _close(visited, fronts, queues, state, front, done):
 
 @inlined
 def _open(visited, fronts, queues, shared, state, front, bias, limits, call):
-    """The leader opens the next level. call : see bfs_whole. Why the call is over, or -1."""
+    """The leader opens the next level. call : see bfs_whole. Returns the reason to end the call, or -1."""
     if state[LEVEL] >= limits[_LEVELS]:
         return LIMIT
     if state[ARCS] >= call[_STOP]:
@@ -350,8 +350,8 @@ def _open(visited, fronts, queues, shared, state, front, bias, limits, call):
 
 @inlined
 def _finish(visited, fronts, queues, state, front, bias, limits, call, done):
-    """The leader ends a level, of which `done` says new vertices, arcs of their rows and arcs looked at. Why the call
-    is over, or -1."""
+    """The leader ends a level with the totals `done`: new vertices, arcs of their rows, arcs read. Returns the reason
+    to end the call, or -1."""
     if front[UP] and limits[RULE] == 0:
         bias[0] = learned_bias(bias[0], done[2], front[EXPECTED])
     if _close(visited, fronts, queues, state, front, done):
@@ -361,9 +361,9 @@ def _finish(visited, fronts, queues, state, front, bias, limits, call, done):
 
 @kernel(allocates=False, uncompiled=uncompiled.bfs_whole)
 def bfs_whole(graph, found, fronts, queues, buffers, shared, state, front, bias, limits, call):
-    """Run BFS levels on every thread that calls it with the same `shared`; all but one return -1, that one why it
-    stopped, between two levels: DONE, LIMIT, SLICE, DENSE (very many arcs), SHARE (worth more threads than called),
-    THIN (not worth so many).
+    """Run BFS levels on every thread that calls it with the same `shared`. All but one return -1; that one returns why
+    it stopped, always between two levels: DONE, LIMIT, SLICE, DENSE (very many arcs), SHARE (worth more threads than
+    called), THIN (worth fewer threads).
 
     graph : rows (ids, starts, degrees) along arcs, and of the reverse. found : visited, dist (unsigned[n] or length 0).
     fronts : two bitmaps, uint64[2, words]. queues : id[2, capacity]. buffers : id[threads, k]. shared : uint64[64],
@@ -413,9 +413,9 @@ def bfs_whole(graph, found, fronts, queues, buffers, shared, state, front, bias,
 
 
 class WholeLevels:
-    """How a BFS does levels where all rows are in memory in order: all that it can in one call. See BfsRun.
+    """Levels if all rows are in memory in order: as many as possible in one call. See BfsRun.
 
-    One that began so goes on in other ways where the arena has given up blocks since."""
+    A BFS that began in this mode continues in others if the arena has since given up blocks."""
 
     def __init__(self, run: BfsRun) -> None:
         self._run, core = run, run.core
@@ -427,11 +427,11 @@ class WholeLevels:
 
     @staticmethod
     def possible(core: Core) -> bool:
-        """Whether all rows are where they are to be."""
+        """Whether all rows are in memory in order."""
         return core.whole and core.plain_rows is not None and core.reverse.plain_rows is not None
 
     def begin(self) -> Mode:
-        """Go on from the source."""
+        """Start at the source."""
         front, source, starts = self._front, self._run.source, self._run.core.starts
         assert starts is not None
         front[VERTICES] = 1
@@ -439,7 +439,7 @@ class WholeLevels:
         return self
 
     def resume(self) -> Mode:
-        """Go on from a bitmap, that of a dense level."""
+        """Continue from the bitmap of a dense level."""
         run, front = self._run, self._front
         front[:] = 0
         front[IS_BITMAP], front[UP] = True, run.front.bottom_up
@@ -449,7 +449,7 @@ class WholeLevels:
 
     @property
     def on_bitmap(self) -> bool:
-        """Whether the frontier is work.frontier, as dense levels have it, and not a queue."""
+        """Whether the frontier is the bitmap work.frontier, as in dense levels, and not a queue."""
         return bool(self._front[IS_BITMAP])
 
     def step(self, tick: Tick = no_tick) -> Mode | None:
@@ -462,7 +462,7 @@ class WholeLevels:
         call = self._call(min(run.level_limit, level + 1) if run.profile else run.level_limit)
         begin = time.thread_time()
         reason = call() if self._threads == 1 else max(core.everywhere(call, self._threads, helpers=True))
-        seconds = time.thread_time() - begin if self._threads == 1 else 0.0  # else they have been counted
+        seconds = time.thread_time() - begin if self._threads == 1 else 0.0  # else `everywhere` has counted them
         core.counters.add(levels=run.level - level + (reason == DONE), edges_scanned=int(state[ARCS]) - arcs,
                           kernel_cpu_seconds=seconds)
         if run.profile and run.level > level:
@@ -474,7 +474,7 @@ class WholeLevels:
         return run.dense if reason == DENSE else self
 
     def _call(self, most: int) -> Callable[[], int]:
-        """The kernel up to this level, for all threads that it has asked for."""
+        """The kernel call up to this level, for as many threads as it has asked for."""
         core, work, limits = self._run.core, self._run.core.work, self._limits
         graph, found = (core.plain_rows, core.reverse.plain_rows), (work.visited, self._run.distances)
         limits[_LEVELS], limits[_WORTH] = most, _NEVER if self._alone else WAKING if self._threads == 1 else AWAKE
@@ -483,7 +483,7 @@ class WholeLevels:
                        self._bias, limits, np.zeros(5, np.int64))
 
     def _put_down(self) -> None:
-        """Have frontier and figures where other modes, and checkpoints, look for them."""
+        """Store frontier and figures where other modes and checkpoints expect them."""
         run, work, front, bias = self._run, self._run.core.work, self._front, float(self._bias[0])
         if bias != run.learned.bias:
             run.learned = replace(run.learned, bias=bias)
@@ -493,5 +493,5 @@ class WholeLevels:
                 front[WHICH] = 0
             np.copyto(work.before, work.visited)
         run.front = Front(int(front[VERTICES]), int(front[FRONT_ARCS]), int(front[VISITED_ARCS]), bool(front[UP]))
-        if not front[IS_BITMAP]:  # the arcs of a queue count when they are looked at
+        if not front[IS_BITMAP]:  # arcs of a queue count when they are read
             run.front.visited_arcs -= run.front.arcs

@@ -1,9 +1,9 @@
-"""Columns: opaque per-vertex vectors of small unsigned integers, and all that may be done with them.
+"""Columns: opaque per-vertex vectors of small unsigned integers, and their operations.
 
-Algorithms hold Columns and never index them whole, so that the vector may live in RAM (ram_column.py), on a device
-(gpu/device_column.py) or across workers (dask/columns.py). The largest value of the dtype is the one sentinel:
-unreached. A vertex is *open* in a column if it is not unreached there. Columns that are given to a method of
-another are of the same engine. Each method takes time linear in the entries looked at, and a few MiB.
+Algorithms use Columns and never index the whole vector, so that it may be in RAM (ram_column.py), on a device
+(gpu/device_column.py) or across workers (dask/columns.py). The largest value of the dtype is the only sentinel:
+unreached. A vertex is *open* in a column if it is not unreached there. Columns passed to a method of another column
+are of the same engine. Each method takes time linear in the entries it reads, and a few MiB.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 PIECE = 1 << 17
-# Entries of a piece that a checkpoint keeps or leaves out: 16 bytes of digest for each.
+# Entries of a piece that a checkpoint writes or skips: 16 bytes of digest for each piece.
 PIECE_ITEMS = 1 << 16
-# What a step over columns takes beside them: a dozen arrays of 8 bytes an entry of a piece.
+# Memory of a step over columns beside the columns: a dozen arrays of 8 bytes an entry of a piece.
 FOLD_BYTES = 12 * 8 * PIECE
 _DEGREE_BITS = 31
 _LARGEST_DEGREE = (1 << _DEGREE_BITS) - 1
 
 
 def smallest_dtype(largest: int) -> np.dtype[Any]:
-    """Smallest of uint8, uint16, uint32 whose sentinel is larger than `largest` and the level beyond it, at which a BFS
-    finds nothing more.
+    """Smallest of uint8, uint16, uint32 whose sentinel is larger than `largest` and than the level after it, in which a
+    BFS finds no vertex.
 
     Raises OverflowError beyond uint32.
     """
@@ -47,24 +47,24 @@ class BoxTable(Protocol):
     methods/exact/candidates.py."""
 
     def fill(self) -> bool:
-        """Put all vertices in; False if there are too many boxes."""
+        """Put all vertices into boxes; False if there are too many boxes."""
 
     def left(self) -> tuple[np.ndarray, np.ndarray]:
         """Largest distances (unsigned[r, k]) and numbers of vertices (int64[r]) of the boxes that are not certified
         against all others at once, in any order."""
 
     def members(self, is_open: np.ndarray, room: int) -> np.ndarray | None:
-        """Vertices of those of these boxes that are open (bool[r]), ascending, int64[k]; None if they are more than
-        `room`."""
+        """Vertices of the boxes marked open (bool[r], in the order of `left`), ascending, int64[k]; None if there are
+        more than `room`."""
 
 
 class Column(ABC):
-    """A vector unsigned[n_vertices]. piece : entries that `part` is best asked for at a time. many : of more vertices
-    above a limit, boxes of them (box_table) cost less than a list."""
+    """A vector unsigned[n_vertices]. piece : the best number of entries for a call of `part`. many : if more vertices
+    than this exceed a limit, boxes of them (box_table) cost less than a list."""
 
     piece = many = 1 << 16
 
-    # -- what it is -----------------------------------------------------------------------------
+    # -- properties -----------------------------------------------------------------------------
     @property
     @abstractmethod
     def dtype(self) -> np.dtype[Any]:
@@ -95,11 +95,11 @@ class Column(ABC):
 
     @abstractmethod
     def raw(self) -> np.ndarray:
-        """The vector itself, or a copy that cannot be written to; for engines, never for algorithms."""
+        """The vector itself, or a read-only copy; for engines, never for algorithms."""
 
     @abstractmethod
     def copy_from(self, other: Column) -> None:
-        """Take over the values of `other`, whose dtype may be narrower, and which may be in RAM; unreached stays
+        """Copy the values of `other`, whose dtype may be narrower, and which may be in RAM; unreached stays
         unreached. Raises OverflowError if a value does not fit."""
 
     @abstractmethod
@@ -111,8 +111,8 @@ class Column(ABC):
         """Set the values of vertices `ids`."""
 
     def duplicate(self, old: Column | None = None) -> Column | None:
-        """A copy of the column where it is, if what was planned has room for one; None otherwise. old : a copy that was
-        made before, which may be overwritten."""
+        """A copy of the column in the same place, if the plan has room for one, else None. old : an earlier copy, which
+        may be overwritten."""
         return None
 
     def put_pieces(self, pieces: Iterable[np.ndarray], value: int) -> Self:
@@ -124,50 +124,50 @@ class Column(ABC):
     # -- looking for vertices -------------------------------------------------------------------
     @abstractmethod
     def select(self, predicate: str, value: int, most: int | None = None) -> np.ndarray:
-        """Vertices whose value compares so ("==", "<", ...) with `value`, ascending, int64[k].
+        """Vertices whose value compares with `value` by the predicate ("==", "<", ...), ascending, int64[k].
 
-        The sentinel takes part as the largest value. At most `most` vertices, the first ones.
+        The sentinel counts as the largest value. Returns the first `most` vertices.
         """
 
     @abstractmethod
     def first(
         self, wanted: Sequence[int], start: int = 0, stop: int | None = None, labels: Any = None, label: int = 0
     ) -> int:
-        """The smallest vertex in [start, stop) whose value is one of `wanted` (and whose entry of `labels`, if given,
-        is `label`), or -1. labels : those of the engine's components; of length 0: none."""
+        """The smallest vertex in [start, stop) whose value is one of `wanted` (and whose entry of `labels` is `label`),
+        or -1. labels : of the engine's components; None or length 0: ignored."""
 
     @abstractmethod
     def count(self, value: int) -> int:
-        """How many vertices have exactly this value."""
+        """Number of vertices with exactly this value."""
 
     @abstractmethod
     def argbest(self, largest: bool = True, start: int = 0, stop: int | None = None) -> int:
         """Smallest vertex in [start, stop) with the largest (smallest) reached value, or -1."""
 
     def box_table(self, columns: Sequence[Any], limit: int, q: np.ndarray, slots: int) -> BoxTable | None:
-        """A table of the vertices with limit < value < unreached by `columns` divided by 2^q (int64[k]), of so many
-        slots, where these columns are; None where they are in RAM or apart, and are looked at in pieces."""
+        """A table of `slots` slots for the vertices with limit < value < unreached, by `columns` divided by 2^q
+        (int64[k]), where these columns are. None if they are in RAM or apart: the caller then reads them in pieces."""
         return None
 
     def uncertified(self, columns: Sequence[Any], limit: int) -> np.ndarray | None:
-        """Vertices with limit < value < unreached, ascending, int64[k], but for such whose distances in `columns`
-        certify them against all the others at once, where these columns are; None where they are in RAM or apart."""
+        """Vertices with limit < value < unreached, ascending, int64[k], without those whose distances in `columns`
+        certify them against all others at once. None if the columns are in RAM or apart."""
         return None
 
     @classmethod
     def points(cls, columns: Sequence[Any], ids: np.ndarray) -> np.ndarray | None:
-        """Values of vertices `ids` in all columns, unsigned[len(ids), k], where these are together; else None."""
+        """Values of vertices `ids` in all columns, unsigned[len(ids), k], if these are in one place; else None."""
         return None
 
     # -- changing values ------------------------------------------------------------------------
     @abstractmethod
     def recode(self, old: Sequence[int], new: int, within: Any = None) -> int:
-        """Change every value in `old` to `new`, only at set bits of the bitmap `within` if given
-        (uint64[ceil(n/64)], or what Traversal.reached is). Returns how many changed."""
+        """Change every value in `old` to `new`; with `within`, a bitmap, only at its set bits (uint64[ceil(n/64)], or
+        Traversal.reached). Returns the number of changed values."""
 
     @abstractmethod
     def recode_where_reached(self, other: Column, old: Sequence[int], new: int) -> int:
-        """Change every value in `old` to `new` where `other` is reached. Returns how many changed."""
+        """Change every value in `old` to `new` where `other` is reached. Returns the number of changed values."""
 
     # -- folds of exact methods over vertices start..stop-1 -------------------------------------
     @abstractmethod
@@ -188,7 +188,7 @@ class Column(ABC):
 
     @abstractmethod
     def close(self, start: int, stop: int) -> None:
-        """No vertex is open any more."""
+        """Make all vertices unreached."""
 
     @abstractmethod
     def tighten_upper(self, distances: Column, eccentricity: int, start: int, stop: int) -> None:
@@ -211,12 +211,12 @@ class Column(ABC):
     @abstractmethod
     def close_known(self, lower: Column, bound: int, widest: int, start: int, stop: int) -> int:
         """Close in this column of upper bounds the vertices with lower = upper, and those with both upper <= `bound`
-        and 2 lower >= `widest`. Returns how many stay open."""
+        and 2 lower >= `widest`. Returns the number of vertices still open."""
 
     def contenders(
         self, values: Column | None, count: int, smallest: bool, start: int, stop: int
     ) -> Iterator[np.ndarray]:
-        """Open vertices, ascending, in pieces (int64), and with them all that `ranked` could choose."""
+        """Open vertices, ascending, in pieces (int64): at least all that `ranked` could choose."""
         return self.open_vertices(start, stop)
 
     def ranked(
@@ -225,8 +225,8 @@ class Column(ABC):
     ) -> np.ndarray:
         """At most `count` open vertices, the best first, int64[k].
 
-        Best is the largest value (with `smallest`, the smallest; without `values` all are alike), then
-        the largest degree, then the smallest vertex. degrees : gives those of vertices, int64[k].
+        Best is the largest value (with `smallest`, the smallest; without `values` all are equal), then
+        the largest degree, then the smallest vertex. degrees : returns the degrees of vertices, int64[k].
         """
         ids, keys = np.empty(0, np.int64), np.empty(0, np.int64)
         for more in self.contenders(values, count, smallest, start, stop):
@@ -235,7 +235,7 @@ class Column(ABC):
             if count == 1:  # before the degrees are looked up, which costs more
                 near = key == key.max()
                 more, key = more[near], key[near]
-            if len(ids) == count:  # the last of the list is to be beaten; its vertex is smaller
+            if len(ids) == count:  # only a larger key replaces the last entry, whose vertex is smaller
                 near = key + _LARGEST_DEGREE > keys[-1]
                 more, key = more[near], key[near]
             key += np.minimum(degrees(more), _LARGEST_DEGREE)

@@ -1,5 +1,5 @@
-"""What the traversals of one engine share: table, pager, threads, workspace, counters. And degrees,
-from the row offsets alone: no edges are read.
+"""The state that the traversals of one engine share: table, pager, threads, workspace, counters. Also degrees from the
+row offsets alone, without reading edges.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from .direction import DIRECTIONS
 from .rows import mark_blocks
 from .workspace import SMALL_ARCS, SMALL_VERTICES, Workspace
 
-_DEGREES = 1 << 17  # vertices whose degrees are sorted together
+_DEGREES = 1 << 17  # vertices whose degrees are sorted at a time
 
 
 class Degrees(Protocol):
-    """Degrees of vertices, int64[k], of a span of them: (first, end)."""
+    """A source of degrees: of vertices, int64[k], or of a span of vertices, (first, end)."""
 
     @property
     def span(self) -> tuple[int, int]: ...
@@ -39,7 +39,7 @@ class Degrees(Protocol):
 
 @kernel
 def list_degree(group, row, hub, degree, start, n_vertices, out):
-    """Vertices >= start of this degree into out, as many as fit; returns (count, where to go on)."""
+    """Write vertices >= start of this degree to out until it is full; returns (count, start of the next call)."""
     count = 0
     for v in range(start, n_vertices):
         if row_length((group, row, hub), v) == degree:
@@ -64,12 +64,13 @@ def max_degree_vertex(group, row, hub, n_vertices):
 
 
 def highest_degrees(core: Degrees, limit: int) -> tuple[np.ndarray, np.ndarray]:
-    """(vertices, degrees) of at most `limit` vertices of the span, highest degree first, smallest vertex first."""
+    """(vertices, degrees) of the `limit` vertices of highest degree in the span. Highest degree first (ties: smallest
+    vertex first)."""
     best, keys = np.empty(0, np.int64), np.empty(0, np.int64)
     for start in range(core.span[0], core.span[1], _DEGREES):
         ids = np.arange(start, min(start + _DEGREES, core.span[1]))
         degrees = core.degrees(ids)
-        if len(keys) == limit:  # the last of the list is to be beaten: what follows has larger numbers
+        if len(keys) == limit:  # only a larger degree replaces the last entry: vertices here have larger numbers
             ids, degrees = ids[degrees > keys[-1]], degrees[degrees > keys[-1]]
         elif limit == 1:  # nothing to sort
             top = np.array([degrees.argmax()])
@@ -84,12 +85,12 @@ T = TypeVar("T")
 _SLICE_ARCS = 1 << 25
 _DENSE_ARCS = 1 << 15
 _SHARED_ARCS = 1 << 12
-_PIECE = 1 << 14  # vertices that are looked at together
+_PIECE = 1 << 14  # vertices processed at a time
 
 
 @dataclass(frozen=True)
 class BlockSweep:
-    """A kernel that is to run over blocks. blocks : int64[k], ascending. run(chunks, position, turn, grain, ids): see
+    """A kernel to run over blocks. blocks : int64[k], ascending. run(chunks, position, turn, grain, ids): see
     Pager.sweep."""
 
     blocks: np.ndarray
@@ -100,20 +101,20 @@ class BlockSweep:
 class Core:
     """One graph, opened for traversal.
 
-    direction : rule of direction.py. dense_arcs : frontier arcs from which two threads on bitmaps beat
-    one thread on a queue (0: always dense; default measured on R-MAT and grids; none in small graphs); the same for
-    batches of sources: dense_arcs_of_batch. thin_share : of all arcs, up to which a frontier
-    that outgrows the arena is taken in windows (level_windows.py). most_loaded : blocks that a sparse level may always
-    bring, at a time; more than that only while they are less than a quarter of the arena (0: none).
-    shared_arcs : frontier arcs from which a sparse level may be shared by all threads (shared_levels.py).
-    at_rest : called with a BFS or a label growth before each of its steps, where it can be put down.
-    part : (first vertex, end, blocks with their arcs), of a table of which this process has a range only.
-    reserve : of what the plan has not (None: nobody counts).
-    turned : where arcs have directions, the core of the reverse, at whose rows bottom-up levels look; it shares all but
-    table and pager (None: rows have both directions of every edge). reverse : that, or the core itself.
-    starts : where each row begins, unsigned[n_vertices + 1], if the plan has memory for that (lay_out). whole : a BFS
-    is one call while all rows are in memory in order (bfs_whole.py); not where dense_arcs says how levels are done.
-    span : first vertex and end, all vertices without `part`. blocks : of its arcs, int64[k].
+    direction : rule of direction.py. dense_arcs : number of frontier arcs from which two threads on bitmaps are faster
+    than one thread on a queue (0: always dense). The default was measured on R-MAT and grids; small graphs have no
+    dense levels. dense_arcs_of_batch : the same for batches of sources. thin_share : a frontier that outgrows the arena
+    is taken in windows (level_windows.py) if it has at most this share of all arcs. most_loaded : blocks that a sparse
+    level may always load at a time; it may load more only up to a quarter of the arena (0: none).
+    shared_arcs : number of frontier arcs from which all threads may share a sparse level (shared_levels.py).
+    at_rest : called with a BFS or a label growth before each of its steps, when its state can be saved.
+    part : (first vertex, end, blocks with their arcs), if this process has only a range of the table.
+    reserve : memory for what the plan does not cover (None: not counted).
+    turned : in a graph with directions, the core of the reverse, whose rows bottom-up levels read; it shares all but
+    table and pager (None: rows have both directions of every edge). reverse : `turned`, or the core itself.
+    starts : where each row begins, unsigned[n_vertices + 1], if the plan has memory for that (lay_out). whole : whether
+    a BFS is one call while all rows are in memory in order (bfs_whole.py); False if dense_arcs is set explicitly.
+    span : first vertex and end; all vertices without `part`. blocks : those with arcs of the span, int64[k].
     """
 
     table: BlockTable
@@ -151,18 +152,18 @@ class Core:
 
     @property
     def reverse(self) -> Core:
-        """See above."""
+        """The core whose rows bottom-up levels read."""
         return self.turned or self
 
     @property
     def offsets(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The arrays of Offsets, as the kernels take them."""
+        """The arrays of Offsets, in the form that kernels take."""
         offsets = self.table.offsets
         return offsets.group, offsets.row, offsets.hub
 
     @property
     def layout(self) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """What walks over rows take (rows.py): log2 of ids a block, first vertex of each block, offsets."""
+        """The arguments of row walks (rows.py): log2 of ids a block, first vertex of each block, offsets."""
         return self.table.shift, self.table.first_vertex, *self.offsets
 
     @property
@@ -171,14 +172,14 @@ class Core:
         return self.pager.arena.ids, self.pager.arena.slot_of, self.table.shift
 
     def lay_out(self) -> None:
-        """Have `starts` from now on."""
+        """Compute `starts`."""
         table = self.table
         self.starts = np.empty(table.n_vertices + 1, starts_dtype(table.n_arcs))
         following_starts(*self.offsets, 0, self.starts)
 
     @property
     def plain_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """Ids, where each row begins in them, and degrees up to 255; None unless all rows are in memory in order."""
+        """Ids, the start of each row in them, and degrees up to 255; None unless all rows are in memory in order."""
         arena = self.pager.arena
         return (arena.ids, self.starts, self.table.offsets.row) if self.starts is not None and arena.in_order else None
 
@@ -200,13 +201,13 @@ class Core:
         return ends - starts
 
     def sum_degrees(self, vertices: np.ndarray) -> int:
-        """Arcs of the rows of `vertices`."""
+        """Number of arcs in the rows of `vertices`."""
         return sum(int(self.degrees(vertices[at : at + _PIECE]).sum()) for at in range(0, len(vertices), _PIECE))
 
     def everywhere(self, task: Callable[[], T], shares: int | None = None,
                    stop: Callable[[], None] | None = None, helpers: bool = False) -> list[T]:
-        """Run a kernel on all compute threads, or on as many as there are `shares` of the work, and count their CPU
-        seconds; the results. stop, helpers : see Threads.everywhere."""
+        """Run a kernel on all compute threads, at most on `shares` of them, and count their CPU seconds; returns the
+        results. stop, helpers : see Threads.everywhere."""
         def timed() -> T:
             begin = time.thread_time()
             result = task()
@@ -216,14 +217,14 @@ class Core:
         return self.threads.everywhere(timed, shares, stop, helpers)
 
     def over_words(self, task: Callable[[np.ndarray, int, int], T]) -> list[T]:
-        """Run a kernel over the words of the span in a bitmap on all threads, as `everywhere`: task(turn, grain, end),
-        in which threads share `turn`, int64[1], the next word, and take `grain` words at a time up to `end`."""
+        """Run a kernel over the bitmap words of the span on all threads, as `everywhere`: task(turn, grain, end).
+        Threads share `turn`, int64[1], the next word, and take `grain` words at a time up to `end`."""
         first, end = self.span[0] >> 6, -(-self.span[1] // 64)
         turn, grain = np.array([first], np.int64), max(64, (end - first) // (16 * self.threads.compute))
         return self.everywhere(lambda: task(turn, grain, end), -(-(end - first) // grain))
 
     def position(self) -> dict[str, Any]:
-        """Where a pass is, for an event."""
+        """The progress of a pass, for an event."""
         done, total = self.pager.position
         return {"pass_done": done, "pass_total": total} if total else {}
 
@@ -233,31 +234,31 @@ class Core:
         return _SLICE_ARCS
 
     def blocks_with(self, bitmap: np.ndarray, invert: bool = False) -> np.ndarray:
-        """The blocks, int64[k] ascending, that have an arc of a row of the span whose bit is set (clear, if invert)."""
+        """The blocks, int64[k] ascending, with an arc of a row of the span whose bit is set (clear, if invert)."""
         needed = np.empty(len(self.blocks), np.uint8)
         mark_blocks(self.blocks, self.span, self.layout, bitmap, invert, needed)
         return self.blocks[needed.view(bool)]
 
     def sweep(self, blocks: np.ndarray, kernel: Callable[..., int], *arguments: Any, tick: Tick = no_tick) -> int:
-        """Run kernel(piece, layout, *arguments) on the pieces of `blocks` on all threads; the sum of what it returns.
-        See rows.py."""
+        """Run kernel(piece, layout, *arguments) on the pieces of `blocks` on all threads; returns the sum of its
+        results. See rows.py."""
         return self.take(self.level_over(blocks, kernel, *arguments), tick)
 
     def level_over(self, blocks: np.ndarray, kernel: Callable[..., int], *arguments: Any) -> BlockSweep:
-        """What `sweep` does with these arguments."""
+        """The BlockSweep that `sweep` does with these arguments."""
         layout = self.layout
         return BlockSweep(blocks, lambda *piece: int(kernel(piece, layout, *arguments)))
 
     def take(self, sweep: BlockSweep, tick: Tick = no_tick) -> int:
-        """Do a sweep on all threads; the sum of what it returns."""
+        """Do a sweep on all threads; returns the sum of its results."""
         return self.pager.sweep(sweep.blocks, sweep.run, tick) if len(sweep.blocks) else 0
 
     def gather(
         self, blocks: np.ndarray, kernel: Callable[..., int], *arguments: Any, new_buffer: Callable[[], np.ndarray],
         take: Callable[[np.ndarray], None], tick: Tick = no_tick,
     ) -> int:
-        """As sweep, for kernels of a buffered_walk: kernel(piece, layout, *arguments, buffer, count) fills a new buffer
-        again and again, and `take` gets what it holds, from several threads."""
+        """As sweep, for kernels of a buffered_walk: kernel(piece, layout, *arguments, buffer, count) repeatedly fills
+        new buffers, and `take` gets their entries, from several threads."""
         layout = self.layout
 
         def run(*piece: Any) -> int:
@@ -272,17 +273,17 @@ class Core:
         return self.pager.sweep(blocks, run, tick) if len(blocks) else 0
 
     def widen(self, item: int) -> None:
-        """Columns have entries of so many bytes from now on. Raises MoreMemoryError."""
+        """Reserve memory for columns with entries of `item` bytes. Raises MoreMemoryError."""
         if self.reserve is not None:
             self.reserve.widen(item)
 
     def hold(self, what: str, n_bytes: int) -> None:
-        """`what`, a noun in the plural, take so much of the reserve from now on. Raises MoreMemoryError."""
+        """Take `n_bytes` of the reserve for `what`, a noun in the plural. Raises MoreMemoryError."""
         if self.reserve is not None:
             self.reserve.hold(what, n_bytes)
 
     def count_sweep(self, n_blocks: int, arcs: int, levels: int = 1) -> None:
-        """Count a sweep over so many blocks, of one level, or of as many as took it together."""
+        """Count a sweep over `n_blocks` blocks, by one level or by `levels` levels together."""
         dense = 2 * n_blocks >= self.table.n_blocks
         self.counters.add(passes=1, levels=levels, dense_levels=int(dense), edges_scanned=arcs)
 
@@ -293,14 +294,14 @@ class Core:
         return parts[0] if len(parts) == 1 else np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
 
     def load_missed(self, count: int) -> bool:
-        """Bring the blocks of the `count` rows that a sparse kernel put aside; see load_blocks."""
+        """Load the blocks of the `count` rows that a sparse kernel put aside; see load_blocks."""
         return self.load_blocks(self.missed_blocks(count))
 
     def load_blocks(self, blocks: np.ndarray) -> bool:
-        """Bring `blocks`, int64[k] ascending, for a sparse level, and wait for what was on its way.
+        """Load `blocks`, int64[k] ascending, for a sparse level, after all pending loads.
 
-        False, and nothing is loaded, if they would throw most of the arena out: such a level, few
-        rows in many blocks, is one for a sweep.
+        False, without loading, if they would evict most of the arena: a level with few rows in many blocks is better
+        done by a sweep.
         """
         if len(blocks) > max(self.most_loaded, self.pager.arena.n_slots // 4 if self.most_loaded else 0):
             return False

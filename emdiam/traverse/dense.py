@@ -2,11 +2,11 @@
 
 Frontier and visited set are bitmaps. A step walks over blocks (chunks of `indices`): top-down
 over frontier rows, bottom-up over unvisited rows, each clipped to the block, so that a hub row
-may span blocks. New vertices are only marked in `visited`; `commit_level` then compares with the
-visited set before the level, which gives the next frontier whatever threads and blocks did.
+may span blocks. New vertices are only marked in `visited`; `commit_level` then compares it with the
+visited set before the level. So the next frontier does not depend on the order of threads and blocks.
 Threads share the counter `turn` and take `grain` blocks at a time.
 
-Work: an arc is looked at in one direction a level. I/O: a level reads a block at most once.
+Work: each level looks at an arc in one direction. I/O: a level reads a block at most once.
 Sources: Beamer, Asanovic, Patterson, Direction-optimizing BFS (2012); F-Diam, Algorithm 2.
 """
 
@@ -121,8 +121,8 @@ def commit_level(turn, grain, visited, before, frontier, dist, level, targets, g
 
 
 def level_sweep(core: Core, up: bool) -> BlockSweep:
-    """What marks in work.visited what the frontier reaches, over the blocks with a row to look at, which are of the
-    reverse if it goes up; it gives arcs scanned."""
+    """The sweep that marks in work.visited the vertices that the frontier reaches; its result is the number of arcs
+    scanned. Its blocks have a relevant row; they are of the reverse if `up`."""
     work, rows = core.work, core.reverse if up else core
     blocks = rows.blocks_with(work.visited if up else work.frontier, up)
     return rows.level_over(blocks, bottom_up if up else top_down, work.frontier, work.visited)
@@ -145,15 +145,15 @@ def commit(core: Core, dist: np.ndarray, level: int, targets: np.ndarray) -> tup
 
 
 class DenseLevels:
-    """How a BFS does levels of many arcs: bitmaps, all threads, a level a step. See BfsRun."""
+    """Levels of many arcs: bitmaps, all threads, one level a step. See BfsRun."""
 
     def __init__(self, run: BfsRun) -> None:
         self._run = run
-        self._rows = run.core  # those of the last sweep
+        self._rows = run.core  # the core of the last sweep
 
     def enter(self) -> Mode:
-        """Go on with bitmaps from queues. The queue may be half expanded: its rest is the frontier, and what the level
-        has found so far counts as not visited before it, so that commit sees it."""
+        """Continue from queues with bitmaps. If the queue is half expanded, the rest of it is the frontier, and
+        vertices found so far in this level count as not visited before it, so that commit sees them."""
         run, core, work = self._run, self._run.core, self._run.core.work
         state, front = work.state, run.front
         queue, found = work.queues[state[CURRENT], : state[COUNT]], int(state[NEXT])
@@ -178,22 +178,22 @@ class DenseLevels:
         return self.end_sweep(arcs)
 
     def begin_sweep(self) -> BlockSweep:
-        """What marks in work.visited what the frontier reaches; it gives arcs scanned. Several BFS may take theirs
-        together."""
+        """The sweep that marks in work.visited the vertices that the frontier reaches; its result is the number of arcs
+        scanned. Several BFS may do their sweeps together."""
         run = self._run
         up, sweep = run.left.sweep(run.front.turn(run.core, int(run.core.work.state[REACHED]), run.learned.bias))
         self._rows = run.core.reverse if up else run.core
         return sweep or level_sweep(run.core, up)
 
     def end_sweep(self, scanned: int) -> Mode | None:
-        """The sweep is done; scanned : what it gave."""
+        """Continue after the sweep. scanned : its result."""
         run = self._run
         scanned += run.left.close()
         run.learned = replace(run.learned, bias=run.front.learned(run.core, scanned, run.learned.bias))
         return self.end_level(scanned)
 
     def end_level(self, scanned: int) -> Mode | None:
-        """Go on with what was marked in work.visited. scanned : arcs that it took."""
+        """Continue with the vertices marked in work.visited. scanned : arcs read for this level."""
         run, core, work, front = self._run, self._run.core, self._run.core.work, self._run.front
         run.used.add(DenseLevels)
         state, level = work.state, run.level + 1

@@ -1,11 +1,11 @@
-"""Rows that a bottom-up level has left unvisited, put aside while their blocks are at hand.
+"""Rows that a bottom-up level has left unvisited, put aside while their blocks are in memory.
 
-What is reached later has a neighbour that is reached before, and edges have two directions: so the rows of unvisited
-vertices alone say who is next, bottom-up. On graphs of small diameter one bottom-up level leaves a hundredth of the
-arcs or less, in nearly all blocks. So a level that streams copies these rows into a part of the arena, which is set
-apart for that, and the levels after it look there: a BFS reads the store once or twice, not once a level. Where not all
-of them fit, the blocks whose rows have no place are read again, and those of them that have one then are kept as well.
-Work: a copy of what is left. Bytes: none beside the arena.
+A vertex reached later has a neighbour reached before, and edges have two directions. So the rows of unvisited vertices
+suffice to find the next vertices, bottom-up. On graphs of small diameter one bottom-up level leaves a hundredth of the
+arcs or less, in nearly all blocks. So a level that streams copies these rows into a part of the arena set apart for
+them, and the levels after it read only that part: a BFS reads the store once or twice, not once a level. If not all
+rows fit, the blocks of the others are read again, and rows that then fit are kept as well.
+Work: a copy of the remaining rows. Bytes: none beside the arena.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from .rows import block_walk, has_bit, hits_to_second, not_in_second
 if TYPE_CHECKING:
     from .bfs import BfsRun, Mode
 
-# A share of the arena is set apart, twice that where several BFS need it, and more once a level has not found room; in
-# segments of a share of a block, since every thread fills one of its own. It is not tried where unvisited rows have
-# more arcs than so many times those of the frontier, and than so many times the ids of what is set apart.
+# The first _SHARE of the arena is set apart, twice that for several BFS, and up to _MOST_SHARE once a level has not
+# found room. Segments are a fraction of a block, since every thread fills one. No rows are put aside if unvisited
+# rows have more arcs than _HOPEFUL times the larger of the frontier's arcs and the ids that fit.
 _SHARE, _MOST_SHARE, _SEGMENTS, _LEAST_SEGMENT, _HOPEFUL = 1 / 4, 3 / 4, 16, 64, 4
-# Levels of a BFS that look at these rows: after so many, it is one of many thin levels, which queues are better at.
+# Levels of a BFS that read these rows: a BFS with more levels has many thin ones, for which queues are better.
 MOST_LEVELS = 64
-# Bytes of a number at most, of the length of a record, and that a segment needs for one more.
+# Bytes: of a number at most, of the length of a record, and that a segment needs for another record.
 _NUMBER, _LENGTH = 10, 2
 _LEAST_ROOM = 2 * _NUMBER + _LENGTH
-# Entries of a cursor: its segment (-1: none) and where to go on there; whether a row of the block at hand has no place;
-# how many segments were begun for that block, how many it has for it, at most so many, and for each the first two.
+# Entries of a cursor: its segment (-1: none) and the position there; whether a row of the current block found no room;
+# number of segments begun for that block, and of those in stock for it (at most _MOST_BEGUN); then segment and position
+# of each in stock.
 _SEGMENT, _AT, _FAILED, _BEGUN, _STOCK, _FIRST = 0, 1, 2, 3, 4, 5
 _MOST_BEGUN = 8 * _SEGMENTS
 
 
 class ArenaPart:
-    """A part of the arena, in segments from its end on, for the rows that one BFS leaves, or several that are done
-    together.
+    """A part of the arena, segments at its end, for the rows left by one BFS or by several that run together.
 
-    taken : int64[1], how many segments are in use."""
+    taken : int64[1], number of segments in use."""
 
     def __init__(self, arena: Arena, readers: int = 1) -> None:
         self._arena, self._readers = arena, readers
@@ -62,21 +62,21 @@ class ArenaPart:
 
     @property
     def room(self) -> int:
-        """Segments that are set apart, or would be."""
+        """Number of segments that are set apart, or would be."""
         return self._slots * (self._slot_bytes // self._size)
 
     @property
     def most(self) -> int:
-        """Segments for one BFS."""
+        """Number of segments for one BFS."""
         return -(-2 * self.room // (1 + self._readers))
 
     @property
     def most_ids(self) -> int:
-        """Ids that would fit in those as they are."""
+        """Number of uncompressed ids that would fit in these."""
         return self.most * self._size // self._arena.ids.itemsize
 
     def segments(self) -> np.ndarray:
-        """The segments, uint8[k, size], of which the last `room` hold no blocks from now on."""
+        """The segments, uint8[k, size]. From now on the last `room` of them hold no blocks."""
         if self._place is None or self._readers == 1:
             self._slots, self.taken[0] = self._first_slots(), 0
             most = max(self._slots, int(self._arena.n_slots * _MOST_SHARE))
@@ -86,7 +86,7 @@ class ArenaPart:
         return self._place
 
     def grow(self) -> None:
-        """All segments hold no blocks from now on."""
+        """Set all segments apart: they hold no blocks from now on."""
         assert self._place is not None
         most = self._place.nbytes // self._slot_bytes
         if self._slots < most:
@@ -94,7 +94,7 @@ class ArenaPart:
             self._arena.set_apart(most)
 
     def give_back(self, last: bool = False) -> None:
-        """One BFS needs them no more; with `last` none does."""
+        """One BFS no longer needs its segments; with `last`, none does."""
         if last or self._readers == 1:
             self._arena.take_back()
             self._place = None
@@ -102,10 +102,10 @@ class ArenaPart:
 
 
 class LeftRows:
-    """The rows in segments of the arena, records one after another: the vertex, how many bytes follow, and how far each
-    neighbour is from the one before it (the first: from the vertex), a byte for each 7 bits.
+    """The rows, as records in segments of the arena. A record is the vertex, the number of bytes that follow, and the
+    differences between successive neighbours (the first: from the vertex), with 7 bits a byte.
 
-    whole : whether all are there. levels : that have looked at them alone."""
+    whole : whether all rows are there. levels : the number of levels that have read only these rows."""
 
     def __init__(self, core: Core, part: ArenaPart) -> None:
         self._core, self._place, self._part = core, part.segments(), part
@@ -118,7 +118,7 @@ class LeftRows:
 
     @classmethod
     def hoped_for(cls, core: Core, front: Front, part: ArenaPart) -> Self | None:
-        """A place for what a bottom-up level leaves, where blocks are streamed and it may be little enough."""
+        """A LeftRows for the next bottom-up level if blocks are streamed and the rows may be few enough, else None."""
         arena = core.pager.arena
         hidden = core.table.n_arcs - front.visited_arcs
         if arena.n_slots >= core.table.n_blocks or not part.room:
@@ -127,18 +127,19 @@ class LeftRows:
 
     @property
     def records(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """(uint8[segments, size], int64[segments], bytes in each), once the BFS is over and as long as no block has
-        been put in their place. Rows of visited vertices may be among them."""
+        """(uint8[segments, size], int64[segments], bytes used in each), after the BFS and as long as no block has
+        overwritten them, else None. Rows of visited vertices may be among them."""
         return (self._place, self._fills) if self.whole and self._core.pager.arena.part_is_intact else None
 
     def missing(self) -> np.ndarray:
-        """The blocks, int64[k] ascending, with an unvisited row that is not there."""
+        """The blocks, int64[k] ascending, with an unvisited row that was not put aside."""
         blocks = self._core.blocks_with(self._core.work.visited, True)
         return blocks[~self._kept[blocks]]
 
     def level(self) -> tuple[int, BlockSweep]:
-        """A bottom-up level: arcs scanned among the rows that are there, and what does the rest, over the other blocks,
-        and keeps what they leave as far as there is room; it gives arcs scanned. `close` comes after it."""
+        """Begin a bottom-up level: returns the arcs scanned among the rows put aside, and the sweep over the other
+        blocks, which puts their remaining rows aside as far as there is room. The sweep's result is the number of arcs
+        scanned. `close` must follow."""
         work, layout, scanned = self._core.work, self._core.layout, 0
         if self._own.any():  # not the first level
             scanned = self._look()
@@ -158,7 +159,7 @@ class LeftRows:
         return scanned, BlockSweep(self.missing(), run)
 
     def close(self) -> None:
-        """The level is over."""
+        """End the level."""
         for cursor in self._cursors:
             if cursor[_SEGMENT] >= 0:
                 self._fills[cursor[_SEGMENT]] = cursor[_AT]
@@ -166,7 +167,7 @@ class LeftRows:
         self.whole = len(self.missing()) == 0
 
     def look(self) -> int:
-        """A bottom-up level over these rows, which are all; arcs scanned."""
+        """Do a bottom-up level over these rows alone, if they are whole; returns arcs scanned."""
         self.levels += 1
         return self._look()
 
@@ -177,24 +178,23 @@ class LeftRows:
 
 
 class LeftLevels:
-    """How a BFS does levels once the rows that it has left unvisited are put aside: it looks at these alone. See
-    BfsRun.
+    """Levels after the rows that remain unvisited have been put aside: they read only these. See BfsRun.
 
-    part : of the arena, for the rows; several BFS may have one. rows : those that are put aside, if any are."""
+    part : of the arena, for the rows; several BFS may share one. rows : the rows put aside, or None."""
 
     def __init__(self, run: BfsRun) -> None:
         self._run, self.part = run, ArenaPart(run.core.reverse.pager.arena)
         self.rows: LeftRows | None = None
-        self._scanned = 0  # arcs that the last sweep has looked at among rows put aside
+        self._scanned = 0  # arcs that the last sweep has scanned among rows put aside
 
     @property
     def whole(self) -> bool:
-        """Whether all rows that are left were put aside."""
+        """Whether all unvisited rows were put aside."""
         return self.rows is not None and self.rows.whole
 
     @property
     def is_better(self) -> bool:
-        """Whether a level of few arcs is done among these rows, too, as long as few have been."""
+        """Whether levels of few arcs are also done among these rows: if all are there and few levels have been."""
         return self.rows is not None and self.rows.whole and self.rows.levels < MOST_LEVELS
 
     def step(self, tick: Tick = no_tick) -> Mode | None:
@@ -202,14 +202,14 @@ class LeftLevels:
         run = self._run
         if run.at_limit():
             return run.end(False)
-        if self.rows is None:  # distances have widened, and the arena may have had to give up what they were in
+        if self.rows is None:  # distances were widened, and the arena may have given up the memory of the rows
             return run.dense
         arcs = self.rows.look()
         run.core.counters.add(levels=1, edges_scanned=arcs)
         return run.dense.end_level(arcs)
 
     def sweep(self, up: bool) -> tuple[bool, BlockSweep | None]:
-        """Which way a dense level goes that would go up or not, and its sweep where rows are put aside in it."""
+        """The direction of a dense level, given whether the rule says `up`, and its sweep if that puts rows aside."""
         run, front = self._run, self._run.front
         if self.rows is None and up:
             self.rows = LeftRows.hoped_for(run.core.reverse, front, self.part)
@@ -222,20 +222,20 @@ class LeftLevels:
         return up, sweep
 
     def close(self) -> int:
-        """The sweep of a dense level is done; arcs that it has looked at among rows put aside."""
+        """End the sweep of a dense level; returns the arcs that it has scanned among rows put aside."""
         if self.rows is not None:
             self.rows.close()
         scanned, self._scanned = self._scanned, 0
         return scanned
 
     def drop(self) -> None:
-        """Rows that were put aside are not needed any more, so that blocks may have their place."""
+        """Discard the rows put aside, so that blocks may take their place."""
         if self.rows is not None:
             self.rows = None
             self.part.give_back()
 
     def end(self) -> LeftRows | None:
-        """The BFS is over; the rows that are left, as long as nothing is put in their place."""
+        """End the BFS; returns the rows put aside, valid until they are overwritten."""
         self.part.give_back()
         rows, self.rows = self.rows, None
         return rows
@@ -249,7 +249,7 @@ def _new_cursor() -> np.ndarray:
 
 @inlined
 def _put(row, at, number):
-    """Write an int64 at row[at]; where it ends."""
+    """Write an int64 at row[at]; returns its end."""
     left = np.uint64((number << 1) ^ (number >> 63))
     while left >= np.uint64(128):
         row[at] = np.uint8(left | np.uint64(128))
@@ -261,7 +261,7 @@ def _put(row, at, number):
 
 @inlined
 def _get(row, at):
-    """(the number at row[at], where it ends)."""
+    """(the number at row[at], its end)."""
     left = np.uint64(row[at])
     if left >= np.uint64(128):
         left &= np.uint64(127)
@@ -278,22 +278,22 @@ def _get(row, at):
 
 @inlined
 def record_at(row, at):
-    """(vertex, where its neighbours begin and end) of the record at row[at]."""
+    """(vertex, begin and end of its neighbours) of the record at row[at]."""
     v, at = _get(row, at)
     return v, at + _LENGTH, at + _LENGTH + np.int64(row[at]) + (np.int64(row[at + 1]) << 8)
 
 
 @inlined
 def neighbour_at(row, at, before):
-    """(neighbour, where the next one begins). before : the neighbour before it, or the vertex."""
+    """(neighbour, position of the next one). before : the neighbour before it, or the vertex."""
     apart, at = _get(row, at)
     return before + apart, at
 
 
 @inlined
 def _take_segment(place, fills, taken, own, spare, more, cursor):
-    """Go on in another segment with room: one that was begun for a block in vain, one of `spare`, or else a new one;
-    -1 if there is none."""
+    """Continue in another segment with room: one stocked from an earlier block, one of `spare`, or a new one. Sets the
+    cursor's segment to -1 if there is none."""
     entry = _FIRST + 2 * cursor[_BEGUN]
     if cursor[_BEGUN] == cursor[_STOCK]:
         cursor[_SEGMENT] = -1
@@ -317,9 +317,9 @@ def _take_segment(place, fills, taken, own, spare, more, cursor):
 
 @inlined
 def _end_block(fills, cursor, before, at):
-    """The block is done: its segments stay, or are there for the next block if one of its rows had no place.
+    """End a block: its segments are kept, or reused for the next block if one of its rows found no room.
 
-    before, at : segment of the cursor, and where it was there, when the block began."""
+    before, at : segment and position of the cursor when the block began."""
     if cursor[_FAILED]:
         for entry in range(_FIRST, _FIRST + 2 * cursor[_BEGUN], 2):
             fills[cursor[entry]] = cursor[entry + 1]
@@ -333,7 +333,7 @@ def _end_block(fills, cursor, before, at):
 
 @inlined
 def _keep(state, ids, v, begin, end):
-    """Append ids[begin:end], arcs of row v, as one record or more."""
+    """Append ids[begin:end], arcs of row v, as one or more records."""
     _, _, place, fills, taken, own, spare, more, cursor = state
     while begin < end and not cursor[_FAILED]:
         if cursor[_SEGMENT] < 0 or cursor[_AT] + _LEAST_ROOM > place.shape[1]:
@@ -369,12 +369,12 @@ _walk_keeping = block_walk(not_in_second, _look_or_keep, hits_to_second)
 @kernel
 def keep_left(piece, layout, frontier, visited, place, fills, taken, own, spare, more, kept,
               cursor):
-    """As dense.bottom_up, and copies the rows without a hit, all of a block or none, of which kept[block] tells.
+    """As dense.bottom_up, and copies the rows without a hit: all of a block or none, as kept[block] then says.
 
-    place : uint8[segments, size]; fills : int64[segments], bytes in those that no cursor is in; own : bool[segments],
-    those of this BFS; spare : int64[k], those of them with room; more : int64[3], how many were asked for in this
-    level, how many others it may begin, and how many are set apart; taken : int64[1], how many of these are in use.
-    Threads share all these. cursor : int64, of this call, see above. Returns arcs scanned."""
+    place : uint8[segments, size]. fills : int64[segments], bytes used in segments without a cursor. own :
+    bool[segments], those of this BFS. spare : int64[k], those of them with room. more : int64[3], number requested in
+    this level, number of new ones that it may begin, and number set apart. taken : int64[1], number in use. Threads
+    share all these. cursor : int64, of this call, see above. Returns arcs scanned."""
     chunks, _, turn, grain, _ = piece
     state = (frontier, visited, place, fills, taken, own, spare, more, cursor)
     total = 0
@@ -391,7 +391,7 @@ def keep_left(piece, layout, frontier, visited, place, fills, taken, own, spare,
 
 @inlined
 def _drop_visited(row, fill, visited):
-    """Leave the records of unvisited vertices alone; their bytes."""
+    """Keep only the records of unvisited vertices; returns their bytes."""
     at = to = np.int64(0)
     while at < fill:
         v, _, end = record_at(row, at)
@@ -405,8 +405,8 @@ def _drop_visited(row, fill, visited):
 
 @kernel
 def look_at_left(turn, place, fills, frontier, visited):
-    """Threads share this: mark unvisited vertices that have a frontier neighbour in `visited`, by the records in
-    `place`, and drop the records of visited ones where these are the larger part. Returns arcs scanned."""
+    """Mark unvisited vertices that have a frontier neighbour in `visited`, by the records in `place`. If more than half
+    of a segment is records of visited vertices, drops them. Threads share the work. Returns arcs scanned."""
     scanned = 0
     while True:
         segment = atomic_add(turn, 0, 1)

@@ -1,14 +1,15 @@
 """Sparse levels on all threads: many levels in one call, on queues, over the blocks that are resident.
 
-A graph of sqrt(n) levels has thousands of them, of tens of thousands of arcs each: too thin for bitmaps, whose words
-are all looked at in every level, and enough for several threads. The first thread that comes leads: it opens a level by
-a ticket, takes parts of the queue as all do, waits until what others took is done, and closes the level. Others help as
-they come; no level waits for a thread that has taken nothing, so one that the machine keeps away delays nobody.
+A graph of sqrt(n) levels has thousands of them, with tens of thousands of arcs each. That is too thin for bitmaps, all
+of whose words are read in every level, and enough for several threads. The first thread to arrive leads: it opens a
+level by a ticket, takes parts of the queue like the others, waits until the parts that others took are done, and closes
+the level. Others help when they arrive. No level waits for a thread that has taken no part, so a thread that the system
+has suspended delays no other.
 
-A ticket is (number of the level << 32) + vertices of the queue that nobody took: a part is taken by lowering it. Bits
-of the visited set are set atomically, and who sets one adds the vertex to the next queue: its order depends on
-the threads, what it holds does not, nor do distances, nor the smallest vertex of the last level. Rows on missing blocks
-are put aside, and one thread finishes their level (sparse.py) once Python has brought the blocks.
+A ticket is (number of the level << 32) + vertices of the queue not yet taken; a thread takes a part by lowering it.
+Bits of the visited set are set atomically, and the thread that sets one adds the vertex to the next queue. The order of
+the queue depends on the threads; its content does not, nor do distances, nor the smallest vertex of the last level.
+Rows on missing blocks are put aside, and one thread finishes their level (sparse.py) once Python has loaded the blocks.
 Work: as sparse.py. Bytes: a buffer of 512 ids a thread.
 """
 
@@ -48,8 +49,8 @@ if TYPE_CHECKING:
     from .bfs import BfsRun, Mode
     from .core import Core
 
-# Slots of `shared` (uint64[64]), each in a cache line of its own: the ticket; vertices done; entries of the next
-# queue; arcs of their rows; arcs scanned; rows put aside; threads that have come; whether the call is over.
+# Slots of `shared` (uint64[64]), each in a separate cache line: the ticket; vertices done; entries of the next
+# queue; arcs of their rows; arcs scanned; rows put aside; threads that have arrived; whether the call is over.
 _TICKET, DONE_PARTS, NEXT_SLOT, NEXT_ARCS_SLOT, SCANNED, _MISSED, CAME, OVER = 0, 8, 16, 24, 32, 40, 48, 56
 SHARED_SLOTS = 64
 BUFFER = 512
@@ -58,7 +59,7 @@ _LEAST_PART, _PARTS = 32, 8
 
 @inlined
 def open_tickets(shared, count):
-    """Open a level of so many parts, for whoever takes them. Its number is what tells it from the one before."""
+    """Open a level with `count` units. The ticket's level number distinguishes it from the level before."""
     shared[DONE_PARTS] = 0
     shared[NEXT_SLOT] = 0
     shared[NEXT_ARCS_SLOT] = 0
@@ -69,7 +70,8 @@ def open_tickets(shared, count):
 
 @inlined
 def take_part(shared, n_threads, least):
-    """(first, end) of what this thread takes of the open level, `least` at least; 0, 0 where none is left."""
+    """(first, end) of the part that this thread takes of the open level, `least` units or more if so many remain; 0, 0
+    if none remain."""
     while True:
         ticket = shared[_TICKET]
         left = np.int64(ticket & np.uint64(0xFFFFFFFF))
@@ -82,7 +84,7 @@ def take_part(shared, n_threads, least):
 
 @inlined
 def hand_over(buffer, count, there, shared):
-    """Append buffer[:count] to the next queue; what does not fit is counted."""
+    """Append buffer[:count] to the next queue; entries that do not fit are only counted."""
     at = np.int64(atomic_count(shared, NEXT_SLOT, np.uint64(count)))
     for i in range(min(count, len(there) - at)):
         there[at + i] = buffer[i]
@@ -99,7 +101,7 @@ def _expand(graph, found, here, there, missed, level, part, buffer, shared):
     for i in range(part[0], part[1]):
         v = np.int64(here[i])
         p, end = following
-        # Rows lie anywhere: what a thread needs for the next ones comes while it visits this one.
+        # Rows are scattered: prefetch for the next ones while this one is visited.
         if i + 1 < part[1]:
             following = row_span(group, row, hub, np.int64(here[i + 1]))
             ask_ahead(graph[0], offsets, here[min(i + AHEAD, part[1] - 1)], following[0], following[1])
@@ -129,7 +131,7 @@ def _expand(graph, found, here, there, missed, level, part, buffer, shared):
 
 @inlined
 def _help(graph, found, queues, missed, buffer, shared, state, n_threads):
-    """Take one part of the open level and do it; False if none is left."""
+    """Take one part of the open level and do it; False if none remains."""
     begin, end = take_part(shared, n_threads, _LEAST_PART)
     if begin == end:
         return False
@@ -141,7 +143,7 @@ def _help(graph, found, queues, missed, buffer, shared, state, n_threads):
 
 @inlined
 def _close(queues, shared, state):
-    """The next level from what all threads have done; why this was the last one, or -1."""
+    """Make the next level from the results of all threads; returns the reason to stop, or -1."""
     tail, missed = np.int64(shared[NEXT_SLOT]), np.int64(shared[_MISSED])
     state[ARCS] += np.int64(shared[SCANNED])
     if missed:
@@ -162,9 +164,9 @@ def _close(queues, shared, state):
 
 @kernel(allocates=False)
 def shared_levels(graph, found, queues, missed, buffers, shared, state, limits):
-    """Run BFS levels on every thread that calls it with the same `shared`; all but one return -1, that one why it
-    stopped (DONE, DENSE, LIMIT, SLICE, THIN: between two levels; MISSING: before the end of one), with the arcs of the
-    next queue in state[NEXT_ARCS].
+    """Run BFS levels on every thread that calls it with the same `shared`. All but one return -1; that one returns why
+    it stopped (DONE, DENSE, LIMIT, SLICE, THIN: between two levels; MISSING: before the end of one), with the arcs of
+    the next queue in state[NEXT_ARCS].
 
     graph : paging, offsets; found : visited, dist; these, queues, missed, state : see sparse_bfs.
     buffers : id[threads, k]. shared : uint64[64], zeros. limits : int64[5] = radius, arcs of this slice, arcs of a
@@ -202,7 +204,7 @@ def shared_levels(graph, found, queues, missed, buffers, shared, state, limits):
 
 
 def share_levels(core: Core, dist: np.ndarray, limits: np.ndarray) -> int:
-    """Run levels on all threads from the current queue of core.work; why they stopped. dist, limits : see
+    """Run levels on all threads from the current queue of core.work; returns the reason to stop. dist, limits : see
     shared_levels."""
     work, graph = core.work, (core.paging, core.offsets)
     buffers, shared = np.empty((core.threads.compute, BUFFER), work.queues.dtype), np.zeros(SHARED_SLOTS, np.uint64)
@@ -211,13 +213,13 @@ def share_levels(core: Core, dist: np.ndarray, limits: np.ndarray) -> int:
 
 
 class SharedLevels:
-    """How a BFS does levels that are worth more than one thread, and have too few arcs for bitmaps. See BfsRun."""
+    """Levels that are worth more than one thread and have too few arcs for bitmaps. See BfsRun."""
 
     def __init__(self, run: BfsRun) -> None:
         self._run, self._most, self._least = run, 0, 0
 
     def enter(self, most: int, least: int) -> Mode:
-        """Go on from between two levels, as long as the next one has so many arcs."""
+        """Start between two levels; continue while the next level has at most `most` and at least `least` arcs."""
         self._most, self._least = most, least
         return self
 
@@ -233,6 +235,6 @@ class SharedLevels:
         core.counters.add(levels=run.level - level + (reason == DONE), edges_scanned=arcs)
         if reason in (THIN, DENSE, SLICE):
             return run.sparse.go_on(int(state[NEXT_ARCS]))
-        if reason != MISSING:  # which is before the end of a level
+        if reason != MISSING:  # MISSING is before the end of a level
             state[NEXT_ARCS] = 0
         return run.sparse.after(reason)

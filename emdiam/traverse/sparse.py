@@ -1,12 +1,12 @@
 """Sparse levels: many levels in one call, on one thread, over the blocks that are resident.
 
 A graph with Θ(n) levels has millions of them, so a level must cost nanoseconds, not a Python
-call. The kernels run level after level on queues and return only when they must: blocks are
-missing, the next queue is full (the frontier turned dense), a limit is reached, the slice is
-over, or nothing is left. `state` (workspace.py) makes a call resumable where it stopped.
+call. The kernels run level after level on queues and return only for a reason: blocks are missing,
+the next queue is full (the frontier has become dense), a limit is reached, the slice is over, or no
+vertex remains. `state` (workspace.py) makes a call resumable where it stopped.
 
-Rows on missing blocks are put aside as (vertex, arc position) and finished after Python has
-brought the blocks, in the same level, so a level reads a block once. Rows may span blocks.
+Rows on missing blocks are put aside as (vertex, arc position) and finished in the same level, after
+Python has loaded the blocks. So a level reads a block once. Rows may span blocks.
 """
 
 from __future__ import annotations
@@ -48,23 +48,23 @@ from .workspace import (
 if TYPE_CHECKING:
     from .bfs import BfsRun, Mode
 
-# Levels of a BFS by which it is seen whether sharing them pays; seconds of one thread from which a level is worth it.
+# Levels of a BFS in which it measures whether sharing them pays; seconds of one thread that make a level worth sharing.
 _TRIED, _WORTH_SHARING = 16, 1e-4
-# Others are read ahead where a level misses at most so many, and of all ids brought one in so many was looked at.
+# Read ahead only if a level misses at most _FEW blocks, and if one in _USED of all ids loaded so far was read.
 _FEW, _USED = 4, 2
 
-# Rows of the queue after the one that is visited, whose offsets are asked for.
+# Distance in the queue, after the current row, at which offsets are prefetched.
 AHEAD = 4
-FIRST_ROW = np.int64(0), np.int64(0)  # vertex, and where its row begins
+FIRST_ROW = np.int64(0), np.int64(0)  # a vertex and the start of its row
 
 
-# What does not depend on the visitor is compiled once, for all walks over queues.
+# Helpers that do not depend on the visitor, compiled once for all walks over queues.
 @inlined
 def _next_row(here, head, missed, resumed, pending, offsets, near):
-    """(vertex, arc to begin with, end) of the row that comes next: one put aside, or the next of the queue.
+    """(vertex, first arc, end) of the next row: one put aside, or the next of the queue.
 
-    near : (vertex, where its row begins). On a path whose ids ascend it is the next one as a rule, as the processor
-    comes to expect, which goes on then before the offset is read."""
+    near : (vertex, start of its row). On a path with ascending ids this is usually the next vertex. The processor then
+    predicts so and continues before the offset is read."""
     group, row, hub = offsets
     missed_v, missed_p = missed
     v = np.int64(missed_v[resumed] if resumed < pending else here[head])
@@ -78,8 +78,8 @@ def _next_row(here, head, missed, resumed, pending, offsets, near):
 
 @inlined
 def in_arena(slot_of, shift, p, end):
-    """(place of arc p in the arena, end of what is of its row in its block); the place is -1 where the block is not
-    there."""
+    """(position of arc p in the arena, end of its row within its block); the position is -1 if the block is not
+    resident."""
     block = p >> shift
     slot = np.int64(slot_of[block])
     if slot < 0:
@@ -90,7 +90,7 @@ def in_arena(slot_of, shift, p, end):
 
 @inlined
 def put_row_aside(missed, count, v, p):
-    """Put the row of v aside, from arc p on, as entry `count`; how many there are then."""
+    """Put the row of v aside, from arc p on, as entry `count`; returns the new count."""
     missed_v, missed_p = missed
     missed_v[count] = v
     missed_p[count] = p
@@ -99,7 +99,7 @@ def put_row_aside(missed, count, v, p):
 
 @inlined
 def _keep(missed, count, resumed, pending):
-    """Put aside again what was not resumed; how many rows there are then."""
+    """Put rows aside again that were not resumed; returns the new count."""
     missed_v, missed_p = missed
     for i in range(resumed, pending):
         count = put_row_aside(missed, count, missed_v[i], missed_p[i])
@@ -117,8 +117,7 @@ def _bring_up_to_date(state, arcs, next_arcs, head, tail, put_aside):
 
 @inlined
 def ask_ahead(paging, offsets, later, p, end):
-    """Have the first arcs of the row that follows, [p, end), and the offsets of that of the vertex `later`, brought
-    into the caches."""
+    """Prefetch the first arcs of the next row, [p, end), and the offsets of the row of the vertex `later`."""
     ids, slot_of, shift = paging
     group, row, _ = offsets
     if p < end:
@@ -130,13 +129,13 @@ def ask_ahead(paging, offsets, later, p, end):
 
 
 def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
-    """The walk over the rows of the current queue with this visitor.
+    """A walk over the rows of the current queue with this visitor.
 
-    walk(paging, offsets, queues, missed, state, args, near) returns (True if the next queue may not hold what a row
-    adds: that row and what follows is left; near). near : (a vertex, where its row begins), for the next call. Rows put
-    aside before come first. The slots HEAD, NEXT, NEXT_ARCS, MISSED and ARCS of
-    `state` are brought up to date. visit(args, v, w, there, tail): looks at the arc (v, w), may add w to the next queue
-    as entry `tail`, and returns where entries go on and the arcs of what it added, if they count.
+    walk(paging, offsets, queues, missed, state, args, near) returns (full, near). full : the next queue may have no
+    room for the heads of a row; that row and the following ones are not visited. near : (a vertex, start of its row),
+    for the next call. Rows put aside come first. The walk updates the slots HEAD, NEXT, NEXT_ARCS, MISSED and ARCS of
+    `state`. visit(args, v, w, there, tail) processes the arc (v, w). It may add w to the next queue as entry `tail`,
+    and returns the new tail and the number of arcs of the added row, if arcs count.
     """
     @inlined
     def walk(paging, offsets, queues, missed, state, args, near):
@@ -147,8 +146,8 @@ def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
         v = p = end = arcs = next_arcs = put_aside = resumed = np.int64(0)
         following = v, p, end
         while True:
-            # Before the visits, any of which may go another way than the processor expects: then what it does, finding
-            # the next row would wait.
+            # Find the next row before the visits: the processor may mispredict in any visit, and the search would then
+            # wait.
             more = resumed < pending or head < count
             if more:
                 following = _next_row(here, head, missed, resumed, pending, offsets, near)
@@ -184,7 +183,7 @@ def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
 
 @inlined
 def smallest_of(queue, count):
-    """The smallest of the first `count` entries, of which there is one."""
+    """The smallest of the first `count` (at least 1) entries."""
     smallest = np.int64(queue[0])
     for i in range(1, count):
         smallest = min(smallest, np.int64(queue[i]))
@@ -213,10 +212,10 @@ _walk_bfs = queue_walk(_reach)
 def sparse_bfs(paging, offsets, visited, dist, targets, queues, missed, state, limits):
     """Run BFS levels; returns why it stopped (DONE, MISSING, DENSE, LIMIT, SLICE, MET).
 
-    paging, offsets : of Core. dist : unsigned[n] or length 0; targets : bitmap or length 0. queues : id[2, capacity];
-    missed : (id[k], int64[k]) with k >= capacity; limits : int64[3] = radius (levels to run to), arcs of this slice,
-    arcs of a queue that count as dense: if it returns between two levels because there are more, they are in
-    state[NEXT_ARCS], for the caller to clear.
+    paging, offsets : of Core. dist : unsigned[n] or length 0. targets : bitmap or length 0. queues : id[2, capacity].
+    missed : (id[k], int64[k]) with k >= capacity. limits : int64[3] = radius (levels to run to), arcs of this slice,
+    arcs of a queue that count as dense. If it stops between two levels because the queue has more arcs, their number is
+    in state[NEXT_ARCS], for the caller to clear.
     """
     stop_arcs, near = state[ARCS] + limits[1], FIRST_ROW
     while True:
@@ -252,16 +251,16 @@ def sparse_bfs(paging, offsets, visited, dist, targets, queues, missed, state, l
 
 
 class SparseLevels:
-    """How a BFS does levels with few arcs: one thread, many levels a step. See BfsRun for what modes share.
+    """Levels with few arcs: one thread, many levels a step. See BfsRun for what modes share.
 
-    The first BFS of a core looks at every level of some arcs, to see from how many on sharing it with other threads
-    pays (Learned.alone_arcs); later ones know."""
+    The first BFS of a core measures levels to find from how many arcs on sharing a level with other threads pays
+    (Learned.alone_arcs); later ones use the result."""
 
     def __init__(self, run: BfsRun) -> None:
         self._run, core = run, run.core
         self.stops = 0  # for missing blocks
-        self._brought = self._read_again = 0  # blocks, those read ahead among them; those that were brought before
-        self._was_brought: np.ndarray | None = None  # bool[blocks], which were
+        self._brought = self._read_again = 0  # blocks loaded, including those read ahead; blocks loaded repeatedly
+        self._was_brought: np.ndarray | None = None  # bool[blocks], whether the block was ever loaded
         self._may_share = core.shares and not (run.profile or len(run.targets))
         self._alone_arcs, self._tried, self._pace = core.dense_arcs, 0, 1.0
         if self._may_share:
@@ -286,7 +285,7 @@ class SparseLevels:
         return self.after(reason)
 
     def _between_levels(self, pace: float) -> Mode | None:
-        """Who does the next level, by its arcs. pace : CPU seconds an arc of one thread just now."""
+        """The mode of the next level, by its arcs. pace : CPU seconds an arc of one thread in the last step."""
         run, core, state = self._run, self._run.core, self._run.core.work.state
         arcs, most = int(state[NEXT_ARCS]), min(core.dense_arcs, core.work.capacity)
         self._tried, self._pace = self._tried + 1, min(self._pace, max(pace, 1e-12))
@@ -300,12 +299,12 @@ class SparseLevels:
         return self.go_on(arcs)
 
     def go_on(self, arcs: int) -> Mode:
-        """From between two levels, the next of which has so many arcs."""
+        """Continue between two levels, the next with `arcs` arcs."""
         self._run.core.work.state[NEXT_ARCS] = 0
         return self._run.dense.enter() if arcs > self._run.core.dense_arcs else self
 
     def after(self, reason: int) -> Mode | None:
-        """What comes after a kernel over queues has returned for this reason."""
+        """The next mode after a kernel over queues has returned for this reason."""
         run = self._run
         if reason == DONE:
             return run.end(True)
@@ -320,8 +319,8 @@ class SparseLevels:
         return self
 
     def _load_missed(self) -> Mode:
-        """Bring the blocks of rows that were put aside. A window of levels comes next if level by level the same blocks
-        are read again and again, or if there are too many of them at once; where it cannot be one, a sweep."""
+        """Load the blocks of rows that were put aside. If levels read the same blocks again and again, or if too many
+        are missing at once, the next mode is a window of levels, or a sweep if windows are not possible."""
         run, core = self._run, self._run.core
         blocks = core.missed_blocks(int(core.work.state[MISSED]))
         self.stops += 1
@@ -336,7 +335,7 @@ class SparseLevels:
         if not core.load_blocks(blocks):
             return run.windows if run.windows.enter() else run.dense.enter()
         if len(blocks) <= _FEW:
-            # Those that come next are read while the kernel is in these, if most of what was brought was looked at.
+            # Read the next blocks while the kernel works, if most of the loaded arcs were read.
             self._brought += len(blocks)
             if _USED * int(core.work.state[ARCS]) >= self._brought << core.table.shift:
                 self._brought += core.pager.read_ahead(blocks)
@@ -344,5 +343,5 @@ class SparseLevels:
 
     @property
     def gives_up_sharing(self) -> bool:
-        """Whether a whole BFS had too few levels to see whether sharing them pays."""
+        """Whether a whole BFS had too few levels to measure whether sharing them pays."""
         return self._tried < _TRIED

@@ -1,10 +1,10 @@
 """The per-vertex state that every traversal of one engine shares, allocated once.
 
 Bytes a vertex: three bitmaps 0.375, queues and rows put aside 0.16 (uint32 ids).
-What the kernels of a BFS know of it is in one array, `state` (int64[STATE]): kernels that run many levels a call go on
-from it where they stopped. At its end is the frontier profile, the vertices of
-each level, thinned to at most 1,024 figures: a path has as many levels as vertices, so that bins are of 1, 2, 4, ...
-levels: when a level is beyond the last bin, bins are folded in pairs. Work: an addition a level. Bytes: 8 KiB.
+The scalars of a BFS that kernels use are in one array, `state` (int64[STATE]): kernels that run many levels a call
+continue from it. At its end is the frontier profile, the number of vertices of each level, thinned to at most 1,024
+figures, since a path has as many levels as vertices. Bins are of 1, 2, 4, ... levels: when a level exceeds the last
+bin, bins are added in pairs. Work: an addition a level. Bytes: 8 KiB.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BINS = 1 << 10
 # Slots of `state`.
 LEVEL = 0  # level of the vertices in the current queue
 CURRENT = 1  # 0 or 1: which of the two queues is current
-HEAD = 2  # first entry of the current queue that was not expanded yet
+HEAD = 2  # first entry of the current queue not yet expanded
 COUNT = 3  # entries of the current queue
 NEXT = 4  # entries of the next queue
 MISSED = 5  # rows put aside
@@ -39,8 +39,8 @@ DONE, MISSING, DENSE, LIMIT, SLICE, MET, THIN = range(7)
 
 @kernel
 def count_level(state, first, level, vertices):
-    """Add the vertices of a level. state : int64[first + 1 + BINS], the logarithm of the levels in
-    a bin at `first`, the bins behind it."""
+    """Add the vertices of a level to the profile. state : int64[first + 1 + BINS], with log2 of the levels a bin at
+    `first`, followed by the bins."""
     while (level >> state[first]) >= BINS:
         for i in range(BINS // 2):
             state[first + 1 + i] = state[first + 1 + 2 * i] + state[first + 2 + 2 * i]
@@ -51,7 +51,7 @@ def count_level(state, first, level, vertices):
 
 @kernel
 def count_labels(labels, unreached, longest, state, first):
-    """The profile of finished distances (unsigned[n]) up to `longest`, in place of what was there."""
+    """Replace the profile by that of finished distances (unsigned[n]) up to `longest`."""
     state[first : first + 1 + BINS] = 0
     while (longest >> state[first]) >= BINS:
         state[first] += 1
@@ -69,8 +69,8 @@ def thinned(state: np.ndarray, first: int, levels: int) -> list[list[int]]:
 
 MIN_QUEUE = 4096
 QUEUE_SHARE = 128
-# A BFS of a graph of at most so many vertices and arcs has no dense levels: queues on one thread take as long as
-# bitmaps on two (measured; not so batches of sources), and a first run has fewer kernels to compile.
+# A BFS of a graph with at most this number of vertices and arcs has no dense levels: queues on one thread take as long
+# as bitmaps on two (measured; not so for batches of sources), and a first run has fewer kernels to compile.
 SMALL_VERTICES, SMALL_ARCS = 1 << 16, 1 << 19
 
 
@@ -80,7 +80,7 @@ def queue_capacity(n_vertices: int) -> int:
 
 
 def thin_capacity(n_vertices: int) -> int:
-    """Entries of a queue for thin frontiers alone."""
+    """Entries of a queue used only for thin frontiers."""
     return max(MIN_QUEUE, n_vertices // QUEUE_SHARE)
 
 
@@ -97,7 +97,7 @@ def column_bytes(n_vertices: int) -> int:
 class Workspace:
     """visited, before, frontier : uint64 bitmaps. fronts : the last two, uint64[2, words]. queues : id[2, capacity].
     missed_v, missed_p : rows put aside (id[capacity], int64[capacity]). state : int64[STATE]. left_rows : the rows that
-    the last BFS put aside (left_rows.py), if it has: what they are in may be taken since.
+    the last BFS put aside (left_rows.py), or None; their memory may have been reused since.
 
     capacity : of a queue (0: queue_capacity). zeros : makes the arrays."""
 
@@ -112,7 +112,7 @@ class Workspace:
         self.left_rows: Any = None
 
     def frontier_from_queue(self) -> None:
-        """Make `frontier` the rows that the current queue still has to expand; queues stay, and are read no more."""
+        """Set `frontier` to the rows of the current queue that remain to be expanded; queues are not read again."""
         state = self.state
         head, count = int(state[HEAD]), int(state[COUNT])
         self.frontier[:] = 0
@@ -122,7 +122,7 @@ class Workspace:
 
     @property
     def missed(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows put aside, as the kernels take them."""
+        """Rows put aside, in the form that kernels take."""
         return self.missed_v, self.missed_p
 
 
@@ -133,7 +133,7 @@ def bits_at(bitmap: np.ndarray, vertices: np.ndarray) -> np.ndarray:
 
 
 def pairs_to_meet(targets: np.ndarray, sources: np.ndarray) -> int:
-    """How many pairs of a source (int64[k]) and another vertex of the bitmap there are."""
+    """Number of pairs of a source (int64[k]) and another vertex of the bitmap."""
     return int(np.bitwise_count(targets).sum()) * len(sources) - int(bits_at(targets, sources).sum())
 
 
@@ -155,7 +155,7 @@ def clear_bits(bitmap, vertices, count):
 
 @kernel(uncompiled=uncompiled.list_bits)
 def list_bits(bitmap, vertices):
-    """Write the set bits' vertices, ascending, to `vertices` (long enough); returns how many."""
+    """Write the vertices of set bits, ascending, to `vertices` (long enough); returns their number."""
     count = 0
     for word in range(len(bitmap)):
         bits = bitmap[word]
