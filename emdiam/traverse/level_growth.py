@@ -1,8 +1,8 @@
-"""The kernels of windows of levels: what waits in resident blocks grows as far as their rows go (level_windows.py).
+"""Kernels of windows of levels: waiting vertices in resident blocks grow as far as their rows reach (level_windows.py).
 
-Nearly all rows lie in groups of 64 whose arcs are all in one block. `place` says of each such group where its arcs
-begin in the arena, or -1: so it takes one look whether the row of a vertex is there, and where. Other rows (of a group
-in two blocks, or with a row of 255 arcs or more) take the longer way. Bytes: 8 a group of 64 vertices, in a bitmap of
+Nearly all rows are in groups of 64 whose arcs are all in one block. For each such group, `place` says where its arcs
+begin in the arena (-1: not resident). So one look-up finds whether the row of a vertex is there, and where. Other rows
+(of a group in two blocks, or with 255 arcs or more) take a longer way. Bytes: 8 a group of 64 vertices, in a bitmap of
 the workspace that windows do not need.
 """
 
@@ -16,7 +16,7 @@ from .atomics import count_trailing_zeros
 from .rows import range_mask
 
 NOTHING = np.int64(1) << 62
-# Labels of the seeds that one call takes: as many as there are seeds, but at least so many, from the lowest one on.
+# One call takes seeds with a span of labels from the lowest on: as many labels as there are seeds, but at least this.
 _LEAST_SPAN = 1 << 10
 
 
@@ -30,7 +30,7 @@ def _row_is_here(slot_of, start, end, shift):
 
 @inlined
 def _wait(v, start, end, label, active, keys, shift):
-    """Vertex v waits with `label` in every block of its row."""
+    """Let vertex v wait with `label` in every block of its row."""
     active[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
     for block in range(start >> shift, ((end - 1) >> shift) + 1):
         keys[block] = min(keys[block], label)
@@ -55,9 +55,9 @@ def waiting_keys(active, dist, shift, group, row, hub, keys):
 
 @kernel
 def place_groups(slot_of, layout, place, placed):
-    """Bring `place` up to date. slot_of : int32[n_blocks]. placed : int32[n_blocks], the slots of which `place` tells,
-    all -1 at first. place : int64[n / 64], of each group of 64 rows where its arcs begin in the arena, or -1 if they
-    are not all in one resident block."""
+    """Update `place`. slot_of : int32[n_blocks]. placed : int32[n_blocks], the slots that `place` refers to, all -1 at
+    first. place : int64[n / 64], for each group of 64 rows where its arcs begin in the arena, or -1 if they are not all
+    in one resident block."""
     shift, first_vertex, group, row, hub = layout
     for block in range(len(slot_of)):
         slot = np.int64(slot_of[block])
@@ -73,7 +73,7 @@ def place_groups(slot_of, layout, place, placed):
 
 @inlined
 def _take_seeds(slot_of, layout, place, dist, active, keys, blocks, seeds, bounds):
-    """Move what waits in `blocks` below the window, and whose rows are here, to `seeds`; how many."""
+    """Move waiting vertices of `blocks` below the window, whose rows are resident, to `seeds`; returns their number."""
     shift, first_vertex, group, row, hub = layout
     n_last = first_vertex[len(first_vertex) - 1] - 1
     count = 0
@@ -105,7 +105,7 @@ def _take_seeds(slot_of, layout, place, dist, active, keys, blocks, seeds, bound
 
 @inlined
 def _put_back_far_ones(layout, dist, active, keys, seeds, count, limit):
-    """Let the seeds wait again whose labels are `limit` or more; how many are left."""
+    """Let seeds with labels of `limit` or more wait again; returns the number of remaining seeds."""
     shift, _, group, row, hub = layout
     left = 0
     for i in range(count):
@@ -122,7 +122,7 @@ def _put_back_far_ones(layout, dist, active, keys, seeds, count, limit):
 
 @inlined
 def _by_label(dist, seeds, count, lowest, ends, order):
-    """Put seeds[:count] into `order` by their labels; those with the label lowest + i end before ends[i] (all 0)."""
+    """Sort seeds[:count] into `order` by label; those with the label lowest + i end before ends[i] (all 0 at first)."""
     for i in range(count):
         ends[np.int64(dist[seeds[i]]) - lowest] += 1
     total = 0
@@ -136,11 +136,11 @@ def _by_label(dist, seeds, count, lowest, ends, order):
 
 @kernel
 def grow(paging, layout, place, dist, active, keys, blocks, queues, seeds, bounds):
-    """Expand what waits in `blocks` (int64[k], resident) below bounds[0], level by level, as far as rows are
+    """Expand vertices that wait in `blocks` (int64[k], resident) below bounds[0], level by level, as far as rows are
     resident and queues (of bounds[1] entries) have room; the rest waits. Returns arcs scanned.
 
-    paging, layout : of Core. place : see place_groups. dist : unsigned[n], labels. active : bitmap of what waits. keys
-    : int64[n_blocks], no more than the smallest label that waits in each. queues : id[2, k]; seeds : id[k]."""
+    paging, layout : of Core. place : see place_groups. dist : unsigned[n], labels. active : bitmap of waiting vertices.
+    keys : int64[n_blocks], a lower bound on the labels that wait in each. queues : id[2, k]. seeds : id[k]."""
     ids, slot_of, shift = paging
     _, _, group, row, hub = layout
     window, capacity = bounds[0], bounds[1]
@@ -178,7 +178,7 @@ def grow(paging, layout, place, dist, active, keys, blocks, queues, seeds, bound
             if begin >= 0 and n_there + length <= capacity:
                 before, _ = sum_first(row, v & ~63, v & 63)
                 begin += before
-                # No branch on whether w is new, which nobody can foresee: what is not is written over.
+                # No branch on whether w is new, which cannot be predicted: entries that are not new are overwritten.
                 for p in range(begin, begin + length):
                     w = np.int64(ids[p])
                     known = dist[w]
@@ -219,7 +219,7 @@ def grow(paging, layout, place, dist, active, keys, blocks, queues, seeds, bound
 
 @kernel
 def place_and_grow(paging, layout, places, dist, active, keys, blocks, queues, seeds, bounds):
-    """grow, with places = (place, placed) brought up to date before, in one call without the GIL."""
+    """Call place_groups with places = (place, placed), then grow, in one call without the GIL."""
     place, placed = places
     place_groups(paging[1], layout, place, placed)
     return grow(paging, layout, place, dist, active, keys, blocks, queues, seeds, bounds)

@@ -1,19 +1,19 @@
-"""Windows of levels: several levels of a BFS at once, block by block, when the frontier outgrows the arena.
+"""Windows of levels: several levels of a BFS at once, block by block, if the frontier outgrows the arena.
 
 On a graph of high diameter whose ids are local, a frontier is thin but crosses more blocks than the
-arena holds, so that level by level every block would be read again for each level that passes
-through it. In a window of levels [L, W) blocks are taken in order of the smallest label
-that waits in them, a part of the arena at a time, and inside resident ones labels grow up to W at once. A
-label may be too large at first and is corrected when a shorter way comes in through another block
-(label-correcting, as in Delta-stepping). When nothing below W waits any more, every label up to W
-is a distance: each is the length of a path, and along a shortest path every vertex was expanded
-with its final label. So a block is read about once a window, not once a level.
+arena holds. Level by level, every block would be read again for each level that passes through it.
+In a window of levels [L, W), blocks are taken in the order of the smallest label that waits in them,
+a part of the arena at a time; inside resident blocks labels grow up to W at once. A label may be too
+large at first; it is corrected when a shorter path arrives through another block (label-correcting,
+as in Delta-stepping). When no label below W waits, every label up to W is a distance: each is the
+length of a path, and along a shortest path every vertex was expanded with its final label. So a
+block is read about once a window, not once a level.
 Work: rows whose label was corrected are scanned again. Bytes a vertex: none beside the traversal's;
 12 a block. Source: Meyer and Sanders, Delta-stepping (2003), over blocks in place of vertices.
 
-Many sources at once (LevelWindowBatch): each has labels and waiting vertices of its own; all go through the same
-windows of levels, and a block that is loaded serves every source that waits in it. So k thin traversals read
-one or two stores a window together, where bit-parallel levels (multi.py) would touch every block in every level.
+Many sources at once (LevelWindowBatch): each has its labels and waiting vertices. All go through the same windows of
+levels, and a loaded block serves every source that waits in it. So k thin traversals read the store once or twice a
+window together, while bit-parallel levels (multi.py) would touch every block in every level.
 Work: that of k traversals, on all threads. Bytes a vertex: k (itemsize of the columns + 1/8), 0.44 for queues.
 """
 
@@ -50,30 +50,31 @@ from .workspace import (
 if TYPE_CHECKING:
     from .bfs import BfsRun, Learned, Mode
 
-# Levels of a window: the first of a BFS, and up to which windows double, while nobody knows how many levels there are;
-# and the share of all levels, once a BFS has counted them or this one has gone through as many: one of SHARE at first,
-# twice as many after a BFS that has scanned few arcs again, half after one that has scanned many (in all arcs).
+# Levels of a window. While the number of levels is unknown, the first window of a BFS has NARROWEST, and windows double
+# up to WIDEST. Once a BFS has counted its levels, or this one has passed as many, a window has a share of them: 1 /
+# SHARE at first, twice that after a BFS that has scanned few arcs again, half after one that has scanned many
+# (_FEW, _MANY: as shares of all arcs).
 NARROWEST, WIDEST, SHARE = 4, 64, 4
 _FEW, _MANY = 1 / 8, 1 / 4
-# A round brings a part of the arena, and at least so many ids, since a round costs about 0.1 ms whatever it brings.
+# A round loads a part of the arena, and at least _LEAST_IDS ids, since a round costs about 0.1 ms in any case.
 _PART, _LEAST_IDS = 4, 1 << 17
 _NONE = np.empty(0, np.int64)
 
 
 class LevelWindows:
-    """How a BFS does levels of few arcs in more blocks than the arena holds: by labels, a round of blocks a step. See
-    BfsRun. It reaches all vertices, and waits at the set bits of core.work.frontier."""
+    """Levels of few arcs in more blocks than the arena holds: by labels, one round of blocks a step. See BfsRun. It
+    reaches all vertices; waiting vertices are the set bits of core.work.frontier."""
 
     def __init__(self, run: BfsRun) -> None:
         self._run = run
 
     @staticmethod
     def possible(core: Core) -> bool:
-        """Whether the longest row leaves room for others in the arena."""
+        """Whether the arena has room for other rows beside the longest."""
         return (core.longest_row >> core.table.shift) + 2 <= core.pager.arena.n_slots // 2
 
     def enter(self) -> bool:
-        """Go on here from queues, if windows are possible, and the frontier is thin."""
+        """Continue here from queues, if windows are possible and the frontier is thin; returns whether it does."""
         run, core, work = self._run, self._run.core, self._run.core.work
         state = work.state
         queue, found = work.queues[state[CURRENT], : state[COUNT]], int(state[NEXT])
@@ -88,7 +89,7 @@ class LevelWindows:
         return True
 
     def begin(self) -> Mode:
-        """Go on from labels and from what waits, all of the last level or above."""
+        """Continue from labels and waiting vertices, all of the last level or above."""
         run, core = self._run, self._run.core
         self._arcs, self._is_open, self._window = 0, False, run.level
         self._width = first_width(run.learned, run.level)
@@ -98,7 +99,7 @@ class LevelWindows:
         return self
 
     def step(self, tick: Tick = no_tick) -> Mode | None:
-        """A round of blocks, or the end of a window."""
+        """Do a round of blocks, or end a window."""
         limit = self._run.level_limit
         lowest = int(self._keys.min(initial=NOTHING))
         if self._window <= lowest < limit and not self._is_open:
@@ -111,7 +112,7 @@ class LevelWindows:
         return self
 
     def _end_window(self, lowest: int, limit: int) -> Mode | None:
-        """Nothing waits below the end of the window. lowest : the smallest label that waits, or NOTHING."""
+        """End a window: no label below it waits. lowest : the smallest label that waits, or NOTHING."""
         run, core, level = self._run, self._run.core, self._run.level
         if lowest >= limit:
             self._leave()
@@ -131,7 +132,7 @@ class LevelWindows:
         return run.dense
 
     def _leave(self) -> None:
-        """The state of a BFS from labels."""
+        """Set the state of the BFS from the labels."""
         run, state = self._run, self._run.core.work.state
         reached, level, farthest = labelled(run.distances, run.core.work.visited)
         state[REACHED], state[LEVEL], state[FARTHEST] = reached, level, farthest
@@ -150,13 +151,13 @@ class LevelWindows:
         return arcs
 
 def share_of(levels: int, share: int = SHARE) -> int:
-    """Levels of a window where a BFS has so many."""
+    """Levels of a window for a BFS of `levels` levels."""
     return max(NARROWEST, levels // share)
 
 
 def next_share(share: int, again: float) -> int:
-    """Of all levels, the share of a window, 1 / what this gives, after a BFS in windows of one of `share` that has
-    scanned arcs again; again : how many, in all arcs."""
+    """The share of the next BFS (a window has 1 / share of all levels) after a BFS in windows of 1 / `share`. again :
+    arcs that this BFS has scanned again, divided by all arcs."""
     return max(1, share // 2) if again <= _FEW else min(SHARE, 2 * share) if again > _MANY else share
 
 
@@ -166,46 +167,46 @@ def first_width(learned: Learned, level: int) -> int:
 
 
 def next_width(width: int) -> int:
-    """Levels of the window after one of so many."""
+    """Levels of the window after one of `width` levels."""
     return max(width, min(WIDEST, 2 * width))
 
 
 def windows_for(levels: int) -> int:
-    """How many windows so many levels take, after a BFS of as many."""
+    """Number of windows for `levels` levels, after a BFS with as many levels."""
     return -(-levels // share_of(levels))
 
 
 def lowest(keys: np.ndarray, blocks: np.ndarray, most: int) -> np.ndarray:
-    """At most so many of `blocks` (int64[k], ascending), those with the lowest keys, ascending."""
+    """The at most `most` of `blocks` (int64[k], ascending) with the lowest keys, ascending."""
     return np.sort(blocks[np.argsort(keys[blocks], kind="stable")[:most]])
 
 
 def new_places(core: Core) -> tuple[np.ndarray, np.ndarray]:
-    """(place, placed) of place_groups, of which nothing is known yet. place is in memory of the workspace."""
+    """Empty (place, placed) for place_groups. place uses memory of the workspace."""
     place = core.work.before.view(np.int64)
     place.fill(-1)
     return place, np.full(core.table.n_blocks, -1, np.int32)
 
 
 class Rounds:
-    """Rounds of blocks in windows: what waits in resident blocks is expanded, and the others with the lowest labels are
-    brought, at the same time where they are enough.
+    """Rounds of blocks in windows: waiting vertices in resident blocks are expanded, and the other blocks with the
+    lowest labels are loaded, at the same time if there are enough.
 
-    grow(blocks) expands what waits in resident blocks, int64[k] ascending, and returns arcs scanned. beside : whether
-    it may run while blocks come.
+    grow(blocks) expands waiting vertices in resident blocks, int64[k] ascending, and returns arcs scanned. beside :
+    whether it may run while blocks are loaded.
     """
 
     def __init__(self, core: Core, grow: Callable[[np.ndarray], int], beside: bool = True) -> None:
         self._core, self._grow, self._may_overlap = core, grow, beside
-        self._idle = 0  # rounds without an arc, one after another
+        self._idle = 0  # successive rounds without an arc
 
     def step(self, keys: np.ndarray, window: int, tick: Tick) -> None:
-        """One round. keys : int64[n_blocks], the lowest label that waits in each block; some are below `window`."""
+        """Do a round. keys : int64[n_blocks], the lowest label that waits in each block; some are below `window`."""
         pager, shift = self._core.pager, self._core.table.shift
         n_slots, due = pager.arena.n_slots, np.flatnonzero(keys < window)
         part, least = n_slots // _PART, -(-_LEAST_IDS >> shift)
         if self._idle > 1:
-            # Rows lie in several blocks, not all of them here. Those of the lowest label fit together.
+            # Rows span several blocks, not all of which are resident. The blocks of the lowest label fit together.
             pager.settle(tick)
             self._idle = 0
             self._grow(pager.load(lowest(keys, due, n_slots), tick))
@@ -219,7 +220,7 @@ class Rounds:
             self._idle = 0 if arcs else 2
 
     def _grow_beside(self, keys: np.ndarray, due: np.ndarray, part: int, tick: Tick) -> None:
-        """A round at whose begin so many blocks begin to come, and at whose end those of the round before are there."""
+        """A round that begins to load `part` blocks at its start, and waits at its end for those of the last round."""
         pager = self._core.pager
         coming = np.concatenate([_NONE, *(loading.blocks for loading in pager.on_way)])
         here = pager.arena.resident(due)
@@ -251,8 +252,8 @@ def waiting_arcs(active, group, row, hub):
 
 @kernel
 def labelled(dist, visited):
-    """Add the vertices with a label to the bitmap `visited`; (how many, largest label, smallest vertex
-    that has it)."""
+    """Add the vertices with a label to the bitmap `visited`; returns (their number, largest label, smallest vertex with
+    the largest label)."""
     none = np.int64(np.iinfo(dist.dtype).max)
     count = 0
     level = np.int64(-1)
@@ -269,7 +270,7 @@ def labelled(dist, visited):
 
 
 MAX_WINDOW_SOURCES = 32
-# Of an entry of a queue: in two queues and among the seeds, and while those are put in order.
+# Bytes of a queue entry: in two queues and among the seeds, and while these are sorted.
 _ENTRY_BYTES = 3 * 8 + 16
 
 
@@ -284,7 +285,7 @@ class LevelWindowBatch:
     Parameters
     ----------
     core : the engine's core. sources : at most MAX_WINDOW_SOURCES vertices. columns : one unreached Column
-    a source. learned : by single BFS. Raises OverflowError (from step) if a distance does not fit.
+    a source. learned : from single BFS. Raises OverflowError (from step) if a distance does not fit.
     """
 
     def __init__(self, core: Core, sources: Sequence[int], columns: Sequence[Column],
@@ -307,7 +308,7 @@ class LevelWindowBatch:
         self._rounds, self._places = Rounds(core, self._grow_all, beside=False), new_places(core)
 
     def step(self, tick: Tick = no_tick) -> bool:
-        """One round of blocks for all sources; True when nothing waits."""
+        """Do one round of blocks for all sources; True when no vertex waits."""
         core = self._core
         keys = self._keys.min(axis=0)
         lowest = int(keys.min())

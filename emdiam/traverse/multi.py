@@ -2,9 +2,9 @@
 
 Definition: bit b of a vertex at level k is set when d(source b, vertex) <= k; an eccentricity is
 the last level at which its bit reached a new vertex. Levels are sparse (queue) or dense (push or
-pull, whichever has fewer arcs to look at), as in single-source BFS. Work: an arc is looked at at
-most once a level for all sources together. I/O: a level reads a block at most once, whatever the
-number of sources. Bytes a vertex: 3 b / 8 for a batch of b bits, and 0.5 for marks.
+pull, whichever reads fewer arcs), as in single-source BFS. Work: a level reads an arc at most once
+for all sources together. I/O: a level reads a block at most once, whatever the number of sources.
+Bytes a vertex: 3 b / 8 for a batch of b bits, and 0.5 for marks.
 Source: Then et al., PVLDB 2014 (MS-BFS); stopping at targets: Korf 2021, here for a batch.
 """
 
@@ -60,7 +60,7 @@ from .workspace import (
 )
 
 NARROW_BITS, WORD_BITS, MOST_BITS = 8, 64, 512
-# A pushed arc reads and writes two places at random, a pulled one reads one.
+# A pushed arc reads and writes two random places, a pulled arc reads one.
 PUSH_COST = 2
 _NO_BITS = np.empty(0, np.uint64)
 
@@ -71,20 +71,20 @@ def words_for(k: int) -> tuple[type, int]:
 
 
 def batch_bytes(n_vertices: int, bits: int) -> int:
-    """Bytes of the state of a batch of this many bits."""
+    """Bytes of the state of a batch of `bits` bits."""
     return 3 * (n_vertices + 1) * bits // 8 + MARKS * ((n_vertices + 63) // 64) * 8
 
 
 def batch_for(n_vertices: int, room: int) -> int:
-    """Sources of a batch whose state fits into so many bytes: a multiple of 64, MOST_BITS at most; NARROW_BITS where
-    not even 64 fit."""
+    """Number of sources of a batch whose state fits in `room` bytes: a multiple of 64, at most MOST_BITS; NARROW_BITS
+    if not even 64 fit."""
     whole = [bits for bits in range(WORD_BITS, MOST_BITS + 1, WORD_BITS) if batch_bytes(n_vertices, bits) <= room]
     return max(whole, default=NARROW_BITS)
 
 
 def checked_sources(core: Core, sources: np.ndarray, most: int) -> np.ndarray:
-    """The sources of a batch of at most `most`, int64[k]. Raises ValueError for more, for none, and for one that is no
-    vertex."""
+    """The sources of a batch of at most `most`, int64[k]. Raises ValueError if there are more, or none, or if one is
+    not a vertex."""
     n, k = core.table.n_vertices, len(sources)
     if not 0 < k <= most:
         raise ValueError(f"{k} sources in a batch (1 to {most})")
@@ -94,7 +94,7 @@ def checked_sources(core: Core, sources: np.ndarray, most: int) -> np.ndarray:
 
 
 def spanning_rows(core: Core) -> np.ndarray:
-    """Vertices whose row begins in one block and goes on in the next, int64[k]."""
+    """Vertices whose row begins in one block and continues in the next, int64[k]."""
     table = core.table
     held = np.ascontiguousarray(table.first_vertex[1:-1])
     starts = np.empty(len(held), np.int64)
@@ -108,8 +108,8 @@ class MultiRun:
     Parameters
     ----------
     core : the engine's core. sources : at most MOST_BITS vertices (repeats allowed). targets :
-    bitmap uint64[ceil(n/64)]: stop when every source has seen all of them. columns : one Column per
-    source, all of one dtype and unreached, to write distances to.
+    bitmap uint64[ceil(n/64)]: stop when every source has reached all of them. columns : one Column per
+    source, all of one dtype and unreached, for the distances.
     Raises OverflowError (from step) when a distance does not fit the columns.
     """
 
@@ -122,7 +122,7 @@ class MultiRun:
         dtype, w = words_for(k)
         self._words: np.ndarray = np.zeros((3, n + 1, w), dtype)
         self._marks = np.zeros((MARKS, (n + 63) // 64), np.uint64)
-        self._marks[FULL] = core.reverse.table.isolated  # to which no arc leads
+        self._marks[FULL] = core.reverse.table.isolated  # vertices that no arc leads to
         self._state = np.zeros(STATE, np.int64)
         self._state[FLIP] = 1
         self._state[DENSE_ARCS] = core.dense_arcs_of_batch
@@ -202,7 +202,7 @@ class MultiRun:
         return self._core.load_missed(int(self._state[MISSED]))
 
     def _to_dense(self) -> None:
-        """Take the level from its start as a dense one: bitmaps from queues."""
+        """Do this level again from its start as a dense one: bitmaps from queues."""
         work, state, marks = self._core.work, self._state, self._marks
         current, count, found = int(state[CURRENT]), int(state[COUNT]), int(state[NEXT])
         marks[ACTIVE] = 0
@@ -264,7 +264,7 @@ class MultiRun:
         return int(pull(*arguments, self._a_row()))
 
     def _a_row(self) -> np.ndarray:
-        """Words of a vertex, zeros."""
+        """The words of one vertex, zeros."""
         return np.zeros(self._words.shape[2], self._words.dtype)
 
     def _end_level(self, merge: bool) -> tuple[int, int, int]:
@@ -282,7 +282,7 @@ class MultiRun:
         self._dense = False
 
     def result(self) -> np.ndarray:
-        """int32[k], the eccentricity of each source; if it stopped at the targets, no target is
-        farther from the source than this. Call it after `step` has returned True."""
+        """int32[k], the eccentricity of each source. If it stopped at the targets, no target is farther from the source
+        than this. To be called after `step` has returned True."""
         self._core.counters.add(traversals=1)
         return self._sinks[0].astype(np.int32)

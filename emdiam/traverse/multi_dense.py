@@ -2,21 +2,21 @@
 
 One traversal serves up to 64 w sources: bit b of a vertex's words stands for source b. All state
 is in two arrays.
-- words : unsigned[3, n + 1, w]. Plane 0: sources that have seen the vertex; planes 1 and 2:
-  the sources whose frontier the vertex is in, now and next, which change places after each level
-  (state[FLIP] is the current one). Row n: plane 0 holds the mask of all sources, the next plane
-  collects which sources reached anything in this level.
-- marks : uint64[4, ceil(n / 64)], bitmaps. ACTIVE: in the frontier; FRESH: in the next one (after
-  a push: reached, perhaps again); FULL: seen by every source; STALE: the next plane may hold old
+- words : unsigned[3, n + 1, w]. Plane 0: the sources that have seen the vertex. Planes 1 and 2: the
+  sources whose frontier contains the vertex, now and next; they change places after each level
+  (state[FLIP] is the current one). Row n: plane 0 has the mask of all sources; the next plane
+  collects the sources that reached a vertex in this level.
+- marks : uint64[4, ceil(n / 64)], bitmaps. ACTIVE: in the frontier. FRESH: in the next one (after
+  a push: reached, perhaps again). FULL: seen by every source. STALE: the next plane may have old
   words.
-A row that spans blocks is never written by plain stores, since two threads may hold pieces of it.
+A row that spans blocks is never written by plain stores, since two threads may work on pieces of it.
 Sources: Then, Kaufmann, Chirigati et al., The More the
 Merrier: Efficient Multi-Source Graph Traversal (PVLDB 2014), for bit-parallel sources; Beamer,
 Asanovic, Patterson 2012, for the two directions.
 
-Sparse levels are as those of sparse.py, many in one call on one thread, with words instead of bits: a vertex is in the
-queue once, however many sources have it in their frontier. If a level turns out dense, or misses too many blocks, it is
-done again as a push: ORing twice changes nothing.
+Sparse levels are like those of sparse.py, many in one call on one thread, with words instead of bits. A vertex is in
+the queue once, whatever the number of sources with it in their frontier. If a level turns out dense, or misses too many
+blocks, it is done again as a push: a second OR changes nothing.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from .workspace import (
 
 ACTIVE, FRESH, FULL, STALE = 0, 1, 2, 3
 MARKS = 4
-AHEAD = 24  # arcs ahead of the row at hand whose rows are fetched
+AHEAD = 24  # distance in arcs at which the rows of neighbours are prefetched
 
 # Slots of `state`, beside those of workspace.py up to NEXT_ARCS.
 FLIP, ITEM_BYTES, REMAINING, STOP_ARCS, DENSE_ARCS, STATE = 7, 8, 9, 11, 12, 13
@@ -146,18 +146,18 @@ def push(piece, layout, words, marks, state):
 
 @kernel
 def pull(piece, layout, words, marks, state, collected):
-    """Bottom-up: every vertex that some source has not seen ORs the words of its neighbours, stops
-    when nothing more can come, and is finished at once. collected : unsigned[w], of this thread. Returns arcs
+    """Bottom-up: every vertex that some source has not seen ORs the words of its neighbours, until no source is
+    missing, and is finished at once. collected : unsigned[w], of this thread. Returns arcs
     scanned."""
     return _walk_pull(piece, layout, (words, marks, marks[FRESH], words.reshape(-1), state[FLIP], collected))
 
 
 @inlined
 def see(words, plane, v, alive, sinks, distance, item_bytes, wanted):
-    """Vertex v is seen by the sources whose bits stand in `plane`: (whether all have seen it now, how many they are,
-    counted only if wanted).
+    """Mark vertex v as seen by the sources whose bits are in `plane`. Returns (whether all sources have now seen it,
+    number of new ones, counted only if wanted).
 
-    alive : unsigned[w], the bits are added. sinks : int64[2, k], in row 1 the addresses of distance columns, of items
+    alive : unsigned[w], gets the new bits. sinks : int64[2, k]; row 1 has the addresses of distance columns, with items
     of item_bytes (0: no columns), which get `distance`."""
     n = words.shape[1] - 1
     size = words.itemsize * 8
@@ -182,7 +182,7 @@ def see(words, plane, v, alive, sinks, distance, item_bytes, wanted):
 
 @kernel
 def settle_rows(vertices, words, marks, state):
-    """Finish the rows that span blocks after a pull, one thread: new = next - seen."""
+    """Finish the rows that span blocks after a pull, on one thread: new = next - seen."""
     w = words.shape[2]
     there = 3 - state[FLIP]
     for i in range(len(vertices)):
@@ -221,13 +221,12 @@ _walk_fresh = bit_walk(_fresh, _finish)
 
 @kernel
 def end_level(turn, grain, words, marks, state, targets, sinks, merge, offsets, alive, met, out):
-    """Threads share this pass over the FRESH vertices.
+    """Finish the FRESH vertices after a level; threads share the work.
 
-    merge : the level was pushed, so their words still hold what was seen before. Sets FULL,
-    collects in row n of the next plane which sources are alive, writes distances (sinks, int64[2,
-    k]: eccentricities and addresses of distance columns, 0 for none), and adds to out (int64[3]):
-    vertices of the next frontier, arcs of their rows, (target, source) pairs met. alive : unsigned[w], met : int64[1],
-    zeros, of this thread.
+    merge : the level was pushed, so words may repeat what was seen before. Sets FULL, collects in row n of the next
+    plane the sources that reached a vertex, writes distances, and adds to out (int64[3]): vertices of the next
+    frontier, arcs of their rows, (target, source) pairs met. sinks : int64[2, k], eccentricities and addresses of
+    distance columns, 0 for none. alive : unsigned[w], met : int64[1], zeros, of this thread.
     """
     n = words.shape[1] - 1
     w = words.shape[2]
@@ -262,14 +261,14 @@ _walk_stale = bit_walk(_in_both, _clear)
 
 @kernel
 def clear_rows(turn, grain, words, bitmap, within, plane):
-    """Threads share this: zero the words of a plane at the vertices of `bitmap` (and of `within`,
-    if it has bits)."""
+    """Zero the words of a plane at the vertices of `bitmap` (and of `within`, if it has bits); threads share the
+    work."""
     _walk_stale(turn, grain, len(bitmap), (bitmap, within, words, plane))
 
 
 @kernel
 def open_arcs(turn, grain, bitmap, offsets, out):
-    """Threads share this: add to out[0] the arcs of the rows whose bit is clear."""
+    """Add to out[0] the arcs of the rows whose bit is clear; threads share the work."""
     group, row, hub = offsets
     arcs = 0
     while True:
@@ -332,7 +331,7 @@ def sparse_multi(paging, offsets, words, marks, queues, missed, state, sinks, ta
 
 @inlined
 def finish_level(here, there, words, marks, state, sinks, targets):
-    """The next queue becomes the current one; its distances are written."""
+    """Make the next queue the current one, and write its distances."""
     n = words.shape[1] - 1
     w = words.shape[2]
     now = state[FLIP]
@@ -363,7 +362,7 @@ def finish_level(here, there, words, marks, state, sinks, targets):
 
 @kernel
 def reach(words, plane, level, sinks):
-    """Sources that row n of the plane names have reached `level`; clears that row."""
+    """Set the eccentricity of the sources in row n of the plane to `level`; clear that row."""
     n = words.shape[1] - 1
     size = words.itemsize * 8
     for j in range(words.shape[2]):

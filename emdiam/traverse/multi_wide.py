@@ -1,28 +1,28 @@
 """Wide batches: the eccentricities of up to 2,048 sources, where balls soon fill the graph.
 
-Definition: the ball of a source grows by 1 a level; its eccentricity is its radius when it has grown for the last time.
-Balls begin small, one by one; then a level is one pull over all rows that some source has not seen,
-without queues, frontiers or marks of what is new. Work: all arcs of such rows a level, for all sources
-together. I/O: a level reads every block once. Bytes a vertex: b / 4 for b bits, and 0.13 for marks; and a thread 0.13
-and a queue.
-It pays where most levels are dense, as in random graphs: there a source takes a tenth of the CPU seconds that it does
-in batches of 512. Where frontiers are thin, multi.py is for it.
+Definition: the ball of a source grows by 1 a level; its eccentricity is its radius after it has grown for the last
+time. Balls begin small, one by one. Then a level is one pull over all rows that some source has not seen, without
+queues, frontiers or marks of new vertices. Work: all arcs of such rows a level, for all sources together. I/O: a level
+reads every block once. Bytes a vertex: b / 4 for b bits, and 0.13 for marks; and a thread 0.13 and a queue.
+It pays if most levels are dense, as in random graphs: there a source takes a tenth of the CPU seconds that it takes
+in batches of 512. For thin frontiers use multi.py.
 
-The ball of one source of thousands has a few vertices in its first levels, and a pass over all rows would be for these
-alone. So every source is searched with a queue of its own, as far as the arcs it looks at stay few, and its bit is set
-in the rows of what it has met. Balls may have different radii: a level of the batch makes each larger by 1.
+In its first levels, the ball of a source among thousands has a few vertices, and would need a pass over all rows. So
+every source is first searched with its own queue, as long as it reads few arcs, and its bit is set in the rows of the
+vertices that it has met. Balls may have different radii: a level of the batch makes each larger by 1.
 
 Then every row that is not full takes the bits of its neighbours, by vector instructions.
 
-words : uint64[2, n, w], w = 8, 16 or 32: bit b of words[now, v] is set when v lies in the ball of source b as far as it
+words : uint64[2, n, w], w = 8, 16 or 32. Bit b of words[now, v] is set if v is in the ball of source b as far as it
 has grown. A level writes the other plane, so that no row is read while it changes. Planes begin at a multiple of 64
 bytes (aligned_words). full : uint64[ceil(n / 64)], bitmap of the rows that every source has seen. In the level after
-that all neighbours of such a row are full as well: it is asked for no more, and need not be in the other plane.
-A row that spans blocks is written by atomic ORs into what it had two levels ago, which is never more than it has now,
+that, all neighbours of such a row are full as well: its words are not read any more, and need not be in the other
+plane.
+A row that spans blocks is written by atomic ORs into its words of two levels ago, which are a subset of its words now,
 and finished after the sweep (settle_wide).
-Source: Then et al., PVLDB 2014 (MS-BFS), whose frontiers and queues are left out here: once the balls of so many
-sources meet every row in every level, marks cost more than they save. Reading rows that lie anywhere waits for memory,
-not for the processor; so rows are fetched ahead, and what is written goes past the cache where it is too small for it.
+Source: Then et al., PVLDB 2014 (MS-BFS), here without frontiers and queues: once the balls of thousands of sources meet
+every row in every level, marks cost more than they save. Reading scattered rows waits for memory, not for the
+processor. So rows are prefetched, and writes bypass the cache if it is too small for a plane.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ from .multi import checked_sources, spanning_rows
 from .multi_dense import AHEAD
 from .rows import hits_to_second, not_in_second, row_walk
 
-LANES = 8  # words of a vector: 64 bytes, a line of the cache
+LANES = 8  # words of a vector: 64 bytes, a cache line
 VECTORS = (1, 2, 4)  # of a row
-STRIDE = 8  # arcs after which a row looks whether it is full
+STRIDE = 8  # arcs after which the code checks whether a row is full
 
 
 def _word(number: int) -> Any:
-    """A constant."""
+    """An integer constant of 64 bits."""
     return ir.IntType(64)(number)
 
 
 def _vector() -> Any:
-    """Words of a row that are read at once."""
+    """The type of a vector: LANES words, read at once."""
     return ir.VectorType(ir.IntType(64), LANES)
 
 
 def aligned_words(*shape: int) -> np.ndarray:
-    """Zeros, uint64, that begin at a multiple of 64 bytes."""
+    """Zeros, uint64, beginning at a multiple of 64 bytes."""
     size = int(np.prod(shape))
     whole = np.zeros(size + LANES, np.uint64)
     skip = -whole.ctypes.data % 64 // 8
@@ -65,7 +65,7 @@ def aligned_words(*shape: int) -> np.ndarray:
 
 @intrinsic
 def _publish(typingctx: Any) -> Any:
-    """What was written past the cache is there for other threads after this."""
+    """A fence: writes that bypassed the cache are visible to other threads after it."""
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         builder.fence("seq_cst")
         return context.get_dummy_value()
@@ -74,8 +74,8 @@ def _publish(typingctx: Any) -> Any:
 
 
 class _RowCode:
-    """Emits the code of a row of `count` vectors. data : of planes (uint64*), ids, the mask of all sources and what has
-    changed; numbers : of here and there (where the planes begin), v, begin, end, past (bool)."""
+    """Emits the code for a row of `count` vectors. data : planes (uint64*), ids, the mask of all sources, and the
+    changed bits. numbers : here and there (begin of the planes), v, begin, end, past (bool)."""
 
     def __init__(self, builder: Any, count: int, data: tuple[Any, ...], numbers: tuple[Any, ...]) -> None:
         self._builder, self._count = builder, count
@@ -97,7 +97,7 @@ class _RowCode:
             store.set_metadata("nontemporal", b.module.add_metadata([ir.IntType(32)(1)]))
 
     def _full(self, row: Any) -> Any:
-        """Whether these vectors (a stack slot each) are the mask."""
+        """Whether these vectors (one stack slot each) equal the mask."""
         b = self._builder
         mask = b.bitcast(self._mask, _vector().as_pointer())
         left = None
@@ -109,7 +109,7 @@ class _RowCode:
         return b.icmp_unsigned("==", b.bitcast(some, byte), byte(0))
 
     def _gather(self, slots: list[Any], at: Any) -> None:
-        """OR the rows of the neighbours into the slots, until there is none left or nothing more can come."""
+        """OR the rows of the neighbours into the slots, until the last neighbour or until all bits are set."""
         b = self._builder
         ask, look, over = (b.append_basic_block(name) for name in ("wide.ask", "wide.look", "wide.over"))
         b.branch(ask)
@@ -128,7 +128,7 @@ class _RowCode:
         b.position_at_end(over)
 
     def emit(self) -> Any:
-        """The code; gives (arc after the last one looked at, whether the row is full now)."""
+        """Emit the code; returns (arc after the last one read, whether the row is now full)."""
         b = self._builder
         slots = [emitting.stack_slot(b, _vector()) for _ in range(self._count)]
         at = emitting.filled_slot(b, self._begin)
@@ -150,11 +150,11 @@ class _RowCode:
 
 @intrinsic
 def _take_row(typingctx: Any, arrays: Any, vectors: Any, planes: Any, row: Any, past: Any) -> Any:
-    """words[there, v] = words[here, v] | words[here, u] for all u of ids[begin:end]; changed |= what is new.
+    """words[there, v] = words[here, v] | words[here, u] for all u of ids[begin:end]; changed |= the new bits.
 
-    arrays : (words uint64[:], ids, mask uint64[w], changed uint64[w]). vectors : of a row, one of VECTORS. planes :
-    (here, there), where they begin in words. row : (v, begin, end). past : whether to write past the cache. Gives (arc
-    after the last one looked at, whether v is full)."""
+    arrays : (words uint64[:], ids, mask uint64[w], changed uint64[w]). vectors : number in a row, one of VECTORS.
+    planes : (here, there), their begin in words. row : (v, begin, end). past : whether writes bypass the cache. Returns
+    (arc after the last one read, whether v is full)."""
     signature = types.Tuple((types.intp, types.boolean))(
         arrays, types.intp, types.UniTuple(types.intp, 2), types.UniTuple(types.intp, 3), types.boolean)
 
@@ -203,8 +203,8 @@ _walk_rows = row_walk(not_in_second, _pull_row, hits_to_second)
 def pull_wide(piece, layout, words, full, mask, total, here, past, changed):
     """Every row that is not full ORs the rows of its neighbours, of plane `here`, into the other plane.
 
-    mask : uint64[w], all sources. total : uint64[w], the sources get a bit there that have reached something. past :
-    whether to write past the cache. changed : uint64[w], zeros, of this thread. Returns arcs scanned."""
+    mask : uint64[w], all sources. total : uint64[w], gets the bits of sources that have reached a new vertex. past :
+    whether writes bypass the cache. changed : uint64[w], zeros, of this thread. Returns arcs scanned."""
     arcs = _walk_rows(piece, layout, (words, full, mask, changed, (here, past)))
     for j in range(len(changed)):
         atomic_or(total, j, changed[j])
@@ -214,7 +214,7 @@ def pull_wide(piece, layout, words, full, mask, total, here, past, changed):
 
 @kernel
 def settle_wide(vertices, words, full, mask, total, here):
-    """Finish the rows that span blocks after a pull, one thread."""
+    """Finish the rows that span blocks after a pull, on one thread."""
     for i in range(len(vertices)):
         v = np.int64(vertices[i])
         whole = True
@@ -231,7 +231,7 @@ WORD_BITS = 64
 
 @inlined
 def _grow(paging, offsets, seen, queue, head, tail):
-    """Look at the rows of queue[head:tail]; (the new tail, arcs of the rows of what is new)."""
+    """Scan the rows of queue[head:tail]; returns (the new tail, arcs of the rows of new vertices)."""
     ids, slot_of, shift = paging
     end, arcs = tail, 0
     for i in range(head, tail):
@@ -254,11 +254,12 @@ def _grow(paging, offsets, seen, queue, head, tail):
 
 @kernel
 def fill_balls(turn, paging, offsets, sources, words, seen, queue, radii, over):
-    """Threads share the sources, 64 at a time, by `turn`, int64[1]. All blocks are in memory.
+    """Search the first levels of each source. Threads share the sources, 64 at a time, by `turn`, int64[1]. All blocks
+    are in memory.
 
-    sources : int64[k]. words : uint64[n, w], zeros, get bit b where the ball of source b is. seen : uint64[ceil(n /
-    64)], zeros before and after; queue : id[...], of this thread. A ball grows while it looks at fewer arcs than the
-    queue has entries. radii : int64[k], the largest distance met. over : uint8[k], 1 where nothing else is to be met.
+    sources : int64[k]. words : uint64[n, w], zeros; bit b is set in the ball of source b. seen : uint64[ceil(n / 64)],
+    zeros before and after. queue : id[...], of this thread. A ball grows while it reads fewer arcs than the queue has
+    entries. radii : int64[k], the largest distance met. over : uint8[k], 1 if the ball is the whole component.
     Returns arcs scanned."""
     total, flat = 0, words.reshape(-1)
     while True:
@@ -289,15 +290,15 @@ def fill_balls(turn, paging, offsets, sources, words, seen, queue, radii, over):
 
 WIDTHS = tuple(WORD_BITS * LANES * vectors for vectors in VECTORS)
 MOST_WIDE_BITS = WIDTHS[-1]
-# A ball looks at this share of the arcs by itself: a source of a level for all costs about as much (25 ns an arc of a
-# ball, 0.014 an arc of a level and source, measured).
+# The share of all arcs that the search of one ball reads: then it costs about as much as a source of a level of the
+# batch (25 ns an arc of a ball, 0.014 an arc of a level and source, measured).
 _BALL_SHARE, _LEAST_QUEUE, _MOST_QUEUE = 2048, 64, 1 << 16
-# A plane of more bytes is written past the cache.
+# Larger planes are written past the cache.
 _CACHE_BYTES = 32 << 20
 
 
 def wide_bytes(n_vertices: int, bits: int, threads: int) -> int:
-    """Bytes of the state of a wide batch of this many bits."""
+    """Bytes of the state of a wide batch of `bits` bits."""
     bitmap = (n_vertices + 63) // 64 * 8
     return 2 * n_vertices * bits // 8 + bitmap + threads * (bitmap + 8 * _MOST_QUEUE) + 4096
 
@@ -308,7 +309,7 @@ def wide_bits(k: int) -> int:
 
 
 class WideRun:
-    """A wide batch in slices: call `step` until it returns True, then `result`. core : the engine's. sources : at most
+    """A wide batch in slices: call `step` until it returns True, then `result`. core : of the engine. sources : at most
     MOST_WIDE_BITS vertices (repeats allowed)."""
 
     def __init__(self, core: Core, sources: np.ndarray) -> None:
@@ -328,7 +329,7 @@ class WideRun:
         return int(self._radii.max())
 
     def step(self, tick: Tick = no_tick) -> bool:
-        """The balls by themselves, then one level; True when finished."""
+        """First the searches of single balls, then one level a step; True when finished."""
         if self._grown < 0:
             self._begin()
             self._grown = 0

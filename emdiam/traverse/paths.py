@@ -4,8 +4,8 @@ That d(s, t) = D is proved without trusting any traversal: a label that is 0 at 
 differs by at most 1 across every arc shows d >= D (one scan); a path of D edges, each found in
 the store, shows d <= D.
 
-Chains lead from a vertex of degree 1 along vertices of degree 2 to the first of another degree: at most the two arcs of
-each vertex on the way are looked at, and blocks are asked for as they come (F-Diam, section 4.3 and Algorithm 4).
+Chains lead from a vertex of degree 1 along vertices of degree 2 to the first of another degree. Only the one or two
+arcs of each vertex on the way are read, and blocks are loaded when needed (F-Diam, section 4.3 and Algorithm 4).
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _PIECE = 1 << 16
 
 @kernel(uncompiled=uncompiled.walk_down)
 def walk_down(dist, paging, offsets, ranks, span, path, state):
-    """From vertex state[0], always to the neighbour of smallest rank one nearer, until distance 0.
+    """From vertex state[0], always to the neighbour of smallest rank that is nearer by one, until distance 0.
 
-    dist : of all vertices, right in the span (int64[2], first and end). ranks : rank of every vertex of the span,
-    or length 0 where it is the vertex itself. path : int64[k] receives the vertices walked to; state : int64[4] =
-    vertex, arc to look at next (-1: first of the row), entries written, best neighbour so far (-1: none). Returns -1
-    when done or `path` is full, -2 if no neighbour is nearer (the column is no distance column), -3 at a row that
-    holds vertices out of the span, or the block that is missing.
+    dist : of all vertices, correct in the span (int64[2], first and end). ranks : rank of every vertex of the span,
+    or length 0 if every vertex is its own rank. path : int64[k], gets the vertices of the walk. state : int64[4] =
+    vertex, next arc (-1: first of the row), entries written, best neighbour so far (-1: none). Returns -1
+    when done or when `path` is full, -2 if no neighbour is nearer (the column is no distance column), -3 at a row with
+    a neighbour outside the span, else the missing block.
     """
     ids, slot_of, shift = paging
     group, row, hub = offsets
@@ -96,8 +96,8 @@ def path_pieces(
 def find_edges(heads, low, high, ids, slot_of, shift, blocks):
     """Binary search for heads[i] in the row from low[i] to high[i].
 
-    low, high : int64[k], narrowed; low = -1 - p once found at p. blocks : int64[k] receives the
-    missing blocks. Returns how many.
+    low, high : int64[k], narrowed; low = -1 - p once found at p. blocks : int64[k], gets the missing blocks. Returns
+    their number.
     """
     asked = 0
     for i in range(len(heads)):
@@ -133,7 +133,7 @@ def read_rows(core: Core, vertices: np.ndarray) -> list[np.ndarray]:
 
 
 def copied_rows(pager: Pager, shift: int, starts: np.ndarray, ends: np.ndarray) -> list[np.ndarray]:
-    """The rows of these bounds (int64[k] each), int64 each."""
+    """The rows with these bounds (int64[k] each), int64 each."""
     if pager.everything_resident:
         bounds = [0, *np.cumsum(ends - starts).tolist()]
         joined = np.empty(bounds[-1], np.int64)
@@ -156,7 +156,7 @@ def copied_rows(pager: Pager, shift: int, starts: np.ndarray, ends: np.ndarray) 
 
 @kernel(uncompiled=True)
 def join_rows(starts, ends, ids, slot_of, shift, out):
-    """The rows of these bounds, one after another, to `out`; all blocks are in the arena."""
+    """Write the rows with these bounds to `out`, one after another; all blocks are in the arena."""
     count = 0
     for i in range(len(starts)):
         for p in range(starts[i], ends[i]):
@@ -178,7 +178,7 @@ def all_edges_exist(core: Core, tails: np.ndarray, heads: np.ndarray) -> bool:
 
 
 def heads_in_rows(pager: Pager, shift: int, heads: np.ndarray, low: np.ndarray, high: np.ndarray) -> bool:
-    """True if every heads[i] is in the row from low[i] to high[i] (int64[k] each), which are changed."""
+    """True if every heads[i] is in the row from low[i] to high[i] (int64[k] each). Overwrites low and high."""
     blocks = np.empty(len(heads), np.int64)
     while True:
         asked = find_edges(heads, low, high, pager.arena.ids, pager.arena.slot_of, shift, blocks)
@@ -204,8 +204,8 @@ _walk_steep = row_walk(every_row, _count_steep)
 
 @kernel
 def steep_arcs(piece, layout, values, heads, low):
-    """Arcs to the vertices low, low + 1, ... whose values are `heads`, that differ by more than 1 in value (both
-    unreached is level). values : of all vertices, right in the span."""
+    """Number of arcs to the vertices low, low + 1, ..., whose values are `heads`, with values that differ by more than
+    1 (two unreached ends do not differ). values : of all vertices, correct in the span."""
     return _walk_steep(piece, layout, (values, heads, low))
 
 
@@ -227,7 +227,8 @@ _walk_steep_below = row_walk(every_row, _count_steep_below)
 
 @kernel(uncompiled=uncompiled.steep_edges)
 def steep_edges(piece, layout, values):
-    """Edges, each in the row of its larger end, that differ by more than 1 in value (both unreached is level)."""
+    """Number of edges, each in the row of its larger end, whose values differ by more than 1 (two unreached ends do not
+    differ)."""
     return _walk_steep_below(piece, layout, (values,))
 
 
@@ -248,14 +249,14 @@ _walk_steps = row_walk(every_row, _count_steps_over)
 
 @kernel
 def steep_steps(piece, layout, values, unreached):
-    """Arcs from a vertex with a value to one whose value is larger by more than 1, or is none."""
+    """Number of arcs from a vertex with a value to one whose value is larger by more than 1, or unreached."""
     return _walk_steps(piece, layout, (values, unreached))
 
 
 class SteepWatch:
-    """Counts steep edges of `label` in blocks that are read for something else, each once. A watcher of a Pager.
+    """Counts steep edges of `label` in blocks that are read for another purpose, each once. A watcher of a Pager.
 
-    seen : bool[blocks], those that were looked at. steep : edges."""
+    seen : bool[blocks], those counted. steep : number of steep edges."""
 
     def __init__(self, core: Core, label: np.ndarray) -> None:
         self._layout, self.label, self._lock = core.layout, label, threading.Lock()
@@ -273,11 +274,11 @@ class SteepWatch:
 
 
 def count_steep(core: Core, label: np.ndarray, tick: Tick = no_tick, watch: SteepWatch | None = None) -> int:
-    """Arcs of the graph that span more than one step of `label` (one scan of all blocks, but for those that `watch`, of
-    the same label, has seen).
+    """Number of arcs that span more than one step of `label`: one scan of all blocks, except those that `watch`, of the
+    same label, has seen.
 
-    An edge is looked at in one direction: that it is there in both, and that rows ascend, is checked of every block
-    when it is first read (stream/rows.py), which all have been after the scan."""
+    An edge is checked in one direction. That it is stored in both, and that rows ascend, is checked when a block is
+    first read (stream/rows.py), which all blocks have been after the scan."""
     blocks, before = (core.blocks, 0) if watch is None else (core.blocks[~watch.seen[core.blocks]], watch.steep)
     steep = before + core.sweep(blocks, steep_edges, label, tick=tick)
     core.counters.add(passes=1, edges_scanned=core.table.n_arcs)
@@ -286,12 +287,12 @@ def count_steep(core: Core, label: np.ndarray, tick: Tick = no_tick, watch: Stee
 
 @kernel
 def follow(walks, pending, paging, offsets, span, wanted):
-    """Walk every chain i with pending[i] on, as long as it stands in the span and as far as resident blocks allow.
+    """Advance every chain i with pending[i] as long as it is in the span and as far as resident blocks allow.
 
     walks : int64[k, 4], number, vertex, vertex before (-1 at the start), length. pending : uint8[k], 0 at its end.
-    span : int64[2], first vertex and end. wanted : uint8[blocks], 1 for those that are missing. Returns how many walks
-    wait for some; -1 - v for a vertex v whose neighbour is not a neighbour of v: without that a walk may go round for
-    ever.
+    span : int64[2], first vertex and end. wanted : uint8[blocks], gets 1 for missing blocks. Returns the number of
+    walks that wait for a block, or -1 - v for a vertex v whose neighbour does not have v as a neighbour: a walk could
+    then run for ever.
     """
     ids, slot_of, shift = paging
     group, row, hub = offsets
@@ -328,15 +329,15 @@ def follow(walks, pending, paging, offsets, span, wanted):
 
 
 def start_walks(tips: np.ndarray) -> np.ndarray:
-    """Chains that stand at `tips`, vertices of degree 1, int64[k, 4] as `follow` takes them."""
+    """Chains that begin at `tips`, vertices of degree 1: int64[k, 4] for `follow`."""
     walks = np.zeros((len(tips), 4), np.int64)
     walks[:, 0], walks[:, 1], walks[:, 2] = np.arange(len(tips)), tips, -1
     return walks
 
 
 def follow_within(core: Core, walks: np.ndarray, tick: Tick = no_tick) -> np.ndarray:
-    """Walk the chains on, in place, as long as they stand in the core's span; 1 for those that have not come to their
-    end, uint8[k]. tick : called while it goes on. Raises StoreError for rows that are not symmetric."""
+    """Advance the chains, in place, as long as they are in the core's span; returns uint8[k], 1 for chains that have
+    not ended. tick : called meanwhile. Raises StoreError for rows that are not symmetric."""
     pending, span = np.ones(len(walks), np.uint8), np.array(core.span)
     wanted = np.zeros(len(core.paging[1]), np.uint8)
     while True:
@@ -361,6 +362,6 @@ def follow_chains(core: Core, tips: np.ndarray, tick: Tick = no_tick) -> tuple[n
 
 
 def one_way(vertex: int) -> StoreError:
-    """The error of an edge of this vertex that its other end does not have."""
+    """The error for an edge of this vertex that its other end does not have."""
     return StoreError(f"an edge of vertex {vertex} is stored in one direction only",
                       remedy="the store is damaged: convert the graph again")

@@ -1,5 +1,5 @@
-"""Columns in RAM: see columns.py. Passes go over pieces of entries, so that they need little beside the column.
-A finished one may go to disk: it is written once, read in pieces, never mapped (a map would count as RSS).
+"""Columns in RAM: see columns.py. Passes go over pieces of entries, so that they need little memory beside the column.
+A finished column may be written to disk: once, read in pieces, never mapped (a map would count as RSS).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PREDICATES: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
 
 
 def widen(values: np.ndarray) -> np.ndarray:
-    """The same column in the next wider dtype, sentinels kept sentinels."""
+    """The same column in the next wider dtype; sentinels become the new sentinel."""
     old = int(np.iinfo(values.dtype).max)
     wide = values.astype(smallest_dtype(old))
     for piece in _pieces(0, len(values)):
@@ -41,7 +41,7 @@ class RamColumn(Column):
 
     Parameters
     ----------
-    values : unsigned[n_vertices]; the largest value of the dtype means unreached. The column's from here on.
+    values : unsigned[n_vertices]; the largest value of the dtype means unreached. The column owns them from here on.
     """
 
     def __init__(self, values: np.ndarray) -> None:
@@ -196,7 +196,8 @@ class RamColumn(Column):
 
 
 def fitted(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
-    """Values of a column in the dtype of another, sentinels kept sentinels. OverflowError if one does not fit."""
+    """Values of a column in the dtype of another; sentinels become the new sentinel. OverflowError if a value does not
+    fit."""
     reached, top = values != np.iinfo(values.dtype).max, int(np.iinfo(dtype).max)
     if reached.any() and int(values[reached].max()) >= top:
         raise OverflowError(f"a value does not fit a column of {dtype}")
@@ -209,7 +210,7 @@ def fitted(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
 def first_labelled(values, wanted, labels, label, start, stop):
     """Smallest i in [start, stop) with values[i] in wanted and labels[i] == label, or -1.
 
-    labels of length 0: every vertex counts."""
+    labels of length 0: any vertex may match."""
     for i in range(start, stop):
         if len(labels) == 0 or np.int64(labels[i]) == label:
             for k in range(len(wanted)):
@@ -220,7 +221,7 @@ def first_labelled(values, wanted, labels, label, start, stop):
 
 @kernel
 def recode(values, old, new, bitmap):
-    """values[i] = new where values[i] in old (and bit i of bitmap, if it has bits); the count."""
+    """values[i] = new where values[i] in old (and bit i of bitmap, if it has bits); returns the number of changes."""
     changed = 0
     for i in range(len(values)):
         if len(bitmap) and not (bitmap[i >> 6] >> np.uint64(i & 63)) & np.uint64(1):
@@ -285,7 +286,7 @@ def close_known(upper, lower, bound, widest):
 
 class StoredColumn:
     """The values of a column in a new file at `path` (plain items, native order), in a folder for temporary files: it
-    need not outlive the process. Raises OSError where it cannot be written."""
+    need not outlive the process. Raises OSError if it cannot be written."""
 
     def __init__(self, column: Column, path: Path) -> None:
         self.dtype: np.dtype[Any] = column.dtype
@@ -298,7 +299,7 @@ class StoredColumn:
         return self._length
 
     def part(self, start: int, stop: int) -> np.ndarray:
-        """Values of vertices start..stop-1. Raises InputError where they cannot be read."""
+        """Values of vertices start..stop-1. Raises InputError if they cannot be read."""
         values = np.empty(min(stop, self._length) - start, self.dtype)
         try:
             with open(self._path, "rb") as file:

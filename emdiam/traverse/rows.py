@@ -1,16 +1,16 @@
-"""The walk over the rows of blocks, which kernels share: they give it what to look at, and what to do there.
+"""The walk over the rows of blocks, shared by kernels: visitors select rows and process them.
 
-A walk goes over blocks (chunks of `indices`) in the order given, and over the rows of each, clipped to the block, so
-that a hub row may span blocks. Which rows, says a function of bitmap words; what is done at a row, another one. Such
-visitors are compiled into the walk, and the walk into the kernel that calls it:
-- select(state, word): uint64, the bits of the rows to look at among the vertices 64 word, ..., 64 word + 63. With
-  `again` it is asked after every row, so that what a row brings about may select a later one of the same word;
-- visit(state, ids, v, begin, end, whole): looks at ids[begin:end], the arcs of row v in this block (whole: all that it
-  has), and returns (amount, hit). Amounts add up to what the walk returns;
-- settle(state, word, hits): after the rows of a word, with the bits of those that were a hit, if any.
-state : a tuple of arrays and numbers, what the visitors share.
-A walk belongs to a span of vertices: one process has [0, n), a worker its range, whose table ends rows and blocks
-there.
+A walk goes over blocks (chunks of `indices`) in the order of the piece, and over the rows of each, clipped to the
+block, so that a hub row may span blocks. One visitor selects rows by bitmap words, another processes a row. Visitors
+are compiled into the walk, and the walk into the kernel that calls it:
+- select(state, word): uint64, the bits of the selected rows among the vertices 64 word, ..., 64 word + 63. With `again`
+  it is called after every row, so that processing a row may select a later one of the same word;
+- visit(state, ids, v, begin, end, whole): processes ids[begin:end], the arcs of row v in this block (whole: all arcs of
+  the row), and returns (amount, hit). The walk returns the sum of the amounts;
+- settle(state, word, hits): called after the rows of a word, with the bits of rows with a hit, if any.
+state : a tuple of arrays and numbers, shared by the visitors.
+A walk belongs to a span of vertices: one process has [0, n), a worker its range, and its table ends rows and blocks at
+the ends of the range.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def every_row(state, word):
     return ALL
 
 
-# What else is selected, and settled, where the state begins with bitmaps.
+# Further visitors, for states that begin with bitmaps.
 @inlined
 def in_first(state, word):
     """Select the rows in the first bitmap."""
@@ -90,7 +90,7 @@ def _no_hits(state, word, hits):
 
 @inlined
 def lowest_bit(bits):
-    """The lowest bit that is set, alone."""
+    """The lowest set bit, alone."""
     return bits & (~bits + np.uint64(1))
 
 
@@ -100,10 +100,10 @@ def _bits_above(bit):
     return ~(bit | (bit - np.uint64(1)))
 
 
-# What does not depend on the visitors is compiled once, for all walks.
+# Helpers that do not depend on the visitors, compiled once for all walks.
 @inlined
 def _block_bounds(piece, k, layout):
-    """Of block k of the piece: its first arc and end, where arc 0 would lie in `ids`, its first and last vertex."""
+    """For block k of the piece: its first arc and end, the position of arc 0 in `ids`, its first and last vertex."""
     chunks, position, _, _, _ = piece
     shift, first_vertex, _, _, _ = layout
     low = chunks[k] << shift
@@ -122,28 +122,28 @@ def _row_in_block(layout, low, high, base, v):
 
 @inlined
 def _index(bits):
-    """Index of the lowest bit that is set; 63 if none is."""
+    """Index of the lowest set bit; 63 if there is none."""
     return count_trailing_zeros(bits | (np.uint64(1) << np.uint64(63)))
 
 
 @inlined
 def _highest_bit(bits):
-    """The highest bit that is set, alone; 0 if none is."""
+    """The highest set bit, alone; 0 if there is none."""
     return np.uint64(1) << np.uint64(63 - count_leading_zeros(bits)) if bits else NONE
 
 
 @inlined
 def _highest_index(bits):
-    """Index of the highest bit that is set; 0 if none is."""
+    """Index of the highest set bit; 0 if there is none."""
     return 63 - count_leading_zeros(bits | np.uint64(1))
 
 
 def block_walk(
     select: Visitor, visit: Visitor, settle: Visitor = _no_hits, again: bool = False, back: bool = False
 ) -> Visitor:
-    """The walk with these visitors over one block: walk(piece, k, layout, state) goes over the rows of block k of the
+    """A walk with these visitors over one block: walk(piece, k, layout, state) goes over the rows of block k of the
     piece and returns the sum of the amounts. piece, layout : see row_walk. back : from the last row to the first; not
-    together with `again`."""
+    with `again`."""
     assert not (again and back)
     pick, index = (_highest_bit, _highest_index) if back else (lowest_bit, _index)
 
@@ -159,7 +159,7 @@ def block_walk(
             hits = NONE
             bit, v, begin, until, whole = NONE, first, low, low, np.bool_(False)  # no row yet
             while True:
-                # Before the visit, unless that may select another row: see queue_walk.
+                # Before the visit, for the reason in queue_walk, unless the visit may select another row.
                 following = _row_in_block(layout, low, high, base, (word << 6) + index(bits))
                 if bit:
                     amount, hit = visit(state, piece[4], v, begin, until, whole)
@@ -184,12 +184,12 @@ def block_walk(
 
 
 def row_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits, back: bool = False) -> Visitor:
-    """The walk with these visitors over all blocks: walk(piece, layout, state) returns the sum of the amounts of this
-    thread; threads share `turn` and take `grain` blocks at a time. back : from the last block of a piece, and the last
+    """A walk with these visitors over all blocks: walk(piece, layout, state) returns the sum of the amounts of this
+    thread. Threads share `turn` and take `grain` blocks at a time. back : from the last block of a piece, and the last
     row of a block, to the first.
 
-    piece : (chunks int64[k], block numbers; position int64[k], where the ids of each begin in `ids`; turn int64[1];
-    grain; ids), as Pager.sweep gives it. layout : of Core."""
+    piece : (chunks int64[k], block numbers; position int64[k], begin of each block's ids in `ids`; turn int64[1];
+    grain; ids), from Pager.sweep. layout : of Core."""
     one_block = block_walk(select, visit, settle, back=back)
 
     @inlined
@@ -207,12 +207,12 @@ def row_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits, back: 
 
 
 def buffered_walk(select: Visitor, visit: Visitor, again: bool = False) -> Visitor:
-    """As row_walk, for visitors that write to a buffer, an entry an arc at most.
+    """As row_walk, for visitors that write to a buffer, at most one entry an arc.
 
-    walk(piece, layout, state, room, count) takes blocks as long as `room` entries are enough for all arcs of one more
+    walk(piece, layout, state, room, count) takes blocks as long as `room` entries suffice for all arcs of another block
     (room < 0: nothing is written).
 
-    count : int64[2], entries so far, which visitors raise; 1 while there may be more blocks, 0 at the end."""
+    count : int64[2]: entries so far, incremented by visitors; 1 while more blocks may remain, 0 at the end."""
     one_block = block_walk(select, visit, again=again)
 
     @inlined
@@ -230,11 +230,11 @@ def buffered_walk(select: Visitor, visit: Visitor, again: bool = False) -> Visit
 
 
 def bit_walk(select: Visitor, visit: Visitor) -> Visitor:
-    """The walk over the selected bits of bitmap words: walk(turn, grain, stop_word, state) on all threads returns how
-    many bits this one has met, and the sum of the amounts.
+    """A walk over the selected bits of bitmap words: walk(turn, grain, stop_word, state) on all threads returns the
+    number of bits that this thread has visited, and the sum of the amounts.
 
-    They share `turn`, int64[1], which begins at the first word, and take `grain` words at a time. select : as above.
-    visit(state, v, word, bit): what is done at vertex v, whose bit of the word is `bit`; returns an amount."""
+    Threads share `turn`, int64[1], which begins at the first word, and take `grain` words at a time. select : as above.
+    visit(state, v, word, bit) processes vertex v, whose bit of the word is `bit`; returns an amount."""
     @inlined
     def walk(turn, grain, stop_word, state):
         count = total = 0
@@ -257,7 +257,7 @@ def bit_walk(select: Visitor, visit: Visitor) -> Visitor:
 def mark_blocks(blocks, span, layout, bitmap, invert, needed):
     """needed[i] = 1 if blocks[i] has an arc of a set bit's row (of a clear one's if invert) in span[0]..span[1]-1.
 
-    needed : uint8[k]. Vertices without arcs count as having one where they lie."""
+    needed : uint8[k]. A vertex without arcs counts as if it had one at its place."""
     shift, first_vertex, group, row, hub = layout
     flip = ALL if invert else np.uint64(0)
     for i in range(len(blocks)):
@@ -265,7 +265,7 @@ def mark_blocks(blocks, span, layout, bitmap, invert, needed):
         first = max(span[0], first_vertex[c])
         last = min(first_vertex[c + 1], span[1] - 1)
         if last > first and row_start(group, row, hub, last) == (c + 1) << shift:
-            last -= 1  # its row begins with the next block
+            last -= 1  # its row begins in the next block
         needed[i] = 0
         for word in range(first >> 6, (last >> 6) + 1):
             if (bitmap[word] ^ flip) & range_mask(word, first, last):

@@ -1,9 +1,9 @@
-"""A few BFS at once that take their sweeps over blocks together, out of core.
+"""A few BFS at once that share their sweeps over blocks, out of core.
 
-On graphs of small diameter a BFS reads the store in one or two dense levels. Which ones, depends on the source: the
-second and third from a vertex in the middle, the sixth from one at the end of a long path. So sources do not go level
-by level, as those of a multi-source BFS do: each goes as far as it comes without a sweep, and then one sweep over the
-blocks that any of them needs does the levels at which they stand. Thus all of them read about what one alone reads.
+On graphs of small diameter a BFS reads the store in one or two dense levels. Which levels depends on the source: the
+second and third from a vertex in the middle, the sixth from one at the end of a long path. So sources do not advance
+level by level, as in a multi-source BFS. Each advances as far as possible without a sweep; then one sweep over the
+blocks that any of them needs does the current level of each. So all of them read about as much as one alone.
 Work: that of the BFS, one by one. Bytes a vertex: a workspace each (0.53 with uint32 ids), beside the distances.
 """
 
@@ -22,7 +22,7 @@ from .core import BlockSweep, Core
 from .left_rows import ArenaPart
 from .workspace import Workspace, workspace_bytes
 
-# Of more sources the kernels take longer than the reading that is saved, and there is little room for rows of each.
+# With more sources the kernels take longer than the saved reading, and there is little room for the rows of each.
 MOST_TOGETHER = 8
 
 
@@ -34,8 +34,8 @@ def together_bytes(n_vertices: int) -> int:
 class SharedSweeps:
     """BFS of some sources: call `step` until it returns True, then `result`.
 
-    columns : of the distances, unreached, one a source. learned : by single BFS. Raises
-    OverflowError (from step) when a distance does not fit them.
+    columns : for the distances, unreached, one a source. learned : from single BFS. Raises
+    OverflowError (from step) if a distance does not fit them.
     """
 
     def __init__(self, core: Core, sources: Sequence[int], columns: Sequence[Column],
@@ -56,9 +56,9 @@ class SharedSweeps:
         return max(run.level for run in self._runs)
 
     def step(self, tick: Tick = no_tick) -> bool:
-        """A step of the first BFS that has not come to a sweep, or the sweep of all; True when all are finished.
+        """Do a step of the first BFS that has not come to a sweep, or the sweep of all; True when all are finished.
 
-        One goes on until it waits: the blocks that it has asked for stay until it has looked at them."""
+        One BFS continues until it waits for a sweep: blocks that it has loaded stay until it has read them."""
         moving = next((run for run in self._going if not run.at_sweep), None)
         if moving is None:
             self._sweep(self._going, tick)
@@ -76,7 +76,7 @@ class SharedSweeps:
             run.mode = run.dense.end_sweep(arcs)
 
     def result(self) -> np.ndarray:
-        """int32[k], the eccentricities. Call it after `step` has returned True."""
+        """int32[k], the eccentricities. To be called after `step` has returned True."""
         eccentricities = [run.result().levels for run in self._runs]
         self._part.give_back(last=True)
         self._core.work.left_rows = None
@@ -85,7 +85,7 @@ class SharedSweeps:
 
 
 class JointSweep:
-    """Several sweeps that are done in one: `whole`, over all their blocks. results : what each has given so far."""
+    """Several sweeps done as one: `whole`, over all their blocks. results : the result of each so far."""
 
     def __init__(self, sweeps: Sequence[BlockSweep], n_blocks: int) -> None:
         self._sweeps, self._lock = sweeps, threading.Lock()
@@ -98,7 +98,7 @@ class JointSweep:
     def _run(self, chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
         total = 0
         while True:
-            with self._lock:  # each sweep counts its own turns, of the blocks that this thread has taken
+            with self._lock:  # each sweep has its own turns, over the blocks that this thread has taken
                 begin = int(turn[0])
                 turn[0] += grain
             if begin >= len(chunks):

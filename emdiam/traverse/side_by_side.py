@@ -1,10 +1,10 @@
-"""BFS from several sources at once, each by one thread, where all rows are in memory in order and distances are long.
+"""BFS from several sources at once, one thread each, if all rows are in memory in order and distances are long.
 
-Over long distances levels are thin: threads that share one wait for each other, and sources of a multi-source BFS have
-few levels in common. So each thread has a source of its own, and a queue that goes round: it holds two levels. Where
-these do not fit, the BFS is left to another way.
-Work: each row is scanned once. Vertices are queued without a branch, since which arc is the first to meet a vertex is
-not to be foreseen. Bytes a vertex: none beside the distances; a queue for each thread, n / 128 ids.
+If distances are long, levels are thin: threads that share a level wait for each other, and sources of a multi-source
+BFS have few levels in common. So each thread has its own source, and a circular queue for two levels. If these do not
+fit, the BFS is left to another way.
+Work: each row is scanned once. Vertices are queued without a branch, since it cannot be predicted which arc is the
+first to meet a vertex. Bytes a vertex: none beside the distances; a queue for each thread, n / 128 ids.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from .columns import Column
 from .core import Core
 
 TOO_LONG, TOO_WIDE = -1, -2  # a distance does not fit the column; two levels do not fit the queue
-# Of an eccentricity up to which sources of a multi-source BFS have more in common.
+# Up to this eccentricity the sources of a multi-source BFS have more levels in common.
 LONG = 64
-# Sources whose distances are there at a time.
+# Sources whose distances are kept at the same time.
 MOST_APART = 16
 
 
 @kernel
 def queued_bfs(ids, starts, source, distances, queue, out):
-    """Distances from `source`, unsigned[n] unreached. queue : id[power of two]. out : int64[2] = its eccentricity, or
-    why there is none; arcs looked at."""
+    """Distances from `source`, unsigned[n], unreached at first. queue : id[power of two]. out : int64[2] = the
+    eccentricity, or TOO_LONG or TOO_WIDE; arcs read."""
     none = distances.dtype.type(np.iinfo(distances.dtype).max)
     mask, level = np.int64(len(queue) - 1), np.int64(0)
     head, tail = np.int64(0), np.int64(1)
@@ -61,9 +61,9 @@ def queued_bfs(ids, starts, source, distances, queue, out):
 
 
 class SideBySide:
-    """BFS of some sources, all of them in `run`; then `eccentricities`.
+    """BFS from some sources: call `run`, which returns the eccentricities.
 
-    columns : of the distances, unreached, one a source. wide : numbers of the sources that are left to another way,
+    columns : for the distances, unreached, one a source. wide : numbers of the sources that are left to another way,
     whose columns are unreached."""
 
     def __init__(self, core: Core, sources: Sequence[int], columns: Sequence[Column]) -> None:
@@ -75,7 +75,7 @@ class SideBySide:
 
     @staticmethod
     def possible(core: Core) -> bool:
-        """Whether all rows are where they are to be."""
+        """Whether all rows are in memory in order, and edges have no directions."""
         return WholeLevels.possible(core) and core.turned is None
 
     def run(self, tick: Tick = no_tick) -> np.ndarray:

@@ -63,8 +63,8 @@ class SpreadRun:
         core.work.state[:] = 0
 
     def seed_level(self, value: int) -> None:
-        """Make all vertices with bound exactly `value` the seeds; before the first step. They are
-        never listed, so that any number of them costs one bitmap."""
+        """Make all vertices with bound exactly `value` the seeds, before the first step. They are
+        not listed, so that any number of them costs one bitmap."""
         work = self._core.work
         count = int(equal_bits(self._bound, value, work.frontier))
         work.state[LEVEL] = value
@@ -92,7 +92,7 @@ class SpreadRun:
         return False
 
     def _due(self) -> np.ndarray:
-        """Seeds whose value is the current level, and that are not already below it."""
+        """Seeds whose value is the current level and whose bound was not already lower."""
         level = int(self._core.work.state[LEVEL])
         end = int(np.searchsorted(self._values, level, side="right"))
         due = np.unique(self._seeds[self._taken : end])
@@ -103,7 +103,7 @@ class SpreadRun:
         return due[self._bound[due] == level]
 
     def _admit_seeds(self) -> None:
-        """Add the due seeds to the current queue, or go dense if they do not fit."""
+        """Add the due seeds to the current queue, or change to dense levels if they do not fit."""
         work = self._core.work
         state = work.state
         count, current = int(state[COUNT]), int(state[CURRENT])
@@ -146,7 +146,7 @@ class SpreadRun:
             raise RuntimeError(f"unknown reason {reason}")
 
     def _taken_up_to_limit(self) -> int:
-        """At the limit nothing grows any more; seeds at the limit only write their own bound."""
+        """At the limit nothing grows; seeds at the limit only write their own bound."""
         rest = self._seeds[self._taken :]
         values = self._values[self._taken :]
         for value in np.unique(values[values <= self._limit]):
@@ -157,7 +157,7 @@ class SpreadRun:
         return len(self._seeds)
 
     def _to_dense(self) -> None:
-        """The rest of the queue becomes the frontier; what the level found keeps its bound."""
+        """Make the rest of the queue the frontier; vertices that the level has found keep their bound."""
         work, state = self._core.work, self._core.work.state
         found = int(state[NEXT])
         work.frontier_from_queue()
@@ -213,7 +213,7 @@ def bounded_bits(bound, value, bitmap):
 
 @kernel
 def lower_new(visited, before, frontier, bound, value):
-    """frontier = visited - before; bound = value there. Returns how many vertices."""
+    """frontier = visited - before; bound = value there. Returns the number of vertices."""
     count = 0
     for word in range(len(visited)):
         new = visited[word] & ~before[word]
@@ -228,7 +228,7 @@ def lower_new(visited, before, frontier, bound, value):
 
 @kernel(uncompiled=rows_uncompiled.equal_bits)
 def equal_bits(bound, value, bitmap):
-    """Bit v of bitmap = bound[v] == value; returns how many are set."""
+    """Bit v of bitmap = bound[v] == value; returns the number of set bits."""
     n = len(bound)
     count = 0
     for word in range(len(bitmap)):
