@@ -1,16 +1,16 @@
-"""The arcs of a weighted graph wherever they are, in RAM or in blocks on disk: searches, and passes over them.
+"""The arcs of a weighted graph, in RAM or in blocks on disk: searches, and passes over all arcs.
 
-What algorithms on weighted graphs ask of a graph without directions. A pass gives the arcs in pieces, each some rows,
-or what a block has of them. There are two forms of arcs: rows in RAM (rows.py), and blocks of the same heads and
-weights that are read as they are needed (blocks.py): of a store, or of a scratch file.
+This is the interface of algorithms on undirected weighted graphs. A pass yields the arcs in pieces: some rows, or the
+part of rows in a block. Arcs have two forms: rows in RAM (rows.py), and blocks of heads and weights read on demand
+(blocks.py), from a store or a scratch file.
 
-Blocks are searched by the smallest label that waits in them (semi_external.py). Labels are uint32 while distances fit,
-in half of the room: a cache holds more of them. The tree of paths: a pass gives every vertex the tail of an arc that is
-tight, if that has a smaller distance, or has its own predecessor already; so there is no circle, also among weights of
-0, which alone need a further pass. Bytes a vertex: 8 for labels, 1.2 for offsets, 0.3 for what waits; 8 for
-predecessors. Rounds: times that blocks were chosen and read.
+A search over blocks continues with the block with the smallest waiting label (semi_external.py). Labels are uint32
+while distances fit: half the memory, so a cache has more of them. Tree of paths: a pass sets the predecessor of a
+vertex to the tail of a tight arc if the tail has a smaller distance, or a predecessor already; so no cycle arises, even
+with weights of 0, the only case that needs further passes. Bytes a vertex: 8 for labels, 1.2 for offsets, 0.3 for
+waiting bits; 8 for predecessors. Rounds: the number of times that blocks were chosen and read.
 
-Connected components of a weighted graph, in the numbers 0, 1, ... by their smallest vertex.
+Connected components of a weighted graph, numbered 0, 1, ... by their smallest vertex.
 
 Work: m steps of nearly constant length. Bytes a vertex: 8. Source: Tarjan and van Leeuwen (1984), path halving.
 """
@@ -39,8 +39,8 @@ from .semi_external import PathCounters, SemiExternalPaths
 
 @dataclass(frozen=True)
 class WeightedComponents:
-    """component : int32[n_vertices], of every vertex. roots : int64[c], the smallest vertex of each, ascending.
-    sizes : int64[c], vertices."""
+    """component : int32[n_vertices], number of the component of each vertex. roots : int64[c], smallest vertex of each
+    component, ascending. sizes : int64[c], numbers of vertices."""
 
     component: np.ndarray
     roots: np.ndarray
@@ -48,12 +48,12 @@ class WeightedComponents:
 
     @property
     def largest(self) -> int:
-        """The one with the most vertices; of equal ones, that with the smallest vertex."""
+        """The component with the most vertices; of equal ones, the one with the smallest vertex."""
         return int(self.sizes.argmax())
 
 
 class AllArcs(Protocol):
-    """A graph whose arcs come in pieces."""
+    """A graph that yields its arcs in pieces."""
 
     @property
     def n_vertices(self) -> int: ...
@@ -61,7 +61,7 @@ class AllArcs(Protocol):
 
 
 def components_of(arcs: AllArcs) -> WeightedComponents:
-    """The components of a graph without directions, by one pass. Raises OSError for a damaged block."""
+    """The components of an undirected graph, by one pass. Raises OSError for a damaged block."""
     parent = np.arange(arcs.n_vertices, dtype=np.int64)
     for piece in arcs.pieces():
         unite_rows(piece.first, piece.offsets, piece.heads, parent)
@@ -75,7 +75,7 @@ def components_of(arcs: AllArcs) -> WeightedComponents:
 
 @kernel
 def unite_rows(first, offsets, heads, parent):
-    """Join the ends of every arc; the smaller root stays one."""
+    """Unite the components of the ends of each arc; the smaller root becomes the root."""
     for i in range(len(offsets) - 1):
         root = _find(parent, first + i)
         for p in range(offsets[i], offsets[i + 1]):
@@ -84,22 +84,22 @@ def unite_rows(first, offsets, heads, parent):
 
 @kernel
 def point_to_roots(parent):
-    """parent[v] = root of v. A parent is smaller than its child, so one ascending pass does."""
+    """Set parent[v] to the root of v. A parent is smaller than its child, so one ascending pass suffices."""
     for v in range(len(parent)):
         parent[v] = parent[parent[v]]
 
 
-# Arcs that were relaxed in a small graph before it is worth to compile the kernels of buckets: 0.1 s of a heap's.
+# In a small graph, compiling the kernels of buckets pays after this number of relaxed arcs: 0.1 s with a heap.
 _MANY_ARCS = 1 << 22
-# Narrow labels are below this, the largest.
+# Narrow labels are less than this, the largest uint32.
 _NARROW = int(np.iinfo(np.uint32).max)
 _INFINITE = np.array([np.inf]).view(np.uint64)[0]
 
 
 class Arcs(ABC):
     """n_vertices, n_arcs : two arcs an edge. distance_dtype : see rows.py. least_weight, largest_weight : 1 without
-    arcs. mean_weight : 0 without arcs. threads, tick : of the options. counters : what searches did. Close it at the
-    end. Raises OverflowError where distances may not fit 64 bits."""
+    arcs. mean_weight : 0 without arcs. threads, tick : from the options. counters : work of the searches. Call `close`
+    at the end. Raises OverflowError if distances may not fit 64 bits."""
 
     mean_weight: float
     counters: PathCounters
@@ -114,43 +114,43 @@ class Arcs(ABC):
     @property
     @abstractmethod
     def bytes_read(self) -> int:
-        """From disk, so far."""
+        """Bytes read from disk so far."""
 
     @abstractmethod
     def nearest(self, sources: np.ndarray, *, narrow: bool = False) -> tuple[np.ndarray, int]:
-        """Distance of every vertex to the nearest of `sources` (int64[k], no vertex twice; distance_dtype[n_vertices],
-        see unreached), and arcs relaxed. narrow : of whole numbers, uint32 if they fit. Weights must not be
-        negative."""
+        """The distance of every vertex to the nearest source, distance_dtype[n_vertices] (see unreached), and the
+        number of relaxed arcs. sources : int64[k], distinct. narrow : return uint32 if the distances are integers that
+        fit. Weights must not be negative."""
 
     def near(self, source: int, room: np.ndarray) -> tuple[np.ndarray, int] | None:
-        """Vertices that paths from `source` lead to on which each vertex v is within room[v], int64[n_vertices], or
-        float64 of floats, and arcs relaxed; None where they are not in RAM."""
+        """The vertices that `source` reaches by paths on which every vertex v has a distance of at most room[v], and
+        the number of relaxed arcs; None if the arcs are not in RAM. room : int64[n_vertices], or float64 for floats."""
         return None
 
     def balls(self, count: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Radii of balls of so many vertices, and sums of inverses in them (dijkstra.py); None where arcs are not in
-        RAM."""
+        """The radii of balls of `count` vertices around each vertex, and sums of inverse distances in them
+        (dijkstra.py); None if the arcs are not in RAM."""
         return None
 
     @abstractmethod
     def again(self, source: int) -> np.ndarray:
-        """The distances from `source`, as `nearest`, by a search that shares nothing with others before."""
+        """The distances from `source`, as by `nearest`, from a search that shares no state with earlier ones."""
 
     @abstractmethod
     def pieces(self) -> Iterator[Piece]:
-        """A pass over all arcs, each once, in any order; a piece is valid until the next."""
+        """A pass over all arcs, each once, in any order; a piece is valid until the next one."""
 
     @abstractmethod
     def degrees(self, vertices: np.ndarray) -> np.ndarray:
-        """Arcs of vertices (int64[k]), int64[k]; none are read."""
+        """The degrees of vertices (int64[k]), int64[k], without reading arcs."""
 
     @abstractmethod
     def _pieces_with(self, vertices: np.ndarray) -> Iterator[Piece]:
-        """The pieces in which vertices, ascending, have arcs, and maybe others."""
+        """The pieces that have arcs of these ascending vertices, and perhaps other pieces."""
 
     def rows(self, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The arcs of different vertices, int64[k], one row after the other: where rows begin and end, int64[k + 1],
-        heads, int64, and costs. Within a row they may be in any order."""
+        """The rows of distinct vertices, int64[k]: offsets int64[k + 1], heads int64, and costs. The arcs of a row may
+        be in any order."""
         ends, order = np.zeros(len(vertices) + 1, np.int64), np.argsort(vertices)
         np.cumsum(self.degrees(vertices), out=ends[1:])
         ascending, places = vertices[order], ends[:-1][order]
@@ -164,20 +164,20 @@ class Arcs(ABC):
 
     @abstractmethod
     def forest(self, distances: np.ndarray, sources: np.ndarray) -> np.ndarray:
-        """int64[n_vertices], the vertex before each on a shortest path from one of `sources`, -1 of these and without a
-        path. distances : as `nearest` gave them."""
+        """The predecessor of each vertex on a shortest path from one of `sources`, int64[n_vertices]; -1 for sources
+        and without a path. distances : from `nearest`."""
 
     @abstractmethod
     def round_down(self, exponent: int) -> None:
-        """Round all weights, which are floats, down to multiples of 2^exponent."""
+        """Round all weights (floats) down to multiples of 2^exponent."""
 
     @abstractmethod
     def close(self) -> None:
-        """End what reads."""
+        """Stop reading threads and release files."""
 
 
 class ArcsInRam(Arcs):
-    """Of rows in RAM. read : bytes that were read for them."""
+    """Arcs in RAM. read : bytes that were read for them."""
 
     def __init__(self, rows: WeightedRows, options: SearchOptions, read: int = 0) -> None:
         super().__init__(rows, options)
@@ -185,7 +185,7 @@ class ArcsInRam(Arcs):
 
     @property
     def all_rows(self) -> WeightedRows:
-        """All of them, as they were rounded."""
+        """All rows, with rounded weights."""
         return self._rows
 
     @cached_property
@@ -246,7 +246,7 @@ class ArcsInRam(Arcs):
         return before
 
     def round_down(self, exponent: int) -> None:
-        """See Arcs; in their place."""
+        """See Arcs; in place."""
         assert self._rows.weights is not None
         to_multiples(self._rows.weights, exponent)
         self._rows = WeightedRows(self._rows.offsets, self._rows.heads, self._rows.weights)
@@ -255,12 +255,12 @@ class ArcsInRam(Arcs):
         self.__dict__.pop("_with_delta", None)
 
     def close(self) -> None:
-        """See Arcs; nothing does."""
+        """See Arcs; has no effect."""
 
 
 class ArcsOnDisk(Arcs):
-    """Of blocks that are read as they are needed; what the arena has stays for the next search. arena_bytes : of blocks
-    in RAM. Raises BudgetError for less than two blocks, StoreError."""
+    """Arcs in blocks that are read on demand; the arena keeps its blocks for the next search. arena_bytes : size of the
+    arena. Raises BudgetError for less than two blocks, StoreError."""
 
     def __init__(self, blocks: ArcBlocks, arena_bytes: int, options: SearchOptions) -> None:
         super().__init__(blocks, options)
@@ -294,7 +294,7 @@ class ArcsOnDisk(Arcs):
         largest, floats = self.largest_weight, self.distance_dtype.kind == "f"
         wide = np.empty(0 if narrow else self.n_vertices, np.uint64)
         if not floats and largest < _NARROW:
-            # The second half, so that they are made wide in place.
+            # In the second half of the array, so that they can be widened in place.
             labels = np.empty(self.n_vertices, np.uint32) if narrow else wide.view(np.uint32)[len(wide) :]
             self._settle(labels, sources)
             if int(widen(labels, wide)) + int(largest) < _NARROW:
@@ -312,11 +312,11 @@ class ArcsOnDisk(Arcs):
         self._machine.settle(labels, sources)
 
     def again(self, source: int) -> np.ndarray:
-        """See Arcs; with labels of its own, and blocks that are read again where they are not in the arena."""
+        """See Arcs; with separate labels, and reading blocks again that are not in the arena."""
         return self.nearest(np.array([source]))[0]
 
     def pieces(self, blocks: np.ndarray | None = None) -> Iterator[Piece]:
-        """See Arcs; a piece for every block, those in the arena first. blocks : of these alone."""
+        """See Arcs; one piece a block, starting with the blocks in the arena. blocks : only these."""
         heads, costs = self._machine.arena[:2]
         for block, slot in self._machine.every_block(blocks):
             first, offsets = self._blocks.rows_in(block)
@@ -346,7 +346,7 @@ class ArcsOnDisk(Arcs):
         return before
 
     def round_down(self, exponent: int) -> None:
-        """See Arcs; whenever a block is read."""
+        """See Arcs; applied each time that a block is read."""
         assert isinstance(self._blocks, StoreBlocks)
         self._read, blocks = self.bytes_read, self._blocks
         self.close()
@@ -360,7 +360,7 @@ class ArcsOnDisk(Arcs):
 
 
 def arcs_of(graph: WeightedArcs, arena_bytes: int, options: SearchOptions) -> Arcs:
-    """Of rows in RAM, or of blocks, with so many bytes of them in RAM."""
+    """Arcs in RAM for rows; for blocks, arcs on disk with an arena of `arena_bytes`."""
     if isinstance(graph, WeightedRows):
         return ArcsInRam(graph, options)
     assert isinstance(graph, ArcBlocks)
@@ -369,8 +369,8 @@ def arcs_of(graph: WeightedArcs, arena_bytes: int, options: SearchOptions) -> Ar
 
 @kernel
 def copy_rows(first, offsets, heads, costs, chosen, places, to_heads, to_costs):
-    """Copy what a piece has of the rows of chosen vertices, each of which is in it, from places[i] on, which move on by
-    as much."""
+    """Copy the part of the rows of chosen vertices that a piece has. places[i] is the place to copy to, and advances by
+    the number of copied arcs. Every chosen vertex has arcs in the piece."""
     for i in range(len(chosen)):
         row = chosen[i] - first
         for p in range(offsets[row], offsets[row + 1]):
@@ -381,8 +381,8 @@ def copy_rows(first, offsets, heads, costs, chosen, places, to_heads, to_costs):
 
 @kernel
 def widen(narrow, wide):
-    """wide[v] (uint64) = narrow[v] (uint32), all ones for all ones, if there is a `wide`; returns the largest of the
-    others. narrow : may be the second half of wide."""
+    """Set wide[v] (uint64) to narrow[v] (uint32), and all ones to all ones, if `wide` is not empty; return the largest
+    other value. narrow : may be the second half of wide."""
     largest = np.uint64(0)
     for v in range(len(narrow)):
         label = np.uint64(narrow[v])
@@ -395,9 +395,9 @@ def widen(narrow, wide):
 
 @kernel
 def add_tight(first, offsets, heads, costs, distances, before):
-    """Give vertices without a predecessor that of a tight arc of a piece; returns how many.
+    """Set predecessors of vertices without one by the tight arcs of a piece; return their number.
 
-    before : int64[n], -1 without a predecessor, of a source itself."""
+    before : int64[n], predecessors; -1 without one; a source is its own."""
     found = 0
     for i in range(len(offsets) - 1):
         v = first + i

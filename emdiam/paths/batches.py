@@ -1,10 +1,10 @@
-"""The rows of a chunk of a bin, relaxed in batches of arcs.
+"""Relaxes the rows of a chunk of a bin in batches of arcs.
 
-A row of a few arcs that is relaxed arc by arc costs most in branches that nobody foresees: where it ends, and which of
-its arcs shorten a path. So the arcs of many rows are put one after another, heads and sums, those that shorten nothing
-are left out without a branch, and the rest lower their labels. Rows that are needed soon are fetched meanwhile. On
-USA-road-d.NY (730,100 arcs) a search takes 3.6 CPU milliseconds so on one thread, and 8.5 arc by arc. Rows of more
-arcs, most of which shorten nothing, are relaxed arc by arc.
+Relaxing a short row arc by arc costs most in mispredicted branches: the end of the row, and whether an arc shortens a
+path. So a batch has the arcs (heads and sums) of many rows one after another; a pass without branches drops the arcs
+that shorten nothing, and the others lower their labels. Rows that are needed soon are prefetched. On USA-road-d.NY
+(730,100 arcs) a search takes 3.6 CPU milliseconds on one thread, and 8.5 arc by arc. Longer rows, most of whose arcs
+shorten nothing, are relaxed arc by arc.
 Bytes: 10 KiB a thread.
 """
 
@@ -19,16 +19,16 @@ from ..traverse.atomics import atomic_lower, prefetch
 from .bins import CHUNK, WAITS, bucket_of, longer_label, push
 from .rows import WeightedRows
 
-# Arcs from which a batch is full. A row of at most SHORT arcs is copied without a look at its length; one of more than
-# LONG does not go into a batch.
+# A batch of FULL arcs is full. A row of at most SHORT arcs is copied without testing its length; a row of more than
+# LONG arcs does not go into a batch.
 FULL, SHORT, LONG = 512, 4, 12
 
 Batches = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def new_batches(rows: WeightedRows, n_threads: int, dtype: np.dtype[Any]) -> Batches:
-    """Room for every thread: (spans of rows, of the dtype of their offsets, [threads, CHUNK + 1, 2], labels of rows, of
-    this dtype, heads of arcs, sums of arcs)."""
+    """Buffers of all threads: (spans of rows, [threads, CHUNK + 1, 2] of the dtype of offsets, labels of rows of
+    `dtype`, heads of arcs, sums of arcs)."""
     arcs = n_threads, FULL + LONG
     return (np.empty((n_threads, CHUNK + 1, 2), rows.narrow_offsets.dtype), np.empty((n_threads, CHUNK + 1), dtype),
             np.empty(arcs, rows.heads.dtype), np.empty(arcs, dtype))
@@ -36,8 +36,8 @@ def new_batches(rows: WeightedRows, n_threads: int, dtype: np.dtype[Any]) -> Bat
 
 @inlined
 def relax_chunk(chunk, count, graph, labels, bins, batches, me, current, scale, team):
-    """Relax the rows of the vertices in a chunk that wait; returns the arcs. team : () where no other thread does,
-    which is known when a kernel is compiled."""
+    """Relax the rows of the waiting vertices of a chunk; return the number of arcs. team : () for a single thread, so
+    that the compiler knows it."""
     offsets, heads, costs = graph
     spans, starts, ids, sums = batches
     n_rows, longest = _waiting_rows(chunk, count, graph, labels, bins[0], spans, starts, me, team)
@@ -61,8 +61,8 @@ def relax_chunk(chunk, count, graph, labels, bins, batches, me, current, scale, 
 
 @inlined
 def _waiting_rows(chunk, count, graph, labels, chunks, spans, starts, me, team):
-    """Put the rows that wait at the front; (how many, arcs of the longest row of the chunk). They do not wait from now
-    on. A row whose label falls meanwhile waits in another bin."""
+    """Move waiting rows to the front and mark them as done; (number of rows, arcs of the longest row of the chunk). A
+    row whose label falls meanwhile waits in another bin."""
     offsets, heads, costs = graph
     n_rows = 0
     longest = np.int64(0)
@@ -88,7 +88,7 @@ def _waiting_rows(chunk, count, graph, labels, chunks, spans, starts, me, team):
 
 @inlined
 def _relax_long(n_rows, graph, labels, bins, batches, me, current, scale, team):
-    """Relax the rows of more than LONG arcs, and leave empty ones in their places; returns the arcs."""
+    """Relax the rows of more than LONG arcs, and replace them by empty ones; return the number of arcs."""
     _, heads, costs = graph
     spans, starts = batches[0], batches[1]
     arcs = np.int64(0)
@@ -106,7 +106,7 @@ def _relax_long(n_rows, graph, labels, bins, batches, me, current, scale, team):
 
 @inlined
 def _add_row(n_arcs, begin, length, label, heads, costs, ids, sums, me):
-    """Put the arcs of a row at the end of the batch; returns how many it has then."""
+    """Append the arcs of a row to the batch; return the size of the batch."""
     if length <= SHORT and begin + SHORT <= len(heads):
         for i in range(SHORT):
             ids[me, n_arcs + i] = heads[begin + i]
@@ -120,7 +120,7 @@ def _add_row(n_arcs, begin, length, label, heads, costs, ids, sums, me):
 
 @inlined
 def _shorter(n_arcs, labels, offsets, ids, sums, me):
-    """Keep the arcs that shorten a path; returns how many. Where the row of a head begins is fetched: it is needed soon
+    """Keep the arcs that shorten a path; return their number. Prefetches the offset of each head, which is needed soon
     if its label falls."""
     kept = 0
     for i in range(n_arcs):
@@ -135,7 +135,7 @@ def _shorter(n_arcs, labels, offsets, ids, sums, me):
 
 @inlined
 def _lower(u, new, labels, bins, me, current, scale, team):
-    """Lower the label of u to `new`, and push u, if that is less."""
+    """Lower the label of u to `new`, if that is less, and push u."""
     before = labels[u]
     if new < before:
         if len(team) == 0:

@@ -1,10 +1,9 @@
-"""Bellman and Ford's algorithm: rounds over all arcs until no label falls, at most as many as there are vertices.
+"""Bellman and Ford's algorithm: rounds over all arcs until no label falls, at most n rounds.
 
-After round k every label is at most the length of the shortest walk of k arcs. So without a negative cycle nothing
-changes in round n at the latest, and a single pass is not enough. Where weights are negative, a cycle is looked for
-after rounds 1, 2, 4, 8, ...; see negative_cycle.py.
-Labels are lowered atomically, threads have ranges of vertices with equally many arcs. Work: m a round. Rounds: all of
-them, the last without a change. Source: Ford (1956), Bellman (1958).
+After round k every label is at most the length of the shortest walk of k arcs. So without a negative cycle, round n
+changes nothing. With negative weights, the search looks for a cycle after rounds 1, 2, 4, 8, ...; see
+negative_cycle.py. Labels are lowered atomically; the ranges of threads have equal numbers of arcs. Work: m a round.
+Rounds: all rounds, with the last one, which changes nothing. Source: Ford (1956), Bellman (1958).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from .negative_cycle import look_for_cycle
 from .paths import Paths, SearchOptions
 from .rows import WeightedRows, unreached
 
-# Of the threads' ranges.
+# Number of ranges of vertices a thread.
 _PARTS = 16
 
 
@@ -34,7 +33,7 @@ def bellman_ford(rows: WeightedRows, source: int, options: SearchOptions) -> Pat
 
 
 def lower_labels(rows: WeightedRows, labels: np.ndarray, options: SearchOptions) -> int:
-    """Lower `labels`, of rows.distance_dtype, until no arc lowers one; how many rounds that took. Raises
+    """Lower `labels` (of rows.distance_dtype) until no arc lowers one; return the number of rounds. Raises
     NegativeCycle."""
     graph, none = (rows.offsets, rows.heads, rows.costs), unreached(rows.distance_dtype)
     starts = np.searchsorted(rows.offsets, np.linspace(0, rows.n_arcs, _PARTS * options.threads + 1)[1:-1])
@@ -53,8 +52,8 @@ def lower_labels(rows: WeightedRows, labels: np.ndarray, options: SearchOptions)
 
 @kernel(allocates=False)
 def relax_all(graph, labels, none, starts, taken):
-    """A thread's part of a round: ranges of vertices until all are taken; whether a label has fallen. starts :
-    int64[k + 1], where ranges begin. taken : uint64[1], 0."""
+    """A thread's part of a round: take ranges of vertices until none remain; return whether a label fell. starts :
+    int64[k + 1], first vertices of the ranges. taken : uint64[1], 0 before the round."""
     offsets, heads, costs = graph
     changed = False
     part = np.int64(atomic_count(taken, 0, np.uint64(1)))

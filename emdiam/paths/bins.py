@@ -1,16 +1,16 @@
-"""Labels and bins of Delta-stepping: which vertices wait, in which bucket of distance.
+"""Labels and bins of Delta-stepping: the waiting vertices, by buckets of distance.
 
-A label is a distance, and whether it waits, in one word. The lowest bit is set until the row of its vertex is relaxed
-with it; the bits above are the distance. So one array tells both, in the order of the distances, and a vertex that is
-in several bins is relaxed once for a label. Distances have 31 or 63 bits where weights are whole numbers; of floats
-they are the bits of float64 without the sign, which are in the order of the numbers. Weights must not be negative.
+A label is a word of a distance (high bits) and a waiting bit (lowest bit), which is set until the vertex's row is
+relaxed with this distance. So labels are in the order of distances, and a vertex in several bins is relaxed once for
+each label. Distances have 31 or 63 bits for integer weights; for floats they are the bits of float64 without the sign,
+which are in the order of the numbers. Weights must not be negative.
 
-Bins are chains of small chunks, those of every thread its own. A thread pushes and takes without a lock. A circle of
-CIRCLE bins has the buckets from the current one on; what is beyond is in one more bin, and is spread over the circle
-when that has come so far. A vertex may be in several bins, and in one more than once: who takes it out sees by its
-label whether it still waits. Chunks are taken from one store of them; a thread keeps those that it has emptied. Where
-there is none, `own[me, LOST]` is set, what was to be pushed is not, and all bins are filled anew from the labels
-(`refill`), for which there is always room.
+Bins are chains of small chunks. Each thread has its own bins, so it pushes and takes without a lock. A circle of CIRCLE
+bins has the buckets from the current one on; one more bin, the far bin, has all later buckets, and is spread over the
+circle when the current bucket reaches it. A vertex may be in several bins, and several times in one: the thread that
+takes it out sees by its label whether it still waits. Chunks come from a common pool; a thread keeps the chunks that it
+has emptied. If the pool is empty, the push is lost, `own[me, LOST]` is set, and `refill` fills all bins anew from the
+labels, for which the pool always suffices.
 Bytes: 8 for two entries a vertex (16 with ids of 8 bytes), and 1.3 MiB a thread.
 """
 
@@ -31,29 +31,29 @@ _MOST_BUCKETS = 2.0**61
 
 
 def word_dtypes(rows: WeightedRows) -> tuple[np.dtype[Any], ...]:
-    """Of the labels of a search, in order of trial: narrow ones first where no weight is too large for them."""
+    """The dtypes of labels to try in order: narrow labels first, if all weights fit."""
     wide, narrow = np.dtype(np.uint64), np.dtype(np.uint32)
     whole = rows.distance_dtype.kind != "f"
     return (narrow, wide) if whole and rows.largest_weight < 1 << _NARROW_BITS else (wide,)
 
 
 def new_labels(rows: WeightedRows, dtype: np.dtype[Any], sources: np.ndarray) -> np.ndarray:
-    """Labels of this dtype, dtype[n_vertices]: the sources wait with 0, others have none."""
+    """Labels of this dtype, dtype[n_vertices]: the sources wait with distance 0, others have no path."""
     labels = np.full(rows.n_vertices, none_of(rows, dtype), dtype)
     labels[sources] = 1
     return labels
 
 
 def none_of(rows: WeightedRows, dtype: np.dtype[Any]) -> int:
-    """The label of a vertex without a path: no label is larger, and it does not wait."""
+    """The label of a vertex without a path: the largest label, not waiting."""
     if rows.distance_dtype.kind == "f":
         return int(np.array(np.inf).view(np.uint64)) << 1
     return int(np.iinfo(dtype).max) - 1
 
 
 def scale_of(rows: WeightedRows, delta: float) -> Any:
-    """What bucket_of takes for buckets of this width; at least 1 where distances are whole numbers, and so wide that
-    their numbers fit 62 bits."""
+    """The scale of bucket_of for buckets of width `delta`: at least 1 for integer distances, and large enough that
+    bucket numbers fit 62 bits."""
     delta = max(delta, float(rows.largest_weight) * rows.n_vertices / _MOST_BUCKETS, sys.float_info.min)
     if rows.distance_dtype.kind == "f":
         return np.float64(1 / delta)
@@ -61,8 +61,8 @@ def scale_of(rows: WeightedRows, delta: float) -> Any:
 
 
 def distances_of(rows: WeightedRows, labels: np.ndarray, narrow: bool = False) -> np.ndarray | None:
-    """The distances, of rows.distance_dtype, or, if they may be narrow, of whole numbers in the place of narrow labels;
-    None where one may have been too large for the labels."""
+    """The distances, of rows.distance_dtype; with `narrow`, integers in the memory of narrow labels. None if a distance
+    may have been too large for the labels."""
     dtype, none = rows.distance_dtype, none_of(rows, labels.dtype)
     if dtype.kind == "f":
         labels >>= np.uint64(1)
@@ -74,7 +74,7 @@ def distances_of(rows: WeightedRows, labels: np.ndarray, narrow: bool = False) -
 
 @kernel
 def widen(labels, none, distances, beyond):
-    """Distances of labels of whole numbers, `beyond` where they are `none`; returns the largest of the others."""
+    """Write the distances of integer labels, and `beyond` for `none`; return the largest distance."""
     largest = np.uint64(0)
     for v in range(len(labels)):
         distance = labels[v] >> WAITS
@@ -86,7 +86,7 @@ def widen(labels, none, distances, beyond):
 
 @intrinsic
 def longer_label(typingctx: Any, label: Any, cost: Any) -> Any:
-    """The label, a word that waits, of a distance that is longer by `cost`; one that does not fit is larger than all
+    """The waiting label of a distance that is longer by `cost`; if the sum does not fit, a label larger than all
     others. label : waits."""
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         word, one = args[0], ir.Constant(args[0].type, 1)
@@ -103,7 +103,7 @@ def longer_label(typingctx: Any, label: Any, cost: Any) -> Any:
 
 @intrinsic
 def bucket_of(typingctx: Any, label: Any, scale: Any) -> Any:
-    """The bucket of a label that waits or has waited, int64: it rises with the label. scale : of scale_of."""
+    """The bucket of a label of a vertex with a path, int64; it rises with the label. scale : from scale_of."""
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         if isinstance(sig.args[1], types.Float):
             distance = builder.bitcast(builder.lshr(args[0], ir.Constant(args[0].type, 1)), ir.DoubleType())
@@ -117,13 +117,13 @@ def bucket_of(typingctx: Any, label: Any, scale: Any) -> Any:
 
 CHUNK, CIRCLE = 64, 1024
 FAR, WORDS = CIRCLE, CIRCLE // 64
-# Slots of a thread's own numbers: the first of its free chunks; the least bucket in its far bin; whether something
-# was lost; and what it votes for: the next bucket, arcs so far, lost.
+# Slots of a thread's numbers `own`: its first free chunk; the least bucket in its far bin; whether a push was lost; and
+# its votes: the next bucket, arcs so far, lost.
 FREE, FAR_LEAST, LOST, VOTE, ARCS, LOST_VOTE, RELAXED = range(7)
 OWN = 16
 NOTHING = np.int64(0x7FFFFFFFFFFFFFFF)
 ONE, ONES = np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
-FRESH = 0  # slot of `taken`, uint64[8]: chunks of the store that were taken so far
+FRESH = 0  # slot of `taken`, uint64[8]: number of chunks taken from the pool so far
 
 Bins = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -146,7 +146,7 @@ def bins_bytes(n_vertices: int, n_threads: int, id_bytes: int) -> int:
 
 
 def clear(bins: Bins) -> None:
-    """Nothing is in the bins any more; all chunks are in the store."""
+    """Empty all bins and return all chunks to the pool."""
     _, _, tops, fills, full, own, taken = bins
     tops.fill(-1)
     fills.fill(0)
@@ -155,14 +155,15 @@ def clear(bins: Bins) -> None:
 
 
 def refill(bins: Bins, labels: np.ndarray, scale: float | np.uint64, current: int) -> None:
-    """Every vertex that waits is in a bin, that of its bucket or of `current` if that is later, and nothing else."""
+    """Fill the bins with all waiting vertices and nothing else: each in its bucket, or in `current` if that is
+    later."""
     clear(bins)
     fill_bins(bins, labels, np.flatnonzero(labels & labels.dtype.type(WAITS)), scale, current)
 
 
 @kernel
 def fill_bins(bins, labels, vertices, scale, current):
-    """Push `vertices` (int64[k]), thread by thread in turns of a chunk."""
+    """Push `vertices` (int64[k]), a chunk for each thread in turn."""
     n_threads = len(bins[5])
     for v in vertices:
         push(v, max(current, bucket_of(labels[v], scale)), current, bins, (v // CHUNK) % n_threads)
@@ -170,7 +171,7 @@ def fill_bins(bins, labels, vertices, scale, current):
 
 @inlined
 def push(v, bucket, current, bins, me):
-    """Thread `me` puts v into the bin of `bucket`, which is not before `current`."""
+    """Put v into thread `me`'s bin of `bucket`, which is not before `current`."""
     chunks, after, tops, fills, full, own, taken = bins
     if bucket - current < CIRCLE:
         place = bucket & (CIRCLE - 1)
@@ -200,7 +201,7 @@ def push(v, bucket, current, bins, me):
 
 @inlined
 def detach(place, bins, me):
-    """The whole chain of a bin: (its first chunk or -1, entries in that; those after it are full)."""
+    """Take the chain of a bin: (first chunk or -1, entries in the first chunk; later chunks are full)."""
     tops = bins[2]
     full = bins[4]
     top = tops[me, place]
@@ -212,7 +213,7 @@ def detach(place, bins, me):
 
 @inlined
 def give_back(chunk, bins, me):
-    """Thread `me` has emptied a chunk."""
+    """Add an emptied chunk to the free chunks of thread `me`."""
     own = bins[5]
     bins[1][chunk] = own[me, FREE]
     own[me, FREE] = chunk
@@ -220,7 +221,7 @@ def give_back(chunk, bins, me):
 
 @inlined
 def first_full(current, bins, me):
-    """The first bucket from `current` on of which thread `me` has something, far ones too; NOTHING if none."""
+    """The first bucket from `current` on, also a far one, in which thread `me` has vertices; NOTHING if none."""
     full = bins[4]
     begin = current & (CIRCLE - 1)
     word = begin >> 6
@@ -235,7 +236,7 @@ def first_full(current, bins, me):
 
 @inlined
 def spread_far(current, labels, scale, bins, me):
-    """Push what is in the far bin of thread `me` again, now that `current` has come so far."""
+    """Push the vertices of the far bin of thread `me` again, after `current` has advanced."""
     chunks = bins[0]
     after = bins[1]
     top, fill = detach(np.int64(FAR), bins, me)

@@ -1,7 +1,7 @@
-"""The arcs of a store, and what a search asks of blocks: rows that are loaded into RAM, slices of them, or blocks that
-a search brings into memory as it needs them.
+"""The weighted arcs of a store in three forms: rows loaded into RAM, slices of rows, and blocks that a search reads on
+demand.
 
-Rows are decoded by several threads into their places. Everything is looked at: a store may come from anyone.
+Several threads decode rows into their places. All values are checked: a store may come from anyone.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ Look = Callable[[np.ndarray], None]
 
 
 def rows_bytes(store: Store) -> int:
-    """Bytes of the rows in RAM, the last chunks padded."""
+    """Bytes of the rows in RAM, with padding of the last chunks."""
     size = store.id_dtype.itemsize + (0 if store.weights is None else store.weights.dtype.itemsize)
     return 8 * (store.n_vertices + 1) + store.indices.n_chunks * store.indices.chunk_items * size
 
 
 def in_rows(store: Store) -> str:
-    """What of a memory that is too small the rows are, as too_small adds it."""
+    """The part of the rows in words, for the error of a memory limit that is too small."""
     return f", {format_size(rows_bytes(store))} of it for the arcs with their weights, in RAM"
 
 
 def loading_buffers(store: Store, threads: int) -> int:
-    """Bytes of what threads read, and of offsets while they are checked."""
+    """Bytes of the buffers of reading threads, and of offsets while they are checked."""
     return threads * RUN_CHUNKS * store.indices.chunk_items * 12 + 9 * store.n_vertices
 
 
 def load_rows(store: Store, threads: int = 1, tick: Tick = no_tick) -> tuple[WeightedRows, int]:
-    """The rows, and the bytes read for heads and weights. Raises StoreError for what is no graph."""
+    """The rows, and the bytes read for heads and weights. Raises StoreError for invalid rows."""
     offsets = offsets_in_ram(store)
     with closing(Threads(threads, 0)) as pool:
         heads, read = _whole(store.indices, pool, head_check(store), tick)
@@ -58,7 +58,7 @@ def load_rows(store: Store, threads: int = 1, tick: Tick = no_tick) -> tuple[Wei
 
 
 def offsets_in_ram(store: Store) -> np.ndarray:
-    """Where rows begin and end, int64[n_vertices + 1]. Raises StoreError for what is no graph."""
+    """The offsets of the rows, int64[n_vertices + 1]. Raises StoreError for invalid offsets."""
     offsets = filled(np.empty(store.n_vertices + 1, np.int64), pieces(store.indptr, RUN_CHUNKS))
     if offsets[0] != 0 or offsets[-1] != store.n_arcs or np.any(np.diff(offsets) < 0):
         raise store.damaged("indptr does not rise from 0 to the number of arcs")
@@ -66,7 +66,7 @@ def offsets_in_ram(store: Store) -> np.ndarray:
 
 
 def head_check(store: Store) -> Look:
-    """Raises StoreError for heads that are no vertices."""
+    """A check that raises StoreError for heads that are no vertices."""
     def check(heads: np.ndarray) -> None:
         if len(heads) and int(heads.max()) >= store.n_vertices:
             raise store.damaged(f"indices hold {int(heads.max())}, which is no vertex")
@@ -75,7 +75,7 @@ def head_check(store: Store) -> Look:
 
 
 def sliced_rows(store: Store) -> WeightedRows:
-    """The rows, of which slices are read as they are asked for."""
+    """Rows whose slices are read on demand."""
     costs = np.broadcast_to(np.uint8(1), store.n_arcs) if store.weights is None else _Slices(store.weights)
     return cast("WeightedRows", SimpleNamespace(
         offsets=_Slices(store.indptr), heads=_Slices(store.indices), costs=costs,
@@ -83,7 +83,7 @@ def sliced_rows(store: Store) -> WeightedRows:
 
 
 class _Slices:
-    """An array of a store of which parts are read: [i] and [begin:end]."""
+    """An array of a store that is read by [i] and [begin:end]."""
 
     def __init__(self, array: ShardedArray) -> None:
         self._array, self.dtype = array, array.dtype
@@ -112,23 +112,23 @@ def _whole(array: ShardedArray, pool: Threads, look: Look, tick: Tick) -> tuple[
     return flat, sum(read)
 
 
-# Narrow windows of labels, in mean weights over the mean degree. Windows that are relaxed before blocks are chosen, in
-# graphs of fewer arcs a vertex than this.
+# _WIDE: width of a narrow window of labels, in mean weight / mean degree. _NEAR: in graphs with fewer than _SPARSE arcs
+# a vertex, this number of windows is relaxed before blocks are chosen.
 _WIDE, _NEAR, _SPARSE = 16, 4, 8
-# Bytes of blocks of files that are read by the thread that relaxes; then, in sparse graphs: the part of the arena in a
-# round, windows that blocks are due in, and windows that are relaxed.
+# The relaxing thread itself reads blocks of files of at most _SMALL bytes. Then, in sparse graphs: a round reads
+# 1 / _SMALL_SHARE of the arena, blocks with labels within _SMALL_NEAR windows, and relaxes _SMALL_AHEAD windows.
 _SMALL, _SMALL_SHARE, _SMALL_NEAR, _SMALL_AHEAD = 1 << 16, 2, 6, 24
 
 
 class ArcBlocks(ABC):
-    """Arcs in blocks that are brought into memory: heads, and weights where there are some, as relaxing.py says.
+    """Arcs in blocks of heads and, if the graph has weights, costs; see relaxing.py.
 
     n_vertices, n_blocks, n_arcs, distance_dtype, least_weight, largest_weight, mean_weight : of the graph. block_arcs :
-    arcs of a block. arc_bytes : of an arc in memory. rows : which rows blocks have. share : one of so many parts of the
-    arena is read in a round. frugal : how often the arcs may be read and relaxed before no label is relaxed that is
-    `ahead` narrow windows beyond the smallest. near : narrow windows that are relaxed before blocks are chosen; 0:
-    none. at_once : whether the thread that relaxes reads blocks, those that are due within `near` windows, if that is
-    not 0. name : of the graph, in errors. Bytes: 1.2 a vertex for compact offsets, 24 a block."""
+    arcs of a block. arc_bytes : bytes of an arc in memory. rows : rows of the blocks. share : a round reads 1 / share
+    of the arena. frugal : after the arcs have been read and relaxed this number of times, labels that are `ahead`
+    narrow windows beyond the smallest one wait. near : number of narrow windows that are relaxed before blocks are
+    chosen. at_once : whether the relaxing thread reads blocks itself; with `near`, the blocks with labels in these
+    windows. name : of the graph, in errors. Bytes: 1.2 a vertex for compact offsets, 24 a block."""
 
     in_ram: ClassVar[bool] = False
     name: ClassVar[str] = "the graph"
@@ -148,7 +148,7 @@ class ArcBlocks(ABC):
 
     def _weigh(self, head: np.dtype[Any], weight: np.dtype[Any] | None, ends: tuple[int | float, int | float],
                mean: float) -> None:
-        """Note dtypes of heads and weights (None: each is 1), the least and largest weight, and the mean."""
+        """Set the dtypes of heads and weights (None: all weights are 1), and the least, largest and mean weight."""
         self._dtypes = head, weight
         self.arc_bytes = head.itemsize + (0 if weight is None else weight.itemsize)
         self.distance_dtype = distance_dtype(np.dtype(np.uint8) if weight is None else weight)
@@ -159,17 +159,18 @@ class ArcBlocks(ABC):
         return min(self.block_arcs, self.n_arcs - block * self.block_arcs)
 
     def arena(self, n_slots: int) -> tuple[np.ndarray, ...]:
-        """Room for so many blocks: (heads, costs, group, row, hub)."""
+        """Empty arrays for `n_slots` blocks: (heads, costs, group, row, hub)."""
         shape, (head, weight) = (n_slots, self.block_arcs), self._dtypes
         costs = np.broadcast_to(np.uint8(1), shape) if weight is None else np.empty(shape, weight)
         return np.empty(shape, head), costs, *self._offsets
 
     @abstractmethod
     def read(self, block: int, slot: int, arena: tuple[np.ndarray, ...]) -> int:
-        """Bring a block into a slot; the bytes read. Thread-safe. Raises OSError or StoreError for a damaged one."""
+        """Read a block into a slot; return the bytes read. Thread-safe. Raises OSError or StoreError for a damaged
+        block."""
 
     def rows_in(self, block: int) -> tuple[int, np.ndarray]:
-        """(first vertex, int64[k + 1]): where in a block the arcs of that vertex and the next k - 1 begin and end."""
+        """(first vertex v, int64[k + 1]): offsets within a block of the rows of v, v + 1, ..., v + k - 1."""
         first = int(self.rows.heads[block] if self.rows.heads[block] >= 0 else self.rows.covers[block])
         base, starts = block * self.block_arcs, np.empty(int(self.rows.covers[block + 1]) - first, np.int64)
         following_starts(*self._offsets, first, starts)
@@ -177,7 +178,7 @@ class ArcBlocks(ABC):
         return first, np.clip(ends, 0, self.block_arcs, out=ends)
 
     def spans(self, vertices: np.ndarray) -> np.ndarray:
-        """Where the rows of vertices (int64[k]) begin and end among all arcs, int64[2, k]."""
+        """The begin and end offsets of the rows of vertices (int64[k]) among all arcs, int64[2, k]."""
         found = np.empty((2, len(vertices)), np.int64)
         row_starts(*self._offsets, vertices, found[0])
         found[1] = self.n_arcs
@@ -188,8 +189,7 @@ class ArcBlocks(ABC):
         return found
 
     def least_width(self, delta: float | None) -> int | float:
-        """Width of a narrow window of labels. delta : that was asked for; None: 16 mean weights over the mean
-        degree."""
+        """Width of a narrow window of labels. delta : of the options; None: 16 x mean weight / mean degree."""
         width = _WIDE * self.mean_weight * self.n_vertices / max(1, self.n_arcs) if delta is None else delta
         return width if self.distance_dtype.kind == "f" else max(1, int(min(width, 2.0**62)))
 
@@ -197,13 +197,12 @@ class ArcBlocks(ABC):
 class StoreBlocks(ArcBlocks):
     """The blocks of a store: heads, and weights if it has them. Reads `indptr` once. Raises StoreError.
 
-    With an arena of a tenth of the rows and
-    blocks of 8,192 arcs, a search of NY (730,100 arcs) takes 0.034 CPU seconds so, reads 5.4 stores and relaxes 2.0
-    times the arcs (in blocks of 4,096: 4.5 and 2.5, and more of it in calls); choosing blocks by how much waits in them
-    reads as many. An R-MAT of scale 20, 1.0 seconds, does not care for the width, nor for what is ahead, and takes a
-    twentieth more with `near`: it is for graphs of few arcs a vertex. With a sixteenth of the arena in a round it takes
-    1.5. Rows and weights are looked at when a block is first read (stream/rows.py), rows of a store with directions for
-    what kernels need alone."""
+    With an arena of a tenth of the rows and blocks of 8,192 arcs, a search of NY (730,100 arcs) takes 0.034 CPU
+    seconds, reads the store 5.4 times and relaxes each arc 2.0 times (in blocks of 4,096: 4.5 and 2.5, with more time
+    in calls). Choosing blocks by their numbers of waiting vertices reads the same. On an R-MAT of scale 20 (1.0
+    seconds) neither the width nor `ahead` matters, and `near` costs 5 %, so only graphs with few arcs a vertex have it;
+    a sixteenth of the arena in a round takes 1.5 seconds. The first read of a block checks its rows and weights
+    (stream/rows.py); in a store with directions it checks only the conditions that kernels rely on."""
 
     def __init__(self, store: Store) -> None:
         table, record, weights = build_block_table(store), store.record.weights, store.weights
@@ -221,14 +220,14 @@ class StoreBlocks(ArcBlocks):
         self._check_heads = head_check(store)
 
     def round_down(self, exponent: int) -> None:
-        """Round weights down to multiples of 2^exponent, whenever a block is read from now on."""
+        """Round weights down to multiples of 2^exponent in all blocks that are read from now on."""
         self._exponent = exponent
         ends = np.array([self.least_weight, self.largest_weight], np.float64)
         to_multiples(ends, exponent)
         self.least_weight, self.largest_weight = ends.tolist()
 
     def read(self, block: int, slot: int, arena: tuple[np.ndarray, ...]) -> int:
-        """Decode heads and weights into the slot, and look at them."""
+        """Decode heads and weights into the slot, and check them."""
         used = self.arcs_in(block)
         read = self._store.indices.fetch(block, [arena[0][slot]])
         if self._check is None:

@@ -1,15 +1,12 @@
-"""Delta-stepping on all threads: buckets of distances of the width Delta, one after another.
+"""Delta-stepping on all threads: buckets of distances of width Delta, one after another.
 
-What waits in the current bucket of any thread is shared out by chunks; what a vertex brings into the same bucket is
-relaxed at once by the thread that met it, as long as that is little, and shared out in a further round otherwise. A
-label is lowered atomically, and says itself whether its row is to be relaxed (bins.py), so that a vertex that lies in
-several bins is relaxed once for a label. Delta = 32 x mean weight / mean degree, if none is given; infinity is one
-bucket, as of Bellman and Ford; 1 is nearly Dijkstra's order.
-Labels are uint32 while they fit, and uint64 else.
-Work: m for every label with which rows are relaxed. Bytes a vertex: 4 or 8 for labels, 4 for offsets, 8 for bins
-(bins.py). Rounds: times that what waits was shared out.
-Source: Meyer and Sanders (2003); Davidson et al. (2014) for Delta; Zhang et al. (2020) for staying in a bucket.
-"""
+Threads share the waiting vertices of the current bucket by chunks. A thread relaxes vertices that it adds to the
+current bucket at once, if they are few; else a further round shares them. Labels are lowered atomically and have the
+waiting bit (bins.py), so a vertex in several bins is relaxed once for each label. The default of Delta is 32 x mean
+weight / mean degree; infinity makes one bucket, as in Bellman and Ford's algorithm; 1 is nearly Dijkstra's order.
+Labels are uint32 while they fit, else uint64. Work: m for each time that all rows are relaxed. Bytes a vertex: 4 or 8
+for labels, 4 for offsets, 8 for bins (bins.py). Rounds: the number of times that threads shared waiting vertices.
+Source: Meyer and Sanders (2003); Davidson et al. (2014) for Delta; Zhang et al. (2020) for staying in a bucket. """
 
 from __future__ import annotations
 
@@ -49,19 +46,19 @@ from .rows import WeightedRows
 
 WARP = 32
 _SLICE_ARCS = 1 << 26
-# Chunks that a thread relaxes by itself before it shares them out.
+# Chunks that a thread relaxes by itself before it shares them.
 _FUSED = 16
-# Slots of `shared`, uint64, in cache lines of their own: threads that came; barrier; then, for odd and even rounds,
-# items of work and how many were taken; not 0 where a thread will not come.
+# Slots of `shared`, uint64, in separate cache lines: threads at the barrier; the barrier; for odd and even rounds the
+# items of work and the number taken; not 0 if a thread has failed and will not come.
 _CAME, _BARRIER, _ITEMS, _TAKEN, _STOPPED = 0, 8, 16, 32, 48
 _SHARED = 56
-# Of `state`, int64: current bucket, rounds.
+# Slots of `state`, int64: current bucket, rounds.
 _CURRENT, _ROUNDS = 0, 1
 _DONE, _AGAIN, _LOST = 0, 1, 2
 
 
 def usual_delta(rows: WeightedRows) -> float:
-    """32 x mean weight / mean degree; 1 where that is 0, or there is no arc."""
+    """32 x mean weight / mean degree; 1 if that is 0, or without arcs."""
     mean = rows.mean_weight
     return WARP * mean * rows.n_vertices / rows.n_arcs if mean > 0 else 1.0
 
@@ -73,8 +70,8 @@ def delta_stepping(rows: WeightedRows, source: int, options: SearchOptions) -> P
 
 def bucket_distances(rows: WeightedRows, sources: np.ndarray, options: SearchOptions,
                      narrow: bool = False) -> tuple[np.ndarray, int, int]:
-    """Distances to the nearest of `sources` (int64[k]), arcs relaxed and rounds. narrow : of whole numbers, uint32 if
-    labels are."""
+    """Distances to the nearest of `sources` (int64[k]), arcs relaxed, and rounds. narrow : return integers as uint32 if
+    the labels are."""
     scale = scale_of(rows, usual_delta(rows) if options.delta is None else options.delta)
     distances, relaxations, rounds = None, 0, 0
     for dtype in word_dtypes(rows):
@@ -89,7 +86,7 @@ def bucket_distances(rows: WeightedRows, sources: np.ndarray, options: SearchOpt
 
 def settle(rows: WeightedRows, labels: np.ndarray, sources: np.ndarray, scale: float | np.uint64,
            options: SearchOptions) -> tuple[int, int]:
-    """Bring `labels`, of new_labels, to the distances; (arcs relaxed, rounds)."""
+    """Lower `labels` (from new_labels) to the distances; (arcs relaxed, rounds)."""
     bins = new_bins(rows.n_vertices, options.threads, rows.heads.dtype)
     fill_bins(bins, labels, sources, scale, 0)
     graph, batches = (rows.narrow_offsets, rows.heads, rows.costs), new_batches(rows, options.threads, labels.dtype)
@@ -112,7 +109,7 @@ def settle(rows: WeightedRows, labels: np.ndarray, sources: np.ndarray, scale: f
 
 @inlined
 def _wait(shared, target):
-    """Come to the barrier, and wait until `target` have; False where one of them never will."""
+    """Wait at the barrier for `target` threads; False if one of them has failed."""
     atomic_count(shared, _BARRIER, ONE)
     while shared[_BARRIER] < np.uint64(target):
         if shared[_STOPPED]:
@@ -123,7 +120,7 @@ def _wait(shared, target):
 
 @inlined
 def _share_out(place, bins, me, work, shared, odd):
-    """Put the chunks of the bin at `place` on the list of work: number x 128 + entries."""
+    """Append the chunks of the bin at `place` to the list of work, as number x 128 + entries."""
     chunk, fill = detach(place, bins, me)
     while chunk >= 0:
         item = np.int64(atomic_count(shared, _ITEMS + 8 * odd, ONE))
@@ -145,13 +142,13 @@ def _few(chunk, after):
 @kernel(allocates=False)
 def run_buckets(graph, labels, bins, batches, shared, work, state, scale, most,
                 team):
-    """Relax bucket after bucket, on every thread that calls it with the same `shared`; why all stopped: nothing waits
-    (_DONE), about `most` arcs were relaxed (_AGAIN), or something was lost for want of room (_LOST).
+    """Relax bucket after bucket, on all threads that call it with the same `shared`. Returns the reason to stop: no
+    vertex waits (_DONE), about `most` arcs were relaxed (_AGAIN), or the pool of chunks was empty (_LOST).
 
     graph : (offsets, heads, costs). batches : see new_batches. shared : uint64[_SHARED], zeros. work : int64[chunks].
-    state : int64[2], current bucket, rounds. team : () for a single thread, else a tuple of its size, so that what one
-    does without is not compiled for it. All threads decide by the same votes, which nobody changes before all have read
-    them."""
+    state : int64[2], current bucket, rounds. team : () for a single thread, else a tuple of its size, so that the
+    single-threaded kernel has no barrier. All threads decide by the same votes, which no thread changes before all have
+    read them."""
     own = bins[5]
     me = np.int64(atomic_count(shared, _CAME, ONE))
     n_threads = len(own)
