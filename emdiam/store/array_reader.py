@@ -1,8 +1,8 @@
 """Readers of one sharded array, chunk by chunk, into buffers that the caller owns.
 
-Chunk bytes are read by themselves and decoded in place (about 20 times faster a chunk than zarr's own read path, which
-also fills in missing chunks silently). LocalArray reads them with pread; remote_array.RemoteArray asks a server for
-them. Both raise StoreError with file and chunk for anything that is not the data that was written.
+Chunks are read and decoded in place (about 20 times faster a chunk than zarr's own read path, which also fills in
+missing chunks silently). LocalArray reads them with pread; remote_array.RemoteArray requests them from a server. Both
+raise StoreError with file and chunk if the data differs from what was written.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from .codec import REMEDY, ChunkCodec, check_seals, file_fault, read_index
 from .metadata import ArrayMeta
 
 _PAGE = 4096
-# Decoded bytes that read_slice asks for in one fetch, at least one chunk.
+# Decoded bytes of one fetch of read_slice, at least one chunk.
 _FETCH_BYTES = 4 << 20
-# Of row offsets that are looked at together: a chunk stays in the processor's cache, and malloc has room for what is
-# computed of it where the last one was.
+# Chunks of row offsets that are processed together: one chunk stays in the processor's cache, and malloc can reuse the
+# room of the previous chunk's results.
 OFFSET_CHUNKS = 1
 
 
 class ShardedArray(ABC):
-    """length items of dtype in n_chunks chunks of chunk_items (the last padded), shard_chunks of them in a shard. The
-    place decides how bytes of a shard are read. meta : of the array. codec : name of that of the chunks. in_memory :
-    its shards are in the memory of this process."""
+    """`length` items of dtype in n_chunks chunks of chunk_items (the last padded), shard_chunks of them in a shard.
+    Subclasses read the bytes of shards from their place. meta : of the array. codec : name of the chunks' codec.
+    in_memory : whether the shards are in the memory of this process."""
 
     in_memory = False
 
@@ -43,12 +43,12 @@ class ShardedArray(ABC):
 
     @property
     def ahead_bytes(self) -> int:
-        """Memory that requests made ahead may take; 0 for files, where the page cache does that."""
+        """Memory that requests in advance may take; 0 for files, as the page cache serves them."""
         return 0
 
     @property
     def stored_bytes(self) -> int | None:
-        """Encoded bytes of all chunks (indexes not counted); None where nobody says."""
+        """Encoded bytes of all chunks, without indexes; None if unknown."""
         return None
 
     @property
@@ -56,17 +56,17 @@ class ShardedArray(ABC):
         return -(-self.n_chunks // self.shard_chunks)
 
     def run_length(self, first: int, limit: int) -> int:
-        """Chunks from `first` on that one fetch should take: those in one shard, at most `limit`."""
+        """The number of chunks, from `first`, for one fetch: within one shard, at most `limit`."""
         end = min(first + limit, (first // self.shard_chunks + 1) * self.shard_chunks, self.n_chunks)
         return end - first
 
     @abstractmethod
     def prefetch(self, first: int, count: int) -> None:
-        """Say that these chunks (one run) will be fetched soon, so that the disk can begin."""
+        """Announce that these chunks (one run) will be fetched soon, so that the disk can start."""
 
     def encoded(self, first: int, count: int) -> list[memoryview]:
-        """The bytes of chunks first, ..., first + count - 1 (in one shard, see run_length),
-        checksums not yet looked at; valid until the next call in this thread. Raises StoreError."""
+        """The bytes of chunks first, ..., first + count - 1 (in one shard, see run_length), with unverified checksums;
+        valid until the next call in this thread. Raises StoreError."""
         shard, at = divmod(first, self.shard_chunks)
         if count < 1 or at + count > self.shard_chunks or first + count > self.n_chunks:
             raise ValueError(f"chunks {first} to {first + count - 1} are not in one shard of {self.shard_name(0)}")
@@ -90,13 +90,13 @@ class ShardedArray(ABC):
         """Decode chunks first, first + 1, ... of one shard (see run_length) into rows (each dtype[chunk_items],
         contiguous); returns the bytes read. Thread-safe. Raises StoreError."""
         if len(rows) == 1 and 0 <= first < self.n_chunks:
-            # Without lists, which cost a tenth of a small chunk.
+            # Lists would add a tenth of the time of a small chunk.
             shard, at = divmod(first, self.shard_chunks)
             begin, size = self._index_of(shard)[at].tolist()
             self.decode(first, self._read(shard, begin, size), rows[0])
             return int(size)
         pieces = self.encoded(first, len(rows))
-        # A call a chunk takes no more processor time than a compiled loop over the run did that kept the GIL away:
+        # One call a chunk takes no more processor time than a compiled loop over the run that kept the GIL released:
         # 0.97 times in the median of 10 pairs of BFS on R-MAT 2^24, streamed from disk with 2 threads.
         for i, (data, row) in enumerate(zip(pieces, rows, strict=True)):
             self.decode(first + i, data, row)
@@ -115,15 +115,15 @@ class ShardedArray(ABC):
 
     @abstractmethod
     def _read(self, shard: int, offset: int, size: int) -> memoryview:
-        """`size` bytes of the shard from `offset` on. Raises StoreError if there are fewer."""
+        """`size` bytes of the shard from `offset`. Raises StoreError if there are fewer."""
 
     @abstractmethod
     def shard_name(self, shard: int) -> str:
-        """What to call the shard in an error."""
+        """The shard's name for errors."""
 
 
 class _Buffer(threading.local):
-    """view : of whole pages that a thread reads into."""
+    """view : whole pages that a thread reads into."""
 
     view = memoryview(b"")
 
@@ -133,14 +133,13 @@ class LocalArray(ShardedArray):
 
     Parameters
     ----------
-    folder : the array's folder (holding zarr.json and c/).
+    folder : the array's folder (with zarr.json and c/).
     meta, codec : see ShardedArray.
-    seals : digest of its shards that the store record has; None: none.
-    evict : leave nothing in the page cache (for honest out-of-core measurements): reads go around
-        it where the file system allows (O_DIRECT), which also spares a copy, and are dropped from
-        it elsewhere.
+    seals : the shards' digest from the store record, or None.
+    evict : keep nothing in the page cache (for honest out-of-core measurements): reads bypass it if the file system
+    allows that (O_DIRECT), which also saves a copy; otherwise they are dropped from it.
 
-    All shards are opened and their indexes checked now. Raises StoreError.
+    All shards are opened and their indexes checked immediately. Raises StoreError.
     """
 
     def __init__(
@@ -172,7 +171,7 @@ class LocalArray(ShardedArray):
         return self._index[shard]
 
     def _open(self, path: Path) -> None:
-        """Open a shard file, from now on without direct reads where its file system has none."""
+        """Open a shard file; give up direct reads if the file system has none."""
         try:
             self._files.append(os.open(path, os.O_RDONLY | (os.O_DIRECT if self._direct else 0)))
         except OSError as error:
@@ -182,8 +181,8 @@ class LocalArray(ShardedArray):
             self._open(path)
 
     def _read(self, shard: int, offset: int, size: int) -> memoryview:
-        """`size` bytes in a buffer of this thread, valid until its next call."""
-        begin = offset // _PAGE * _PAGE  # direct reads are of whole pages; the others may be
+        """`size` bytes in this thread's buffer, valid until its next call."""
+        begin = offset // _PAGE * _PAGE  # direct reads need whole pages; other reads may use them
         span = -(-(offset + size) // _PAGE) * _PAGE - begin
         view = self._local.view
         if len(view) < span:
@@ -225,7 +224,7 @@ def pieces(
     fetch: Callable[[int, Sequence[np.ndarray]], object] | None = None,
 ) -> Iterator[np.ndarray]:
     """Items begin, ..., stop - 1 (None: to the end) in order, in views of at most `n_chunks` chunks, each valid until
-    the next. fetch : instead of array.fetch. Raises StoreError."""
+    the next. fetch : replaces array.fetch. Raises StoreError."""
     stop, size = array.length if stop is None else stop, array.chunk_items
     chunk, end = begin // size, -(-stop // size) if begin < stop else 0
     buffer = np.empty((max(0, min(n_chunks, end - chunk)), size), array.dtype)
@@ -237,9 +236,9 @@ def pieces(
 
 
 def read_slice(array: ShardedArray, begin: int, stop: int) -> np.ndarray:
-    """Items begin, ..., stop - 1 of the array, a copy, dtype[stop - begin]; 0 <= begin <= stop <= length.
+    """A copy of items begin, ..., stop - 1 of the array, dtype[stop - begin]; 0 <= begin <= stop <= length.
 
-    Reads the chunks that hold them. Raises StoreError, and ValueError for positions outside.
+    Reads only the chunks that contain them. Raises StoreError, and ValueError for positions out of range.
     """
     if not 0 <= begin <= stop <= array.length:
         raise ValueError(f"items {begin} to {stop} of {array.length}")
@@ -248,7 +247,7 @@ def read_slice(array: ShardedArray, begin: int, stop: int) -> np.ndarray:
 
 
 def filled(out: np.ndarray, parts: Iterable[np.ndarray]) -> np.ndarray:
-    """`out` with the parts in it, one after another."""
+    """`out`, filled with the parts one after another."""
     begin = 0
     for part in parts:
         out[begin : begin + len(part)] = part

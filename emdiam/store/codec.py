@@ -1,15 +1,15 @@
-"""Chunk codecs: how a chunk of numbers becomes checksummed bytes and comes back.
+"""Chunk codecs: from a chunk of numbers to checksummed bytes and back.
 
-Encoding and decoding here give exactly the bytes of the Zarr v3 codec pipelines listed by
-`zarr_codecs`, but on buffers that the caller owns, so that the hot path decodes straight into
-its arena. Each chunk ends in the 4-byte crc32c of what precedes it.
+Encoding and decoding produce exactly the bytes of the Zarr v3 codec pipelines in `zarr_codecs`, but on buffers that the
+caller owns, so that the hot path decodes straight into its arena. Each chunk ends with the 4-byte crc32c of the bytes
+before it.
 
-The Zarr v3 shard file (sharding_indexed): chunks one after another, then the index.
+A Zarr v3 shard file (sharding_indexed) holds its chunks one after another, then the index.
 
-A shard is known by its seal: the checksum of its index and that of its last chunk, which lies just before it. Both
-are read with the index, and tell the arrays of one store from those of another without reading them.
+A shard is identified by its seal: the checksum of its index and that of its last chunk, which is just before the index.
+Both are read with the index, and distinguish the arrays of different stores without reading them.
 
-The index holds (offset, nbytes) as two little-endian uint64 per chunk slot, both 2^64 - 1 where the chunk is missing,
+The index holds (offset, nbytes) as two little-endian uint64 per chunk slot, both 2^64 - 1 if the chunk is missing,
 followed by the crc32c of those bytes. Source: Zarr v3 specification, sharding codec, index_location "end".
 """
 
@@ -33,22 +33,22 @@ from ..malloc import keep_remnants
 CRC_BYTES = 4
 _BLOSC_LEVEL = 5
 _PCODEC_LEVEL = 8
-# The checksum, and what a header of blosc says of bytes decoded and encoded.
+# The checksum; and the sizes, decoded and encoded, in a blosc header.
 _CRC, _BLOSC = Struct("<I"), Struct("<4xI4xI")
 
 
 _CRC_CODEC: dict[str, Any] = {"name": "crc32c"}
-# Of the index of a shard.
+# Codecs of a shard's index.
 INDEX_CODECS: list[dict[str, Any]] = [{"name": "bytes", "configuration": {"endian": "little"}}, _CRC_CODEC]
 
 
 def bytes_codec(dtype: np.dtype[Any]) -> dict[str, Any]:
-    """The codec of Zarr that has numbers as they are in memory; bytes have no order."""
+    """Zarr's codec for numbers as they are in memory; single bytes have no endianness."""
     return {"name": "bytes"} if dtype.itemsize == 1 else INDEX_CODECS[0]
 
 
 class _Pcodec:
-    """The bytes of numcodecs' PCodec, decoded with a count of what was decoded."""
+    """The format of numcodecs' PCodec, with a check of the number of decoded values."""
 
     def __init__(self) -> None:
         try:
@@ -62,14 +62,14 @@ class _Pcodec:
         self._decompress_into = standalone.simple_decompress_into
 
     def decode(self, body: memoryview, out: np.ndarray) -> None:
-        """Decode `body` into all of `out`; StoreError if it holds fewer or more numbers."""
+        """Decode `body` into all of `out`. Raises StoreError if it has fewer or more numbers."""
         progress = self._decompress_into(bytes(body), out)
         if progress.n_processed != len(out) or not progress.finished:
             raise StoreError("chunk of a wrong length")
 
 
 class _OnThread(threading.local):
-    """Made in every thread when it decodes for the first time."""
+    """State of a thread, made when it decodes for the first time."""
 
     def __init__(self) -> None:
         keep_remnants()
@@ -92,12 +92,12 @@ class ChunkCodec:
         self.name, self.dtype = name, np.dtype(dtype)
         if name not in ("lz4", "pcodec", "none"):
             raise InputError("unknown codec", text=name, remedy="use lz4, pcodec or none")
-        # pcodec has no 8-bit numbers: byte arrays stay uncompressed under it.
+        # pcodec does not support 8-bit numbers: byte arrays stay uncompressed.
         self._plain = name == "none" or (name == "pcodec" and self.dtype.itemsize == 1)
         self._pc = _Pcodec() if name == "pcodec" and not self._plain else None
 
     def encode(self, chunk: np.ndarray) -> bytes:
-        """Bytes of a full chunk (contiguous, dtype as given), checksum included."""
+        """The bytes of a full chunk (contiguous, of this dtype), with the checksum."""
         data: bytes | memoryview
         if self._plain:
             data = chunk.tobytes()
@@ -110,8 +110,8 @@ class ChunkCodec:
     def decode(self, data: memoryview, out: np.ndarray) -> None:
         """Verify the checksum of `data` and decode it into `out` (a full chunk).
 
-        Raises StoreError without a place, since the caller knows file and chunk, or RuntimeError
-        from a decoder for bytes that carry the right checksum and are no chunk all the same.
+        Raises StoreError without a place, since the caller knows file and chunk; or a decoder's RuntimeError, for bytes
+        with the right checksum that are not a chunk.
         """
         body = data[:-CRC_BYTES]
         if len(data) <= CRC_BYTES or crc32c(body) != _CRC.unpack(data[-CRC_BYTES:])[0]:
@@ -123,14 +123,14 @@ class ChunkCodec:
         elif self._pc is not None:
             self._pc.decode(body, out)
         else:
-            # blosc trusts its header, and leaves the rest of `out` as it was when that says less.
+            # blosc trusts its header, and if that names fewer bytes, leaves the rest of `out` unchanged.
             if len(body) < _BLOSC.size or _BLOSC.unpack_from(body) != (out.nbytes, len(body)):
                 raise StoreError("chunk of a wrong length")
             _on_thread.decompress(body, out)
 
     def zarr_codecs(self) -> list[dict[str, Any]]:
-        """The codecs of a chunk, as metadata of Zarr name them. That of pcodec is not in the specification of Zarr v3,
-        but in the package numcodecs."""
+        """The codecs of a chunk, as Zarr's metadata name them. pcodec is not in the specification of Zarr v3, but in
+        the package numcodecs."""
         if self._pc is not None:
             return [{"name": "numcodecs.pcodec", "configuration": {"level": _PCODEC_LEVEL}}, _CRC_CODEC]
         lz4 = {"typesize": self.dtype.itemsize, "cname": "lz4", "clevel": _BLOSC_LEVEL, "shuffle": "shuffle",
@@ -144,12 +144,12 @@ REMEDY = "the store is damaged: convert the graph again or restore the file from
 
 
 def index_bytes(shard_chunks: int) -> int:
-    """Size of the index of a shard with `shard_chunks` slots, bytes."""
+    """Size of the index of a shard with `shard_chunks` slots, in bytes."""
     return 16 * shard_chunks + CRC_BYTES
 
 
 def pack_index(sizes: list[int], shard_chunks: int) -> bytes:
-    """Index of a shard whose first len(sizes) chunks lie one after another from byte 0."""
+    """The index of a shard whose first len(sizes) chunks are stored consecutively from byte 0."""
     index = np.full((shard_chunks, 2), MISSING, dtype="<u8")
     if sizes:
         ends = np.cumsum(np.array(sizes, dtype=np.uint64))
@@ -160,7 +160,7 @@ def pack_index(sizes: list[int], shard_chunks: int) -> bytes:
 
 
 def end_bytes(shard_chunks: int) -> int:
-    """Size of what is read of a shard on opening: its last chunk's checksum, and the index."""
+    """Bytes read of a shard on opening: its last chunk's checksum, and the index."""
     return CRC_BYTES + index_bytes(shard_chunks)
 
 
@@ -175,7 +175,7 @@ def seal_digest(seals: bytes) -> str:
 
 
 def check_seals(seals: bytes, expected: str | None, path: str | Path) -> None:
-    """Raise StoreError if seal_digest is another one than `expected` (None: it is not known)."""
+    """Raise StoreError if seal_digest differs from `expected` (None: unknown)."""
     if expected is not None and seal_digest(seals) != expected:
         raise StoreError("the shards are not those of the store record", path=path, remedy=REMEDY)
 
@@ -183,9 +183,9 @@ def check_seals(seals: bytes, expected: str | None, path: str | Path) -> None:
 def parse_index(data: bytes, shard_chunks: int, n_chunks: int, file_bytes: int | None, path: str) -> np.ndarray:
     """The index in `data` as uint64[n_chunks, 2] (offset, nbytes), checked.
 
-    n_chunks is how many chunks this shard must hold; file_bytes the size of the shard file, None
-    where nobody says. Raises StoreError for a bad checksum, a missing chunk, an entry outside the
-    file or chunks that do not follow one another.
+    n_chunks : the number of chunks that the shard must contain. file_bytes : the size of the shard file, or None if
+    unknown. Raises StoreError for a bad checksum, a missing chunk, an entry outside the file or chunks that do not
+    follow one another.
     """
     body = data[:-CRC_BYTES]
     if len(data) != index_bytes(shard_chunks):
@@ -209,7 +209,7 @@ def parse_index(data: bytes, shard_chunks: int, n_chunks: int, file_bytes: int |
 
 
 def open_remedy(error: OSError) -> str:
-    """What to do about a file of a store that does not open."""
+    """Advice about a store file that cannot be opened."""
     if error.errno in (errno.EMFILE, errno.ENFILE):
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         return (f"every shard is kept open, and this process may open {limit:,} files: raise the limit of open files"
@@ -220,12 +220,12 @@ def open_remedy(error: OSError) -> str:
 
 
 def file_fault(what: str, error: OSError, path: str | Path) -> StoreError:
-    """The StoreError for what the system says of a file or folder of a store. what : as a clause."""
+    """The StoreError for a system error about a file or folder of a store. what : the fault, a clause."""
     return StoreError(f"{what} ({error.strerror or error})", path=path, remedy=open_remedy(error))
 
 
 def read_end(path: Path, shard_chunks: int) -> tuple[bytes, int]:
-    """The last end_bytes of a shard file (fewer if it is shorter), and its size. Raises OSError."""
+    """The last end_bytes of a shard file (fewer if it is shorter), and the file's size. Raises OSError."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         file.seek(max(0, size - end_bytes(shard_chunks)))
@@ -233,7 +233,7 @@ def read_end(path: Path, shard_chunks: int) -> tuple[bytes, int]:
 
 
 def read_index(path: Path, shard_chunks: int, n_chunks: int) -> tuple[np.ndarray, bytes]:
-    """Open the shard file; its checked index (see parse_index) and its seal."""
+    """The checked index of a shard file (see parse_index) and its seal."""
     try:
         data, size = read_end(path, shard_chunks)
     except FileNotFoundError:

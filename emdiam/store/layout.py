@@ -1,24 +1,24 @@
 """The layout of a store: names, dtypes, chunk sizes, codecs and the attributes record.
 
-A store is a Zarr v3 group that AnnData (`csr_matrix`) and binsparse readers (CSR) open:
+A store is a Zarr v3 group that readers of AnnData (`csr_matrix`) and binsparse (CSR) can open:
 
     zarr.json    attributes: AnnData's three, a binsparse descriptor, and `emdiam` (StoreRecord)
     indptr       int64[n+1], row offsets
     indices      uint32[m] (uint64 when n >= 2^32 - 1), rows sorted, both directions of every edge
-    data         the weights of a weighted store (weights.py), in chunks and shards as indices; without weights
-                 uint8[m] of ones, never written (fill value 1, zero bytes on disk)
-    pointers_to_1, indices_1, values    the names that binsparse has for indptr, indices and data: links to them;
-                 without weights `values` is an array of a single one
+    data         the weights of a weighted store (weights.py), in chunks and shards like indices;
+                 without weights uint8[m] of ones, never written (fill value 1, zero bytes on disk)
+    pointers_to_1, indices_1, values    binsparse's names of indptr, indices and data: links to
+                 them; without weights `values` is an array with a single one
     vertex_id    optional: int64/uint64[n], the user's ids, or for string ids
     vertex_id_offsets int64[n+1] and vertex_id_bytes uint8[...] (UTF-8)
     natural_id   only in a reordered store: id dtype[n], the natural rank of every vertex, that is
-                 its position in increasing order of the user's ids; the map of ids goes by it
-    reverse/     only in a store with directions, whose rows hold the heads of arcs out of their vertex: the
-                 group of indptr, indices and data by tails, that is of the arcs into every vertex
+                 its position in increasing order of the user's ids; the arrays of ids are in that order
+    reverse/     only in a store with directions, whose rows hold the heads of the arcs out of their
+                 vertex: a group of indptr, indices and data with the arcs into every vertex
 
-Every array is sharded (index at the end, crc32c on index and chunks). The fill values of indices
-(the largest id, never a vertex) and of offsets (-1) are no valid data, so that a missing chunk,
-which other readers fill in silently, cannot pass as such.
+Every array is sharded (index at the end, crc32c on index and chunks). The fill values of indices (the largest id, never
+a vertex) and of offsets (-1) are not valid data, so that a missing chunk, which other readers fill in silently, is
+noticed.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from ..errors import InputError
 from ..units import format_count
 from .weights import ROUNDED, WeightRecord, data_fill
 
-# 2: the record has shard_digests; it is read and written without them as version 1. 3: it may have weights or
-# directions, which older readers would not see; a store without them is written as version 2. 4: its weights have
+# 2: the record has shard_digests; without them it is read and written as version 1. 3: it may have weights or
+# directions, which older readers would overlook; a store without them is written as version 2. 4: its weights have
 # decimals, a name, or 64 bits.
 FORMAT_VERSION = 4
 WEIGHTED_VERSION = DIRECTED_VERSION = 3
 PLAIN_VERSION = 2
 CHUNK_IDS = 1 << 16
-# Kernels find the chunk of an arc by a shift; buffers of a few chunks are taken before anything is read.
+# Kernels find the chunk of an arc with a shift; buffers of a few chunks are allocated before anything is read.
 LEAST_CHUNK_IDS, MOST_CHUNK_IDS = 64, 1 << 24
 SHARD_BYTES = 64 << 20
 # Keeps the index of a shard at 64 KiB when chunks are small; the default has 256 or 128.
@@ -62,13 +62,13 @@ def id_dtype(n_vertices: int) -> np.dtype[Any]:
 
 
 def shard_chunks(dtype: np.dtype[Any], chunk_ids: int) -> int:
-    """Chunks of `chunk_ids` items of dtype in a shard: as many as SHARD_BYTES decoded hold, at
-    most MOST_SHARD_CHUNKS."""
+    """Chunks of `chunk_ids` items of dtype in a shard: the number that fits into SHARD_BYTES decoded, at most
+    MOST_SHARD_CHUNKS."""
     return max(1, min(MOST_SHARD_CHUNKS, SHARD_BYTES // (dtype.itemsize * chunk_ids)))
 
 
 def is_chunk_size(chunk_ids: int) -> bool:
-    """Whether arrays may have chunks of so many items: a power of two within bounds."""
+    """Whether arrays may have chunks of this number of items: a power of two within bounds."""
     return LEAST_CHUNK_IDS <= chunk_ids <= MOST_CHUNK_IDS and chunk_ids & (chunk_ids - 1) == 0
 
 
@@ -80,12 +80,12 @@ def check_chunk_ids(chunk_ids: int) -> None:
 
 
 def sentinel(dtype: np.dtype[Any]) -> int:
-    """The id that is no vertex: the largest value of the id dtype."""
+    """The id that no vertex has: the largest value of the id dtype."""
     return int(np.iinfo(dtype).max)
 
 
 def fill_value(name: str, dtype: np.dtype[Any]) -> int | float:
-    """What pads the array `name`, and marks chunks that are missing: in arrays of vertices the sentinel."""
+    """The value that pads the array `name` and marks missing chunks: the sentinel in arrays of vertices."""
     name = name.removeprefix(f"{REVERSE}/")
     if name == "data":
         return data_fill(dtype)
@@ -93,32 +93,30 @@ def fill_value(name: str, dtype: np.dtype[Any]) -> int | float:
     return others.get(name, sentinel(dtype))
 
 
-# Fields that are None in stores of format 1, and in those made of them.
+# Fields that are None in stores of format 1 and in stores derived from them.
 _ORIGIN = ("pairs_read", "reverse_dropped", "values_dropped")
-# Fields that are None or False in stores without what they tell of; `reading` is "" there, in any version.
+# Optional fields, None or False if absent; `reading` may be "" in any version.
 _EXTRAS = ("weights", "directed", "reverse")
 
 
 @dataclass
 class StoreRecord:
-    """Everything a store says of itself; kept in the group's attributes under "emdiam".
+    """The metadata of a store; kept in the group's attributes under "emdiam".
 
-    id_kind : "identity" (ids are 0..n-1), "offset" (ids are first_id..first_id+n-1), "int" or
-        "string" (map kept in the store). ordering : "natural" = increasing user ids; any other
-        order has natural_id.
+    id_kind : "identity" (ids are 0..n-1), "offset" (ids are first_id..first_id+n-1), "int" or "string" (the ids are in
+    the store). ordering : "natural" = increasing user ids; any other order has natural_id.
     chunk_digest : blake2b over the crc32c of every chunk of every array, in order.
-    shard_digests : by array, blake2b over the seals of its shards (codec.py), which are looked at when it is
-        opened, so that an array of another store does not pass for one of this; {} in format version 1.
-    record_digest : blake2b over all other fields; a change of any of them is noticed.
-    pairs_read : pairs that the input had: n_edges, and what was dropped of them: loops_dropped,
-        duplicates_dropped (in the same direction) and reverse_dropped (the second direction of an edge; each
-        such edge once). values_dropped : what else the input had, such as weights, and how many of each.
-        All three are None in stores of format 1, whose duplicates_dropped may have reverse pairs among
-        them, and in those made of them.
-    weights : None in a store without weights, else what they are; such stores have format 3 or 4.
-    directed : arcs keep their direction, and n_edges is n_arcs. max_degree and n_isolated are of the rows out then,
-        and `reverse` has those of the rows of the reverse, by the same two names (None without directions).
-    reading : how a text or a table was read, in one sentence; "" where its format says it.
+    shard_digests : for each array, blake2b over the seals of its shards (codec.py). Compared when a store is opened, so
+    that another store's array is noticed; {} in format version 1.
+    record_digest : blake2b over all other fields, to notice any change of them.
+    pairs_read : pairs in the input: n_edges plus the dropped pairs, which are loops_dropped, duplicates_dropped (in the
+    same direction) and reverse_dropped (edges that the input had in both directions, once each). values_dropped :
+    counts of other values in the input, such as weights, by name. All three are None in stores of format 1, whose
+    duplicates_dropped may include reverse pairs, and in stores derived from them.
+    weights : None without weights; weighted stores have format 3 or 4.
+    directed : arcs keep their direction, and n_edges is n_arcs. max_degree and n_isolated then describe the rows out,
+    and `reverse` has the same two figures of the reverse rows (None without directions).
+    reading : how a text or a table was read, in one sentence; "" if its format determines that.
     """
 
     format_version: int = PLAIN_VERSION
@@ -153,18 +151,18 @@ class StoreRecord:
 
     @property
     def weight_name(self) -> str | None:
-        """The name of the column or attribute that its weights came from; None where there is none."""
+        """The name of the column or attribute that the weights came from; None if they have no name."""
         return None if self.weights is None else self.weights.name or None
 
     @property
     def rounded_weights(self) -> dict[str, int]:
-        """How many weights have not all the digits of the input, as the detail `rounded_weights`; empty for none."""
+        """The number of weights with fewer digits than in the input, as the detail `rounded_weights`; empty if 0."""
         count = (self.values_dropped or {}).get(ROUNDED, 0)
         return {"rounded_weights": count} if count else {}
 
     @property
     def unread(self) -> str:
-        """What the input had beside edges and these weights, in a sentence; "" for nothing."""
+        """A sentence about the values in the input other than edges and these weights; "" if there were none."""
         values = [f"{name} ({format_count(n, 'value') if name.startswith('column ') else f'{n:,}'})"
                   for name, n in (self.values_dropped or {}).items() if n and name != ROUNDED]
         why = "numbers of edges" if self.weights is None else "sums of weights"
@@ -172,8 +170,8 @@ class StoreRecord:
 
     @property
     def directions(self) -> str | None:
-        """How the input listed the edges: "both" directions of each, "one" of each, "mixed", "none" without edges;
-        "kept" where they are directed here too; None where that was not counted."""
+        """How the input listed the edges: "both" directions of each, "one" direction of each, "mixed", or "none" if
+        there are no edges; "kept" in a directed store; None if the pairs were not counted."""
         if self.directed:
             return "kept"
         if self.reverse_dropped is None:
@@ -183,14 +181,14 @@ class StoreRecord:
         return {0: "one", self.n_edges: "both"}.get(self.reverse_dropped, "mixed")
 
     def digest(self) -> str:
-        """blake2b (32 hex digits) over every field but record_digest."""
+        """blake2b (32 hex digits) over every field except record_digest."""
         data = {k: v for k, v in self.to_dict().items() if k != "record_digest"}
         text = json.dumps(data, sort_keys=True, separators=(",", ":"))
         return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
     def fault(self) -> str | None:
-        """What no finished store says of itself, as a clause; None if there is nothing of the kind. What
-        the arrays themselves say is looked at where they are read."""
+        """A statement that the record of a finished store cannot make, as a clause; None if there is none. The contents
+        of arrays are checked when they are read."""
         for name, example in vars(StoreRecord()).items():
             if name in (*_ORIGIN, "weights", "reverse"):
                 continue
@@ -227,9 +225,9 @@ class StoreRecord:
         return _origin_fault(self) or (None if self.weights is None else self.weights.fault(self.n_edges))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dict for the attributes."""
+        """A plain dict for the attributes."""
         names = _names(self.format_version)
-        # All others are plain: asdict, which looks at every value, takes longer than a search of a tiny graph.
+        # The other fields are plain: asdict, which inspects every value, takes longer than a search of a tiny graph.
         given = {name: copy(value) if type(value) in (list, dict) else value for name, value in vars(self).items()
                  if name in names and value is not None}
         if isinstance(self.weights, WeightRecord) and "weights" in given:
@@ -239,8 +237,8 @@ class StoreRecord:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> StoreRecord:
-        """The record in `data`, which has its format_version; unknown keys, and missing ones but for _ORIGIN, are a
-        KeyError, and weights that are none a TypeError."""
+        """The record in `data`, which contains format_version. Raises KeyError for unknown keys and for missing ones
+        other than _ORIGIN, and TypeError for invalid weights."""
         names = _names(data["format_version"])
         unknown = sorted(set(data) - names)
         missing = sorted(names - set(data) - set(_ORIGIN) - set(_EXTRAS) - {"reading"})
@@ -251,7 +249,7 @@ class StoreRecord:
 
 
 def _origin_fault(record: StoreRecord) -> str | None:
-    """As StoreRecord.fault, of the fields in _ORIGIN: none of them is there, or they add up."""
+    """Like StoreRecord.fault, for the fields in _ORIGIN: either all are absent, or they add up."""
     if all(getattr(record, name) is None for name in _ORIGIN):
         return None
     pairs, reverse, values = record.pairs_read, record.reverse_dropped, record.values_dropped
@@ -265,24 +263,24 @@ def _origin_fault(record: StoreRecord) -> str | None:
 
 
 def _are_figures(reverse: Any, n: int) -> bool:
-    """Whether these may be the figures of the rows of the reverse of n vertices."""
+    """Whether `reverse` could be the figures of the reverse rows of n vertices."""
     limits = {"max_degree": max(0, n - 1), "n_isolated": n}
     return type(reverse) is dict and reverse.keys() == limits.keys() and all(
         _is_count(reverse[name]) and reverse[name] <= limit for name, limit in limits.items())
 
 
 def _is_count(value: Any) -> TypeGuard[int]:
-    """Whether it is a number of things."""
+    """Whether the value is an integer from 0 to 2^64 - 1."""
     return type(value) is int and 0 <= value < 1 << 64
 
 
 def _is_text(value: Any) -> bool:
-    """Whether it is a string that can be written."""
+    """Whether the value is a string that can be encoded."""
     return type(value) is str and not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 @cache
 def _names(version: int) -> frozenset[str]:
-    """The fields of a record of this format version."""
+    """The fields of a record in this format version."""
     later = {*(_EXTRAS if version < 3 else ()), *(("shard_digests", *_ORIGIN) if version < 2 else ())}
     return frozenset(f.name for f in fields(StoreRecord)) - later

@@ -1,8 +1,8 @@
-"""A store that lies in memory: of a small graph, for as long as one run takes.
+"""A store in memory, for a small graph that lives as long as one run.
 
-Its shards are the bytes that a folder would hold, with all checksums, so that it is read, checked and known by its
-digests as any other. There is no file, nothing to sync and no metadata of zarr, which is most of what a small store
-costs. Other processes cannot open it.
+Its shards are the bytes of a stored folder, with all checksums, so that it is read, checked and identified by digests
+like any other store. It has no files, no syncs and no zarr metadata, which are most of the cost of a small store. Other
+processes cannot open it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PLACE = "a graph in memory"
 
 
 class _MemoryArrayWriter(ArrayWriter):
-    """An ArrayWriter whose shards are kept."""
+    """An ArrayWriter that keeps its shards in memory."""
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         super().__init__(*args, **keywords)
@@ -46,13 +46,13 @@ class _MemoryArrayWriter(ArrayWriter):
         pass
 
     def reader(self, record: StoreRecord) -> MemoryArray:
-        """The array that was written, closed by now."""
+        """A reader of the written array, which must be closed."""
         meta = ArrayMeta(self._codec.dtype, self.length, self._chunk_items, self._shard_chunks)
         return MemoryArray(self.name, meta, record, self._shards)
 
 
 class MemoryArray(ShardedArray):
-    """Reader of an array whose shards are in memory. record : of its store. shards : their bytes, in order."""
+    """Reader of an array whose shards are in memory. record : the store's. shards : their bytes, in order."""
 
     in_memory = True
 
@@ -76,17 +76,17 @@ class MemoryArray(ShardedArray):
         return memoryview(self._shards[shard])[offset : offset + size]
 
     def prefetch(self, first: int, count: int) -> None:
-        """Nothing: it is here."""
+        """Nothing to do: the data is in memory."""
 
     def shard_name(self, shard: int) -> str:
         return f"{_PLACE}: {self._name} {shard}"
 
     def close(self) -> None:
-        """Nothing: its memory goes with it."""
+        """Nothing to do: the memory is freed with the object."""
 
 
 class MemoryWriter(StoreWriter):
-    """A StoreWriter without a place: `store` returns what was written, once it is finished."""
+    """A StoreWriter without a folder: `store` returns the finished store."""
 
     _array_writer = _MemoryArrayWriter
 
@@ -106,6 +106,6 @@ class MemoryWriter(StoreWriter):
         pass
 
     def store(self, record: StoreRecord) -> Store:
-        """The store. record : what `finish` returned."""
+        """The store. record : the result of `finish`."""
         arrays = {name: cast(_MemoryArrayWriter, writer).reader(record) for name, writer in self._arrays.items()}
         return Store(_PLACE, record, cast("dict[str, ShardedArray]", arrays), address=_PLACE)

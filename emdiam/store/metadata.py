@@ -1,4 +1,4 @@
-"""The metadata of a store, which may come from anyone: JSON objects, the record of a finished store, its arrays."""
+"""The metadata of a store, which are not trusted: JSON objects, the record of a finished store, its arrays."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _AGAIN = "convert again"
 _AGAIN_ARRAY = "convert the graph again"
 _IDS = (np.dtype(np.int64), np.dtype(np.uint64))
 _DTYPES = {**{str(dtype): dtype for dtype in (*_IDS, np.dtype(np.uint32), np.dtype(np.uint8))}, **WEIGHT_DTYPES}
-# Arrays that some stores have and others have not.
+# Arrays that only some stores have.
 OPTIONAL_ARRAYS = ("vertex_id", "vertex_id_offsets", "vertex_id_bytes", "natural_id", "data", f"{REVERSE}/indptr",
                    f"{REVERSE}/indices", f"{REVERSE}/data")
-# Of one file of metadata; ours have a few KiB, and more with many source files.
+# Limit for one metadata file; ours have a few KiB, or more if there are many source files.
 MOST_BYTES = 16 << 20
 
 
@@ -42,12 +42,12 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def as_object(text: bytes, path: str | Path) -> dict[str, Any]:
-    """The JSON object in `text`, which was read from `path`. Raises StoreError."""
+    """The JSON object in `text`, read from `path`. Raises StoreError."""
     if len(text) > MOST_BYTES:
         raise _damaged("metadata", f"more than {MOST_BYTES:,} bytes", path)
     try:
         data = json.loads(text)
-    except (ValueError, RecursionError) as error:  # no JSON, not UTF-8, too many digits, too deep
+    except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, too many digits, or too deep
         raise _damaged("metadata", str(error), path) from None
     if not isinstance(data, dict):
         raise _damaged("metadata", "not an object", path)
@@ -55,14 +55,14 @@ def as_object(text: bytes, path: str | Path) -> dict[str, Any]:
 
 
 def group_text(attributes: Mapping[str, Any] = MappingProxyType({})) -> str:
-    """The metadata of a group of Zarr v3."""
+    """The metadata of a Zarr v3 group."""
     return _text({"attributes": dict(attributes), "zarr_format": 3, "node_type": "group"})
 
 
 def array_text(shape: Sequence[int], dtype: np.dtype[Any], chunks: Sequence[int], fill: int | float | None,
                codecs: list[dict[str, Any]]) -> str:
-    """The metadata of an array of Zarr v3, as the package zarr writes them. chunks : the shape of a file's content, a
-    shard's if it is sharded."""
+    """The metadata of a Zarr v3 array, as the package zarr writes them. chunks : the shape of the data in a file, which
+    is a shard if the array is sharded."""
     return _text({
         "shape": list(shape), "data_type": str(dtype),
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": list(chunks)}},
@@ -73,7 +73,7 @@ def array_text(shape: Sequence[int], dtype: np.dtype[Any], chunks: Sequence[int]
 
 
 def sharding(chunk_items: int, codecs: list[dict[str, Any]]) -> dict[str, Any]:
-    """The codec of a shard, whose chunks have `codecs`."""
+    """The codec of a shard whose chunks have `codecs`."""
     return {"name": "sharding_indexed", "configuration": {
         "chunk_shape": [chunk_items], "codecs": codecs, "index_codecs": INDEX_CODECS, "index_location": "end"}}
 
@@ -83,7 +83,7 @@ def _text(metadata: dict[str, Any]) -> str:
 
 
 def check_record(attributes: Any, place: str) -> StoreRecord:
-    """The record in the group's attributes, if it is that of a finished store. Raises StoreError."""
+    """The record in the group's attributes, which must describe a finished store. Raises StoreError."""
     if place.rstrip("/").endswith(PARTIAL_SUFFIX):
         raise StoreError("an unfinished conversion", path=place, remedy="run the conversion again")
     data = attributes.get("emdiam") if isinstance(attributes, dict) else None
@@ -123,7 +123,7 @@ class ArrayMeta(NamedTuple):
 
 
 class ExpectedArray(NamedTuple):
-    """name, chunk_items and length (None: any) of an array of one of `dtypes`."""
+    """name, chunk_items and length (None: any) of an expected array, whose dtype is among `dtypes`."""
 
     name: str
     dtypes: tuple[np.dtype[Any], ...]
@@ -131,7 +131,7 @@ class ExpectedArray(NamedTuple):
     chunk_items: int
 
     def read(self, data: dict[str, Any], place: str | Path) -> ArrayMeta:
-        """The metadata in `data`, the content of a zarr.json, if they are as expected. Raises StoreError."""
+        """The metadata in `data`, the content of a zarr.json, after comparing them with these. Raises StoreError."""
         try:
             (length,), (shard_items,) = data["shape"], data["chunk_grid"]["configuration"]["chunk_shape"]
             (sharding,), dtype = data["codecs"], _DTYPES[data["data_type"]]
@@ -151,7 +151,7 @@ class ExpectedArray(NamedTuple):
         if dtype not in self.dtypes or length < 0 or self.length not in (None, length):
             raise StoreError(f"the array holds {length} of {dtype}, the store record says {self.length} of"
                              f" {self.dtypes[0]}", path=place, remedy=_AGAIN_ARRAY)
-        # The record has a valid chunk size. The index of a shard is read whole, so its length is bounded too.
+        # The record's chunk size is valid. The index of a shard is read whole, so its length is bounded too.
         whole = chunk_items == self.chunk_items and shard_items % chunk_items == 0
         if not whole or not 1 <= shard_items // chunk_items <= MOST_SHARD_CHUNKS:
             raise StoreError(f"the array has chunks of {chunk_items} items in shards of {shard_items}, the store record"
@@ -160,7 +160,7 @@ class ExpectedArray(NamedTuple):
 
 
 def expected_arrays(record: StoreRecord) -> list[ExpectedArray]:
-    """The arrays that a store with this record has."""
+    """The arrays of a store with this record."""
     n, chunk = record.n_vertices, record.chunk_ids
     offsets = (np.dtype(np.int64),)
     arrays = []

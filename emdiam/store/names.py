@@ -1,4 +1,4 @@
-"""The vertices of ids of the user."""
+"""Finding vertices by the user's ids."""
 
 from __future__ import annotations
 
@@ -12,36 +12,38 @@ from .store import Store
 
 
 def vertex_of(store: Store, name: int | str) -> int:
-    """The vertex with this id of the user. See vertices_of."""
+    """The vertex with this id; see vertices_of."""
     return int(vertices_of(store, [name])[0])
 
 
 def vertices_of(store: Store, names: Sequence[int | str]) -> np.ndarray:
-    """The vertices with these ids of the user, int64[k]; of a store with numbers, texts of digits will do.
+    """The vertices with these ids, int64[k]; if the ids are numbers, texts of digits will do.
 
-    Reads a few chunks of ids for each, and in a store that is ordered otherwise all ranks up to the last of them, once.
-    Raises InputError for an id that there is not."""
+    Reads a few chunks of ids for each; in a reordered store also the ranks, once, up to the last vertex found. Raises
+    InputError for an unknown id.
+    """
     return _at_ranks(store, np.array([_rank(store, name) for name in names], np.int64))
 
 
 def found_vertices(store: Store, names: Sequence[int | str]) -> np.ndarray:
-    """The vertices with these ids of the user, all numbers or all strings, int64[k]; -1 where there is none.
+    """The vertices with these ids, all numbers or all strings, int64[k]; -1 for unknown ids.
 
-    Reads all ids once, where they are not numbered through, and of a store that is ordered otherwise the ranks."""
+    Reads all ids once, unless they are consecutive numbers, and in a reordered store the ranks.
+    """
     ranks = _numbered(store, names) if store.record.id_kind in ("identity", "offset") else _hashed(store, names)
     ranks[ranks >= 0] = _at_ranks(store, ranks[ranks >= 0])
     return ranks
 
 
 def _numbered(store: Store, names: Sequence[int | str]) -> np.ndarray:
-    """Ranks, where the ids are numbers without gaps; -1 of others."""
+    """Ranks of ids that are consecutive numbers; -1 if unknown."""
     first, n = store.record.first_id, store.n_vertices
     return np.array([name - first if isinstance(name, int) and 0 <= name - first < n else -1 for name in names],
                     np.int64)
 
 
 def _hashed(store: Store, names: Sequence[int | str]) -> np.ndarray:
-    """The same of other ids, by their hashes; of several ids with one hash the ids themselves decide."""
+    """Ranks of other ids, found through hashes; ids with equal hashes are then compared themselves."""
     from .edge_digest import hash_ids, hash_pieces
 
     if not names or isinstance(names[0], str) != (store.record.id_kind == "string"):
@@ -57,7 +59,7 @@ def _hashed(store: Store, names: Sequence[int | str]) -> np.ndarray:
 
 
 def _at_ranks(store: Store, asked: np.ndarray) -> np.ndarray:
-    """The vertices of these ranks, int64[k]. Raises StoreError."""
+    """The vertices with these ranks, int64[k]. Raises StoreError."""
     ranks, places = np.unique(asked, return_inverse=True)
     vertices, begin = ranks if store.is_natural else np.full(len(ranks), -1, np.int64), 0
     for piece in store.natural_pieces() if (vertices < 0).any() else ():
@@ -72,7 +74,7 @@ def _at_ranks(store: Store, asked: np.ndarray) -> np.ndarray:
 
 
 def _rank(store: Store, name: int | str) -> int:
-    """The natural rank of the vertex with this id. Raises InputError for an id that there is not."""
+    """The natural rank of the vertex with this id. Raises InputError for an unknown id."""
     try:
         wanted = str(name) if store.record.id_kind == "string" else int(name)
     except ValueError:

@@ -1,8 +1,8 @@
-"""Where a store is made: NAME.partial, which has one writer at a time, and its renaming to NAME.
+"""The place where a store is made: NAME.partial, with one writer at a time, and its renaming to NAME.
 
-The claim of a writer is a lock on the folder itself, held by an open file descriptor. That ends with the process,
-however it ends, so that what a killed conversion leaves can be told from one at work. A link, and a folder of another
-user, is never taken for NAME.partial, nor for what NAME was called before it was replaced.
+A writer claims the folder by a lock on it through an open file descriptor. The lock ends when the process ends, however
+that happens; so an abandoned conversion is distinguished from a running one. A link, or another user's folder, is never
+taken for NAME.partial, nor for a store that NAME has replaced.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ..links import status_of
 from .layout import PARTIAL_SUFFIX
 
 _DELETING = ".deleting"
-# The last of a store to be removed: a folder with it is known for one.
+# Removed last: a folder that contains it is recognised as a store.
 _LAST = "zarr.json"
-# Endings of files with edges, which a new store has by a slip.
+# Suffixes of edge files, which suggest a mistake when a new store has them.
 _FILES = frozenset((".csv", ".tsv", ".txt", ".gz", ".bz2", ".xz", ".zst", ".parquet", ".mtx", ".npz", ".json"))
 
 
 def check_target(target: Path, force: bool) -> None:
-    """Raise InputError if `target` exists and may not be replaced, or nothing can be made in its folder."""
+    """Raise InputError if `target` exists and may not be replaced, or if nothing can be made in its folder."""
     target = Path(target)
     if target.name.endswith(PARTIAL_SUFFIX):
         raise InputError(f"names that end in {PARTIAL_SUFFIX} are those of unfinished stores", path=target,
@@ -50,14 +50,15 @@ def check_target(target: Path, force: bool) -> None:
 
 
 def is_unfinished_store(partial: Path) -> bool:
-    """Whether the folder is a store under way: it has the metadata of one, or nothing but what zarr writes first."""
+    """Whether the folder is an unfinished store: it has a store's metadata, or only files that zarr writes first."""
     return (partial / _LAST).is_file() or all(path.name.startswith("zarr.") for path in partial.iterdir())
 
 
 def remove_stale(partial: Path, ours: Callable[[Path], bool] = is_unfinished_store) -> None:
-    """Remove what a killed conversion has left under this name, and nothing else. ours : whether a folder is that.
+    """Remove the leftover of a killed conversion with this name, and nothing else.
 
-    Raises InputError if another process is writing it, or if it is something else, or of another user.
+    ours : decides whether a folder is such a leftover. Raises InputError if another process is writing it, if it is
+    something else, or if it belongs to another user.
     """
     status = status_of(partial)
     if status is None:
@@ -76,8 +77,8 @@ def remove_stale(partial: Path, ours: Callable[[Path], bool] = is_unfinished_sto
 
 
 def claim(partial: Path) -> int:
-    """Lock the folder of a store for this process, see lock_folder. Raises InputError if another one has it, or if it
-    is none of this user's."""
+    """Lock the folder of a store for this process, see lock_folder. Raises InputError if another process has the lock,
+    or if the folder was exchanged or belongs to another user."""
     handle = lock_folder(partial, "another conversion is writing this store now", "wait for it or choose another name",
                          os.O_NOFOLLOW)
     held, named = os.fstat(handle), status_of(partial)
@@ -89,17 +90,17 @@ def claim(partial: Path) -> int:
 
 
 def make_partial(partial: Path, ours: Callable[[Path], bool] = is_unfinished_store) -> int:
-    """Make NAME.partial, an empty folder, in the place of a stale one, and claim it: see `remove_stale` and `claim`.
-    Raises InputError, OSError."""
+    """Remove a stale NAME.partial, make an empty one and claim it; see `remove_stale` and `claim`. Raises InputError,
+    OSError."""
     remove_stale(partial, ours)
     partial.mkdir()
     return claim(partial)
 
 
 def put_in_place(partial: Path, target: Path, force: bool) -> None:
-    """Rename NAME.partial, whose content is synced, to its target; what was there is then to be removed by
+    """Rename NAME.partial, whose content is synced, to its target. A store that it replaces gets another name, for
     `remove_replaced`. Raises InputError, OSError."""
-    # It may have come into being meanwhile, and then only `force` allows to replace it.
+    # The target may have been created meanwhile; only `force` allows to replace it.
     check_target(target, force)
     if os.path.lexists(target):
         names = (target.with_name(f"{target.name}.{number}{_DELETING}") for number in count(os.getpid()))
@@ -109,8 +110,8 @@ def put_in_place(partial: Path, target: Path, force: bool) -> None:
 
 
 def remove_replaced(target: Path) -> None:
-    """Remove the stores that this one and those of killed predecessors have replaced: folders of this user that are
-    stores, and links to such. Raises OSError."""
+    """Remove the stores that this one, and killed predecessors, have replaced: this user's folders that are stores, and
+    links. Raises OSError."""
     replaced = re.compile(re.escape(target.name) + r"\.\d+" + re.escape(_DELETING))
     parent = target.absolute().parent
     for path in [one for one in parent.iterdir() if replaced.fullmatch(one.name)]:

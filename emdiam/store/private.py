@@ -1,7 +1,8 @@
-"""What is private in zarr and has no public name: one function that waits for a coroutine of its stores.
+"""The one private function of zarr that is used: it waits for a coroutine of a zarr store.
 
-A store of zarr hands out bytes by coroutines alone, which have to run on zarr's own event loop: connections of fsspec
-belong to the loop that opened them. tests/store/test_private.py fails in words where a release of zarr has it no more.
+Zarr's stores return bytes only through coroutines, which have to run on zarr's own event loop, as connections of fsspec
+belong to the loop that opened them. tests/store/test_private.py fails with an explanation if a release of zarr lacks
+the function.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 
 def wait_for(work: Coroutine[Any, Any, Any]) -> Any:
-    """The result of a coroutine of a store of zarr."""
+    """The result of a coroutine of a zarr store."""
     from zarr.core.sync import sync
 
     return sync(work)

@@ -1,4 +1,4 @@
-"""Opening a store: everything is checked that can be checked without reading the edges."""
+"""Opening a store, with every check that does not need to read the edges."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from .metadata import CONVERT, OPTIONAL_ARRAYS, ExpectedArray, as_object, check_
 if TYPE_CHECKING:
     from .dask_arrays import DaskGraph
 
-# The rows of arcs out and of arcs in.
+# Arrays of the rows of arcs out, with their counterparts for arcs in.
 _PAIRS = tuple((name, f"{REVERSE}/{name}") for name in ("indptr", "indices", "data"))
-# What is asked for in one request where the way is long, bytes decoded.
+# Decoded bytes a request from remote storage.
 _FAR_BYTES = 4 << 20
-# Names in a folder that a missing one is compared with.
+# Names in a folder to compare with a missing name.
 _MOST_NAMES = 1_000
 
 
@@ -38,17 +38,17 @@ class Store(Shown):
     Attributes
     ----------
     path : str
-        As given, without secrets of an address.
+        The path as passed, without secrets of an address.
     n_vertices, n_arcs : int
-        An edge is two arcs; with directions n_arcs counts the arcs out.
+        An edge is two arcs; with directions n_arcs is the number of arcs out.
     record : StoreRecord
-        Its record: ids, order, codec, numbers of edges.
+        The record: ids, order, codec, numbers of edges.
     indptr, indices : ShardedArray
-        Offsets of rows, int64[n_vertices + 1], and neighbours, of `id_dtype`.
+        Offsets of rows, int64[n_vertices + 1], and neighbours, dtype `id_dtype`.
     weights : ShardedArray, optional
         Weights of the arcs, in the order of `indices`.
     directed : bool
-        Whether rows have the arcs out of their vertex; `reverse` then has the arcs in.
+        Whether rows hold the arcs out of their vertex; `reverse` then has the arcs in.
     digest : str
         Equal for equal graphs in the same order and codec.
     is_natural : bool
@@ -63,7 +63,8 @@ class Store(Shown):
         self, path: str, record: StoreRecord, arrays: dict[str, ShardedArray], address: str | None = None
     ) -> None:
         self.path, self.record, self._arrays = path, record, arrays
-        # What opens it again, from another process and folder too; it may hold secrets and is never shown.
+        # The address or path to open it again with, from any process and folder; may contain secrets and is never
+        # shown.
         self.address = str(Path(path.removeprefix("file://")).absolute()) if address is None else address
         self.indptr, self.indices, self.weights = arrays["indptr"], arrays["indices"], arrays.get("data")
         self.n_vertices, self.n_arcs, self.id_dtype = record.n_vertices, record.n_arcs, self.indices.dtype
@@ -77,8 +78,8 @@ class Store(Shown):
 
     @cached_property
     def reverse(self) -> Store:
-        """The same graph with every arc turned round, by the rows that are stored for that; of an undirected graph this
-        one. It is closed with this one. Its record has the degrees of those rows."""
+        """The same graph with every arc reversed, read from the stored reverse rows; the store itself if it is
+        undirected. Closed together with this store. Its record has the degrees of the reverse rows."""
         if not self.directed:
             return self
         figures = self.record.reverse
@@ -91,13 +92,13 @@ class Store(Shown):
 
     @property
     def n_edges(self) -> int:
-        """Edges; arcs, where these have directions."""
+        """The number of edges; with directions, of arcs."""
         return self.n_arcs if self.directed else self.n_arcs // 2
 
     @property
     def unweighted(self) -> Store:
-        """The same graph, whose edges have the length 1; of a store without weights this one. It is closed with this
-        one."""
+        """The same graph with all edges of length 1; the store itself if it has no weights. Closed together with this
+        store."""
         if self.weights is None:
             return self
         arrays = {name: array for name, array in self._arrays.items() if not name.endswith("data")}
@@ -109,23 +110,23 @@ class Store(Shown):
         return self.indices.ahead_bytes
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dict for JSON: the path, and the record of the store."""
+        """A plain dict for JSON: the path and the store's record."""
         return {"path": self.path, **self.record.to_dict()}
 
     def array_names(self) -> list[str]:
-        """Names of the stored arrays (`data` among them in a weighted store only)."""
+        """Names of the stored arrays (`data` only in a weighted store)."""
         return sorted(self._arrays)
 
     def array(self, name: str) -> ShardedArray:
         return self._arrays[name]
 
     def damaged(self, what: str) -> StoreError:
-        """The error of a store that is not as it was written. what : as a clause."""
+        """The error for a store that differs from what was written. what : the fault, a clause."""
         return StoreError(what, path=self.path, remedy="the store is damaged: convert the graph again or restore it"
                           " from a copy")
 
     def values(self, name: str) -> Iterator[np.ndarray]:
-        """The items of the array `name` in order, a chunk at a time, valid until the next one."""
+        """The items of the array `name` in order, a chunk at a time, each valid until the next."""
         array, size = self._arrays[name], self._arrays[name].chunk_items
         far = max(1, _FAR_BYTES // (size * array.dtype.itemsize))
         for piece in pieces(array, 1 if self.is_local else far):
@@ -133,8 +134,8 @@ class Store(Shown):
                 yield piece[begin : begin + size]
 
     def natural_pieces(self) -> Iterator[np.ndarray]:
-        """Natural rank of every vertex, its position in increasing order of the user's ids: id_dtype[k]
-        in order, valid until the next one. Raises StoreError for a rank that there is not."""
+        """The natural rank of every vertex, its position in increasing order of the user's ids: id_dtype[k] in order,
+        each valid until the next. Raises StoreError for a rank out of range."""
         if self.is_natural:
             step = self.record.chunk_ids
             for begin in range(0, self.n_vertices, step):
@@ -145,8 +146,8 @@ class Store(Shown):
             yield ranks
 
     def natural_ids(self) -> np.ndarray | None:
-        """Natural rank of every vertex, id_dtype[n], or None in a naturally ordered store, where it is
-        the vertex itself. Raises StoreError."""
+        """The natural rank of every vertex, id_dtype[n]; None in a naturally ordered store, in which rank and vertex
+        are equal. Raises StoreError."""
         return None if self.is_natural else filled(np.empty(self.n_vertices, self.id_dtype), self.natural_pieces())
 
     def _check_ranks(self, ranks: np.ndarray) -> None:
@@ -154,23 +155,23 @@ class Store(Shown):
             raise self.wrong_ranks(f"holds {int(ranks.max())}, which is no vertex")
 
     def wrong_ranks(self, what: str = "does not hold every vertex once") -> StoreError:
-        """The error of natural ranks that are none."""
+        """The error for invalid natural ranks."""
         return StoreError(f"natural_id {what}", path=self.path,
                           remedy="the store is damaged: reorder the original again")
 
     def check_weights(self, weights: np.ndarray) -> None:
-        """Raise StoreError for a weight that is not among those of which the record tells."""
+        """Raise StoreError for a weight outside the record's range."""
         record = self.record.weights
         assert record is not None
-        # Not a number is on neither side.
+        # NaN fails both comparisons.
         if len(weights) and not (weights.min() >= record.least and weights.max() <= record.largest):
             wrong = ~((weights >= record.least) & (weights <= record.largest))
             raise self.damaged(f"data hold {weights[np.argmax(wrong)]}, where weights are from {record.least} to"
                                f" {record.largest}")
 
     def weights_of(self, vertex: int) -> np.ndarray:
-        """The weights of the arcs to `neighbours(vertex)`, [degree]; ones, uint8, in a store without weights. Raises as
-        `neighbours`."""
+        """The weights of the arcs to `neighbours(vertex)`, [degree]; ones, uint8, in a store without weights. Raises
+        like `neighbours`."""
         n_arcs = len(self.neighbours(vertex))
         if self.weights is None:
             return np.ones(n_arcs, np.uint8)
@@ -180,8 +181,8 @@ class Store(Shown):
         return weights
 
     def neighbours(self, vertex: int) -> np.ndarray:
-        """The neighbours of a vertex, by its number from 0, ascending, id_dtype[degree]; reads the blocks that hold
-        them. Raises StoreError, and ValueError for no number of a vertex."""
+        """The neighbours of a vertex (its number, from 0), ascending, id_dtype[degree]. Reads only the blocks that
+        contain them. Raises StoreError, and ValueError if `vertex` is not the number of a vertex."""
         if not isinstance(vertex, int | np.integer):
             raise ValueError(f"neighbours takes the number of a vertex, from 0 to {self.n_vertices - 1:,},"
                              f" not {vertex!r}; store.user_ids shows the ids of numbers")
@@ -196,15 +197,15 @@ class Store(Shown):
         return row
 
     def to_dask(self, chunks: int | None = None) -> DaskGraph:
-        """indptr, indices and the user's ids as dask arrays, read when they are computed; see
-        dask_arrays.DaskGraph. chunks : chunks of the store in one of dask, default all of a shard. The
-        arrays outlive this Store. Raises InputError if dask is not installed."""
+        """indptr, indices and the user's ids as dask arrays, read when they are computed; see dask_arrays.DaskGraph.
+        chunks : chunks of the store in each chunk of dask, by default those of a shard. The arrays remain valid after
+        this Store is closed. Raises InputError if dask is not installed."""
         from .dask_arrays import dask_graph
 
         return dask_graph(self, chunks)
 
     def user_ids(self, ids: np.ndarray) -> list[int] | list[str]:
-        """The user's ids of vertices `ids` (integers [k]); ints, or str for string ids."""
+        """The user's ids of the vertices `ids` (integers [k]); ints, or str for string ids."""
         ids = np.asarray(ids, dtype=np.int64)
         if not self.is_natural:
             ranks = _gather(self._arrays["natural_id"], ids)
@@ -213,7 +214,7 @@ class Store(Shown):
         return self.ids_of_ranks(ids)
 
     def ids_of_ranks(self, ids: np.ndarray) -> list[int] | list[str]:
-        """The user's ids at the positions `ids` (int64[k]) of their increasing order."""
+        """The user's ids with the natural ranks `ids` (int64[k])."""
         kind = self.record.id_kind
         if kind in ("identity", "offset"):
             return [int(v) + self.record.first_id for v in ids]
@@ -241,7 +242,7 @@ class Store(Shown):
 
 
 def _gather(array: ShardedArray, positions: np.ndarray) -> np.ndarray:
-    """Items at `positions`, reading each chunk that holds one once."""
+    """The items at `positions`; reads each chunk that contains any of them once."""
     out = np.empty(len(positions), array.dtype)
     chunks = positions // array.chunk_items
     buffer = np.empty((1, array.chunk_items), array.dtype)
@@ -253,10 +254,10 @@ def _gather(array: ShardedArray, positions: np.ndarray) -> np.ndarray:
 
 
 def open_store(path: str | Path, *, evict_page_cache: bool = False, directed: bool | None = False) -> Store:
-    """Open the store at `path`: a local folder, or an address (http, https, s3, or another that fsspec knows).
+    """Open the store at `path`: a local folder, or an address (http, https, s3, or another scheme of fsspec).
 
-    directed : whether arcs are to have directions; None: either way. Raises StoreError if it is missing, foreign,
-    unfinished, of a newer version or damaged, and InputError if it has directions, or none, against `directed`.
+    directed : whether arcs must have directions; None: either. Raises StoreError if the store is missing, foreign,
+    unfinished, damaged or of a newer version, and InputError if its directions contradict `directed`.
     """
     store = _open(str(path), evict_page_cache)
     try:
@@ -268,7 +269,7 @@ def open_store(path: str | Path, *, evict_page_cache: bool = False, directed: bo
 
 
 def check_weighted(store: Store, name: str = "") -> None:
-    """Raise InputError if `store` has no weights, or others than those of this name ("": of any)."""
+    """Raise InputError if `store` has no weights, or if its weights have another name ("": any name will do)."""
     record = store.record.weights
     if record is None:
         raise InputError("this store has no weights", path=store.path,
@@ -280,7 +281,7 @@ def check_weighted(store: Store, name: str = "") -> None:
 
 
 def check_directed(store: Store, directed: bool | None) -> None:
-    """Raise InputError if `store` has directions, or none, against `directed` (None: either way)."""
+    """Raise InputError if the directions of `store` contradict `directed` (None: either will do)."""
     if directed is None or store.directed == directed:
         return
     if directed:
@@ -293,10 +294,11 @@ def check_directed(store: Store, directed: bool | None) -> None:
 
 @contextmanager
 def blamed_on(store: Store, *passing: type[Exception]) -> Iterator[None]:
-    """Around work on the store whose errors of our own, such as a distance that is none, may be due to the store:
-    then it is read and verified, and the StoreError of what is wrong with it takes the place of the other.
+    """Look for damage in the store when work on it raises an unexpected error, such as an impossible distance: the
+    store is then read and verified, and a StoreError about the damage replaces the error.
 
-    passing : further errors that say nothing of the store."""
+    passing : further types of errors that are not due to the store.
+    """
     try:
         yield
     except Exception as error:
@@ -308,7 +310,7 @@ def blamed_on(store: Store, *passing: type[Exception]) -> Iterator[None]:
 
 
 def _open(text: str, evict_page_cache: bool) -> Store:
-    """The store, whatever its directions."""
+    """The store, with or without directions."""
     if is_url(text):
         return _open_remote(text)
     local = Path(text.removeprefix("file://"))
@@ -333,7 +335,7 @@ def _open(text: str, evict_page_cache: bool) -> Store:
 
 
 def _check_place(local: Path, text: str) -> None:
-    """Raises StoreError unless there is a folder, OSError where that cannot be seen."""
+    """Raise StoreError unless the folder exists, and OSError if that cannot be found out."""
     if not local.exists():
         partial = local.with_name(local.name + PARTIAL_SUFFIX)
         is_store = local.suffix in ("", ".zarr")
@@ -349,7 +351,7 @@ def _check_place(local: Path, text: str) -> None:
 
 
 def _closest_name(missing: Path) -> str | None:
-    """What is in the folder of a missing file under nearly its name."""
+    """A file or folder with a similar name beside a missing file."""
     try:
         names = [entry.name for entry in islice(os.scandir(missing.parent), _MOST_NAMES)]
     except OSError:
@@ -359,10 +361,10 @@ def _closest_name(missing: Path) -> str | None:
 
 
 def _check_others(local: Path, arrays: Mapping[str, ShardedArray]) -> None:
-    """Raises StoreError for an array of ours that the record does not name: the record of another store, of the same
-    edges and other ids, would give wrong names to vertices."""
+    """Raise StoreError if one of our arrays exists that the record does not name: the record of another store, with the
+    same edges and other ids, would assign wrong names to vertices."""
     for name in OPTIONAL_ARRAYS:
-        # A store without weights has the metadata of `data`, but no shards of it.
+        # Without weights `data` has metadata, but no shards.
         if name not in arrays and (local / name / ("c" if name.endswith("data") else "")).exists():
             raise StoreError(f"its record names no array {name}, so it is not the record of this store", path=local,
                              remedy="put its own zarr.json back, or convert again")
@@ -379,7 +381,7 @@ def _open_array(root: Path, expected: ExpectedArray, record: StoreRecord, evict:
 
 
 def _seals(record: StoreRecord, name: str, place: str | Path) -> str | None:
-    """Digest of the shards of an array; None in a store of the format version before there were any."""
+    """The digest of an array's shards; None in format version 1, which has no digests."""
     if record.format_version < 2:
         return None
     if name not in record.shard_digests:

@@ -1,7 +1,7 @@
-"""Weights of edges as a store keeps them: their dtypes, what the record says of them, and their exact mean.
+"""Weights of edges in a store: their dtypes, their record, and their exact mean.
 
-The weights of the arcs lie in the array `data`, in the order, chunks and shards of `indices`. Both arcs of an edge
-have its weight. Decimal weights are whole numbers of 10^-k there, and the record has k.
+The array `data` holds the weights of the arcs, in the order, chunks and shards of `indices`. Both arcs of an edge have
+its weight. Decimal weights are stored as multiples of 10^-k, with k in the record.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..decimals import MOST_PLACES, Number, number
 
-# From the narrowest on: whole numbers that are not negative take the first that holds the largest of them.
+# From narrow to wide: nonnegative whole numbers get the first dtype that can hold the largest of them.
 UNSIGNED: tuple[np.dtype[Any], ...] = tuple(np.dtype(kind) for kind in ("uint8", "uint16", "uint32"))
 SIGNED: np.dtype[Any] = np.dtype(np.int32)
 WIDE: np.dtype[Any] = np.dtype(np.int64)
@@ -24,10 +24,10 @@ DTYPES: dict[str, np.dtype[Any]] = {str(dtype): dtype for dtype in (*UNSIGNED, S
 """dtypes of weights in a store, by name; int32 where a whole number is negative, int64 where 32 bits do not do."""
 ROUNDED = "digits of weights that float64 has no room for"
 """What the record of a store counts of weights that were rounded, among the values that were dropped."""
-# Distances along wide weights are below it, so that two of them, and a sum of two, fit int64.
+# Distances along wide weights are smaller, so that two of them, and a sum of two, fit int64.
 MOST_WIDE = 1 << 61
 
-# A float64 is a whole number of 2^-1074.
+# A float64 is a multiple of 2^-1074.
 _LEAST_EXPONENT, _FRACTION_BITS = -1074, 53
 _HALF_BITS = 27
 _PIECE = 1 << 20
@@ -37,9 +37,9 @@ _LATER = {"decimals": 0, "name": ""}
 
 @dataclass(frozen=True)
 class WeightForm:
-    """How a store keeps weights. dtype : one of DTYPES. decimals : k, of whole numbers of 10^-k. name : of the column
-    or attribute that they came from, "" where it has none. counted : whether they come as such whole numbers already,
-    not as floats."""
+    """How a store keeps weights. dtype : one of DTYPES. decimals : k, if they are multiples of 10^-k. name : the column
+    or attribute that they came from, "" if it has none. counted : whether they arrive as such multiples already, not as
+    floats."""
 
     dtype: np.dtype[Any]
     decimals: int = 0
@@ -48,7 +48,7 @@ class WeightForm:
 
 
 def whole_dtype(least: int, largest: int) -> np.dtype[Any] | None:
-    """dtype of whole numbers from `least` to `largest`, None where there is none."""
+    """The narrowest dtype for whole numbers from `least` to `largest`, None if there is none of 32 bits."""
     if least < 0:
         limits = np.iinfo(SIGNED)
         return SIGNED if limits.min <= least and largest <= limits.max else None
@@ -56,17 +56,17 @@ def whole_dtype(least: int, largest: int) -> np.dtype[Any] | None:
 
 
 def data_fill(dtype: np.dtype[Any]) -> int | float:
-    """What pads the last chunk of `data`: no number, or the largest whole one."""
+    """The value that pads the last chunk of `data`: NaN, or the largest integer."""
     return math.nan if dtype.kind == "f" else int(np.iinfo(dtype).max)
 
 
 @dataclass(frozen=True)
 class WeightRecord:
-    """What the record of a store says of its weights.
+    """The weights' part of a store's record.
 
-    dtype : name of a dtype in DTYPES. least, largest, mean : over all arcs (0 without one), the mean to the nearest
-    float64; in the numbers of `data`, which are whole numbers of 10^-decimals. edges_with_several : edges for which the
-    input gave several weights, of which the least was kept. name : of the column or attribute that they came from.
+    dtype : name of a dtype in DTYPES. least, largest, mean : over all arcs (0 without arcs), the mean to the nearest
+    float64; in the units of `data`, which are 10^-decimals. edges_with_several : edges with several weights in the
+    input, whose least weight was kept. name : the column or attribute that the weights came from.
     """
 
     dtype: str
@@ -79,35 +79,35 @@ class WeightRecord:
 
     @property
     def is_late(self) -> bool:
-        """Whether it says what format 3 has no place for."""
+        """Whether the weights need a format later than 3."""
         return bool(self.decimals or self.name) or self.dtype == str(WIDE)
 
     @property
     def form(self) -> WeightForm:
-        """How they are kept."""
+        """How the weights are stored."""
         return WeightForm(DTYPES[self.dtype], self.decimals, self.name)
 
     @property
     def ends(self) -> tuple[Number, Number]:
-        """The least and the largest weight, as people see them."""
+        """The least and the largest weight, as numbers for people."""
         least, largest = (end if isinstance(end, float) else number(end, self.decimals)
                           for end in (self.least, self.largest))
         return least, largest
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dict for the attributes and for JSON; without `decimals` and `name` where there are none."""
+        """A plain dict for the attributes and for JSON; without `decimals` and `name` if they have their defaults."""
         return {name: value for name, value in asdict(self).items() if name not in _LATER or value != _LATER[name]}
 
     @classmethod
     def from_dict(cls, data: Any) -> WeightRecord:
-        """The record in `data`. Raises TypeError for another one."""
+        """The record in `data`. Raises TypeError if it is not one."""
         if type(data) is not dict or set(data) | set(_LATER) != set(asdict(cls(""))):
             raise TypeError(f"weights are {data!a:.80}")
         return cls(**data)
 
     def fault(self, n_edges: int) -> str | None:
-        """What no finished store of so many edges says of its weights, as a clause; None if there is nothing of the
-        kind."""
+        """A statement about the weights that a finished store with this number of edges cannot make, as a clause; None
+        if there is none."""
         if type(self.dtype) is not str or self.dtype not in DTYPES:
             return f"the dtype of its weights is {self.dtype!a:.80}"
         if type(self.decimals) is not int or not 0 <= self.decimals <= MOST_PLACES or not _is_text(self.name):
@@ -130,12 +130,13 @@ class WeightRecord:
 
 
 def _is_text(name: Any) -> bool:
-    """Whether it is a string that can be written."""
+    """Whether the name is a string that can be encoded."""
     return type(name) is str and not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 class WeightSums:
-    """Count, least, largest and exact sum of weights that come in pieces, however they are cut."""
+    """Count, least, largest and exact sum of weights that arrive in pieces; the result does not depend on the
+    pieces."""
 
     def __init__(self, form: WeightForm) -> None:
         self.form, self.dtype, self._n, self._sum = form, form.dtype, 0, 0
@@ -144,7 +145,7 @@ class WeightSums:
 
     @classmethod
     def resumed(cls, state: dict[str, Any]) -> WeightSums:
-        """With what `state` told of."""
+        """The sums that `state` described."""
         sums = cls(WeightForm(np.dtype(state["dtype"]), state["decimals"], state["name"],
                               state.get("counted", False)))
         sums._n, sums._least, sums._largest = state["n"], state["least"], state["largest"]
@@ -152,7 +153,7 @@ class WeightSums:
         return sums
 
     def state(self) -> dict[str, Any]:
-        """What was added so far."""
+        """The sums so far, for `resumed`."""
         return {"dtype": str(self.dtype), "decimals": self.form.decimals, "name": self.form.name,
                 "counted": self.form.counted, "n": self._n,
                 "least": self._least, "largest": self._largest, "sum": f"{self._sum:x}"}
@@ -170,12 +171,12 @@ class WeightSums:
             self._sum += _float_units(part) if self.dtype.kind == "f" else _whole_sum(part)
 
     def record(self, edges_with_several: int) -> WeightRecord:
-        """The record of all that was added."""
+        """The record of all weights added."""
         from fractions import Fraction
 
         unit = Fraction(2) ** _LEAST_EXPONENT if self.dtype.kind == "f" else 1
         mean = float(self._sum * unit / self._n) if self._n else 0.0
-        # As whole numbers of every size are: -0.0 is 0.0, of either kind.
+        # As for integers of every size, -0.0 becomes 0.0, whichever of the two came first.
         ends = (0, 0) if not self._n else (self._least, self._largest)
         least, largest = (float(end) + 0.0 if self.dtype.kind == "f" else int(end) for end in ends)
         return WeightRecord(str(self.dtype), least, largest, min(max(mean, float(least)), float(largest)),
@@ -183,7 +184,7 @@ class WeightSums:
 
 
 def _whole_sum(weights: npt.NDArray[Any]) -> int:
-    """The exact sum of whole numbers. At most 2^31 of them."""
+    """The exact sum of at most 2^31 integers."""
     if weights.dtype.itemsize < 8:
         return int(weights.sum(dtype=np.int64))
     low = (weights & ((1 << _HALF_WORD) - 1)).sum(dtype=np.int64)
@@ -191,7 +192,7 @@ def _whole_sum(weights: npt.NDArray[Any]) -> int:
 
 
 def _float_units(weights: npt.NDArray[Any]) -> int:
-    """The exact sum of finite floats, in units of 2^-1074. At most 2^26 of them."""
+    """The exact sum of at most 2^26 finite floats, in units of 2^-1074."""
     fractions, exponents = np.frexp(weights.astype(np.float64))
     whole = (fractions * 2.0**_FRACTION_BITS).astype(np.int64)
     low = int(exponents.min())

@@ -1,8 +1,8 @@
-"""StoreWriter: a new store, written as NAME.partial and renamed when its last record is down.
+"""StoreWriter: a new store, written as NAME.partial and renamed after its record is on disk.
 
 Degrees and neighbours arrive as two independent append-only streams in vertex order, so that a row may be cut anywhere.
-Whatever happens before `finish` ends, nothing opens under the target's name: the record with `complete: true` is
-written last, fsynced, and the folder renamed. NAME.partial has one writer at a time (place.py).
+Until `finish` ends, nothing opens under the target's name: the record with `complete: true` is written last, fsynced,
+and the folder renamed. NAME.partial has one writer at a time (place.py).
 """
 
 from __future__ import annotations
@@ -42,24 +42,24 @@ from .place import check_target, claim, make_partial, put_in_place, remove_repla
 from .weights import WeightForm, WeightSums
 
 _GROUPS = ("", f"{REVERSE}/")
-# Attributes by which AnnData and binsparse know a matrix.
+# Attributes by which AnnData and binsparse recognise a matrix.
 _OF_A_MATRIX = ("encoding-type", "encoding-version", "shape", "binsparse")
-# What binsparse calls the arrays of a matrix, links to them; without weights its values are an array of a single one.
+# Binsparse's names of a matrix's arrays, made as links; without weights `values` is an array with a single one.
 _LINKS = {"pointers_to_1": "indptr", "indices_1": "indices"}
 _VALUES = "values"
-# Of file systems that have no links.
+# Errors of file systems without links.
 _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 def writer_bytes(threads: int, chunk_ids: int, weighted: bool = False) -> int:
-    """Peak working memory of a StoreWriter, bytes: decoded and encoded chunks in flight."""
+    """Peak working memory of a StoreWriter in bytes: decoded and encoded chunks in flight."""
     per_array = (threads + 4) * chunk_ids * 8 * 2
     return (3 if weighted else 2) * per_array + (2 << 20)
 
 
 class _Rows:
-    """Offsets and neighbours of the rows in one direction, appended in order. group : "", or that of the reverse with
-    a slash."""
+    """Offsets and neighbours of the rows in one direction, appended in order. group : "", or the reverse group's name
+    with a slash."""
 
     def __init__(self, group: str, figures: tuple[int, int, int] = (0, 0, 0)) -> None:
         self.group = group
@@ -67,11 +67,11 @@ class _Rows:
 
     @property
     def figures(self) -> list[int]:
-        """What it is made with."""
+        """The figures so far, which the constructor accepts."""
         return [self.offset, self.max_degree, self.n_isolated]
 
     def ends_after(self, degrees: np.ndarray) -> np.ndarray:
-        """Where the next rows end, of these degrees."""
+        """The end offsets of the next rows, which have these degrees."""
         if degrees.min() < 0:
             raise ValueError("a degree is negative")
         ends: np.ndarray = np.cumsum(degrees, dtype=np.int64)
@@ -83,17 +83,17 @@ class _Rows:
 
 
 class StoreWriter:
-    """Writes one store.
+    """Writer of one store.
 
     Parameters
     ----------
     target : final folder; NAME.partial beside it is written first (a stale one is removed).
-    n_vertices : number of rows to come; decides the id dtype.
+    n_vertices : number of rows that will be appended; determines the id dtype.
     force : replace an existing store at the end.
-    codec, chunk_ids : see layout; chunk_ids as is_chunk_size says.
+    codec, chunk_ids : see layout; chunk_ids must satisfy is_chunk_size.
     threads : threads that encode chunks.
-    resumed : a `state`, to go on from there with the NAME.partial of that moment. Raises
-    StoreError if that is not there as it was; nothing was removed then.
+    resumed : a `state` to continue from, with the NAME.partial of that moment. Raises StoreError if that folder has
+    changed; it is not removed then.
     """
 
     _array_writer = ArrayWriter
@@ -107,14 +107,14 @@ class StoreWriter:
         self._check_place()
         self.n_vertices, self.id_dtype = n_vertices, id_dtype(n_vertices)
         self._codec_name, self._chunk_ids = codec, chunk_ids
-        ChunkCodec(codec, self.id_dtype)  # an unknown one is refused before anything is written
+        ChunkCodec(codec, self.id_dtype)  # refuses an unknown codec before anything is written
         self.partial = self.target.with_name(self.target.name + PARTIAL_SUFFIX)
         self._arrays: dict[str, ArrayWriter] = {}
         self._weights: WeightSums | None = None
         self.edges_with_several = 0
         """To be known before `finish`: see WeightRecord."""
         self._rows: list[_Rows] = []
-        # The rows of the state, and what returns how far they have come now (RowStream).
+        # The rows' part of a resumed state, and the function that returns their state now (RowStream).
         self.rows_resumed: State | None = None
         self._rows_state: Callable[[], State] | None = None
         self._claim: int | None = None
@@ -130,17 +130,17 @@ class StoreWriter:
             raise
 
     def _check_place(self) -> None:
-        """Raise InputError unless the store may lie at the target."""
+        """Raise InputError unless the store may be written at the target."""
         check_target(self.target, self.force)
 
     def _take_place(self) -> None:
-        """Make NAME.partial, claimed, an empty group."""
+        """Make and claim NAME.partial, an empty group."""
         self._claim = make_partial(self.partial)
-        # Whatever else of it a power failure leaves, the next one knows it by this as an unfinished store.
+        # After a power failure, the next writer recognises an unfinished store by this file.
         write_whole(self.partial / "zarr.json", group_text())
 
     def _go_on(self, state: State) -> None:
-        """Take up NAME.partial as it was when `state` was made."""
+        """Continue NAME.partial from `state`."""
         if not (self.partial / "zarr.json").is_file():
             raise StoreError("the unfinished store is not there", path=self.partial)
         self._claim = claim(self.partial)
@@ -152,7 +152,7 @@ class StoreWriter:
                 self._weights = WeightSums.resumed(state["weights"])
             else:
                 for name in (f"{group}{name}" for group in _GROUPS for name in ("data", _VALUES)):
-                    # left by `finish`: made again there
+                    # leftovers of `finish`, which makes them again
                     shutil.rmtree(self.partial / name, ignore_errors=True)
         except BaseException:
             self.leave()
@@ -161,13 +161,13 @@ class StoreWriter:
         self.rows_resumed = state["rows"]
 
     def _renew_groups(self, groups: Sequence[str]) -> None:
-        """Write the metadata of these groups anew: a power failure may have left the new name of the last ones and not
-        their content."""
+        """Write the metadata of these groups again: a power failure may have kept the files' names and lost their
+        content."""
         for group in groups:
             write_whole(self.partial / group / "zarr.json", group_text())
 
     def state(self) -> State:
-        """All that was appended, synced to disk, and how far the rows have come, as a state."""
+        """Sync everything appended to disk, and return it, with the position in the rows, as a state."""
         state = {
             "arrays": {name: array.state() for name, array in self._arrays.items()},
             "figures": [rows.figures for rows in self._rows],
@@ -180,13 +180,13 @@ class StoreWriter:
         return state
 
     def follow_rows(self, state: Callable[[], State]) -> None:
-        """state() -> State of what appends the rows; part of `state` from now on."""
+        """Include state(), which returns the State of the source of the rows, in `state` from now on."""
         self._rows_state = state
 
     def _array(self, name: str, dtype: np.dtype[Any]) -> ArrayWriter:
-        """The array of this name, made if it is not there yet."""
+        """The array with this name, made on first use."""
         if name not in self._arrays:
-            # Weights lie in shards as the ids beside which they are read.
+            # Weights are in shards with the same items as the ids with which they are read.
             sharded = self.id_dtype if name.endswith("data") else dtype
             self._arrays[name] = self._array_writer(
                 self.partial, name, ChunkCodec(self._codec_name, dtype), chunk_items=self._chunk_ids,
@@ -195,8 +195,8 @@ class StoreWriter:
         return self._arrays[name]
 
     def keep_directions(self) -> None:
-        """Say, before anything else and not to a writer that was resumed, that arcs have directions: rows come in both,
-        those of the reverse with reverse=True."""
+        """Declare that arcs have directions, before anything else and not after resuming. Rows then come in both
+        directions, the reverse ones with reverse=True."""
         self._add_group()
         self._begin_rows(f"{REVERSE}/")
 
@@ -212,30 +212,30 @@ class StoreWriter:
 
     @property
     def n_arcs(self) -> int:
-        """Arcs appended so far; of the rows out."""
+        """Arcs appended so far, in the rows out."""
         return self._arrays["indices"].length
 
     @property
     def weight_form(self) -> WeightForm | None:
-        """Of the weights that come with the arcs, None without."""
+        """The form of the arcs' weights, None without weights."""
         return None if self._weights is None else self._weights.form
 
     def keep_weights(self, form: WeightForm) -> None:
-        """Say, before the first arc, after keep_directions and not to a writer that was resumed, that arcs have weights
-        of this form."""
+        """Declare that arcs have weights of this form: before the first arc, after keep_directions, and not after
+        resuming."""
         self._weights = WeightSums(form)
         for rows in self._rows:
             self._array(f"{rows.group}data", form.dtype)
 
     def append_degrees(self, degrees: np.ndarray, *, reverse: bool = False) -> None:
-        """Degrees of the next len(degrees) vertices, integers >= 0."""
+        """Append the degrees of the next len(degrees) vertices, integers >= 0."""
         if len(degrees):
             rows = self._rows[reverse]
             self._arrays[f"{rows.group}indptr"].append(rows.ends_after(degrees))
 
     def append_neighbours(self, ids: np.ndarray, weights: np.ndarray | None = None, *, reverse: bool = False) -> None:
-        """The next entries of `indices`, id_dtype[k], and in a weighted store their weights, of its dtype [k], finite;
-        a row may be cut anywhere."""
+        """Append the next entries of `indices`, id_dtype[k], and in a weighted store their weights, [k] of its dtype,
+        finite. A row may be cut anywhere."""
         group = self._rows[reverse].group
         self._arrays[f"{group}indices"].append(ids)
         if self._weights is not None:
@@ -245,13 +245,13 @@ class StoreWriter:
             self._arrays[f"{group}data"].append(weights)
 
     def append_ids(self, name: str, values: np.ndarray) -> None:
-        """The next items of an array of the map of ids, called once at least where that is empty: vertex_id (the user's
-        ids of the next vertices, int64 or uint64; id_kind "int"), vertex_id_offsets and vertex_id_bytes as another
-        store holds them, or natural_id (natural ranks, id_dtype[k], for a record whose ordering is not natural)."""
+        """Append the next items of an array of ids; call it at least once, even if that is empty. name : vertex_id (the
+        user's ids of the next vertices, int64 or uint64; id_kind "int"), vertex_id_offsets and vertex_id_bytes as in
+        another store, or natural_id (natural ranks, id_dtype[k], for a record whose ordering is not natural)."""
         self._array(name, values.dtype).append(values)
 
     def append_vertex_strings(self, values: Any) -> None:
-        """User's ids of the next vertices, a pyarrow string array (id_kind "string")."""
+        """Append the user's ids of the next vertices, a pyarrow string array (id_kind "string")."""
         import pyarrow as pa
 
         if "vertex_id_offsets" not in self._arrays:
@@ -269,9 +269,9 @@ class StoreWriter:
         text.append(data)
 
     def finish(self, record: StoreRecord, before_rename: Callable[[StoreRecord], None] | None = None) -> StoreRecord:
-        """Check counts, fill the record's counts and digests, write it last, rename to target.
+        """Check the counts, complete the record, write it last and rename the folder to the target.
 
-        before_rename : called with the record when all but the renaming is done.
+        before_rename : called with the record just before the renaming.
         """
         n, m, directed = self.n_vertices, self._arrays["indices"].length, len(self._rows) > 1
         self._check_lengths(n, m)
@@ -328,7 +328,7 @@ class StoreWriter:
         write_whole(self.partial / "zarr.json", group_text(attributes))
 
     def _write_ones(self, name: str, n_items: int) -> None:
-        """An array of ones of which nothing but its metadata is written."""
+        """Make an array of ones by writing only its metadata."""
         dtype = np.dtype(np.uint8)
         (self.partial / name).mkdir(exist_ok=True)
         write_whole(self.partial / name / "zarr.json", array_text(
@@ -345,7 +345,7 @@ class StoreWriter:
             self._claim = None
 
     def leave(self) -> None:
-        """Stop and leave NAME.partial as it is, for a writer that goes on from a `state`."""
+        """Stop, and keep NAME.partial for a writer that resumes from a `state`."""
         self._end(remove=False)
 
     def abort(self) -> None:
@@ -353,7 +353,7 @@ class StoreWriter:
         self._end(remove=True)
 
     def _end(self, remove: bool) -> None:
-        """Drop what is pending, and join the threads."""
+        """Drop pending work and join the threads."""
         try:
             for array in self._arrays.values():
                 array.abort()
@@ -365,9 +365,9 @@ class StoreWriter:
 
 
 def _link(group: Path, links: Mapping[str, str]) -> None:
-    """Give arrays of a group further names: links, which take no room; none where the file system has none."""
+    """Add further names for arrays of a group, as links, which take no space; none if the file system has no links."""
     for name, array in links.items():
-        (group / name).unlink(missing_ok=True)  # left by `finish`
+        (group / name).unlink(missing_ok=True)  # a leftover of `finish`
         try:
             os.symlink(array, group / name)
         except OSError as error:
