@@ -1,8 +1,8 @@
 """Dijkstra's algorithm with a binary heap: one vertex after another, by increasing distance.
 
-A vertex is once in the heap, and moves up as its distance falls: `place` says where it is. heap : int64[n], vertices.
-place : int64[n], where in the heap each is; below 0 where it is not.
-Work: m + n, times log n. Bytes a vertex: 16 for the heap. Rounds: vertices that were settled.
+A vertex is at most once in the heap, and moves up as its distance falls. heap : int64[n], vertices. place : int64[n],
+position of each vertex in the heap, below 0 if it is not there.
+Work: (m + n) log n. Bytes a vertex: 16 for the heap. Rounds: number of settled vertices.
 Source: Dijkstra (1959); Williams, Algorithm 232 (1964), for the heap.
 """
 
@@ -21,10 +21,10 @@ Sift = Callable[..., Any]
 
 
 def heap_of(before: Sift) -> tuple[Sift, Sift]:
-    """(sift_up, sift_down) of a heap in this order. before(v, w, keys) : whether v comes before w, compiled.
+    """(sift_up, sift_down) of a heap in this order. before(v, w, keys) : whether v comes before w, a compiled function.
 
-    sift_up(v, at, keys, heap, place) puts v, which may come before others, at the place `at` or above it.
-    sift_down(v, size, keys, heap, place) puts v at the top of a heap of so many vertices, or below it."""
+    sift_up(v, at, keys, heap, place) inserts v at position `at` and moves it up.
+    sift_down(v, size, keys, heap, place) inserts v at the top of a heap of `size` vertices and moves it down."""
 
     @inlined
     def sift_up(v, at, keys, heap, place):
@@ -40,7 +40,7 @@ def heap_of(before: Sift) -> tuple[Sift, Sift]:
 
     @inlined
     def sift_down(v, size, keys, heap, place):
-        # To the end by the nearer one of two, without a branch that nobody foresees, and up from there.
+        # Down to a leaf by the nearer child, without a branch that is hard to predict, and then up from there.
         at = 0
         while 2 * at + 2 < size:
             below = 2 * at + 1
@@ -67,8 +67,8 @@ sift_up, sift_down = heap_of(_nearer)
 
 @inlined
 def push(v, size, distances, heap, place):
-    """Put v, whose distance has fallen, where it belongs in a heap of so many vertices, the nearest at the top; how
-    many there are then."""
+    """Insert v, or move it up after its distance fell, in a heap of `size` vertices with the nearest at the top; return
+    the new size."""
     at = place[v]
     if at < 0:
         at = size
@@ -79,7 +79,7 @@ def push(v, size, distances, heap, place):
 
 @inlined
 def relax(v, size, offsets, heads, costs, distances, heap, place):
-    """Relax the arcs of v with a heap of so many vertices; how many there are then."""
+    """Relax the arcs of v with a heap of `size` vertices; return the new size."""
     for p in range(offsets[v], offsets[v + 1]):
         u = np.int64(heads[p])
         new = distances[v] + costs[p]
@@ -91,7 +91,7 @@ def relax(v, size, offsets, heads, costs, distances, heap, place):
 
 _SLICE_ARCS = 1 << 22
 _BALLS = 1 << 13  # vertices between two ticks
-_BALL_ARCS = 16  # that are relaxed for a vertex of a ball, at most
+_BALL_ARCS = 16  # at most this number of arcs is relaxed for each vertex of a ball
 
 
 def dijkstra(rows: WeightedRows, source: int, options: SearchOptions) -> Paths:
@@ -100,7 +100,7 @@ def dijkstra(rows: WeightedRows, source: int, options: SearchOptions) -> Paths:
 
 
 def heap_distances(rows: WeightedRows, sources: np.ndarray, options: SearchOptions) -> tuple[np.ndarray, int, int]:
-    """Distances to the nearest of `sources` (int64[k], no vertex twice), arcs relaxed and vertices settled."""
+    """Distances to the nearest of `sources` (int64[k], distinct), arcs relaxed and vertices settled."""
     dtype, n = rows.distance_dtype, rows.n_vertices
     distances = np.full(n, unreached(dtype), dtype)
     distances[sources] = 0
@@ -113,8 +113,8 @@ def heap_distances(rows: WeightedRows, sources: np.ndarray, options: SearchOptio
 
 
 def near(rows: WeightedRows, source: int, room: np.ndarray) -> tuple[np.ndarray, int]:
-    """Vertices that paths from `source` lead to on which no vertex v is farther from it than room[v] (int64[n] or
-    float64[n]), and arcs relaxed. room : below 0 nothing is within it."""
+    """The vertices that `source` reaches by paths on which every vertex v has a distance of at most room[v] (int64[n]
+    or float64[n]; below 0 excludes v), and the number of relaxed arcs."""
     n = rows.n_vertices
     distances = np.full(n, unreached(room.dtype), room.dtype)
     heap, place, state = np.empty(n, np.int64), np.full(n, -1, np.int64), np.array([0, 0], np.int64)
@@ -124,8 +124,8 @@ def near(rows: WeightedRows, source: int, room: np.ndarray) -> tuple[np.ndarray,
 
 @kernel(allocates=False)
 def settle_near(offsets, heads, costs, source, room, distances, heap, place, state):
-    """See near. state : int64[2], arcs relaxed, and vertices settled, which are at the end of the heap: so many have
-    left it, and none comes back."""
+    """See near. state : int64[2], arcs relaxed, and vertices settled. Settled vertices are stored at the end of `heap`:
+    each has left the heap, and none returns to it."""
     size = np.int64(0)
     if room[source] >= 0:
         distances[source] = 0
@@ -147,9 +147,9 @@ def settle_near(offsets, heads, costs, source, room, distances, heap, place, sta
 
 
 def balls(rows: WeightedRows, count: int, tick: Callable[[], None]) -> tuple[np.ndarray, np.ndarray]:
-    """Of every vertex a radius within which so many others are, or fewer: all at one distance are within it or not, and
-    vertices with many arcs end it (above 0, int64[n], or float64[n] of floats; see unreached); and the sum of the
-    inverses of distances that are less, without those that are 0, float64[n]."""
+    """For every vertex, the radius of a ball of at most `count` other vertices, and the sum of the inverses of nonzero
+    distances below the radius, float64[n]. Vertices at equal distance are all inside or all outside, and a ball ends
+    early at vertices of high degree. Radii: above 0, int64[n], or float64[n] for floats; see unreached."""
     dtype, n = np.dtype(np.float64 if rows.distance_dtype.kind == "f" else np.int64), rows.n_vertices
     radii, sums, none = np.empty(n, dtype), np.empty(n), unreached(dtype)
     distances, heap, place = np.full(n, none, dtype), np.empty(n, np.int64), np.full(n, -1, np.int64)
@@ -163,8 +163,8 @@ def balls(rows: WeightedRows, count: int, tick: Callable[[], None]) -> tuple[np.
 
 @kernel(allocates=False)
 def sum_balls(offsets, heads, costs, about, distances, heap, place, radii, sums, none):
-    """See balls; of vertices about[0] to about[1] - 1, with about[2] others and about[3] arcs. distances, place :
-    without a vertex, before and after. none : see unreached."""
+    """See balls; for vertices about[0] to about[1] - 1, with about[2] others and about[3] arcs. distances, place :
+    reset before and after. none : see unreached."""
     for source in range(about[0], about[1]):
         distances[source] = 0
         size = push(source, np.int64(0), distances, heap, place)
@@ -201,8 +201,8 @@ def sum_balls(offsets, heads, costs, about, distances, heap, place, radii, sums,
 def settle(offsets, heads, costs, distances, heap, place, state, most):
     """Settle vertices until the heap is empty (False) or `most` arcs were relaxed (True).
 
-    heap : int64[n], vertices. place : int64[n], where in the heap, -1 where not. state : int64[3], vertices in the
-    heap, arcs relaxed, vertices settled."""
+    heap : int64[n], vertices. place : int64[n], position in the heap, or -1. state : int64[3], vertices in the heap,
+    arcs relaxed, vertices settled."""
     size = state[0]
     stop = state[1] + most
     while size and state[1] < stop:

@@ -1,21 +1,20 @@
-"""The frontier: vertices whose labels have fallen, relaxed once each, a round on all threads.
+"""Frontiers: the vertices whose labels fell in the last round, each relaxed once by one of all threads.
 
-A vertex is in a frontier once: a bit says that it is in the next one. No bit is set when a round begins, so that a
-label that falls in it, whenever that is, puts its vertex into the next frontier. A round is shared out by vertices, in
-parts of 64 that threads take as they come, or by merge path: all threads get equally many vertices and arcs together,
-whatever the lengths of rows, and find by one search where their share begins.
-Bytes: 2 ids and a bit a vertex; 16 a vertex of the frontier, 24 for merge path.
+A vertex is in a frontier once: a bit marks members of the next frontier. No bit is set when a round starts, so a label
+that falls at any time in a round puts its vertex into the next frontier. Threads take parts of 64 vertices of a
+frontier, or share it by merge path: each thread gets the same number of vertices plus arcs, independent of row lengths,
+and finds the start of its share by one binary search.
+Bytes: 2 ids and a bit a vertex; 16 a vertex of the frontier, 24 with merge path.
 Source: Busato and Bombieri, H-BF (2016), and papers it builds on; merge path: Green, McColl, Bader (2012).
 
 Bellman and Ford's algorithm on a frontier: a round relaxes the rows of the vertices whose labels have fallen.
 
-A label that falls in a round is used in it at once by rows that come later. Rounds: frontiers. Work: m for every round
-that a label falls in, at worst. Where weights are negative, a cycle is looked for (negative_cycle.py). Source: papers
-on H-BF, algorithm 5.
+Rows that are relaxed later in a round use labels that fell earlier in it. Rounds: frontiers. Work: at worst m a round.
+With negative weights, the search looks for a cycle (negative_cycle.py). Source: papers on H-BF, algorithm 5.
 
-Workfront sweep: frontiers without duplicates, each shared out to the threads by merge path.
+Workfront sweep: frontiers without duplicates, each shared among threads by merge path.
 
-Every thread gets as many arcs as any other, whatever the degrees. Rounds and work: as of the frontier form of Bellman
+Every thread gets the same number of arcs, independent of degrees. Rounds and work: as for the frontier form of Bellman
 and Ford. Source: Davidson, Baxter, Garland, Owens (2014), section 4.
 """
 
@@ -34,10 +33,10 @@ from .paths import Paths, SearchOptions
 from .rows import WeightedRows, unreached
 
 ONE = np.uint64(1)
-# Slots of `shared`, uint64[16]: parts that were taken, vertices of the next frontier.
+# Slots of `shared`, uint64[16]: parts taken, vertices of the next frontier.
 TAKEN, NEXT = 0, 8
 PART = 64
-# Arcs of a round that are worth one more thread.
+# A round uses one thread for each _SHARE_ARCS arcs.
 _SHARE_ARCS = 1 << 14
 
 # kernel(graph, labels, frontier, ends, shares, out, marks, shared) -> arcs
@@ -45,8 +44,8 @@ Round = Callable[..., int]
 
 
 class FrontierRounds:
-    """Rounds over `rows` that lower `labels`. relax_round : by_vertices, or another of its kind. merge_path : whether
-    it is shared out by arcs. Close it at the end; `relaxations` and `rounds` count."""
+    """Rounds over `rows` that lower `labels`. relax_round : by_vertices, or another kernel of this kind. merge_path :
+    whether threads share a round by arcs. `relaxations` and `rounds` count the work. Call `close` at the end."""
 
     def __init__(self, rows: WeightedRows, labels: np.ndarray, options: SearchOptions, relax_round: Round,
                  merge_path: bool = False) -> None:
@@ -62,8 +61,8 @@ class FrontierRounds:
         return np.array([source], self._out.dtype)
 
     def relax(self, frontier: np.ndarray) -> np.ndarray:
-        """Relax the rows of these vertices (id[k], each once); those whose labels have fallen, each once, in an array
-        of their own."""
+        """Relax the rows of the vertices (id[k], distinct); return the vertices whose labels fell, each once, in a new
+        array."""
         degrees = self._graph[0][frontier.astype(np.int64) + 1] - self._graph[0][frontier]
         ends = np.cumsum(degrees) if self._merge_path else np.zeros(1, np.int64)
         n_arcs, shared = int(degrees.sum()), np.zeros(16, np.uint64)
@@ -77,12 +76,12 @@ class FrontierRounds:
         return woken
 
     def _share_out(self, frontier: np.ndarray, ends: np.ndarray, shares: int, shared: np.ndarray) -> None:
-        """Run the kernel of a round on the threads."""
+        """Run the kernel of a round on all threads."""
         self._threads.everywhere(lambda: self._round(self._graph, self._labels, frontier, ends, shares, self._out,
                                                      self._marks, shared), shares)
 
     def run(self, source: int, look: Callable[[int], object] | None = None) -> None:
-        """All rounds from `source` on. look : called with the number of rounds after 1, 2, 4, 8, ... of them."""
+        """All rounds from `source` on. look : called with the number of rounds after 1, 2, 4, 8, ... rounds."""
         frontier = self.begin(source)
         while len(frontier):
             frontier = self.relax(frontier)
@@ -90,13 +89,13 @@ class FrontierRounds:
                 look(self.rounds)
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         self._threads.close()
 
 
 @inlined
 def wait_for_next(u, out, marks, shared):
-    """Put vertex u into the next frontier, unless it is there."""
+    """Put vertex u into the next frontier, unless it is a member."""
     bit = ONE << np.uint64(u & 63)
     if not atomic_or(marks, u >> 6, bit) & bit:
         out[np.int64(atomic_count(shared, NEXT, ONE))] = u
@@ -116,7 +115,7 @@ def relax_arcs(v, begin, end, graph, labels, out, marks, shared):
 
 @kernel(allocates=False)
 def by_vertices(graph, labels, frontier, ends, shares, out, marks, shared):
-    """A thread's part of a round: parts of the frontier until all are taken. shares, ends : not used."""
+    """A thread's part of a round: take parts of the frontier until none remain. shares, ends : unused."""
     offsets = graph[0]
     begin = np.int64(atomic_count(shared, TAKEN, np.uint64(PART)))
     while begin < len(frontier):
@@ -128,8 +127,8 @@ def by_vertices(graph, labels, frontier, ends, shares, out, marks, shared):
 
 @inlined
 def merge_place(ends, diagonal):
-    """Rows that end within the first `diagonal` steps of the merge of `ends` (arcs up to the end of each row) with the
-    numbers of the arcs; the rest of the steps are arcs."""
+    """The number of rows that end within the first `diagonal` steps of the merge of `ends` (arcs up to the end of each
+    row) with the numbers of the arcs; the other steps are arcs."""
     low = max(np.int64(0), diagonal - ends[len(ends) - 1])
     high = min(diagonal, len(ends))
     while low < high:
@@ -145,8 +144,7 @@ def merge_place(ends, diagonal):
 def by_merge_path(graph, labels, frontier, ends, shares, out, marks, shared):
     """A thread's part of a round: one of `shares` equal pieces of the path through rows and arcs.
 
-    ends : int64[k], arcs up to the end of each row of the frontier. A row that is cut is relaxed in pieces, by the
-    label that each meets."""
+    ends : int64[k], arcs up to the end of each row of the frontier. Pieces of a split row use the label at the time."""
     offsets = graph[0]
     total = ends[len(ends) - 1] + len(frontier)
     share = np.int64(atomic_count(shared, TAKEN, ONE))
@@ -170,7 +168,7 @@ def by_merge_path(graph, labels, frontier, ends, shares, out, marks, shared):
 
 @kernel
 def clear_marks(marks, vertices):
-    """The bits of `vertices` are not set."""
+    """Clear the bits of `vertices`."""
     for v in vertices:
         marks[v >> 6] &= ~(ONE << np.uint64(v & 63))
 
@@ -191,8 +189,8 @@ def by_frontiers(name: str, rows: WeightedRows, source: int, options: SearchOpti
 
 def look_into(rows: WeightedRows, labels: Callable[[], np.ndarray],
               options: SearchOptions) -> Callable[[int], object] | None:
-    """What looks for a negative cycle after so many rounds; None where no weight is negative. labels : gives a copy of
-    the labels, since the search goes on with its own."""
+    """A function of the number of rounds that looks for a negative cycle; None if no weight is negative. labels :
+    returns a copy of the labels, since the search changes its own."""
     if rows.least_weight >= 0:
         return None
     none = unreached(rows.distance_dtype)
@@ -200,7 +198,7 @@ def look_into(rows: WeightedRows, labels: Callable[[], np.ndarray],
 
 
 def with_woken(waiting: np.ndarray, woken: np.ndarray, waits: np.ndarray) -> np.ndarray:
-    """What waits, id[k], and behind it the woken vertices that did not. waits : bool[n], which do, kept up to date."""
+    """The waiting vertices, id[k], followed by woken vertices that did not wait. waits : bool[n], updated."""
     fresh = woken[~waits[woken]]
     waits[fresh] = True
     return np.concatenate([waiting, fresh])

@@ -1,11 +1,10 @@
-"""H-BF: frontiers, with the distance and the predecessor of a vertex in one word that is lowered by one atomic minimum.
+"""H-BF: frontiers, with distance and predecessor of a vertex in one word, lowered by one atomic minimum.
 
-A word is distance << 32 | predecessor, so that both are those of one relaxation, and a path is there at the end without
-a further look at the arcs. Edge classification: a vertex whose row is empty, or only leads back to where its label came
-from, never enters a frontier. A vertex that is in the next frontier is not put there again, whichever thread finds it.
-Distances must be integers below 2^32 - 1; where weights are negative, from -2^31 on below 2^31 - 1, since what is in
-the word is 2^31 more, and a cycle is looked for (negative_cycle.py). Rounds: frontiers. Bytes a vertex: 8 for the word,
-those of frontier.py.
+A word is distance << 32 | predecessor, so both come from the same relaxation, and the paths need no further pass over
+the arcs. Edge classification: a vertex whose row is empty, or leads only back to its predecessor, never enters a
+frontier. A member of the next frontier is not added again by any thread. Distances must be integers below 2^32 - 1.
+With negative weights they must be from -2^31 to 2^31 - 2, since the word has the distance plus 2^31, and the search
+looks for a cycle (negative_cycle.py). Rounds: frontiers. Bytes a vertex: 8 for the word, and the bytes of frontier.py.
 Source: Busato and Bombieri, An efficient implementation of the Bellman-Ford algorithm for Kepler GPU architectures
 (2016).
 """
@@ -30,8 +29,8 @@ _SIGNED = 1 << 31
 
 
 def hbf(rows: WeightedRows, source: int, options: SearchOptions) -> Paths:
-    """Distances and predecessors from `source`; weights may be negative. Raises InputError for floats, and for a
-    distance that does not fit 32 bits; NegativeCycle."""
+    """Distances and predecessors from `source`; weights may be negative. Raises InputError for floats and for a
+    distance that does not fit 32 bits, and NegativeCycle."""
     if rows.distance_dtype.kind == "f" or rows.n_vertices >= 1 << 32:
         raise InputError("h-bf has a distance and a vertex in one word of 64 bits: whole numbers of 32 bits alone",
                          remedy="use --method delta-stepping")
@@ -59,8 +58,8 @@ def hbf(rows: WeightedRows, source: int, options: SearchOptions) -> Paths:
 
 @inlined
 def _leads_on(u, p, v, graph):
-    """Whether the row of u may lower a label, once arc p from v has lowered that of u: it has an arc to another vertex
-    than v, or one back whose weight takes more away than p adds."""
+    """Whether the row of u may lower a label after arc p from v has lowered the label of u: it has an arc to a vertex
+    other than v, or an arc back to v whose negative weight exceeds the weight of p."""
     offsets, heads, costs = graph
     begin = offsets[u]
     length = offsets[u + 1] - begin
@@ -70,7 +69,7 @@ def _leads_on(u, p, v, graph):
 
 @kernel(allocates=False)
 def relax_words(graph, words, frontier, ends, shares, out, marks, shared):
-    """A thread's part of a round: parts of the frontier until all are taken. shares, ends : not used."""
+    """A thread's part of a round: take parts of the frontier until none remain. shares, ends : unused."""
     offsets, heads, costs = graph
     turn = np.int64(atomic_count(shared, TAKEN, np.uint64(PART)))
     while turn < len(frontier):
@@ -79,8 +78,8 @@ def relax_words(graph, words, frontier, ends, shares, out, marks, shared):
             distance = words[v] >> BITS
             for p in range(offsets[v], offsets[v + 1]):
                 u = np.int64(heads[p])
-                new = distance + np.uint64(costs[p])  # below 0 it is larger than any
-                # Only a smaller distance replaces a word: among equal ones, paths of zero weights might close.
+                new = distance + np.uint64(costs[p])  # a sum below 0 wraps to a value above all distances
+                # Only a smaller distance replaces a word: equal ones could close cycles of zero weight.
                 if new < words[u] >> BITS:
                     word = (new << BITS) | np.uint64(v)
                     if new < atomic_lower(words, u, word) >> BITS and _leads_on(u, p, v, graph):
@@ -90,7 +89,7 @@ def relax_words(graph, words, frontier, ends, shares, out, marks, shared):
 
 @kernel
 def leads_out(offsets, heads, words):
-    """Whether an arc leads from a vertex with a path to one without: its distance did not fit."""
+    """Whether an arc leads from a vertex with a path to a vertex without one: its distance did not fit."""
     for v in range(len(words)):
         if words[v] != _WORD:
             for p in range(offsets[v], offsets[v + 1]):
@@ -101,8 +100,8 @@ def leads_out(offsets, heads, words):
 
 @kernel
 def unpack(words, source, base, none, distances, before, found):
-    """Distances and predecessors (-1 at the source and without a path) of `words`, which have distances and `base`.
-    found : int64[2], for the smallest and the largest distance."""
+    """Unpack `words`, which have distances plus `base`, into distances and predecessors (-1 at the source and without a
+    path). found : int64[2], set to the smallest and the largest distance."""
     found[:] = 0
     for v in range(len(words)):
         if words[v] == _WORD:

@@ -1,11 +1,10 @@
 """Delta-stepping as printed: light arcs within a bucket until it is empty, heavy ones once after that.
 
-A light arc weighs at most Delta, so it may lead into the bucket of its tail; a heavy one leads beyond it and is relaxed
-once, by the label that is final then. delta_stepping.py relaxes both kinds at once, which takes one look at a row.
-`relaxations` counts the arcs of each kind as they are relaxed.
-Delta: as of Delta-stepping. Rounds: frontiers, of light and of heavy arcs. Bytes a vertex: those of frontier.py, and 33
-while a bucket is taken out. Source: Meyer and Sanders, Delta-stepping: a parallelizable shortest path algorithm (2003).
-"""
+A light arc has a weight of at most Delta, so its head may be in the bucket of its tail; the head of a heavy arc is in a
+later bucket, so the arc is relaxed once, with the final label of its tail. delta_stepping.py relaxes both kinds at
+once, which reads a row once. `relaxations` counts each arc when it is relaxed. Delta: as in Delta-stepping. Rounds:
+frontiers of light and of heavy arcs. Bytes a vertex: the bytes of frontier.py, and 33 while a bucket is emptied.
+Source: Meyer and Sanders, Delta-stepping: a parallelizable shortest path algorithm (2003). """
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from .frontier import PART, TAKEN, FrontierRounds, by_vertices, first_labels, wa
 from .paths import Paths, SearchOptions
 from .rows import WeightedRows
 
-# Slot of `shared`, uint64[16]: arcs that were relaxed.
+# Slot of `shared`, uint64[16]: relaxed arcs.
 _ARCS = 4
 
 
@@ -46,8 +45,8 @@ class KindsOfArcs(FrontierRounds):
 
 @kernel(allocates=False)
 def by_weight(graph, labels, frontier, delta, heavy, out, marks, shared):
-    """A thread's part of a round: parts of the frontier until all are taken. delta : float64; heavy : whether arcs
-    above it are relaxed, or the others."""
+    """A thread's part of a round: take parts of the frontier until none remain. delta : float64. heavy : relax the arcs
+    above delta; else the other arcs."""
     offsets, heads, costs = graph
     begin = np.int64(atomic_count(shared, TAKEN, np.uint64(PART)))
     while begin < len(frontier):

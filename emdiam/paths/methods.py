@@ -1,11 +1,10 @@
-"""The methods by name, a search by one of them, and which one suits a graph.
+"""The search methods by name, and the choice of a method for a graph.
 
-By seconds of one thread on USA-road-d.NY (730,100 arcs, weights to 36,946) and an R-MAT of scale 20 (31 million
-arcs, weights 1 to 255), searched whole: Delta-stepping takes 0.0044 and 0.20 with Delta = 8 and 2 mean weights / mean
-degree, which relaxes 1.07 and 1.2 times the arcs that there are; a binary heap takes 0.034 and 1.26. Where rows are
-short, threads meet after every bucket of a few thousand arcs: on NY two threads take longer than one, so a graph of
-this size has one, and on larger ones the buckets are wider. Small graphs are done before the kernels of buckets are
-compiled.
+Seconds of one thread for a whole search of USA-road-d.NY (730,100 arcs, weights to 36,946) and of an R-MAT of scale 20
+(31 million arcs, weights 1 to 255): Delta-stepping takes 0.0044 and 0.20 with Delta = 8 and 2 mean weights / mean
+degree, and relaxes 1.07 and 1.2 times the number of arcs; a binary heap takes 0.034 and 1.26. With short rows, threads
+meet after every bucket of a few thousand arcs: on NY two threads take longer than one, so graphs of this size use one
+thread, and larger ones wider buckets. Small graphs use the heap, since compiling the kernels of buckets takes longer.
 """
 
 from __future__ import annotations
@@ -29,20 +28,20 @@ from .rows import WeightedArcs, WeightedRows, unreached
 Search = Callable[[WeightedRows, int, SearchOptions], Paths]
 AUTO = "auto"
 _DIVIDE = "divide all weights by a power of ten, and convert again"
-# Arcs of a small graph, and of one that has a single thread if its mean degree is below AUTO_DEGREE; Delta where nobody
-# names a method, in mean weights over mean degrees: of graphs of that degree or more, of those with a single thread,
-# and of others.
+# SMALL_ARCS: arcs of a small graph. ALONE_ARCS: graphs of at most this size with a mean degree below AUTO_DEGREE use
+# one thread. Delta of the method "auto", in mean weight / mean degree: AUTO_SHARE from AUTO_DEGREE on, AUTO_ALONE with
+# one thread, else AUTO_SPARSE.
 SMALL_ARCS, ALONE_ARCS, AUTO_DEGREE = 1 << 16, 1 << 21, 8
 AUTO_SHARE, AUTO_ALONE, AUTO_SPARSE = 2, 8, 16
 
 
 class LargeSumsError(InputError, OverflowError):
-    """Sums of weights that no number holds."""
+    """The sum of weights of a path may not fit the type of distances."""
 
 
 @dataclass(frozen=True)
 class SearchMethod:
-    """search : does it. negative : whether weights may be negative."""
+    """search : the function. negative : whether weights may be negative."""
 
     name: str
     search: Search
@@ -65,9 +64,9 @@ METHODS: dict[str, SearchMethod] = {method.name: method for method in (
 def shortest_paths(rows: WeightedRows, source: int, method: str = AUTO, options: SearchOptions | None = None) -> Paths:
     """Distances from `source` to every vertex along the arcs of `rows`.
 
-    method : a key of METHODS, or "auto". Raises InputError for a method that there is not, for negative weights where
-    it cannot have them, and NegativeCycle; ValueError for a source that is no vertex; OverflowError where a distance
-    may not fit 64 bits."""
+    method : a key of METHODS, or "auto". Raises InputError for an unknown method, and for negative weights if the
+    method excludes them; NegativeCycle; ValueError for a source that is no vertex; OverflowError if a distance may not
+    fit 64 bits."""
     if not 0 <= source < rows.n_vertices:
         raise ValueError(f"the source must be a vertex, 0 to {rows.n_vertices - 1}")
     chosen, options = chosen_method(rows, method), options or SearchOptions()
@@ -78,14 +77,14 @@ def shortest_paths(rows: WeightedRows, source: int, method: str = AUTO, options:
 
 
 def narrowed(distances: np.ndarray) -> np.ndarray:
-    """Distances, uint64[n], as uint32 where they fit, which may be so already."""
+    """Distances, uint64[n] or uint32[n], as uint32 if they fit."""
     short = distances.astype(np.uint32, copy=False)
     largest = distances.max(initial=0, where=distances != unreached(distances.dtype))
     return short if int(largest) < unreached(short.dtype) else distances
 
 
 def check_lengths(rows: WeightedArcs) -> None:
-    """Raises LargeSumsError where a distance may not fit 64 bits with a sign, or may be infinite."""
+    """Raise LargeSumsError if a distance may not fit int64, or may be infinite."""
     largest = max(abs(rows.least_weight), abs(rows.largest_weight))
     if rows.distance_dtype.kind == "f":
         if not np.isfinite(float(largest) * max(1, rows.n_vertices - 1)):
@@ -96,7 +95,7 @@ def check_lengths(rows: WeightedArcs) -> None:
 
 
 def with_delta(rows: WeightedRows, options: SearchOptions) -> SearchOptions:
-    """The options, with a width of buckets, and the threads that it suits."""
+    """The options with a width of buckets and a suitable number of threads."""
     if options.delta is not None:
         return options
     share, threads = AUTO_SHARE, options.threads
@@ -107,7 +106,7 @@ def with_delta(rows: WeightedRows, options: SearchOptions) -> SearchOptions:
 
 
 def chosen_method(rows: WeightedRows, method: str) -> SearchMethod:
-    """The method of this name; for "auto" the one that suits `rows`. Raises InputError."""
+    """The method of this name; for "auto" the best one for `rows`. Raises InputError."""
     if method == AUTO:
         method = ("bellman-ford" if rows.least_weight < 0 else "dijkstra" if rows.n_arcs <= SMALL_ARCS
                   else "delta-stepping")

@@ -1,15 +1,15 @@
-"""Near-far: vertices whose labels are below a limit are relaxed, frontier after frontier; others wait in a pile.
+"""Near-far: near vertices, with labels below a limit, are relaxed frontier by frontier; others wait in the far pile.
 
-When nothing is near any more, the limit rises by Delta, beyond the smallest label in the far pile, which is split:
-what has been relaxed meanwhile is dropped, what is below the limit is near. A vertex is in the far pile once.
-Delta: as of Delta-stepping. Rounds: frontiers. Bytes a vertex: those of frontier.py, and an id and a byte.
-Source: Davidson, Baxter, Garland, Owens (2014), section 5.
+When no near vertex remains, the limit rises by Delta, beyond the smallest label of the far pile, which is split:
+vertices that were relaxed meanwhile are dropped, and vertices below the limit become near. A vertex is in the far pile
+at most once. Delta: as in Delta-stepping. Rounds: frontiers. Bytes a vertex: the bytes of frontier.py, an id and a
+byte. Source: Davidson, Baxter, Garland, Owens (2014), section 5.
 
-Delta-stepping with buckets that are emulated by sorting: no structure for them, a sort in every round.
+Sorted buckets: Delta-stepping without a structure for buckets, with a sort in every round.
 
-What waits is sorted by the bucket of its label, stably; the rows of the first bucket are relaxed, and what they bring
-is added to the rest. So a vertex whose label falls moves at the next sort. Delta: as of Delta-stepping. Rounds: sorts.
-Bytes a vertex: those of frontier.py, and 25 while a sort runs. Source: Davidson, Baxter, Garland, Owens (2014),
+A round sorts the waiting vertices stably by the bucket of their labels, relaxes the rows of the first bucket, and adds
+the vertices whose labels fell. So a vertex changes its bucket at the next sort. Delta: as in Delta-stepping. Rounds:
+sorts. Bytes a vertex: the bytes of frontier.py, and 25 during a sort. Source: Davidson, Baxter, Garland, Owens (2014),
 section 6 (bucketing).
 """
 
@@ -35,7 +35,7 @@ def near_far(rows: WeightedRows, source: int, options: SearchOptions) -> Paths:
         near, limit = frontiers.begin(source), delta
         while len(near) or len(far):
             if not len(near):
-                # All below the limit are done; those that were in the pile too are dropped from it.
+                # All vertices below the limit are done, and are dropped from the pile.
                 is_far[far] = False
                 far = far[labels[far] >= limit]
                 if len(far):

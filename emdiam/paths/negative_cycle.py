@@ -1,9 +1,10 @@
-"""Cycles of negative weight, which searches by rounds of relaxing look for now and then.
+"""Detection of negative cycles during searches by rounds.
 
-One thread relaxes all arcs a few times and keeps the predecessor of every label that falls; a cycle of predecessors has
-a negative weight, which is added up again before it is shown. A fall may go one arc of a cycle in a round, so there are
-more such passes the longer it takes, and n from round n on: then a label that falls in the last has n predecessors in a
-row, of which one comes twice. Work: m a pass, after rounds 1, 2, 4, 8, ... Bytes a vertex: 16.
+One thread relaxes all arcs in a few passes and stores the predecessor of each label that falls. A cycle of predecessors
+has a negative weight, which is summed again before the cycle is shown. A fall may advance only one arc of a cycle a
+round, so the number of passes grows with the rounds, to n passes from round n on: a label that falls in the last of n
+passes has a chain of n predecessors, so one of them occurs twice. Work: m a pass, after rounds 1, 2, 4, 8, ... Bytes a
+vertex: 16.
 Source: Cherkassky and Goldberg, Negative-cycle detection algorithms (1999).
 """
 
@@ -21,13 +22,13 @@ from ..store.store import Store
 from .paths import length_of
 from .rows import WeightedRows
 
-# A look for a cycle takes one pass for so many rounds.
+# Looking for a cycle takes one pass for each _LOOKS rounds.
 _LOOKS = 8
 
 
 class NegativeCycle(InputError):
-    """A cycle of negative weight that a source reaches. cycle : its vertices, the first once more at the end.
-    weight : of its arcs together."""
+    """The source reaches a cycle of negative weight. cycle : its vertices, with the first one again at the end.
+    weight : sum of the weights of its arcs."""
 
     def __init__(self, cycle: list[Any], weight: Number) -> None:
         self.cycle, self.weight = cycle, weight
@@ -36,7 +37,7 @@ class NegativeCycle(InputError):
                          remedy="an undirected edge of negative weight is such a cycle by itself")
 
     def told(self, store: Store) -> NegativeCycle:
-        """The same in the user's ids, and the length as users see it. store : that the rows are of."""
+        """The same error in the user's ids and units. store : the store of the rows."""
         record = store.record.weights
         length = self.weight
         if record is not None and isinstance(length, int):
@@ -45,8 +46,8 @@ class NegativeCycle(InputError):
 
 
 def look_for_cycle(rows: WeightedRows, labels: np.ndarray, none: int | float, rounds: int, tick: Tick) -> bool:
-    """Relax all arcs some times more with one thread, after so many rounds; whether labels fall still. Raises
-    NegativeCycle where that shows one, and InputError for floats that fall for ever as they are rounded."""
+    """Relax all arcs a few more times on one thread, after `rounds` rounds; return whether labels still fall. Raises
+    NegativeCycle if it finds a cycle, and InputError for floats that fall without end by rounding."""
     n = rows.n_vertices
     before, seen = np.full(n, -1, np.int64), np.empty(n, np.int64)
     for _ in range(max(2, rounds // _LOOKS if rounds < n else n)):
@@ -71,8 +72,8 @@ def look_for_cycle(rows: WeightedRows, labels: np.ndarray, none: int | float, ro
 
 @kernel
 def relax_with_tree(offsets, heads, costs, labels, none, before):
-    """A round of one thread, with the tail of the arc that lowered each label last in `before`, int64[n]; whether one
-    has fallen."""
+    """A round of one thread; before : int64[n], set to the tail of the last arc that lowered each label. Returns
+    whether a label fell."""
     changed = False
     for v in range(len(labels)):
         if labels[v] == none:
@@ -88,7 +89,7 @@ def relax_with_tree(offsets, heads, costs, labels, none, before):
 
 @kernel
 def vertex_of_cycle(before, seen):
-    """A vertex on a cycle of predecessors; -1 if there is none. seen : int64[n], which walk met each vertex."""
+    """A vertex on a cycle of predecessors, or -1. seen : int64[n], number of the walk that met each vertex."""
     seen.fill(-1)
     for start in range(len(before)):
         v = np.int64(start)
