@@ -1,8 +1,8 @@
-"""What a search gives: distances, the tree of predecessors, paths that are added up again.
+"""The result of a search: distances, the tree of predecessors, and paths whose lengths are summed again.
 
-The tree is made from the distances of any method, by a traversal of the tight arcs, those along which the distance of
-the head is that of the tail and the weight: so every path ends at the source also where weights are zero, and the
-weights along it add up to the distance, for floats too. Work: m, once, where a tree or a path is asked for.
+The tree comes from the distances of any method, by a traversal of tight arcs (distance of the head = distance of the
+tail + weight). So every path ends at the source, also with weights of zero, and the weights along it sum to the
+distance, also for floats. Work: m, once, if a tree or a path is wanted.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .rows import WeightedRows, unreached
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """threads : that relax arcs. delta : width of a bucket, in units of distance; None: the method's own, infinity:
-    one bucket. tick : called between slices of the work; what it raises stops the search."""
+    """threads : number of threads. delta : width of a bucket, in units of distance; None: the method's default,
+    infinity: one bucket. tick : called between slices of the work; an exception from it stops the search."""
 
     threads: int = 1
     delta: float | None = None
@@ -30,9 +30,9 @@ class SearchOptions:
 
 @dataclass
 class Paths:
-    """Distances from one source. distances : uint64, int64 or float64[n_vertices], see rows.py. relaxations : arcs
-    along which a distance was tried. rounds : of the method, as its page says. predecessors : int64[n_vertices], the
-    vertex before each on a shortest path, -1 at the source and without a path; None until `add_tree`."""
+    """Distances from one source. distances : uint64, int64 or float64[n_vertices], see rows.py. relaxations : number of
+    relaxed arcs. rounds : as the method defines them. predecessors : int64[n_vertices], the vertex before each one on a
+    shortest path, -1 at the source and without a path; None until `add_tree`."""
 
     method: str
     source: int
@@ -43,30 +43,30 @@ class Paths:
 
     @property
     def has_path(self) -> np.ndarray:
-        """bool[n_vertices]: which vertices have a path from the source."""
+        """bool[n_vertices], whether a path leads from the source to each vertex."""
         there: np.ndarray = self.distances != unreached(self.distances.dtype)
         return there
 
     @property
     def reached(self) -> int:
-        """Number of vertices with a path from the source, which is one of them."""
+        """Number of vertices with a path from the source, with the source."""
         return int(np.count_nonzero(self.has_path))
 
     @property
     def farthest(self) -> int:
-        """The smallest of the vertices at the largest distance."""
+        """The smallest vertex at the largest distance."""
         there = self.has_path
         return int(np.flatnonzero(there & (self.distances == self.distances[there].max()))[0])
 
     @property
     def largest_distance(self) -> int | float:
-        """Of those with a path."""
+        """The largest distance of a vertex with a path."""
         value: int | float = self.distances[self.farthest].item()
         return value
 
     def add_tree(self, rows: WeightedRows) -> np.ndarray:
-        """The predecessors, int64[n_vertices]; made now if they are not there. Raises InputError where sums of
-        negative floats are rounded so that no tree fits the distances."""
+        """The predecessors, int64[n_vertices], computed at the first call. Raises InputError if rounded sums of
+        negative floats leave a vertex without a tight arc."""
         if self.predecessors is None:
             n = len(self.distances)
             self.predecessors = np.full(n, -1, np.int64)
@@ -79,8 +79,8 @@ class Paths:
         return self.predecessors
 
     def path_to(self, rows: WeightedRows, target: int) -> list[int] | None:
-        """The vertices of a shortest path from the source to `target`, both included; None without one. Its weights
-        are added up again, edge by edge. Raises AssertionError where they are not the distance."""
+        """The vertices of a shortest path from the source to `target`, with both; None without a path. Sums its weights
+        again, edge by edge, and raises AssertionError if the sum is not the distance."""
         if not self.has_path[target]:
             return None
         before = self.add_tree(rows) if self.predecessors is None else self.predecessors
@@ -96,7 +96,7 @@ class Paths:
 
 
 def length_of(rows: WeightedRows, path: list[int]) -> int | float:
-    """The weights along `path`, vertices, added up from its begin. Raises KeyError for an edge that there is not."""
+    """The sum of weights along `path`, from its start. Raises KeyError for a missing edge."""
     total: int | float = rows.distance_dtype.type(0).item()
     for v, u in itertools.pairwise(path):
         begin, end = rows.offsets[v : v + 2].tolist()
@@ -109,8 +109,8 @@ def length_of(rows: WeightedRows, path: list[int]) -> int | float:
 
 @kernel(uncompiled=on_lists)
 def tight_tree(offsets, heads, costs, distances, sources, before, seen, queue):
-    """before[u] = tail of the tight arc that reached u first from one of the sources, int64[k]; returns the vertices
-    reached.
+    """Set before[u] to the tail of the tight arc that reached u first from one of the sources, int64[k]; return the
+    number of reached vertices.
 
     before : int64[n], -1. seen : bool[n], False. queue : int64[n]."""
     count = 0

@@ -1,8 +1,8 @@
-"""What a search takes of memory, by the arrays that it allocates; a budget that cannot work is refused.
+"""The memory plan of a search, from the arrays that it allocates; refuses a limit that is too small.
 
-In RAM: the program, the rows, what the method holds for a vertex, the tree. Streamed: the program, offsets, labels and
-what waits, the tree, what reading threads hold, and an arena of what is left; see the heads of the files.
-"""
+In RAM: the program, the rows, the method's state of vertices, the tree. Streamed: the program, offsets, labels and
+waiting bits, the tree, buffers of reading threads, and an arena of the remaining memory; see the docstrings of the
+files. """
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from .blocks import loading_buffers, rows_bytes
 from .methods import AUTO, METHODS
 from .queued import queue_bytes
 
-# Bytes a vertex that a search holds beside the distances, ids of 4 bytes; those of ids are added.
+# Bytes a vertex of a search in addition to distances and ids (search_bytes adds them).
 _HELD = {"dijkstra": 16, "bellman-ford": 16, "frontier-bellman-ford": 24, "light-heavy": 65, "sorted-buckets": 57,
          "near-far": 41, "workfront-sweep": 32, "h-bf": 40, "delta-stepping": 16}
 
 
-# Methods that run over blocks of a store too.
+# Methods that can also run over blocks of a store.
 STREAMED = (AUTO, "delta-stepping")
 
 
 @dataclass(frozen=True)
 class PathPlan:
-    """All sizes in bytes. streamed : whether blocks are read as they are needed. arena_bytes : of them then."""
+    """All sizes in bytes. streamed : whether blocks are read on demand. arena_bytes : size of their arena."""
 
     planned_rss_bytes: int
     minimum_bytes: int
@@ -39,8 +39,8 @@ class PathPlan:
 
 @dataclass(frozen=True)
 class ArcsPlan:
-    """Of searches one after another, all sizes in bytes. need : with all that is beside. arena_bytes : of blocks that
-    are read as they are needed; None: the rows are in RAM."""
+    """The plan of successive searches, all sizes in bytes. need : total memory. arena_bytes : arena of blocks that are
+    read on demand; None: the rows are in RAM."""
 
     need: int
     arena_bytes: int | None = None
@@ -48,10 +48,10 @@ class ArcsPlan:
 
 def plan_arcs(store: Store, threads: int, room: int, beside: int, spare: int = 0,
               arena_bytes: int | None = None, both_ways: bool = False) -> ArcsPlan:
-    """Where the arcs are for searches in `room` bytes: in RAM if they fit, else in blocks, of which at least two do
-    where `need` is at most `room`. beside : bytes that are held meanwhile. spare : more that the rest needs at least;
-    it has half of what is left then. arena_bytes : most of blocks; it streams a store that has more. both_ways : with
-    the rows of the reverse, which have half of the arena. Raises BudgetError for an arena of less than two."""
+    """Plan searches in `room` bytes: arcs in RAM if they fit, else in blocks. If `need` is at most `room`, at least two
+    blocks fit. beside : bytes of other state. spare : least further bytes that other state needs; it gets half of the
+    remaining memory. arena_bytes : upper limit of the arena; a larger graph is streamed. both_ways : also the rows of
+    the reverse, with half of the arena. Raises BudgetError for an arena of less than two blocks."""
     ways, chunks = 2 if both_ways else 1, store.indices.n_chunks
     arcs, least = ways * chunks * block_bytes(store), ways * min(2, chunks) * block_bytes(store)
     if arena_bytes is not None and arena_bytes < least:
@@ -60,7 +60,7 @@ def plan_arcs(store: Store, threads: int, room: int, beside: int, spare: int = 0
         loading_buffers(store, threads), search_bytes(store, "delta-stepping", threads, tree=True) + beside)
     if in_ram + spare <= room and (arena_bytes is None or arena_bytes >= arcs):
         return ArcsPlan(in_ram)
-    # Distances are kept in units, and twice as they are found.
+    # 17 bytes: distances in units, and a copy while they are computed.
     state = ways * streamed_bytes(store, threads, tree=True) + 17 * store.n_vertices + beside
     left = room - state - spare
     arena = max(least, min(arcs, left // 2 if spare else left, arcs if arena_bytes is None else arena_bytes))
@@ -68,13 +68,13 @@ def plan_arcs(store: Store, threads: int, room: int, beside: int, spare: int = 0
 
 
 def small_arena(arena_bytes: int, least_bytes: int, which: str = "") -> BudgetError:
-    """The refusal of an arena without two blocks. which : behind these."""
+    """The error for an arena without room for two blocks. which : words after "blocks"."""
     return BudgetError(
         f"--arena {format_size(arena_bytes)} is too small: the least is {format_size(least_bytes)} (2 blocks{which})")
 
 
 def search_bytes(store: Store, method: str, threads: int, *, tree: bool) -> int:
-    """What a search in RAM holds beside the rows."""
+    """Bytes of a search in RAM in addition to the rows."""
     n, ids = store.n_vertices, store.id_dtype.itemsize
     held = n * _HELD[method]
     if method == "delta-stepping":
@@ -86,24 +86,24 @@ def search_bytes(store: Store, method: str, threads: int, *, tree: bool) -> int:
 
 
 def streamed_bytes(store: Store, threads: int, *, tree: bool) -> int:
-    """What a streamed search holds beside the arena."""
+    """Bytes of a streamed search in addition to the arena."""
     n, block = store.n_vertices, block_bytes(store)
     held = 8 * n + n // 4 + n // 256 + 96 * store.indices.n_chunks + (9 * n if tree else n)
     return table_bytes(store) + held + queue_bytes(n) + 9 * threads * block // 4 + (1 << 20)
 
 
 def block_bytes(store: Store) -> int:
-    """Heads and weights of a block."""
+    """Bytes of heads and weights of a block."""
     return store.indices.chunk_items * (
         store.id_dtype.itemsize + (0 if store.weights is None else store.weights.dtype.itemsize))
 
 
 def plan_paths(store: Store, method: str, memory_bytes: int, threads: int, *, tree: bool,
                arena_bytes: int | None = None, writing: int = 0) -> PathPlan:
-    """Plan a search within `memory_bytes` of peak RSS: in RAM if there is room, else streamed, if the method can be.
-    tree : whether predecessors are made. arena_bytes : most bytes of blocks; it streams a store that has more.
-    writing : bytes that writing a table of the paths takes. Raises BudgetError with the numbers if it cannot work,
-    InputError for an arena where the method has none."""
+    """Plan a search within `memory_bytes` of peak RSS: in RAM if it fits, else streamed, if the method can.
+    tree : whether predecessors are computed. arena_bytes : upper limit of the arena; a larger graph is streamed.
+    writing : bytes for writing a table of paths. Raises BudgetError with the numbers if memory is too small, InputError
+    for an arena if the method cannot stream."""
     name = method if method in METHODS else "delta-stepping" if method == AUTO else "near-far"
     base = base_bytes(store)
     arcs = store.indices.n_chunks * block_bytes(store)
@@ -112,7 +112,7 @@ def plan_paths(store: Store, method: str, memory_bytes: int, threads: int, *, tr
         raise InputError(f"{method} has all arcs in memory", text="--arena",
                          remedy="leave --arena out, or use --method auto with weights that are not negative")
     rows, held = rows_bytes(store), search_bytes(store, name, threads, tree=tree)
-    # What a search holds beside distances and predecessors is gone when they are written.
+    # A search has freed all but distances and predecessors when they are written.
     in_ram = base + rows + max(held, loading_buffers(store, threads), 17 * store.n_vertices + writing)
     if in_ram <= memory_bytes and (arena_bytes is None or arena_bytes >= arcs):
         return PathPlan(in_ram, in_ram + BASE_JITTER)

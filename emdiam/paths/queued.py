@@ -1,10 +1,10 @@
-"""Relaxing what waits in blocks of a sparse graph that are in memory, in windows of labels, from a queue.
+"""Relaxes waiting vertices in the resident blocks of a sparse graph, in windows of labels, from a queue.
 
-As relaxing.py, but what waits below the end of a window is put into a queue, and so is what falls below it meanwhile:
-where few vertices of a block wait, sweeps over its words look for them longer than they take to relax. Until a window
-is done, `keys` and `groups` are no larger than the labels that wait. A vertex that the queue has no room for, or whose
-block is not there, just waits: one place stays free, so that an entry may be written before it counts. On
-USA-road-d.NY, streamed with a tenth of the rows, the queue takes a quarter off.
+As relaxing.py, but a queue has the vertices with labels below the end of the window, also labels that fall below it
+meanwhile: if few vertices of a block wait, finding them by sweeps over its words takes longer than relaxing them. Until
+a window is done, `keys` and `groups` are lower bounds of the waiting labels. A vertex for which the queue is full, or
+whose block is not resident, simply waits. One place of the queue stays free, so that an entry can be written before it
+counts. On USA-road-d.NY, streamed with a tenth of the rows, the queue saves a quarter of the time.
 Bytes: 8 an entry of the queue.
 """
 
@@ -18,7 +18,7 @@ from ..traverse.atomics import count_trailing_zeros
 from .batches import FULL, LONG
 from .relaxing import ONE, ONES, THIN, copy_row, end_block, longer, lowest, open_window, shorter, within
 
-# Entries of the queue, at most; a power of two.
+# Largest number of entries of the queue; a power of two.
 QUEUE = 1 << 16
 
 
@@ -28,14 +28,14 @@ def queue_bytes(n_vertices: int) -> int:
 
 
 def new_queue(n_vertices: int) -> np.ndarray:
-    """Room for a queue, int64[a power of two]."""
+    """An empty queue, int64[a power of two]."""
     return np.empty(queue_bytes(n_vertices) // 8, np.int64)
 
 
 @kernel
 def settle_queued(arena, batch, queue, slots, resident, block_arcs, covers, heads, labels, waits, relaxed, limits,
                   widths, state):
-    """As settle_blocks, for blocks of heads and costs; queue : of new_queue."""
+    """As settle_blocks, for blocks of heads and costs; queue : from new_queue."""
     stop = state[0] + state[2]
     opened = state[0]
     while state[0] < stop:
@@ -57,7 +57,7 @@ def settle_queued(arena, batch, queue, slots, resident, block_arcs, covers, head
 
 @inlined
 def _lowest_in(block, covers, heads, labels, waits, relaxed, window):
-    """The smallest label that waits in a block. Keys below `window`, the end of the last one, are made right."""
+    """The smallest waiting label of a block. Corrects keys below `window`, the end of the last window."""
     active, keys, _, _ = waits
     low = ONES
     if heads[block] >= 0:
@@ -78,7 +78,7 @@ def _lowest_in(block, covers, heads, labels, waits, relaxed, window):
 @inlined
 def _relax_window(arena, batch, queue, slots, resident, block_arcs, covers, heads, labels, waits, relaxed, window, stop,
                   state):
-    """Relax what waits below `window`, until the queue is empty or `stop` arcs were relaxed."""
+    """Relax the waiting vertices below `window`, until the queue is empty or `stop` arcs were relaxed."""
     active, keys, _, _ = waits
     tail = np.int64(0)
     count = np.int64(0)
@@ -121,8 +121,8 @@ def _relax_window(arena, batch, queue, slots, resident, block_arcs, covers, head
 @inlined
 def _add_row(arena, batch, count, slot, begin, end, label, labels, waits, window, queue, head, tail,
              state):
-    """Put arcs begin to end - 1 of a block, those of one row, at the end of the batch, or relax them at once where they
-    are many; (arcs of the batch, end of the queue)."""
+    """Append arcs begin to end - 1 of a block (one row) to the batch, or relax them at once if they are many; (arcs of
+    the batch, end of the queue)."""
     ids, costs = arena[0], arena[1]
     ends, sums = batch
     length = end - begin
@@ -148,8 +148,8 @@ def _lower(batch, count, labels, waits, window, queue, head, tail):
 
 @inlined
 def _lower_one(u, new, labels, waits, window, queue, head, tail):
-    """Lower the label of u to `new` if that is less: it waits, and is put into the queue unless it is there; the end of
-    the queue."""
+    """Lower the label of u to `new`, if that is less; u then waits, and enters the queue unless it is there. Returns
+    the end of the queue."""
     active, keys, groups, _ = waits
     before = np.uint64(labels[u])
     if new < before:
@@ -160,7 +160,7 @@ def _lower_one(u, new, labels, waits, window, queue, head, tail):
         active[word] |= bit
         keys[word] = min(keys[word], new)
         groups[word >> 6] = min(groups[word >> 6], new)
-        # Without a branch: which of them come into the queue, nobody foresees.
+        # Without a branch: which vertices enter the queue is hard to predict.
         queue[tail & (len(queue) - 1)] = u
         tail += (new < window) & ~queued & (tail - head < len(queue) - 1)
     return tail

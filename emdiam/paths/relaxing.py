@@ -1,17 +1,16 @@
-"""Relaxing what waits in blocks that are in memory, in windows of labels (Delta-stepping), until nothing does.
+"""Relaxes waiting vertices in resident blocks, in windows of labels (Delta-stepping), until no vertex waits.
 
-Which vertices wait to have their arcs relaxed, block by block, is kept in two bits a vertex. A vertex waits while its
-label is smaller than when its row was last relaxed: a bit of `active`. `keys` has the smallest waiting label of 64
-vertices, `groups` that of 4096, so that the smallest one in a block is found in a few steps. A row that spans blocks is
-relaxed in pieces, in any order: the bit stands for the piece in the block where the row begins; for each block that a
-row continues into, `relaxed` has the label that was used in it last, and the piece waits while the vertex has a smaller
-one. So a lowered label needs no list of blocks.
+A vertex waits while its label is smaller than when its row was last relaxed; `active` has a bit for it. `keys` has the
+smallest waiting label of 64 vertices, `groups` of 4096, so the smallest one of a block is found in a few steps. A row
+that spans blocks is relaxed in pieces, in any order. The bit stands for the piece in the row's first block. For each
+block that a row continues into, `relaxed` has the label with which this piece was last relaxed; the piece waits while
+the label of the vertex is smaller. So a lowered label needs no list of blocks.
 
-Blocks are of heads and weights: `arena` is (heads, costs, group, row, hub), with compact offsets. Labels of floats are
-the words of float64, which are in the order of the numbers where none is negative. A window is gone through in sweeps
-over those words of 64 vertices in which a label below its end waits, or was lowered since: `hot` has a bit for each.
-Arcs are relaxed in batches, as in batches.py: those of many rows are put one after another, those that shorten nothing
-are left out without a branch, and the rest lower their labels.
+Blocks have heads and weights: `arena` is (heads, costs, group, row, hub), with compact offsets. Labels of floats are
+the words of float64, which have the order of the numbers if none is negative. A window is relaxed in sweeps over words
+of 64 vertices with a waiting label below its end; `hot` has a bit for each of these words. Arcs are relaxed in batches,
+as in batches.py: a batch has the arcs of many rows, a pass without branches drops the arcs that shorten nothing, and
+the others lower their labels.
 Bytes: 1/8 + 1/8 + 1/256 a vertex, 24 a block, and 9 KiB. Source: Meyer and Sanders (2003).
 """
 
@@ -33,9 +32,9 @@ ONE = np.uint64(1)
 
 @dataclass(frozen=True)
 class BlockRows:
-    """Which rows blocks have. covers : int64[n_blocks + 1]; the rows of covers[i] to covers[i + 1] - 1 begin in
-    block i (those without an arc among them). heads : int64[n_blocks], the vertex whose row continues
-    into block i, or -1. block_arcs : arcs of a block."""
+    """The rows of blocks. covers : int64[n_blocks + 1]; the rows of vertices covers[i] to covers[i + 1] - 1 begin in
+    block i (also rows without arcs). heads : int64[n_blocks], the vertex whose row continues into block i, or -1.
+    block_arcs : arcs of a block."""
 
     covers: np.ndarray
     heads: np.ndarray
@@ -44,8 +43,8 @@ class BlockRows:
 
 @dataclass(frozen=True)
 class Waiting:
-    """active, keys : uint64[ceil(n / 64)]. groups, hot : uint64[ceil(n / 4096)]. relaxed : uint64[n_blocks]. hot :
-    words that settle_blocks looks at again."""
+    """The waiting vertices. active, keys : uint64[ceil(n / 64)]. groups, hot : uint64[ceil(n / 4096)]. relaxed :
+    uint64[n_blocks]. hot : words that settle_blocks will visit."""
 
     active: np.ndarray
     keys: np.ndarray
@@ -55,7 +54,7 @@ class Waiting:
 
     @classmethod
     def of(cls, seeds: np.ndarray, labels: np.ndarray, n_blocks: int) -> Waiting:
-        """The `seeds` (int64[s]) wait with their `labels`."""
+        """The state in which `seeds` (int64[s]) wait with their `labels`."""
         n_words = -(-len(labels) // 64)
         made = cls(np.zeros(n_words, np.uint64), np.full(n_words, ONES), np.full(-(-n_words // 64), ONES),
                    np.full(n_blocks, np.iinfo(labels.dtype).max, np.uint64), np.zeros(-(-n_words // 64), np.uint64))
@@ -65,7 +64,7 @@ class Waiting:
 
 @kernel
 def wait_all(seeds, labels, active, keys, groups):
-    """All `seeds` wait."""
+    """Make all `seeds` wait."""
     for v in seeds:
         word = v >> 6
         active[word] |= ONE << np.uint64(v & 63)
@@ -75,8 +74,8 @@ def wait_all(seeds, labels, active, keys, groups):
 
 @inlined
 def wait(v, label, waits, window):
-    """Vertex v waits with this label; its word is marked if that is below `window`: it is already, if one that is
-    as small waits there. waits : (active, keys, groups, hot)."""
+    """Make vertex v wait with this label, and mark its word as hot if the label is below `window` (it is hot already if
+    it has a label as small). waits : (active, keys, groups, hot)."""
     active, keys, groups, hot = waits
     word = v >> 6
     active[word] |= ONE << np.uint64(v & 63)
@@ -89,7 +88,7 @@ def wait(v, label, waits, window):
 
 @inlined
 def within(word, begin, end):
-    """The bits of a word that stand for vertices begin to end - 1 (some do)."""
+    """The bits of a word for vertices begin to end - 1, at least one of which is in it."""
     mask = ONES
     if word == begin >> 6:
         mask &= ONES << np.uint64(begin & 63)
@@ -111,7 +110,7 @@ def lowest(word, bits, labels):
 
 @inlined
 def waiting_in(block, covers, heads, labels, active, keys, groups, relaxed):
-    """The smallest label that waits in a block; ONES if none does."""
+    """The smallest waiting label of a block; ONES if no vertex waits."""
     low = ONES
     if heads[block] >= 0:
         label = np.uint64(labels[heads[block]])
@@ -136,15 +135,14 @@ def waiting_in(block, covers, heads, labels, active, keys, groups, relaxed):
 
 @kernel
 def waiting_labels(covers, heads, labels, active, keys, groups, relaxed, lowest_of):
-    """lowest_of[i] = smallest label that waits in block i (uint64[n_blocks])."""
+    """Set lowest_of[i] to the smallest waiting label of block i (uint64[n_blocks])."""
     for block in range(len(lowest_of)):
         lowest_of[block] = waiting_in(block, covers, heads, labels, active, keys, groups, relaxed)
 
 
 @intrinsic
 def longer(typingctx: Any, label: Any, cost: Any) -> Any:
-    """The label (uint64) of a distance that is longer by `cost`: a sum, of float64 in words where the cost is a
-    float."""
+    """The label (uint64) of a distance that is longer by `cost`; for floats, the word of the float64 sum."""
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         if not isinstance(sig.args[1], types.Float):
             return builder.add(args[0], context.cast(builder, args[1], sig.args[1], types.uint64))
@@ -159,15 +157,15 @@ Batch = tuple[np.ndarray, np.ndarray]
 
 
 def new_batch() -> Batch:
-    """Room for a batch: heads (int64) and sums (uint64) of arcs."""
+    """An empty batch: heads (int64) and sums (uint64) of arcs."""
     size = FULL + 64 * LONG
     return np.empty(size, np.int64), np.empty(size, np.uint64)
 
 
 @inlined
 def add_row(arena, batch, count, slot, block, v, label, block_arcs, labels, waits, window, state):
-    """Put the arcs of v that are in a block at the end of the batch, or relax those of a long row at once; returns how
-    many are in the batch then."""
+    """Append the arcs of v in a block to the batch, or relax the arcs of a long row at once; return the size of the
+    batch."""
     heads, costs, group, row, hub = arena
     ends, sums = batch
     base = block * block_arcs
@@ -190,8 +188,8 @@ def add_row(arena, batch, count, slot, block, v, label, block_arcs, labels, wait
 
 @inlined
 def copy_row(heads, costs, slot, begin, length, label, ends, sums, count):
-    """Put so many arcs of a block, from `begin` on, into a batch from `count` on. Where that is safe it is always SHORT
-    of a short row, in a loop of a length that is known."""
+    """Copy `length` arcs of a block, from `begin` on, into a batch from `count` on. For short rows it copies SHORT
+    arcs, if that is safe, in a loop of constant length."""
     if length <= SHORT and begin + SHORT <= heads.shape[1]:
         for i in range(SHORT):
             ends[count + i] = heads[slot, begin + i]
@@ -204,7 +202,7 @@ def copy_row(heads, costs, slot, begin, length, label, ends, sums, count):
 
 @inlined
 def shorter(batch, count, labels):
-    """Keep the arcs of a batch that shorten a path; returns how many."""
+    """Keep the arcs of a batch that shorten a path; return their number."""
     ends, sums = batch
     kept = 0
     for i in range(count):
@@ -218,7 +216,7 @@ def shorter(batch, count, labels):
 
 @inlined
 def lower_all(batch, count, labels, waits, window):
-    """Lower labels by the arcs of a batch; vertices whose labels fall wait."""
+    """Lower labels by the arcs of a batch; vertices whose labels fall then wait."""
     ends, sums = batch
     for i in range(shorter(batch, count, labels)):
         u = ends[i]
@@ -227,21 +225,20 @@ def lower_all(batch, count, labels, waits, window):
             wait(u, sums[i], waits, window)
 
 
-# A window that had fewer arcs than this a block costs more to look for than to relax: the next is twice
-# as wide, up to WIDEST times the least width.
+# Finding the vertices of a window with fewer than THIN arcs a block costs more than relaxing them: the next window is
+# twice as wide, up to WIDEST times the least width.
 THIN, WIDEST = 32, 1 << 10
 
 
 @kernel
 def settle_blocks(arena, batch, slots, resident, block_arcs, covers, heads, labels, waits, relaxed, limits, widths,
                   state):
-    """Relax what waits below limits[0] in the blocks `resident`, again and again, until nothing does
-    (True) or state[2] more arcs were scanned (False: call again).
+    """Relax the waiting vertices with labels below limits[0] in the blocks `resident` until none waits (True) or
+    state[2] more arcs were scanned (False: call again).
 
-    Labels rise in windows above the smallest that waits, of the width widths[1], at least widths[0] (uint64 or
-    float64[2]); twice as wide after a window that had few arcs for the blocks that were looked at. limits[1] : end of
-    the open window (0: none). waits : (active, keys, groups, hot) of Waiting. state : int64[3], arcs scanned, sweeps,
-    arcs of a call.
+    Windows start at the smallest waiting label and have the width widths[1], at least widths[0] (uint64 or float64[2]);
+    the width doubles after a window with few arcs for the visited blocks. limits[1] : end of the open window (0: none).
+    waits : (active, keys, groups, hot) of Waiting. state : int64[3], arcs scanned, sweeps, arcs of a call.
     """
     stop = state[0] + state[2]
     opened = state[0]
@@ -271,8 +268,8 @@ def settle_blocks(arena, batch, slots, resident, block_arcs, covers, heads, labe
 
 @inlined
 def open_window(low, thin, limits, widths):
-    """The open window begins at `low` from now on. thin : whether the one before had few arcs. limits, widths : as
-    settle_blocks has them."""
+    """Open a window that starts at `low`. thin : whether the window before had few arcs. limits, widths : as in
+    settle_blocks."""
     if limits[1]:
         widths[1] = min(2 * widths[1], widths[0] * WIDEST) if thin else max(widths[0], widths[1] / 2)
     limits[1] = limits[0]
@@ -282,7 +279,7 @@ def open_window(low, thin, limits, widths):
 
 @inlined
 def _heat(begin, end, waits, window):
-    """Mark the words of vertices begin to end - 1 in which a label below `window` waits."""
+    """Mark as hot the words of vertices begin to end - 1 with a waiting label below `window`."""
     _, keys, _, hot = waits
     for word in range(begin >> 6, (end + 63) >> 6):
         if keys[word] < window:
@@ -291,7 +288,7 @@ def _heat(begin, end, waits, window):
 
 @inlined
 def end_block(begin, end, waits):
-    """Nothing is marked in a block, and the groups of its vertices have the smallest labels that wait in them."""
+    """Clear the hot words of a block, and set the groups of its vertices to their smallest waiting labels."""
     _, keys, groups, hot = waits
     for group in range(begin >> 12, (end + 4095) >> 12):
         hot[group] = np.uint64(0)
@@ -303,7 +300,8 @@ def end_block(begin, end, waits):
 
 @inlined
 def _relax_block(arena, batch, slot, block, block_arcs, covers, heads, labels, waits, relaxed, window, state):
-    """Relax the rows, and the piece of a row, that wait in a block below `window`; whether there was one."""
+    """Relax the rows (and the piece of a continued row) of a block that wait with labels below `window`; return whether
+    one did."""
     hot = waits[3]
     before = state[0]
     count = 0
@@ -336,8 +334,8 @@ def _relax_block(arena, batch, slot, block, block_arcs, covers, heads, labels, w
 
 @inlined
 def _relax_word(arena, batch, slot, block, count, word, begin, end, block_arcs, labels, waits, window, state):
-    """Relax the rows that wait in a word among vertices begin to end - 1; (arcs of the batch, whether there was a
-    row)."""
+    """Relax the waiting rows of a word among vertices begin to end - 1; (arcs of the batch, whether one was
+    relaxed)."""
     active, keys, _, hot = waits
     mask = within(word, begin, end)
     bits = active[word] & mask

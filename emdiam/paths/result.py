@@ -14,7 +14,7 @@ from ..plots import draw_bars
 from ..shown import Shown, Words
 from ..units import MemoryFigures
 
-# Of each vertex, so never in what is printed.
+# Values of all vertices, which are never printed.
 _MOST_BARS = 32
 _ARRAYS = ("distances", "predecessors", "names")
 
@@ -92,21 +92,21 @@ class ShortestPaths(ValuesByVertex, Shown, MemoryFigures):
     names: Names | None = field(default=None, repr=False, compare=False)
 
     def by_vertex(self) -> ByVertex:
-        """The distance of every vertex that is reached by its id, with the column `predecessor`: the id of the vertex
-        before it, None at the source. Raises ValueError where none were kept."""
+        """The distance of every reached vertex by its id, with the column `predecessor`: the id of the vertex before
+        it, None at the source. Raises ValueError if the run did not keep them."""
         names, distances, before = self._kept()
         known = [None if one < 0 else names[one] for one in before.tolist()]
         return ByVertex(names, {"distance": distances, "predecessor": known}, self._reached(distances))
 
     @property
     def paths(self) -> PathsTo:
-        """A shortest path to every vertex that is reached, by its id: a list of ids that begins at the source. Raises
-        ValueError where none were kept."""
+        """A shortest path to every reached vertex by its id: a list of ids from the source on. Raises ValueError if the
+        run did not keep them."""
         names, distances, before = self._kept()
         return PathsTo(names, before, self._reached(distances))
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw how many vertices are how far from the source, in 32 ranges where there are more distances; see
+        """Draw the numbers of vertices by distance from the source, in 32 ranges if there are more distances; see
         Result.plot."""
         _, distances, _ = self._kept()
         values = distances[self._reached(distances)].astype(np.float64)
@@ -126,7 +126,7 @@ class ShortestPaths(ValuesByVertex, Shown, MemoryFigures):
 
     @staticmethod
     def _reached(distances: np.ndarray) -> np.ndarray:
-        """bool[n], vertices with a path."""
+        """bool[n], whether each vertex has a path."""
         return np.isfinite(distances) if distances.dtype.kind == "f" else distances != np.iinfo(distances.dtype).max
 
     @property
@@ -135,12 +135,12 @@ class ShortestPaths(ValuesByVertex, Shown, MemoryFigures):
         return self.weights is not None
 
     def _fact(self, name: str) -> Any:
-        """See Shown; a target that no path reaches is infinitely far."""
+        """See Shown; a target without a path has an infinite distance."""
         if name == "distance" and self.target is not None and self.path is None:
             return Words("infinite (there is no path)")
         return super()._fact(name)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dict with these names but for the arrays, and memory_limit_exceeded; ready for JSON."""
+        """Plain dict of these fields without the arrays, with memory_limit_exceeded; ready for JSON."""
         named = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in _ARRAYS}
         return {**named, "memory_limit_exceeded": self.memory_limit_exceeded}

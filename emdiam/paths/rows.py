@@ -1,8 +1,8 @@
 """A weighted graph in RAM: compressed rows of arcs, each with its weight.
 
-Arcs lead out of the vertex of their row; an undirected graph has both arcs of every edge. Distances are uint64 where
-weights are unsigned integers (and where there are none: every arc has the length 1), int64 where they are signed,
-float64 where they are floats. A vertex without a path has the largest value, or infinity.
+Arcs lead out of the vertex of their row; an undirected graph has both arcs of every edge. Distances are uint64 for
+unsigned integer weights (and without weights: every arc has length 1), int64 for signed ones, float64 for floats. A
+vertex without a path has the largest value, or infinity.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _PIECE = 1 << 16
 
 
 class Piece(NamedTuple):
-    """The arcs of vertices first, first + 1, ...: those of first + i are offsets[i] to offsets[i + 1] - 1 of `heads`
-    and `costs`. offsets : int64[k + 1]. heads : uint32 or uint64. costs : weights, 1 where there are none."""
+    """The arcs of vertices first, first + 1, ...: the arcs of first + i are offsets[i] to offsets[i + 1] - 1 of `heads`
+    and `costs`. offsets : int64[k + 1]. heads : uint32 or uint64. costs : weights; 1 without weights."""
 
     first: int
     offsets: np.ndarray
@@ -33,8 +33,8 @@ class Piece(NamedTuple):
 
 
 class WeightedArcs(Protocol):
-    """What is known of weighted arcs, in RAM or in blocks. in_ram : where they are. least_weight, largest_weight : 1
-    without arcs. distance_dtype : see above."""
+    """Facts of weighted arcs. in_ram : whether they are in RAM. least_weight, largest_weight : 1 without arcs.
+    distance_dtype : see above."""
 
     in_ram: ClassVar[bool]
 
@@ -52,9 +52,9 @@ class WeightedArcs(Protocol):
 
 @dataclass(frozen=True)
 class WeightedRows:
-    """offsets : int64[n_vertices + 1], the arcs of v are offsets[v] to offsets[v + 1] - 1. heads : uint32 or
-    uint64[n_arcs], ascending in every row. weights : [n_arcs], integers of at most 32 bits, int64 or floats; None: all
-    are 1."""
+    """Rows in RAM. offsets : int64[n_vertices + 1], the arcs of v are offsets[v] to offsets[v + 1] - 1. heads : uint32
+    or uint64[n_arcs], ascending in every row. weights : [n_arcs], integers of at most 32 bits, int64 or floats; None:
+    all are 1."""
 
     in_ram: ClassVar[bool] = True
     decimals: ClassVar[int] = 0
@@ -70,7 +70,7 @@ class WeightedRows:
 
     @property
     def n_arcs(self) -> int:
-        """Number of arcs: two for every edge of an undirected graph."""
+        """Number of arcs: two for each edge of an undirected graph."""
         return len(self.heads)
 
     @property
@@ -80,50 +80,50 @@ class WeightedRows:
 
     @cached_property
     def costs(self) -> np.ndarray:
-        """Weights as kernels take them: those there are, or one 1 that stands for all."""
+        """Weights for kernels: the array, or a single 1 for all arcs."""
         return np.broadcast_to(np.uint8(1), self.n_arcs) if self.weights is None else self.weights
 
     @cached_property
     def narrow_offsets(self) -> np.ndarray:
-        """The offsets as uint32 where the last one fits."""
+        """The offsets, as uint32 if the last one fits."""
         return self.offsets.astype(np.uint32) if self.n_arcs >> 32 == 0 else self.offsets
 
     @property
     def distance_dtype(self) -> np.dtype[Any]:
-        """Of distances: uint64, int64 or float64."""
+        """The dtype of distances: uint64, int64 or float64."""
         return distance_dtype(self.costs.dtype)
 
     @cached_property
     def least_weight(self) -> int | float:
-        """The smallest weight; 1 where there is no arc."""
+        """The smallest weight; 1 without arcs."""
         return self.costs[:1].tolist()[0] if self.weights is None and self.n_arcs else _end(self.costs, np.min)
 
     @cached_property
     def largest_weight(self) -> int | float:
-        """The largest weight; 1 where there is no arc."""
+        """The largest weight; 1 without arcs."""
         return _end(self.costs, np.max)
 
     @cached_property
     def mean_weight(self) -> float:
-        """The mean weight; 0 where there is no arc."""
+        """The mean weight; 0 without arcs."""
         if self.costs.dtype.kind != "f":
             return float(np.sum(self.costs)) / self.n_arcs if self.n_arcs else 0.0
         with np.errstate(over="ignore"):
             total = float(np.sum(self.costs, dtype=np.float64))
-        # Of large weights each is divided first.
+        # If the sum overflows, divide each weight first.
         return total / max(1, self.n_arcs) if total < np.inf else float(np.sum(self.costs / self.n_arcs))
 
     @property
     def unit(self) -> bool:
-        """Whether all arcs have the length 1."""
+        """Whether all arcs have length 1."""
         return self.weights is None
 
     def rows(self) -> WeightedRows:
-        """All of them: these."""
+        """All rows: this object."""
         return self
 
     def pieces(self, begin: int = 0, end: int | None = None) -> Iterator[Piece]:
-        """The arcs out of vertices begin to end - 1, all if nothing is said, some rows at a time."""
+        """The arcs out of vertices begin to end - 1 (default: all), some rows at a time."""
         end = self.n_vertices if end is None else end
         arcs = np.arange(self.offsets[begin], self.offsets[end] + _PIECE, _PIECE)
         borders = np.unique(np.append(np.clip(np.searchsorted(self.offsets, arcs), begin, end), [begin, end])).tolist()
@@ -132,13 +132,13 @@ class WeightedRows:
             yield Piece(first, self.offsets[first : last + 1] - low, self.heads[low:high], self.costs[low:high])
 
     def close(self) -> None:
-        """Nothing to close, as blocks have it."""
+        """No effect; blocks have a file to close."""
 
     @classmethod
     def from_edges(cls, n_vertices: int, tails: npt.ArrayLike, heads: npt.ArrayLike,
                    weights: npt.ArrayLike | None = None, *, directed: bool = False) -> WeightedRows:
-        """The graph of these edges (integers[k] each), sorted in RAM: loops are dropped, and of parallel arcs the
-        lightest is kept. directed : whether an edge is one arc, from tail to head, and not two."""
+        """The graph of edges (tails, heads: integers[k]), sorted in RAM, without loops; of parallel arcs the lightest
+        one remains. directed : whether an edge is one arc, from tail to head, instead of two."""
         a, b = np.asarray(tails, np.int64).ravel(), np.asarray(heads, np.int64).ravel()
         w = np.ones(len(a), np.uint8) if weights is None else np.asarray(weights).ravel()
         if not directed:
@@ -155,20 +155,20 @@ class WeightedRows:
 
     @classmethod
     def from_store(cls, store: Store, threads: int = 1) -> WeightedRows:
-        """All rows of a store, read into RAM; its weights, if it has them. Raises StoreError for rows that are none."""
+        """All rows of a store, read into RAM, with its weights, if any. Raises StoreError for invalid rows."""
         from .blocks import load_rows
 
         return load_rows(store, threads)[0]
 
 
 def distance_dtype(weight_dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Of the distances along arcs with weights of this dtype."""
+    """The dtype of distances for weights of this dtype."""
     return np.dtype({"u": np.uint64, "i": np.int64, "f": np.float64}[weight_dtype.kind])
 
 
 def lengths_shown(distances: np.ndarray, decimals: int) -> np.ndarray:
-    """Distances, whole numbers of 10^-decimals, as users see them: the same, or with decimals the float64 next to each,
-    infinity without a path, in the same memory."""
+    """Distances (integers in units of 10^-decimals) in the user's units: unchanged without decimals, else the nearest
+    float64, infinity without a path, in the same memory."""
     if not decimals:
         return distances
     shown, none = distances.view(np.float64), unreached(distances.dtype)
@@ -180,13 +180,13 @@ def lengths_shown(distances: np.ndarray, decimals: int) -> np.ndarray:
 
 
 def to_multiples(weights: np.ndarray, exponent: int) -> None:
-    """Round floats that are not negative down to multiples of 2^exponent, in their place."""
+    """Round nonnegative floats down to multiples of 2^exponent, in place."""
     unit = 2.0**exponent
     for begin in range(0, len(weights), _PIECE):
         part = weights[begin : begin + _PIECE]
         with np.errstate(over="ignore"):
             units = np.floor(part.astype(np.float64) / unit)
-        # A number of so many units that float64 has no bit for less than one is a multiple already.
+        # If the quotient overflows, float64 has no bits below the unit, so the number is a multiple already.
         part[:] = np.where(np.isfinite(units), units * unit, part)
 
 
@@ -196,6 +196,6 @@ def unreached(dtype: np.dtype[Any]) -> int | float:
 
 
 def _end(costs: np.ndarray, end: Any) -> int | float:
-    """The smallest or largest of them; 1 of none."""
+    """The smallest or largest value; 1 without values."""
     value: int | float = end(costs).item() if len(costs) else 1
     return value

@@ -1,25 +1,25 @@
-"""Shortest paths with the arcs on disk and the labels in RAM: blocks by the smallest label in them.
+"""Shortest paths with the arcs on disk and the labels in RAM; blocks are read by their smallest waiting labels.
 
-A round relaxes what waits in the blocks that are there, as far as `near` narrow windows above the smallest label that
-waits, so that the blocks to read are chosen by labels of now; picks the blocks where the smallest labels wait, reads as
-many as a share of the arena holds, in threads, and meanwhile relaxes further in the blocks that are there, in sweeps in
-storage order with windows of labels (Delta-stepping), until nothing waits in them, or nothing in the next `ahead`
-windows. Labels may be too large at first and are corrected (label-correcting); when nothing waits anywhere, every one
-is the length of a path and no arc shortens it, so it is the distance. The block in which nothing waited for the longest
-time makes room.
+A round has three steps. It relaxes the waiting vertices of resident blocks up to `near` narrow windows above the
+smallest waiting label, so that blocks are chosen by current labels. It chooses the blocks with the smallest waiting
+labels, and threads read as many as fit into a share of the arena. Meanwhile it relaxes further in the resident blocks,
+in sweeps in storage order with windows of labels (Delta-stepping), until no vertex waits in them, or none within the
+next `ahead` windows. Labels may be too large at first and are corrected (label-correcting). When no vertex waits, every
+label is the length of a path that no arc shortens, so it is the distance. The block without waiting vertices for the
+longest time is evicted.
 
-Why not pass after pass in storage order: measured with 2^18 vertices, 2.6 to 3.1 million arcs in blocks of 4096,
-weights 1..60 and an arena of a quarter, passes over the waiting rows read 64 stores on a mesh numbered row by row and 8
-on a random graph with the best of six windows; this reads 1.0 and 5.2, and relaxes 2.3 and 4.1 arcs for each that there
-is. It reads ahead of the windows without limit, which is right as long as blocks meet. Where they do not (a mesh
-numbered at random: 89 stores), far labels are relaxed in vain; so from the moment both arcs read and arcs relaxed
-exceed `frugal` times (3 here) those there are, only blocks with labels below one window are taken (5 arcs relaxed
-instead of 57).
+Passes in storage order were slower. With 2^18 vertices, 2.6 to 3.1 million arcs in blocks of 4096, weights 1..60 and an
+arena of a quarter of the arcs, passes over the waiting rows read the store 64 times on a mesh numbered row by row, and
+8 times on a random graph, with the best of six windows. This algorithm reads it 1.0 and 5.2 times, and relaxes each arc
+2.3 and 4.1 times. It reads ahead of the windows without limit, which is right while blocks share neighbours. If they do
+not (a mesh numbered at random: 89 times), far labels are relaxed in vain. So once both arcs read and arcs relaxed
+exceed `frugal` (3) times the number of arcs, only blocks with labels within one window are read (each arc is relaxed 5
+times instead of 57).
 
-Blocks so small that a thread takes longer to wake than to read one (`at_once`) are read by the thread that relaxes, and
-before it does, those that are due below `near` windows: on USA-road-d.NY with blocks of 8,192 arcs, where a search
-takes 0.034 s so, 0.048 s with half of each round's blocks read in another thread (for Python's lock), and 0.045 s where
-that reads while this one relaxes, since then blocks are chosen by labels of before.
+With small blocks (`at_once`), waking a thread takes longer than reading a block. So the relaxing thread reads the
+blocks that are due within `near` windows before it relaxes. On USA-road-d.NY with blocks of 8,192 arcs a search takes
+0.034 s this way; 0.048 s with half of each round's blocks read in another thread (because of Python's lock); and
+0.045 s with another thread that reads during relaxing, since blocks are then chosen by older labels.
 
 Bytes: labels 4 or 8 and two bits a vertex (relaxing.py), the arena, 60 a block.
 Source: Ajwani, Beckmann, Meyer, Veith (2012), section 3 (SE SSSP); Meyer and Sanders (2003).
@@ -44,7 +44,7 @@ from .queued import new_queue, settle_queued
 from .relaxing import ONES, Waiting, new_batch, settle_blocks, waiting_labels
 
 _SLICE_ARCS = 1 << 23
-# Blocks of a round are read in so many parts, by threads as they come.
+# The blocks of a round are read in _PARTS parts, which threads take in turn.
 _PARTS = 4
 _NOTHING = int(ONES)
 
@@ -53,8 +53,8 @@ Places = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.nd
 
 @dataclass
 class PathCounters(Tally):
-    """searches : of shortest paths. rounds : times that blocks were chosen and read.
-    sweeps : over the blocks in RAM. blocks_read, bytes_read : from disk. arcs_scanned : relaxed."""
+    """searches : number of searches. rounds : number of times that blocks were chosen and read. sweeps : number of
+    sweeps over blocks in RAM. blocks_read, bytes_read : from disk. arcs_scanned : relaxed arcs."""
 
     searches: int = 0
     rounds: int = 0
@@ -65,11 +65,10 @@ class PathCounters(Tally):
 
 
 class SemiExternalPaths:
-    """Searches over arcs read block by block. What the arena holds stays for the next search. arena : what
-    ArcBlocks.arena gave.
+    """Searches over arcs that are read block by block. The arena keeps its blocks for the next search.
 
-    arena_bytes : of blocks in RAM; two at least if there are two. options : threads that read, the width of a window.
-    Raises BudgetError if the arena is too small.
+    arena : from ArcBlocks.arena. arena_bytes : size of the arena; at least two blocks. options : number of reading
+    threads, width of a window. Raises BudgetError if the arena is too small.
     """
 
     def __init__(self, arcs: ArcBlocks, arena_bytes: int, options: SearchOptions) -> None:
@@ -92,8 +91,8 @@ class SemiExternalPaths:
         self._width: int | float = 0
 
     def settle(self, labels: np.ndarray, seeds: np.ndarray) -> None:
-        """Bring `labels`, 0 at `seeds` (int64[k], no vertex twice) and all ones elsewhere, to the distances. Raises
-        OSError or StoreError for a damaged block. Labels of float64 are given as words (uint64)."""
+        """Lower `labels`, 0 at `seeds` (int64[k], distinct) and all ones elsewhere, to the distances. Labels of float64
+        are words (uint64). Raises OSError or StoreError for a damaged block."""
         self.counters.searches += 1
         self._width = 0
         if not self._arcs.n_blocks:
@@ -123,8 +122,8 @@ class SemiExternalPaths:
         self.counters.sweeps += int(search.state[1])
 
     def every_block(self, blocks: np.ndarray | None = None) -> Iterator[tuple[int, int]]:
-        """(block, slot) of all blocks, those that are here first, each there until the next; others are read ahead.
-        blocks : of these alone, int64[k]."""
+        """(block, slot) of all blocks, resident blocks first; each stays until the next one, and others are read ahead.
+        blocks : only these, int64[k]."""
         wanted = np.arange(len(self._slots)) if blocks is None else blocks
         resident, missing = wanted[self._slots[wanted] >= 0], wanted[self._slots[wanted] < 0].tolist()
         for block in resident.tolist():
@@ -142,33 +141,33 @@ class SemiExternalPaths:
             self._free.append(slot)
 
     def close(self) -> None:
-        """End the reading threads; the arcs stay open."""
+        """Stop the reading threads; the arcs stay open."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def _window(self, lowest: int, scanned: int, before: PathCounters) -> int:
-        """Labels below this are relaxed in this round."""
+        """The upper limit of the labels that this round relaxes."""
         read = (self.counters.blocks_read - before.blocks_read) * self._arcs.block_arcs
         if min(scanned, read) <= self._arcs.frugal * self._arcs.n_arcs:
             return _NOTHING
         return self._beyond(lowest, self._arcs.ahead)
 
     def _beyond(self, lowest: int, count: int) -> int:
-        """The label that is so many narrow windows beyond this one, at least the next one."""
+        """The label that is `count` narrow windows beyond `lowest`, and at least lowest + 1."""
         more = count * self._delta
         beyond = (int((np.uint64(lowest).view(np.float64) + more).view(np.uint64)) if isinstance(more, float)
                   else lowest + more)
         return min(_NOTHING, max(lowest + 1, beyond))
 
     def _widths(self) -> np.ndarray:
-        """(least width, current one) of windows of labels, uint64[2], or float64[2] where weights are floats."""
+        """(least width, current width) of windows of labels, uint64[2], or float64[2] for floats."""
         if isinstance(self._delta, float):
             return np.array([self._delta, max(self._delta, self._width)])
         least = min(_NOTHING >> 16, int(self._delta))
         return np.array([least, max(least, int(self._width))], np.uint64)
 
     def _next_blocks(self, lowest_of: np.ndarray, window: int) -> np.ndarray:
-        """Begin to read the blocks with the smallest waiting labels, below `window`, that are not here (or leave it to
-        `_arrive`); returns those that are and stay. lowest_of : uint64[n_blocks], as of waiting_labels."""
+        """Start to read the missing blocks with the smallest waiting labels below `window` (or leave it to `_arrive`);
+        return the resident blocks that stay. lowest_of : uint64[n_blocks], from waiting_labels."""
         self.counters.rounds += 1
         due = lowest_of < np.uint64(window)
         here = self._slots >= 0
@@ -188,11 +187,11 @@ class SemiExternalPaths:
         return resident
 
     def _read(self, places: list[tuple[int, int]]) -> int:
-        """Bring blocks into slots; the bytes read."""
+        """Read blocks into slots; return the bytes read."""
         return sum(self._arcs.read(block, slot, self.arena) for block, slot in places)
 
     def _make_room(self, n_slots: int) -> None:
-        """Free slots, from the blocks that nothing waited in for the longest time."""
+        """Free slots of the blocks that have been without waiting vertices for the longest time."""
         short = n_slots - len(self._free)
         if short > 0:
             here = np.flatnonzero(self._slots >= 0)
@@ -201,7 +200,7 @@ class SemiExternalPaths:
                 self._slots[block] = -1
 
     def _outcome(self, places: list[tuple[int, int]], job: Future[int] | None) -> int | BaseException:
-        """The bytes read, or the error. What no thread has begun yet, or none is asked to (None), is read here."""
+        """The bytes read, or the error. Reads the blocks itself if no thread has started, or if `job` is None."""
         if job is not None and not job.cancel():
             return job.exception() or job.result()
         try:
@@ -210,7 +209,7 @@ class SemiExternalPaths:
             return error
 
     def _arrive(self) -> None:
-        """Wait for the blocks being read. After an error none of them is here."""
+        """Wait for the blocks being read. After an error none of them is resident."""
         arriving, self._arriving = self._arriving, []
         outcomes = [self._outcome(*one) for one in reversed(arriving)]
         errors = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
@@ -224,7 +223,7 @@ class SemiExternalPaths:
             self.counters.blocks_read += len(places)
 
     def _relax(self, resident: np.ndarray, window: int, search: _BlockSearch) -> None:
-        """Relax what waits below `window` in blocks that are here."""
+        """Relax the waiting vertices with labels below `window` in resident blocks."""
         if not len(resident):
             return
         limits = np.array([window, 0], np.uint64)
@@ -241,8 +240,8 @@ class SemiExternalPaths:
 
 @dataclass(frozen=True)
 class _BlockSearch:
-    """places : what waiting_labels takes. waits : active, keys, groups and hot of Waiting. lowest_of :
-    uint64[n_blocks], the smallest label that waits in each. state : see settle_blocks."""
+    """The state of one search. places : arguments of waiting_labels. waits : active, keys, groups and hot of Waiting.
+    lowest_of : uint64[n_blocks], smallest waiting label of each block. state : see settle_blocks."""
 
     places: Places
     waits: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -251,13 +250,13 @@ class _BlockSearch:
 
     @classmethod
     def of(cls, seeds: np.ndarray, labels: np.ndarray, arcs: ArcBlocks) -> _BlockSearch:
-        """At its beginning."""
+        """The state at the start of a search."""
         rows, waiting = arcs.rows, Waiting.of(seeds, labels, arcs.n_blocks)
         places = (rows.covers, rows.heads, labels, waiting.active, waiting.keys, waiting.groups, waiting.relaxed)
         waits = waiting.active, waiting.keys, waiting.groups, waiting.hot
         return cls(places, waits, np.empty(arcs.n_blocks, np.uint64), np.array([0, 0, _SLICE_ARCS], np.int64))
 
     def look(self) -> int:
-        """Fill lowest_of; the smallest of them."""
+        """Fill lowest_of; return its minimum."""
         waiting_labels(*self.places, self.lowest_of)
         return int(self.lowest_of.min())
