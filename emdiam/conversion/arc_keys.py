@@ -6,13 +6,13 @@ and runs follow each other, which the merge hands on as they are. Where a source
 other direction are made of those that are there, and from then on every pair becomes both keys:
 
 - at a row that does not ascend;
-- after the first pairs, where an edge between two vertices whose rows have come is listed in one direction;
-- at the end, where a sum is not 0: every pair {v, w} with its weight has a 64-bit hash, added for a pair up, from the
-  smaller vertex to the larger one, and taken off for a pair down. The hash has a random number in it, so that nobody
+- where a sum is not 0: every pair {v, w} with its weight has a 64-bit hash, added for a pair up, from the smaller
+  vertex to the larger one, and taken off for a pair down. It is looked at after the first pairs, over those between
+  vertices whose rows have come, and at the end. The hash has a random number in it, so that nobody
   can choose pairs whose sum is 0 by design; by chance it is 0 with a probability of 2^-64.
 
-Of a sorted source with one direction both keys go into one buffer, where a sort finds the long pieces of both: keeping
-the ascending half out of it saves a seventh of the sort, and costs more than that to read it again.
+Of a sorted source with one direction both keys go into one buffer, from its two ends: the half that ascends is not
+sorted. Keeping it out of the buffer costs more than it saves, to read it again.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class ArcKeys:
             0 if context.directed else 1, 0, 0, int.from_bytes(os.urandom(8)), 0]
         self._ascends, self._last, self._balance = bool(figures[0]), figures[1], figures[2]
         self._salt, self.symmetric = figures[3], bool(figures[4])
-        # The first pairs << 1 | whether they are up, until they are looked at; of work that was resumed none.
-        self._first: list[Keys] | None = [] if self._ascends and resumed is None else None
+        # Larger vertex and signed hash of the first pairs, until they are looked at; of work that was resumed none.
+        self._first: list[tuple[Keys, Keys]] | None = [] if self._ascends and resumed is None else None
         if resumed is not None and resumed["runs"] is not None:
             self.runs = RunSet.restored(resumed["runs"], context)
         self._sorter = KeySorter(context, on_run=on_run, followed=context.weighted,
@@ -75,25 +75,22 @@ class ArcKeys:
             return
         self._last = int(src[-1])
         put_one_direction(self._sorter, src, dst, self._shift, numbers)
-        ups = src < dst
-        pairs = np.minimum(src, dst) << np.uint64(self._shift) | np.maximum(src, dst)
-        hashes = mix64(pairs ^ np.uint64(self._salt))
+        larger = np.maximum(src, dst)
+        hashes = mix64((np.minimum(src, dst) << np.uint64(self._shift) | larger) ^ np.uint64(self._salt))
         if numbers is not None:
             hashes = mix64(hashes ^ numbers)
-        self._balance = (self._balance + int(np.where(ups, hashes, np.uint64(0) - hashes).sum())) % (1 << 64)
+        np.negative(hashes, out=hashes, where=src > dst)
+        self._balance = (self._balance + int(hashes.sum())) % (1 << 64)
         if self._first is not None:
-            self._first.append(pairs << np.uint64(1) | ups)
-            if sum(map(len, self._first)) >= _LOOK and self._is_one_way():
+            self._first.append((larger, hashes))
+            if sum(len(part) for part, _ in self._first) >= _LOOK and self._is_one_way():
                 self._put_back()
 
     def _is_one_way(self) -> bool:
         """Whether the first pairs have an edge in one direction, though the rows of both its vertices have come."""
         assert self._first is not None
-        pairs, self._first = np.concatenate(self._first), None
-        larger = pairs >> np.uint64(1) & np.uint64((1 << self._shift) - 1)
-        pairs = np.unique(pairs[larger < np.uint64(self._last)])
-        ups = (pairs & np.uint64(1)).astype(bool)
-        return not np.array_equal(pairs[ups] >> np.uint64(1), pairs[~ups] >> np.uint64(1))
+        first, self._first = self._first, None
+        return sum(int(hashes[larger < np.uint64(self._last)].sum()) for larger, hashes in first) % (1 << 64) != 0
 
     def _put_back(self) -> None:
         """Add the keys of the other direction of all pairs that have one key so far."""

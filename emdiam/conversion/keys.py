@@ -52,14 +52,16 @@ def put_both_directions(sorter: KeySorter, src: Keys, dst: Keys, shift: int, dir
     step = min(BLOCK, sorter.most_keys // 2)
     for start in range(0, len(src), step):
         a, b = src[start : start + step], dst[start : start + step]
-        k = len(a)
-        room = sorter.room(2 * k)[..., : 2 * k]
-        keys = keys_of(room)
-        _fill(keys[:k], a, b, shift)
-        _fill(keys[k:], b, a, shift)
-        keys[k:] |= directed or a > b
-        _follow(room, None if numbers is None else numbers[start : start + step])
-        sorter.took(2 * k)
+        k, follow = len(a), None if numbers is None else numbers[start : start + step]
+        room = sorter.room(2 * k)
+        front, back = room[..., :k], room[..., room.shape[-1] - k :]
+        _fill(keys_of(front), a, b, shift)
+        _fill(keys_of(back), b, a, shift)
+        back_keys = keys_of(back)
+        back_keys |= directed or a > b
+        _follow(front, follow)
+        _follow(back, follow)
+        sorter.took(k, k)
 
 
 def put_one_direction(sorter: KeySorter, src: Keys, dst: Keys, shift: int, numbers: Keys | None = None) -> None:
@@ -69,9 +71,7 @@ def put_one_direction(sorter: KeySorter, src: Keys, dst: Keys, shift: int, numbe
         a, b = src[start : start + step], dst[start : start + step]
         room = sorter.room(len(a))[..., : len(a)]
         _fill(keys_of(room), a, b, shift)
-        if numbers is not None:
-            room[0] <<= np.uint64(MARK_BITS)
-            room[1] = numbers[start : start + step]
+        _follow(room, None if numbers is None else numbers[start : start + step])
         sorter.took(len(a))
 
 
@@ -94,15 +94,15 @@ def both_directions(src: Keys, dst: Keys, rows: Keys, shift: int, directed: bool
     keys = keys_of(entries)
     _fill(keys, rows, np.concatenate([dst, src]), shift)
     keys[len(src) :] |= directed or src > dst
-    _follow(entries, numbers)
+    _follow(entries, None if numbers is None else np.tile(numbers, 2))
     return entries
 
 
 def _follow(entries: Entries, numbers: Keys | None) -> None:
-    """Let the numbers follow both keys of every pair, if there are any."""
+    """Let the numbers follow the keys, if there are any."""
     if numbers is not None:
         entries[0] <<= np.uint64(MARK_BITS)
-        entries[1].reshape(2, -1)[:] = numbers
+        entries[1] = numbers
 
 
 def _fill(out: Keys, rows: Keys, neighbours: Keys, shift: int) -> None:

@@ -26,7 +26,18 @@ import numpy as np
 from ..checkpoint.records import State
 from ..progress import Meter
 from .plan import SortPlan
-from .runs import DiskRun, Entries, RamRun, Run, RunWriter, distinct_in_place, keys_of, room_for, sort_entries
+from .runs import (
+    DiskRun,
+    Entries,
+    RamRun,
+    Run,
+    RunWriter,
+    distinct_in_place,
+    keys_of,
+    room_for,
+    sort_entries,
+    sort_parts,
+)
 from .scratch import NamedScratch, SafePoints, Scratch, ScratchFile
 
 T = TypeVar("T")
@@ -148,7 +159,8 @@ class KeySorter:
     on_run : called in a sorting thread with the keys of every run (sorted, distinct), which it
     must not keep or change. followed : whether numbers follow the keys. resumed : a `state`, to go on from there.
 
-    Write entries into `room(k)[..., :k]` and then call `took(k)`, or use `add`. Only one thread may do so.
+    Write entries into the places at the front and at the back of `room(k)` and then call `took`, or use `add`. Only one
+    thread may do so. What ascends, at the front or at the back, is not sorted again (sort_parts).
     """
 
     def __init__(
@@ -168,7 +180,7 @@ class KeySorter:
         self._set = RunSet()
         self._n_keys = 0
         self._buffer: Entries | None = None
-        self._used = 0
+        self._used = self._used_behind = 0  # at the front of the buffer, and at its back
         self._limit = 0
         if resumed is not None:
             self._n_keys = resumed["n_keys"]
@@ -190,48 +202,53 @@ class KeySorter:
 
     def room(self, n_keys: int) -> Entries:
         """At least `n_keys` (up to most_keys) free places, valid until the next call."""
-        if self._buffer is None or self._limit - self._used < n_keys:
+        if self._buffer is None or self._limit - self._used - self._used_behind < n_keys:
             if n_keys > self.most_keys:
                 raise ValueError(f"room for {n_keys} keys asked, a run may have {self.most_keys}")
             self._submit()
             self._buffer = self._acquire()
             self._limit = self._plan.run_keys_after(self._n_keys)
-        return self._buffer[..., self._used : self._limit]
+        return self._buffer[..., self._used : self._limit - self._used_behind]
 
-    def took(self, n_keys: int) -> None:
-        """The first `n_keys` places of the last `room` are filled now."""
-        self._used += n_keys
+    def took(self, front: int, back: int = 0) -> None:
+        """So many first places of the last `room` are filled now, and so many last ones."""
+        self._used += front
+        self._used_behind += back
 
-    def add(self, entries: Entries) -> None:
-        """Copy entries of any number."""
+    def add(self, entries: Entries, behind: bool = False) -> None:
+        """Copy entries of any number. behind : to the back."""
         start, size = 0, entries.shape[-1]
         while start < size:
             room = self.room(1)
             take = min(room.shape[-1], size - start)
-            room[..., :take] = entries[..., start : start + take]
-            self.took(take)
+            at = room.shape[-1] - take if behind else 0
+            room[..., at : at + take] = entries[..., start : start + take]
+            self.took(*((0, take) if behind else (take, 0)))
             start += take
 
     def add_made(self, make: Callable[[Entries], Entries]) -> None:
-        """Add what `make` makes of all entries so far, as many as it is given, in any order."""
-        used, n_runs = self._used if self._buffer is not None else 0, len(self._jobs) + len(self._in_ram)
+        """Add what `make` makes of all entries so far, as many as it is given, in any order, to the back."""
+        used, n_runs = self._used + self._used_behind, len(self._jobs) + len(self._in_ram)
         n_keys = self._n_keys + used
         # Later runs have at least as much room, so that this is what all will take.
         n_more = -(-(n_keys + used) // self._plan.run_keys_after(n_keys))
         self._spilling = self._spilling or n_runs + n_more >= self._plan.n_buffers
-        waiting = self._buffer[..., :used].copy() if self._buffer is not None and not self._spilling else None
-        if waiting is None:
+        waiting: Entries | None = None
+        if self._buffer is not None and not self._spilling:
+            behind = self._buffer[..., self._limit - self._used_behind : self._limit]
+            waiting = np.concatenate([self._buffer[..., : self._used], behind], axis=-1)
+        else:
             self._submit()
         while self._jobs:
             self._collect()
         self._settle()
         runs = [*self._set.runs, *(run for _, run in self._in_ram)]
         if waiting is not None:
-            self.add(make(waiting))
+            self.add(make(waiting), behind=True)
             del waiting
         for run in runs:
             for entries in run.blocks(0, len(run.firsts)):
-                self.add(make(entries))
+                self.add(make(entries), behind=True)
 
     def finish(self, *, on_disk: bool = False) -> RunSet:
         """The runs. on_disk: none may stay in RAM. The sorter takes no more keys."""
@@ -263,13 +280,15 @@ class KeySorter:
 
     def _submit(self) -> None:
         """Hand the current buffer to a sorting thread."""
-        if self._buffer is not None and self._used:
+        buffer, front, used = self._buffer, self._used, self._used + self._used_behind
+        if buffer is not None and used:
+            gap = min(self._limit - used, self._used_behind)
+            buffer[..., front : front + gap] = buffer[..., self._limit - gap : self._limit]
             block_keys = self._plan.block_keys_after(self._n_keys)
-            self._n_keys += self._used
-            submit = done_here if self._used <= _FEW else self._pool.submit
-            job = submit(self._sort, self._buffer, self._used, block_keys, self._spilling)
-            self._jobs.add(job)
-        self._buffer, self._used = None, 0
+            self._n_keys += used
+            submit = done_here if used <= _FEW else self._pool.submit
+            self._jobs.add(submit(self._sort, buffer, (front, used), block_keys, self._spilling))
+        self._buffer, self._used, self._used_behind = None, 0, 0
 
     def _acquire(self) -> Entries:
         """An empty buffer, waiting for one if need be."""
@@ -302,9 +321,10 @@ class KeySorter:
             else:
                 self._in_ram.append((buffer, run))
 
-    def _sort(self, buffer: Entries, used: int, block_keys: int, spill: bool) -> tuple[Entries, Run]:
-        """In a thread: make a run of the first `used` entries of `buffer`."""
-        sort_entries(buffer[..., :used])
+    def _sort(self, buffer: Entries, counts: tuple[int, int], block_keys: int, spill: bool) -> tuple[Entries, Run]:
+        """In a thread: make a run of `buffer`. counts : its entries from the front, and all."""
+        front, used = counts
+        sort_parts(buffer[..., :used], front)
         n_keys = distinct_in_place(buffer[..., :used])
         if self._on_run is not None:
             self._on_run(keys_of(buffer)[:n_keys])

@@ -114,6 +114,7 @@ def test_nothing_is_sorted_of_rows_with_both_directions(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(arc_keys, "put_one_direction", counted)
     monkeypatch.setattr(sort, "sort_entries", watched)
+    monkeypatch.setattr(sort, "sort_parts", lambda entries, front: watched(entries))
     with monkeypatch.context() as patch:
         patch.setattr(arc_keys, "put_both_directions", None)
         patch.setattr(ArcKeys, "_put_back", None)
@@ -126,3 +127,23 @@ def test_nothing_is_sorted_of_rows_with_both_directions(tmp_path: Path, monkeypa
     report = convert([sorted_graph(tmp_path, False)], tmp_path / "g.zarr",
                      options=ConvertOptions(plan=plan, scratch=tmp_path, force=True))
     assert sum(put) == 500 < report.pairs_read and report.record.directions == "one"
+
+
+def test_the_half_of_a_sorted_source_that_ascends_is_not_sorted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its keys are at the front of every run, those of the other direction behind them."""
+    plan = replace(SortPlan(), run_keys=512, least_run_keys=512, block_keys=16, n_buffers=4, merge_keys=1024,
+                   merge_keys_alone=1024)
+    fronts, behind, sort_parts = list[bool](), 0, sort.sort_parts
+
+    def watched(entries: Any, front: int) -> None:
+        nonlocal behind
+        fronts.append(front < 2 or bool((entries[1:front] >= entries[: front - 1]).all()))
+        behind += len(entries) - front
+        sort_parts(entries, front)
+
+    monkeypatch.setattr(sort, "sort_parts", watched)
+    report = convert([sorted_graph(tmp_path, False)], tmp_path / "g.zarr",
+                     options=ConvertOptions(plan=plan, scratch=tmp_path))
+    assert len(fronts) > 3 and all(fronts) and behind == report.record.n_edges

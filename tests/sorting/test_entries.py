@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emdiam.sorting import runs
-from emdiam.sorting.runs import Entries, RamRun, RunWriter, distinct_in_place, sort_entries
+from emdiam.sorting.runs import Entries, RamRun, RunWriter, distinct_in_place, sort_entries, sort_parts
 from emdiam.sorting.scratch import Scratch
 from emdiam.sorting.sort import KeySorter, RunSet, SortContext, cut_keys, fewer_runs, merged
 from tests.helpers.convert_twin import TINY
@@ -48,6 +48,38 @@ def test_keys_in_pieces_are_sorted_whichever_sort_takes_them(n_pieces: int) -> N
     assert runs._has_long_pieces(pieces) == (n_pieces <= 40)
     sort_entries(pieces)
     assert pieces.tolist() == sorted(keys.tolist())
+
+
+@pytest.mark.parametrize("front", [0, 1, 700, 999, 1000])
+@pytest.mark.parametrize("ascends", [True, False])
+def test_parts_are_sorted_together(front: int, ascends: bool) -> None:
+    keys = np.random.default_rng(front).integers(0, 500, 1000, dtype=np.uint64)
+    if ascends:
+        keys[:front].sort()
+    expected = sorted(keys.tolist())
+    sort_parts(keys, front)
+    assert keys.tolist() == expected
+
+
+@many
+@given(takes=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=30), followed=st.booleans())
+def test_entries_from_both_ends_of_a_buffer(
+    scratch: Scratch, takes: list[tuple[int, int]], followed: bool
+) -> None:
+    sorter, given_keys = KeySorter(SortContext(replace(TINY, run_keys=16, least_run_keys=16), scratch),
+                                   followed=followed), list[int]()
+    for number, (front, back) in enumerate(takes):
+        room = sorter.room(front + back)
+        keys = [(7919 * (10 * number + i)) % 1000 << 1 for i in range(front + back)]
+        entries = np.array([keys, keys] if followed else keys, np.uint64)
+        room[..., :front], room[..., room.shape[-1] - back :] = entries[..., :front], entries[..., front:]
+        sorter.took(front, back)
+        given_keys += keys
+    sorter.add(np.array([[2], [2]] if followed else [4], np.uint64), behind=True)
+    found = [entries for run in sorter.finish().runs for entries in run.blocks(0, len(run.firsts))]
+    given_keys.append(2 if followed else 4)
+    assert sorted({int(key) for entries in found for key in np.atleast_2d(entries)[0]}) == sorted(set(given_keys))
+    assert not followed or all((entries[0] == entries[1]).all() for entries in found)
 
 
 @given(pairs=PAIRS.filter(bool), block=st.integers(1, 9))
