@@ -19,8 +19,8 @@ def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any
 def _atomic(operation: str, order: str) -> Any:
     """f(array, index, value): array[index] = operation(array[index], value), atomically; returns the entry before.
 
-    array : integers [:], and value of its dtype. operation, order : as LLVM's atomicrmw has them. Where the order is
-    sequentially consistent, what another thread wrote before its own update is seen by the thread that meets that."""
+    array : integers [:], and value of its dtype. operation, order : names of LLVM's atomicrmw. With sequentially
+    consistent order, a thread that sees an update also sees all that the other thread wrote before it."""
     @intrinsic
     def update(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
         def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -33,7 +33,8 @@ def _atomic(operation: str, order: str) -> Any:
 
 
 atomic_add, atomic_or = _atomic("add", "monotonic"), _atomic("or", "monotonic")
-# Of unsigned words; atomic_raise is atomic_or, atomic_count atomic_add, but sequentially consistent; atomic_put stores.
+# For unsigned words. atomic_raise is atomic_or and atomic_count is atomic_add, but sequentially consistent; atomic_put
+# stores.
 atomic_and, atomic_min, atomic_raise = _atomic("and", "seq_cst"), _atomic("umin", "seq_cst"), _atomic("or", "seq_cst")
 atomic_count, atomic_put = _atomic("add", "seq_cst"), _atomic("xchg", "seq_cst")
 
@@ -41,7 +42,7 @@ atomic_count, atomic_put = _atomic("add", "seq_cst"), _atomic("xchg", "seq_cst")
 @intrinsic
 def atomic_lower(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
     """array[index] = min(array[index], value), atomically; returns the entry before. array : integers or float64 [:],
-    no NaN among them; value : becomes of its dtype. Order: monotonic."""
+    without NaN; value : is cast to its dtype. Order: monotonic."""
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         pointer = _pointer(context, builder, sig.args[0], args[0], args[1])
         item = sig.args[0].dtype
@@ -52,7 +53,7 @@ def atomic_lower(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
 
 
 def _scan(operation: str) -> Any:
-    """f(word): how many zeros a uint64 that is not zero has below its lowest bit (cttz) or above its highest (ctlz), as
+    """f(word): number of zeros of a nonzero uint64 below its lowest set bit (cttz) or above its highest (ctlz), as
     int64."""
     @intrinsic
     def scan(typingctx: Any, word: Any) -> Any:
@@ -80,8 +81,8 @@ def count_ones(typingctx: Any, word: Any) -> Any:
 
 @intrinsic
 def store_unsigned(typingctx: Any, address: Any, index: Any, value: Any, item_bytes: Any) -> Any:
-    """Write `value` as entry `index` of the unsigned array at `address` with items of 1, 2 or 4
-    bytes: one kernel fills many columns whose addresses are data. All arguments are int64."""
+    """Write `value` as entry `index` of the unsigned array at `address`, with items of 1, 2 or 4
+    bytes. So one kernel can fill many columns, with their addresses as data. All arguments are int64."""
     signature = types.void(types.int64, types.int64, types.int64, types.int64)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -98,7 +99,7 @@ def store_unsigned(typingctx: Any, address: Any, index: Any, value: Any, item_by
 
 @intrinsic
 def atomic_replace(typingctx: Any, array: Any, index: Any, old: Any, new: Any) -> Any:
-    """If array[index] == old, put `new` there, atomically; returns the entry before. array :
+    """If array[index] == old, replace it by `new`, atomically; returns the entry before. array :
     unsigned[:]. Sequentially consistent."""
     signature = array.dtype(array, types.intp, array.dtype, array.dtype)
 
@@ -111,8 +112,8 @@ def atomic_replace(typingctx: Any, array: Any, index: Any, old: Any, new: Any) -
 
 @intrinsic
 def yield_core(typingctx: Any) -> Any:
-    """Let another thread of the machine have the core, if one waits for it (sched_yield); what other threads have
-    written is read anew after it."""
+    """Let another thread of the machine have the core, if one waits for it (sched_yield). Afterwards this thread sees
+    what other threads have written."""
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         number = ir.IntType(32)
         function = emitting.library_function(builder.module, ir.FunctionType(number, []), "sched_yield")
@@ -124,7 +125,7 @@ def yield_core(typingctx: Any) -> Any:
 
 @intrinsic
 def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
-    """Have the line of array[index] brought into the caches, without waiting for it. Any index will do."""
+    """Prefetch the cache line of array[index], without waiting. Any index is allowed."""
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         number, text = ir.IntType(32), ir.IntType(8).as_pointer()
         function = emitting.library_function(

@@ -1,11 +1,11 @@
-"""Parallel cluster growing around masters, and BFS that starts from what the clusters know.
+"""Parallel cluster growing around masters, and BFS that starts from the bounds of clusters.
 
-Every vertex joins the nearest master's cluster, ties to the master of the smallest number; masters
-are numbered by the natural rank of their ids, so that neither threads nor blocks nor the order of
-a store change a cluster. A component without a master gets the vertex of smallest rank as one.
-Rounds: the largest distance to a master. Passes: see labels.py. Bytes a vertex: 4 (labels; 8 where distances and
-groups need more bits, see labels.py), and 4 for each that no master has reached while components without one
-are looked for.
+Every vertex joins the nearest master's cluster, ties to the master of the smallest number. Masters are numbered by the
+natural rank of their ids, so that neither threads nor blocks nor the order of a store change a cluster. In a component
+without a master, the vertex of smallest rank becomes one.
+Rounds: the largest distance to a master. Passes: see labels.py. Bytes a vertex: 4 (labels; 8 if distances and
+groups need more bits, see labels.py), and 4 for each vertex that no master has reached, while components without a
+master are searched.
 Source: Meyer, On trade-offs in external-memory diameter-approximation (2008); Ajwani, Beckmann,
 Meyer, Veith (2012), section 3 (PAR_APPROX).
 """
@@ -30,12 +30,12 @@ from .ram_column import RamColumn
 from .rows import has_bit
 from .workspace import set_bits
 
-# Levels of one window where blocks are streamed (0: adapted); in RAM a window has one level.
+# Levels of one window if blocks are streamed (0: adapted); in RAM a window has one level.
 STREAMED_WIDTH = 0
 MOST_MASTERS = (1 << WIDE_BITS) - 1
 _PLACES = "numbers of vertices in the order of their distances"
-# Another way to grow labels (uint64[n], in place) around seeds (int64[k]) that have the distance 0 already, in at
-# most so many rounds, with calls of tick between: (whether all has grown, passes).
+# Another way to grow labels (uint64[n], in place) around seeds (int64[k]) that have distance 0 already. Arguments:
+# labels, seeds, tick, most rounds. Returns (whether all has grown, passes).
 LabelGrowth = Callable[[np.ndarray, np.ndarray, Tick, int | None], tuple[bool, int]]
 
 
@@ -43,7 +43,7 @@ class RamLabels:
     """(distance, group) of every vertex; isolated vertices are unreached.
 
     packed : the labels. masters : int64[n_groups], the vertex at distance 0 of each group. passes : over blocks.
-    grower : what grows them around masters (None: LabelRun).
+    grower : grows the labels around masters (None: LabelRun).
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class RamLabels:
         return self.grow(width, tick, most_rounds)
 
     def grow(self, width: int, tick: Tick = no_tick, most_rounds: int | None = None) -> bool:
-        """Grow from what waits in core.work.before; False if stopped after `most_rounds`."""
+        """Grow from the vertices that wait in core.work.before; False if stopped after `most_rounds`."""
         run = LabelRun(self._core, self.packed, width)
         while not run.step(tick):
             self.passes += 1
@@ -111,21 +111,21 @@ class RamLabels:
 
     @property
     def _parts(self) -> tuple[np.ndarray, int]:
-        """As kernels take labels."""
+        """The labels in the form that kernels take."""
         return self.packed.values, self.packed.bits
 
     def restart(
         self, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_blocks: int | None = None,
         tick: Tick = no_tick,
     ) -> bool:
-        """Turn into the distances from one source in every part (component), by label growth from the
-        upper bounds base[group] + distance to the master. False, and the labels are still only upper
-        bounds, if that would look at more than `most_blocks` blocks.
+        """Turn the labels into distances from one source in every part (component), by label growth from the
+        upper bounds base[group] + distance to the master. False if that would read more than `most_blocks` blocks; the
+        labels are then still only upper bounds.
 
-        base : int64[n_groups], length of a walk from the source of the part to the master of the
-        group. parts : int64[n_groups], part of the group. sources : int64[n_parts]. Every label
-        stays the length of a walk from the source, and once no arc can lower one they are the
-        distances. Far fewer passes than a BFS where the bounds are good.
+        base : int64[n_groups], length of a walk from the part's source to the master of the
+        group. parts : int64[n_groups], part of each group. sources : int64[n_parts]. Every label
+        stays the length of a walk from the source, and once no arc can lower a label they are the
+        distances. Takes far fewer passes than a BFS if the bounds are good.
         """
         packed = self.packed
         bits = packed.begin_again(len(sources), int(base.max(initial=0)) + self.tally_longest())
@@ -142,8 +142,8 @@ class RamLabels:
         return True
 
     def places(self) -> np.ndarray:
-        """Number of every vertex when all are sorted by distance (ties: by vertex), id[n]. Raises MoreMemoryError where
-        there is no room for them and for new distances; the labels are gone then."""
+        """Position of every vertex in the order by distance (ties: by vertex), id[n]. Raises MoreMemoryError if there
+        is no room for the positions and new distances; the labels are then lost."""
         ids = self._core.work.queues.dtype
         try:
             self._core.hold(_PLACES, len(self.packed.values) * (ids.itemsize + 4))
@@ -157,16 +157,16 @@ class RamLabels:
         return places
 
     def replace_distances(self, distances: np.ndarray, places: np.ndarray) -> None:
-        """Every reached vertex v gets the distance distances[places[v]] (unsigned[n]); groups stay."""
+        """Give every reached vertex v the distance distances[places[v]] (unsigned[n]); groups do not change."""
         replace_labels(*self._parts, distances, places)
         self._core.hold(_PLACES, 0)
 
     def tally_longest(self) -> int:
-        """Largest distance of all."""
+        """The largest distance."""
         return int(longest_label(*self._parts))
 
     def take_column(self) -> Column:
-        """The distances as a Column of uint32; the labels are gone after it."""
+        """The distances as a Column of uint32; the labels are invalid afterwards."""
         values = self.packed.values
         narrow = values.view(np.uint32)[: len(values)]
         take_distances(*self._parts, narrow)
@@ -181,11 +181,11 @@ def grow_clusters(
     core: Core, masters: np.ndarray, ranks: np.ndarray, tick: Tick = no_tick, most_rounds: int | None = None,
     grow: LabelGrowth | None = None,
 ) -> RamLabels | None:
-    """Clusters around `masters` (int64[k], each with an edge, ascending by rank), and around one more
-    in every component without any.
+    """Clusters around `masters` (int64[k], each with an edge, ascending by rank), and around an additional master
+    in every component without one.
 
-    ranks : natural rank of every vertex, id[n], or length 0 where it is its number. grow : what grows the
-    labels, if not the kernels of labels.py. Returns None where more than `most_rounds` rounds are needed. Raises
+    ranks : natural rank of every vertex, id[n], or length 0 if every vertex is its own rank. grow : grows the labels,
+    if not the kernels of labels.py. Returns None if it needs more than `most_rounds` rounds. Raises
     InputError beyond MOST_MASTERS.
     """
     check_number(len(masters))
@@ -207,8 +207,8 @@ def grow_clusters(
 
 
 def _check_whole(core: Core, values: np.ndarray) -> None:
-    """Raise StoreError unless labels have reached the vertices with an edge and no others: what counts and packs
-    them trusts that, and rows that are not symmetric may be otherwise."""
+    """Raise StoreError unless labels have reached exactly the vertices with an edge. Code that counts and packs labels
+    relies on that, and it can fail if rows are not symmetric."""
     visited = core.work.visited
     mark_reached(values, visited)
     visited ^= core.table.isolated
@@ -219,7 +219,7 @@ def _check_whole(core: Core, values: np.ndarray) -> None:
 
 
 def check_number(masters: int) -> None:
-    """Raise InputError unless a label holds so many masters."""
+    """Raise InputError if there are more masters than a label can number."""
     if masters > MOST_MASTERS:
         raise InputError(f"a label holds no more than {MOST_MASTERS:,} masters", text=f"{masters:,}",
                          remedy="ask for fewer")
@@ -227,7 +227,7 @@ def check_number(masters: int) -> None:
 
 def _lonely_roots(core: Core, packed: LabelVector, ranks: np.ndarray, tick: Tick) -> np.ndarray:
     """The vertex of smallest rank of every component with an edge that no label has reached,
-    ascending by rank. One scan over the blocks of such rows."""
+    ascending by rank. One scan over the blocks of its rows."""
     visited = core.work.visited
     mark_reached(packed.values, visited)
     visited |= core.table.isolated
@@ -240,7 +240,7 @@ def _lonely_roots(core: Core, packed: LabelVector, ranks: np.ndarray, tick: Tick
 
 
 def sample_vertices(core: Core, key: int, expected: int, ranks: np.ndarray) -> np.ndarray:
-    """Every vertex with an edge independently with probability expected / (their number), by a hash
+    """A sample of the vertices with an edge, each independently with probability expected / (their number), by a hash
     of (key, natural rank); int64[k] ascending by rank. The same vertices in every order of a store."""
     n = core.table.n_vertices
     candidates = max(1, n - core.n_isolated)
@@ -250,8 +250,8 @@ def sample_vertices(core: Core, key: int, expected: int, ranks: np.ndarray) -> n
 
 
 def sample_span(core: Core, key: int, threshold: int, everyone: bool, ranks: np.ndarray) -> np.ndarray:
-    """The vertices of the core's span with an edge whose hash of (key, natural rank) lies below the threshold (all, if
-    everyone), int64[k] ascending. ranks : of the span, or length 0 where they are the vertices."""
+    """The vertices of the core's span with an edge whose hash of (key, natural rank) is below the threshold (all, if
+    everyone), int64[k] ascending. ranks : of the span, or length 0 if every vertex is its own rank."""
     choice = np.array(core.span), np.uint64(key), np.uint64(threshold), everyone, core.table.isolated, ranks
     taken = np.empty(sampled(*choice, np.empty(0, np.int64)), np.int64)
     sampled(*choice, taken)
@@ -260,7 +260,7 @@ def sample_span(core: Core, key: int, threshold: int, everyone: bool, ranks: np.
 
 @kernel(uncompiled=uncompiled.sampled)
 def sampled(span, key, threshold, everyone, isolated, ranks, out):
-    """Write the vertices of sample_span to `out`, as many as it has room for; returns how many there are."""
+    """Write the vertices of sample_span to `out` until it is full; returns their total number."""
     count = 0
     for v in range(span[0], span[1]):
         if has_bit(isolated, v):
@@ -307,8 +307,8 @@ def first_in_groups(labels, bits, ranks, radii, found):
 
 @kernel
 def restart_labels(labels, bits, new_bits, base, parts):
-    """Every reached label becomes (base[group] + distance, parts[group]), with groups of new_bits bits; a distance is
-    no longer than the largest that fits."""
+    """Change every reached label to (base[group] + distance, parts[group]), with groups of new_bits bits; distances are
+    cut to the largest that fits."""
     longest = (np.uint64(np.iinfo(labels.dtype).max) >> np.uint64(new_bits)) - np.uint64(1)
     for v in range(len(labels)):
         if labels[v] != np.iinfo(labels.dtype).max:
@@ -338,8 +338,8 @@ def count_distances(labels, bits, counts):
 
 @kernel
 def place_by_distance(labels, bits, starts, places):
-    """places[v] = the next place of its distance, of `starts` (int64[longest + 2], counted on; the last entry is of
-    the unreached)."""
+    """places[v] = the next place of its distance, from `starts` (int64[longest + 2], incremented; the last entry is for
+    unreached vertices)."""
     last = len(starts) - 1
     for v in range(len(labels)):
         d = last if labels[v] == np.iinfo(labels.dtype).max else _distance(labels, bits, v)
@@ -358,7 +358,7 @@ def replace_labels(labels, bits, distances, places):
 
 @kernel
 def take_distances(labels, bits, distances):
-    """distances[v] = distance of v, uint32[n], which may be the front of the same memory."""
+    """distances[v] = distance of v, uint32[n], which may be the front of the memory of the labels."""
     for v in range(len(labels)):
         unreached = labels[v] == np.iinfo(labels.dtype).max
         distances[v] = np.iinfo(distances.dtype).max if unreached else _distance(labels, bits, v)

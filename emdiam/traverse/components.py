@@ -1,7 +1,7 @@
-"""Connected components beside one that is known: what is told of them, and union-find over a range of vertices.
+"""Connected components other than a known one: their description, and union-find over a range of vertices.
 
-In one process components are found by hidden.py; workers label the vertices of their ranges with what is here, 4 bytes
-a vertex for labels and 4 for sizes, for uint32 ids. A label is the smallest vertex of its component.
+In one process hidden.py finds components. Workers label the vertices of their ranges with the kernels below, with 4
+bytes a vertex for labels and 4 for sizes, for uint32 ids. A label is the smallest vertex of its component.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BLOCK = 1 << 16
 
 @dataclass(frozen=True)
 class Component:
-    """root : its label. first, last : a range that holds its vertices. size : vertices. hub :
+    """root : its label. first, last : a range that contains its vertices. size : number of vertices. hub :
     smallest vertex of the largest degree."""
 
     root: int
@@ -39,8 +39,8 @@ class Component:
 class Components(ABC):
     """Components with at least one edge that were not reached by the last BFS.
 
-    labels : what is indexed by ranges of vertices and gives their labels, `reached_label` for the component that was
-    reached; of length 0 once they are released. n_others : how many there are.
+    labels : indexed by ranges of vertices, gives their labels; `reached_label` for the component that was reached;
+    length 0 after release. n_others : number of components.
     """
 
     def __init__(self, labels: Any, reached_label: int, n_others: int) -> None:
@@ -50,7 +50,7 @@ class Components(ABC):
 
     @abstractmethod
     def n_pairs(self) -> int:
-        """Pairs of vertices within the components, as long as none was returned or left out."""
+        """Pairs of vertices within the components, valid until a component has been returned or left out."""
 
     @abstractmethod
     def _largest(self, size: int, most: int) -> tuple[np.ndarray, np.ndarray]:
@@ -58,20 +58,19 @@ class Components(ABC):
 
     @abstractmethod
     def _describe(self, roots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(largest vertices, hubs) of the components of these labels, whose sizes are forgotten."""
+        """(largest vertices, hubs) of the components with these labels; their sizes are then removed."""
 
     @abstractmethod
     def _larger(self, size: int, most: int) -> int:
-        """How many components have more than `size` vertices, as far as `most` + 1."""
+        """Number of components with more than `size` vertices, counted up to `most` + 1."""
 
     @abstractmethod
     def _largest_left(self) -> int:
-        """Vertices of the largest component of which the size is not forgotten."""
+        """Vertices of the largest component whose size has not been removed."""
 
     def larger_than(self, size: int, most: int = 1 << 16) -> list[Component]:
-        """Components of more than `size` vertices that were not returned before, largest first
-        (ties by root); at most `most` of them, none smaller than those left for the next call
-        unless more than `most` share a size."""
+        """Components of more than `size` vertices that were not returned before, largest first (ties by root), at most
+        `most`. None is smaller than one remaining for the next call, unless more than `most` share a size."""
         if self._listed is not None:
             found = [c for c in self._listed if c.size > size][:most]
             self._listed = [c for c in self._listed if c.size <= size or c not in found]
@@ -85,8 +84,8 @@ class Components(ABC):
         return sorted(listed, key=lambda c: (-c.size, c.root))
 
     def compact(self, size: int, most: int = 1 << 14) -> None:
-        """Keep a list of the components of more than `size` vertices, and free labels and sizes,
-        if there are at most `most` of them. Smaller ones only count as `size` at most from then on."""
+        """If at most `most` components have more than `size` vertices, keep a list of these and free labels and sizes.
+        From then on smaller ones only count as having at most `size`."""
         if self._listed is None and len(self.labels) and self._larger(size, most) <= most:
             listed = self.larger_than(size, most)
             self._left_out = self._largest_left()
@@ -95,11 +94,11 @@ class Components(ABC):
 
     @property
     def label_bytes(self) -> int:
-        """Bytes of the pool that labels take: none, where the plan has a reserve for them."""
+        """Bytes of the pool that labels take; 0 if the plan has a reserve for them."""
         return 0
 
     def release(self) -> None:
-        """Free labels and sizes; n_others stays."""
+        """Free labels and sizes, but not n_others."""
         self.labels = np.empty(0, self.labels.dtype)
 
     def largest_size(self) -> int:
@@ -115,7 +114,7 @@ def pairs_within(sizes: np.ndarray) -> int:
     for start in range(0, len(sizes), _BLOCK):
         some = sizes[start : start + _BLOCK]
         some = some[some > 1].astype(np.int64)
-        large = some >= 1 << 16  # of these there are few
+        large = some >= 1 << 16  # there are few of these
         small = some[~large]
         total += int((small * (small - 1) // 2).sum()) + sum(s * (s - 1) // 2 for s in some[large].tolist())
     return total
@@ -130,7 +129,7 @@ def largest_sizes(sizes: np.ndarray, size: int, most: int) -> tuple[np.ndarray, 
 
 
 def keep_largest(pieces: Iterable[tuple[np.ndarray, np.ndarray]], most: int) -> tuple[np.ndarray, np.ndarray]:
-    """The `most` largest of (names ascending, sizes), which come in pieces, int64[k] each; names ascending."""
+    """The `most` largest of (names ascending, sizes), from pieces, int64[k] each; names ascending."""
     names, sizes = np.empty(0, np.int64), np.empty(0, np.int64)
     for more, their in pieces:
         names, sizes = np.concatenate((names, more)), np.concatenate((sizes, their))
@@ -143,16 +142,16 @@ def keep_largest(pieces: Iterable[tuple[np.ndarray, np.ndarray]], most: int) -> 
 def scan_unseen(
     core: Core, seen: np.ndarray, parent: np.ndarray, take: Callable[[np.ndarray], None], tick: Tick = no_tick
 ) -> tuple[int, int]:
-    """Unite the ends of the arcs of unseen rows within the span, in `parent`; `take` gets those that leave it. Returns
-    how many blocks and arcs were looked at.
+    """Unite, in `parent`, the ends of arcs of unseen rows within the span; `take` gets arcs that leave the span.
+    Returns the number of blocks and arcs read.
 
-    seen : bitmap, parent : id[n], both right in the span. take : of int64[k, 2], (vertex, head)."""
+    seen : bitmap, parent : id[n], both correct in the span. take : called with int64[k, 2], (vertex, head)."""
     whole = core.span == (0, core.table.n_vertices)
     span, lock = np.array(core.span), threading.Lock()
     ends = np.empty((0 if whole else 1 << core.table.shift, 2), np.int64)
 
     def unite_alone(*arguments: Any) -> int:
-        with lock:  # union-find is serial; fetching and decoding go on beside it
+        with lock:  # union-find is serial; other threads fetch and decode meanwhile
             arcs: int = unite(*arguments)
             *_, buffer, count = arguments
             if count[0]:
@@ -186,7 +185,7 @@ def _find(parent, v):
 
 @inlined
 def join(parent, root, v):
-    """Join the sets of `root`, which is one, and of v; the root of both, which is the smaller one."""
+    """Join the sets of `root` (a root) and v; returns the root of both, the smaller one."""
     other = _find(parent, v)
     if other < root:
         parent[root] = other
@@ -218,8 +217,8 @@ _walk_unseen = buffered_walk(not_in_first, _unite_row)
 def unite(piece, layout, seen, parent, span, leaving, count):
     """Unite the ends of all arcs of unseen rows within the span; the smaller root wins. One thread at a time.
 
-    span : int64[2], first vertex and end. leaving : int64[k, 2], arcs that leave it (length 0: none does); count : see
-    buffered_walk. Returns arcs scanned."""
+    span : int64[2], first vertex and end. leaving : int64[k, 2], for arcs that leave it (length 0: none does). count :
+    see buffered_walk. Returns arcs scanned."""
     return _walk_unseen(piece, layout, (seen, parent, span, leaving, count), len(leaving) if len(leaving) else -1,
                         count)
 
@@ -234,7 +233,7 @@ def find_roots(parent, vertices, roots):
 # The bitmap `seen` of the kernels below begins with the word of the first vertex of the span.
 @kernel
 def flatten(parent, seen, span, reached, roots, labels):
-    """parent[v] = label of every vertex of the span: `reached` where it was seen, labels[i] where its root is roots[i]
+    """parent[v] = label of every vertex of the span: `reached` if v was seen, labels[i] if its root is roots[i]
     (int64[k] ascending), else its root."""
     first, stop = span[0], span[1]
     for v in range(first, stop):
@@ -242,7 +241,7 @@ def flatten(parent, seen, span, reached, roots, labels):
             parent[v] = reached
             continue
         root = np.int64(parent[v])
-        if root != v:  # what is smaller and of this span has its label already
+        if root != v:  # smaller vertices of the span have their label already
             parent[v] = parent[root]
         elif len(roots):
             i = lower_bound(roots, v, 0, len(roots))
@@ -252,8 +251,8 @@ def flatten(parent, seen, span, reached, roots, labels):
 
 @kernel
 def tally(labels, seen, span, sizes, away, counts):
-    """Count the unseen vertices of the span by label: sizes[label - first] where the label is in the span, else
-    counts[i] where it is away[i] (int64[k] ascending)."""
+    """Count the unseen vertices of the span by label: in sizes[label - first] if the label is in the span, else in
+    counts[i] if it is away[i] (int64[k] ascending)."""
     first, stop = span[0], span[1]
     for v in range(first, stop):
         if has_bit(seen, v - first):
@@ -267,8 +266,8 @@ def tally(labels, seen, span, sizes, away, counts):
 
 @kernel
 def describe(labels, roots, group, row, hub_offsets, span, last, hub, degree):
-    """last[i], hub[i], degree[i] = largest vertex, smallest vertex of the largest degree, and that degree, of the
-    component roots[i] (int64[k] ascending) in the span; -1 before, and where it has none here."""
+    """last[i], hub[i], degree[i] = largest vertex, smallest vertex of the largest degree, and that degree, of component
+    roots[i] (int64[k] ascending) in the span; -1 before, and if it has no vertex there."""
     for v in range(max(span[0], roots[0]), span[1]):
         label = np.int64(labels[v])
         i = lower_bound(roots, label, 0, len(roots))
@@ -284,9 +283,9 @@ def describe(labels, roots, group, row, hub_offsets, span, last, hub, degree):
 
 @kernel
 def smallest_ranks(labels, seen, span, ranks, names, best):
-    """best[i, 0], best[i, 1] = the smallest natural rank, and its vertex, of the component names[i] (int64[k]
-    ascending, all labels of unseen vertices) in the span; -1 before, and where it has none here. ranks : of the span,
-    or length 0 where they are the vertices."""
+    """best[i, 0], best[i, 1] = the smallest natural rank, and its vertex, of component names[i] (int64[k]
+    ascending, all labels of unseen vertices) in the span; -1 before, and if it has no vertex there. ranks : of the
+    span, or length 0 if every vertex is its own rank."""
     first, stop = span[0], span[1]
     for v in range(first, stop):
         if has_bit(seen, v - first):
@@ -300,9 +299,9 @@ def smallest_ranks(labels, seen, span, ranks, names, best):
 
 @inlined
 def lower_bound(values, value, low, high):
-    """The first place of low..high-1 whose value is not below this one, else `high`. values : ascending there.
+    """The first index of low..high-1 with a value not below `value`, else `high`. values : ascending there.
 
-    np.searchsorted does the same, and takes a quarter of a second to be compiled."""
+    np.searchsorted does the same, but takes a quarter of a second to compile."""
     while low < high:
         middle = (low + high) >> 1
         if values[middle] < value:

@@ -1,9 +1,9 @@
-"""From clusters to the condensed graph: one scan over all arcs, lightest parallel edge kept.
+"""From clusters to the condensed graph: one scan over all arcs, keeping the lightest parallel edge.
 
-An arc (u, w) whose ends lie in clusters A and B joins A and B with the weight d(u) + 1 + d(w), d
-being the distance to the cluster's master: the length of a walk from master to master. Both
-directions of an edge are met, so that the condensed arcs come out in both directions too. They are
-sorted out of core (paths/condensed/collect.py) in the very order in which shortest paths read them later.
+An arc (u, w) with ends in clusters A and B joins A and B with the weight d(u) + 1 + d(w), where d is the distance to
+the cluster's master. That is the length of a walk from master to master. Both directions of an edge are met, so that
+condensed arcs have both directions too. They are sorted out of core (paths/condensed/collect.py) in the order in which
+shortest paths read them later.
 Bytes: 8 an arc in flight; the collector's budget. Source: Ajwani, Beckmann, Meyer, Veith (2012),
 section 2 (parametrized approximation).
 """
@@ -26,8 +26,8 @@ Push = Callable[[np.ndarray], None]
 
 
 class RowChoice(NamedTuple):
-    """Rows of clusters of a level that is not below the least one. levels : uint8[K]. least : int64[1], which may rise
-    meanwhile: sooner or later rows below it are left out. Levels of length 0: all rows."""
+    """A choice of rows: of clusters whose level is not below the least one. levels : uint8[K]. least : int64[1]; it may
+    rise meanwhile, and rows below it are then left out sooner or later. Levels of length 0: all rows."""
 
     levels: np.ndarray
     least: np.ndarray
@@ -40,12 +40,11 @@ def push_condensed(
     core: Core, labels: RamLabels, bits: tuple[int, int], push: Push, tick: Tick = no_tick,
     choice: RowChoice = ALL_ROWS,
 ) -> None:
-    """Hand the packed arcs between different clusters to `push`, in pieces and from several threads.
+    """Pass the packed arcs between different clusters to `push`, in pieces and from several threads.
 
-    bits : (bits of a cluster's number, bits of a weight); a packed arc is uint64, (A, B, weight)
-    from the highest bits down. choice : of each edge one arc alone, from its end of the higher level (in a tie of the
-    smaller number), if that is among these rows; ALL_ROWS: all arcs. Blocks without a row that is chosen at the
-    beginning are not read.
+    bits : (bits of a cluster's number, bits of a weight). A packed arc is uint64, (A, B, weight) from the highest bits
+    down. choice : for each edge only one arc is passed, from the end of higher level (ties: the smaller number), if
+    that is among these rows; ALL_ROWS: all arcs. Blocks without a row that is chosen at the beginning are not read.
     """
     values, blocks = labels.packed.values, core.blocks
     if choice.least[0]:
@@ -57,8 +56,7 @@ def push_condensed(
 def push_renumbered(
     core: Core, places: np.ndarray, bits: tuple[int, int], push: Push, tick: Tick = no_tick
 ) -> None:
-    """Hand all arcs, with places[v] (id[n]) in place of v and the weight 1, to `push`, as
-    push_condensed does."""
+    """Pass all arcs to `push`, with places[v] (id[n]) in place of v and weight 1, as push_condensed does."""
     _push(core, core.blocks, places, (*bits, 0), push, tick, (renumbered_arcs,))
 
 
@@ -66,7 +64,7 @@ def _push(
     core: Core, blocks: np.ndarray, values: np.ndarray, bits: tuple[int, int, int], push: Push, tick: Tick,
     kernel: tuple[Any, ...],
 ) -> None:
-    """kernel : it, and what it takes beside these."""
+    """kernel : the kernel, followed by its further arguments."""
     shifts, wrong = shifts_of(*bits), np.full(1, -1, np.int64)
     arcs = core.gather(blocks, kernel[0], values, values, 0, shifts, wrong, *kernel[1:], take=push, tick=tick,
                        new_buffer=lambda: np.empty(1 << core.table.shift, np.uint64))
@@ -76,8 +74,8 @@ def _push(
 
 
 def shifts_of(id_bits: int, weight_bits: int, owner_bits: int) -> np.ndarray:
-    """uint64[3], as kernels take them: by how much either end of a packed arc, and the distance of a label, is
-    shifted."""
+    """uint64[3], in the form that kernels take: the shifts of both ends of a packed arc, and of the distance in a
+    label."""
     return np.array([id_bits + weight_bits, weight_bits, owner_bits], np.uint64)
 
 
@@ -138,10 +136,10 @@ _walk_renumbered = buffered_walk(every_row, _pack_renumbered)
 def crossing_arcs(piece, layout, labels, heads, low, shifts, wrong, levels, least, packed, count):
     """Pack the arcs between different clusters to the vertices low, low + 1, ... whose labels are `heads`.
 
-    labels : uint64[n], right in the span. wrong : int64[1], set to a vertex one end of whose arcs is in no cluster,
-    which only rows that are not symmetric can have. levels, least : a RowChoice.
-    packed : uint64[k]; count : see buffered_walk. Returns arcs scanned. With all labels as heads an arc is looked at
-    once; else once for each part of them."""
+    labels : uint64[n], correct in the span. wrong : int64[1], set to a vertex with an arc one end of which is in no
+    cluster; this happens only if rows are not symmetric. levels, least : a RowChoice. packed : uint64[k]. count : see
+    buffered_walk. Returns arcs scanned. If heads are all labels, an arc is looked at once; else once for each part of
+    them."""
     state = labels, heads, low, shifts, wrong, packed, count, levels, least
     return _walk_crossing(piece, layout, state, len(packed), count)
 

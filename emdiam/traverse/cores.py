@@ -1,11 +1,12 @@
-"""The degeneracy: the largest k of which a k-core is left, by peeling.
+"""The degeneracy, the largest k with a k-core, by peeling.
 
-Definition: the k-core is what is left when vertices of fewer than k neighbours are taken away again and again; the
-degeneracy is the largest k whose core is not empty. Peeling: while there are vertices, k is the smallest number of
-neighbours left, or what it was before, if that is more; all that have k or fewer are taken away, and their neighbours
-have one less each.
-I/O: the row of a vertex is looked at once, when it is taken away. A sweep takes the blocks with such rows, and what
-becomes due while a block is at hand goes along, so that a chain within a block takes one sweep. Work: O(n + m), and n
+Definition: the k-core remains when vertices with fewer than k neighbours are removed repeatedly; the degeneracy is the
+largest k whose core is not empty. Peeling: while vertices remain, k is the smallest number of remaining neighbours, or
+the last k if that is larger. All vertices with at most k neighbours are removed, and their neighbours lose one
+neighbour each.
+I/O: the row of a vertex is read once, when it is removed. A sweep takes the blocks with these rows. Vertices that
+become due while their block is in memory are removed in the same sweep, so that a chain within a block takes one sweep.
+Work: O(n + m), and n words of a bitmap for each k. Bytes a vertex: a degree of 4, 4 bits.
 words of a bitmap for each k. Bytes a vertex: a degree of 4, 4 bits.
 Sources: Seidman 1983; Matula, Beck 1983 (smallest-last ordering); Batagelj, Zaversnik 2003.
 """
@@ -59,7 +60,7 @@ def degeneracy(core: Core, tick: Tick = no_tick) -> int:
 
 @kernel
 def count_neighbours(turn, grain, end, left, offsets):
-    """Threads share this: left[v] = degree of v."""
+    """left[v] = degree of v; threads share the work."""
     while True:
         begin = atomic_add(turn, 0, grain)
         if begin >= end:
@@ -70,7 +71,7 @@ def count_neighbours(turn, grain, end, left, offsets):
 
 @kernel
 def fewest(turn, grain, end, left, done):
-    """Threads share this: the smallest number of neighbours left of a vertex that is left."""
+    """The smallest number of remaining neighbours of a remaining vertex; threads share the work."""
     smallest = np.int64(np.iinfo(np.int64).max)
     while True:
         begin = atomic_add(turn, 0, grain)
@@ -83,7 +84,7 @@ def fewest(turn, grain, end, left, done):
 
 @kernel
 def find_due(left, marks, k, turn, grain, end):
-    """Threads share this: mark the vertices left that have k neighbours or fewer."""
+    """Mark the remaining vertices with at most k neighbours; threads share the work."""
     while True:
         begin = atomic_add(turn, 0, grain)
         if begin >= end:
@@ -122,7 +123,7 @@ _walk_again = block_walk(_due_whole, _take_away, again=True)
 
 @inlined
 def _is_due(state, first, last):
-    """Whether a row from first to last, in one block alone, is due."""
+    """Whether one of the rows first..last, each in a single block, is due."""
     for word in range(first >> 6, (last >> 6) + 1):
         if _due_whole(state, word) & range_mask(word, first, last):
             return True
@@ -131,8 +132,8 @@ def _is_due(state, first, last):
 
 @kernel
 def peel(piece, layout, left, marks, k):
-    """Take away what is due, and what becomes due with it in the same block; of rows that span blocks those alone that
-    are in CUT_NOW. left : int32[n], neighbours left. marks : uint64[4, ceil(n/64)]. Returns arcs scanned."""
+    """Remove due vertices, and those that become due in the same block; of rows that span blocks only those in CUT_NOW.
+    left : int32[n], remaining neighbours. marks : uint64[4, ceil(n/64)]. Returns arcs scanned."""
     chunks, _, turn, grain, _ = piece
     shift, first_vertex, group, row, hub = layout
     state = left, marks, marks[DUE], marks[DONE], k
@@ -146,6 +147,6 @@ def peel(piece, layout, left, marks, k):
             c = chunks[i]
             last = min(first_vertex[c + 1], first_vertex[len(first_vertex) - 1] - 1)
             if last > first_vertex[c] and row_start(group, row, hub, last) == (c + 1) << shift:
-                last -= 1  # its row begins with the next block
+                last -= 1  # its row begins in the next block
             while _is_due(state, first_vertex[c], last):
                 total += _walk_again(piece, i, layout, state)

@@ -1,10 +1,10 @@
-"""Pairs by distance, in rows: of groups of sources, or of registers. The table takes the same memory for every graph.
+"""Pairs by distance, in rows: for groups of sources, or for registers. The table takes the same memory for every graph.
 
-Each distance has a place of its own while none exceeds MOST_VALUES; of larger ones ranges are counted, as a histogram
-does: of 10 distances each, then of 100, and so on. By how much distances exceed the first of their range is summed
-beside, so that means stay exact. Rows are joined, two by two, where the distances up to MOST_VALUES would not fit
-otherwise; both depend on the largest distance alone, and neither on the order in which pairs are counted.
-Bytes: 8 * full_rows * (MOST_VALUES + 1), as far as they are used.
+While no distance exceeds MOST_VALUES, each has its own place. For larger ones ranges are counted, as in a histogram: of
+10 distances each, then of 100, and so on. The amounts by which distances exceed the first of their range are summed
+separately, so that means stay exact. Rows are joined, two by two, if the distances up to MOST_VALUES would not fit
+otherwise. Both depend only on the largest distance, not on the order in which pairs are counted.
+Bytes: 8 * full_rows * (MOST_VALUES + 1), allocated as they are used.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ import numpy as np
 
 from ..histogram import MOST_VALUES, STEP, in_ranges
 
-# Rows that there is room for whatever the distances are.
+# Number of rows that always have room, whatever the distances are.
 FULL_ROWS = 16
 
 
 def distance_table_bytes(rows: int, n_vertices: int, full_rows: int = FULL_ROWS) -> int:
-    """Bytes that the numbers of a table of a graph take, at most."""
+    """Bytes of the numbers of a graph's table, at most."""
     return 8 * min(rows * n_vertices, full_rows * (MOST_VALUES + 1))
 
 
 @dataclass(frozen=True)
 class PairCounts:
-    """Pairs of different vertices by distance. counts : int64 or float64[k], of the distances from i * width on.
-    above : by how much the distances of all pairs together exceed the first of their range. largest : distance."""
+    """Pairs of different vertices by distance. counts : int64 or float64[k], for distances from i * width on.
+    above : sum over all pairs of the amount by which their distance exceeds the first of its range. largest : largest
+    distance."""
 
     counts: np.ndarray
     above: float = 0
@@ -42,24 +43,24 @@ class PairCounts:
 
     @property
     def histogram_width(self) -> int | None:
-        """Distances of a range; None where each is by itself."""
+        """Number of distances in a range; None if each has its own place."""
         return None if self.width == 1 else self.width
 
 
 class DistanceTable:
-    """See above. rows : of what is counted. full_rows : to which they are joined in the end, or fewer. dtype : int64 or
-    float64. width : distances of a place. largest : distance."""
+    """See above. rows : number of rows counted. full_rows : number to which they are joined in the end, or fewer.
+    dtype : int64 or float64. width : distances of a place. largest : largest distance."""
 
     def __init__(self, rows: int, full_rows: int = FULL_ROWS, dtype: Any = np.int64) -> None:
         self.rows, self.width, self.largest = rows, 1, 0
-        self._joined = 1  # rows, to one
-        # In order of distances, so that memory is taken as these grow.
+        self._joined = 1  # rows joined to one
+        # In the order of distances, so that memory is used as these grow.
         self._flat = np.zeros(max(1, full_rows) * (MOST_VALUES + 1), dtype)
         self._above = np.zeros(rows, dtype)
 
     @property
     def counts(self) -> np.ndarray:
-        """Pairs, [largest // width + 1, rows that are left]; none are at distance 0."""
+        """Pairs, [largest // width + 1, remaining rows]; 0 at distance 0."""
         left = len(self._above)
         return self._flat[: (self.largest // self.width + 1) * left].reshape(-1, left)
 
@@ -82,7 +83,7 @@ class DistanceTable:
         self._above[row // self._joined] += int((distances - places * self.width).sum())
 
     def take(self, other: DistanceTable) -> None:
-        """Add the pairs of a table of as many rows, which is of no use afterwards."""
+        """Add the pairs of a table with as many rows, which is invalid afterwards."""
         self._reach(other.largest)
         other._settle(max(self.largest, other.largest))
         self.counts[: len(other.counts)] += other.counts
@@ -93,7 +94,7 @@ class DistanceTable:
         return PairCounts(self.counts.sum(axis=1), self._above.sum(), self.width, self.largest)
 
     def row(self, number: int) -> PairCounts:
-        """One row, of a table whose rows are never joined."""
+        """One row of a table whose rows are never joined."""
         return PairCounts(self.counts[:, number], self._above[number], self.width, self.largest)
 
     @property
@@ -102,7 +103,7 @@ class DistanceTable:
         return int(np.count_nonzero(self.counts.any(axis=0)))
 
     def without_each(self) -> Iterator[PairCounts]:
-        """All rows but one, for each that has a pair."""
+        """The sum of all rows but one, for each row that has a pair."""
         total, above = self.counts.sum(axis=1), self._above.sum()
         for number, row in enumerate(self.counts.T):
             if row.any():
@@ -115,7 +116,7 @@ class DistanceTable:
             self.largest = distance
 
     def _settle(self, largest: int) -> None:
-        """Join rows and distances as it is done where the largest distance is this one."""
+        """Join rows and distances as far as this largest distance needs it."""
         while (min(largest, MOST_VALUES) + 1) * len(self._above) > len(self._flat):
             self._replace(in_ranges(self.counts.T, 2).T, in_ranges(self._above, 2))
             self._joined *= 2
@@ -125,7 +126,7 @@ class DistanceTable:
             self.width *= STEP
 
     def _replace(self, counts: np.ndarray, above: np.ndarray) -> None:
-        """Have these counts, no more than before."""
+        """Replace the counts by these, which are not more."""
         before = self.counts.size
         self._flat[: counts.size].reshape(counts.shape)[:] = counts
         self._flat[counts.size : before] = 0

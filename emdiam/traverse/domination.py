@@ -1,11 +1,11 @@
-"""Sources whose closed neighbourhoods hold as many open vertices as possible: a greedy dominating set.
+"""Sources whose closed neighbourhoods have as many open vertices as possible: a greedy dominating set.
 
 Definition: a vertex is open while its bound is above a limit. A source whose eccentricity is below the limit settles
-its neighbours too, so what counts of one is how many open vertices its closed neighbourhood has that no other source's
-has. The greedy choice takes the largest count first (Johnson, STOC 1973: within ln(d + 1) of the best). Here it is made
-among few vertices: each of a sample climbs to the neighbour of the highest degree some times, and of the tops those
-with the largest counts come first, counted again when they are taken. Work: the rows of the sample and of what it meets
-on its way. All blocks are in memory.
+its neighbours too. So the count of a source is the number of open vertices in its closed neighbourhood that are in no
+other source's. The greedy choice takes the largest count first (Johnson, STOC 1973: within ln(d + 1) of the best). Here
+it chooses among few vertices: each vertex of a sample climbs some steps to the neighbour of the highest degree. Of the
+tops, those with the largest counts come first; they are counted again when they are taken. Work: the rows of the sample
+and of the vertices on its climb. All blocks are in memory.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from ..jit import inlined, kernel
 from ..stream.offsets import row_length, row_span
 from .core import Core
 
-# Vertices of the sample a source, and the share of the largest count that those of the next turn have at least.
+# Vertices of the sample for each source, and the factor by which the least count falls from turn to turn.
 SAMPLE = 8
 _FALL = 0.75
-_LONGEST = 1 << 16  # a vertex of more arcs is not climbed on from
+_LONGEST = 1 << 16  # a climb stops at a vertex with more arcs
 
 
 @inlined
@@ -32,8 +32,8 @@ def _arc(paging, p):
 
 @kernel
 def climb(paging, offsets, vertices, hops, tops):
-    """tops[i] : where `hops` steps from vertices[i] to the neighbour of the highest degree (ties: the smallest) lead;
-    nobody steps to a lower degree."""
+    """tops[i] = the end of `hops` steps from vertices[i], each to the neighbour of the highest degree (ties: the
+    smallest), never to a lower degree."""
     for i in range(len(vertices)):
         here = np.int64(vertices[i])
         degree = row_length(offsets, here)
@@ -55,7 +55,7 @@ def climb(paging, offsets, vertices, hops, tops):
 
 @inlined
 def _count(paging, offsets, v, bounds, limit, covered, take):
-    """Open vertices in the closed neighbourhood of v that are not covered; they are from here on, if `take`."""
+    """Number of open vertices in the closed neighbourhood of v not yet covered; with `take` they become covered."""
     none = np.int64(np.iinfo(bounds.dtype).max)
     start, end = row_span(offsets[0], offsets[1], offsets[2], v)
     count = 0
@@ -79,7 +79,7 @@ def count_open(paging, offsets, vertices, bounds, limit, covered, counts):
 @kernel
 def take_best(paging, offsets, tops, counts, bounds, limit, covered, taken, most):
     """Take `most` of the tops (int64[k], distinct, by falling counts), all with counts of at least a threshold, which
-    falls; taken[i] = 1. Returns how many."""
+    falls; taken[i] = 1. Returns their number."""
     number = 0
     least = counts[0]
     while number < most:
@@ -101,9 +101,9 @@ def take_best(paging, offsets, tops, counts, bounds, limit, covered, taken, most
 def dominating(
     core: Core, vertices: np.ndarray, hops: int, bounds: tuple[np.ndarray, int], most: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(sources, proposed): at most `most` vertices, and those that they were reached from, int64[k] each.
+    """(sources, proposed): at most `most` vertices, and the vertices from which they were reached, int64[k] each.
 
-    vertices : int64[m], distinct, in the order of preference; the first is a source itself. bounds : of all vertices,
+    vertices : int64[m], distinct, in order of preference; the first is itself a source. bounds : of all vertices,
     unsigned[n], and the limit."""
     if not core.pager.everything_resident:
         return vertices[:most], vertices[1:most]

@@ -1,10 +1,10 @@
-"""Euler tours of a rooted forest, and every k-th entry of them, from parents alone, in RAM.
+"""Euler tours of a rooted forest, and every k-th entry of them, computed from parents only, in RAM.
 
-Definition: the tour of a tree writes down a vertex when it comes to it and again after each of its
+Definition: the tour of a tree lists a vertex when it enters it, and again after each of its
 children, which it visits in increasing natural rank: 2 size - 1 entries, the root at position 0.
-With s(c) the vertices below c and c itself, a child c of v stands at
+Let s(c) be the number of vertices in the subtree of c. A child c of v is at
     pos(c) = pos(v) + 1 + sum of 2 s(b) over the children b of v of smaller rank,
-and v once more at pos(c) + 2 s(c) - 1. So all positions follow from sizes and parents, and a vertex is
+and v again at pos(c) + 2 s(c) - 1. So all positions follow from sizes and parents, and a vertex is
 chosen if one of its positions is a multiple of k. Two neighbours on the tour are neighbours in the
 graph: every vertex is less than k steps from a chosen one.
 I/O: none. Work: O(n). Bytes a vertex with uint32 ids: parents, sizes, children and positions, 16, and 4
@@ -30,12 +30,12 @@ _PIECE = 1 << 17
 
 
 def euler_bytes(n_vertices: int, id_bytes: int) -> int:
-    """Vertex state of euler_masters, parents included."""
+    """Bytes of vertex state of euler_masters, parents included."""
     return n_vertices * (3 * id_bytes + 2 * _position_dtype(n_vertices).itemsize) + n_vertices // 8 + (1 << 20)
 
 
 def _position_dtype(n_vertices: int) -> np.dtype[Any]:
-    """Of positions on a tour, which has at most 2 n - 1 entries; the largest value is no position."""
+    """The dtype of positions on a tour, which has at most 2 n - 1 entries; its largest value is no position."""
     return np.dtype(np.uint32 if 2 * n_vertices < 1 << 32 else np.uint64)
 
 
@@ -45,7 +45,7 @@ def euler_masters(
     """The vertices on every `spacing`-th entry of the Euler tour of every tree with an edge, from
     position 0 on: int64[k], distinct, ascending by rank, at least one a tree.
 
-    ranks : natural rank of every vertex, id[n], or length 0 where it is its number. Raises InputError
+    ranks : natural rank of every vertex, id[n], or length 0 if every vertex is its own rank. Raises InputError
     for a spacing below 1.
     """
     if spacing < 1:
@@ -72,7 +72,7 @@ def euler_masters(
 
 
 def _by_rank(ranks: np.ndarray) -> np.ndarray:
-    """The vertices by rank, id[n]; length 0 where they are their ranks."""
+    """The vertices by rank, id[n]; length 0 if every vertex is its own rank."""
     by_rank = np.empty_like(ranks)
     for begin in range(0, len(ranks), _PIECE):
         part = ranks[begin : begin + _PIECE]
@@ -93,7 +93,7 @@ def tell_children(parents, children, start, stop):
 def fold_sizes(parents, children, sizes, start, stop):
     """From every vertex in [start, stop) whose children are all folded, add sizes upwards.
 
-    children : how many are not folded; the largest value marks a vertex that is folded itself."""
+    children : number not yet folded; the largest value marks a vertex that is itself folded."""
     for leaf in range(start, stop):
         v = np.int64(leaf)
         while children[v] == 0 and np.int64(parents[v]) != v:
@@ -106,7 +106,7 @@ def fold_sizes(parents, children, sizes, start, stop):
 
 @kernel
 def offsets_in_parents(parents, sizes, by_rank, passed, offsets, start, stop):
-    """offsets[v] = position of v less that of its parent, for the vertices of ranks [start, stop).
+    """offsets[v] = position of v minus that of its parent, for the vertices of ranks [start, stop).
 
     passed : entries below each vertex that its children of smaller rank take."""
     for rank in range(start, stop):
@@ -124,7 +124,7 @@ def offsets_in_parents(parents, sizes, by_rank, passed, offsets, start, stop):
 def climb_positions(parents, positions, known, start, stop):
     """Turn offsets into positions for the vertices in [start, stop) and all above them.
 
-    known : bitmap of those that are done."""
+    known : bitmap of finished vertices."""
     for bottom in range(start, stop):
         v = np.int64(bottom)
         total = np.int64(0)
@@ -147,8 +147,8 @@ def climb_positions(parents, positions, known, start, stop):
 
 @kernel
 def choose(parents, sizes, positions, spacing, ranks, chosen, start, stop):
-    """Set the bits, by rank, of vertices with a position that is a multiple of `spacing`, as far as the
-    vertices in [start, stop) tell: v at its own, its parent after v. Trees without an edge are left out."""
+    """Set the bits, by rank, of vertices with a position that is a multiple of `spacing`, as far as it follows from the
+    vertices v in [start, stop): v at its own position, its parent after v. Leaves out trees without an edge."""
     for v in range(start, stop):
         p = np.int64(parents[v])
         at = np.int64(positions[v])

@@ -1,9 +1,9 @@
-"""Connected components of what a first traversal has not reached: union-find in one scan, in one column of those.
+"""Connected components of the vertices that a first traversal has not reached: union-find in one scan, in one column.
 
-The hidden vertices, which have an edge and were not reached, are numbered in order. A root is the smallest of its
-component; once all are united its entry has the size of the component, marked by a bit, and every other entry its root.
-Bytes: 4 for each hidden vertex (8 from 2^31 of them on), and 5/32 a vertex for the bitmap and its counts; nothing where
-all were reached. I/O: one pass over the blocks that hold a hidden row; none where the BFS has put those rows aside.
+The hidden vertices (with an edge, not reached) are numbered in order. A root is the smallest vertex of its component.
+After all are united, the root's entry is the size of the component, marked by a bit, and every other entry is its root.
+Bytes: 4 for each hidden vertex (8 if there are 2^31 or more), and 5/32 a vertex for the bitmap and its counts; nothing
+if all vertices were reached. I/O: one pass over the blocks with a hidden row; none if the BFS has put those rows aside.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .rows import has_bit, in_first, row_walk
 
 _PIECE = 1 << 18
 _LABELS = "labels of components"
-# Words of the bitmap for each count of the bits before them.
+# Words of the bitmap for each entry of the table of preceding bits.
 _WORDS = 4
 
 
@@ -34,7 +34,7 @@ class HiddenComponents(Components):
     """Components of the hidden vertices.
 
     words : uint64 bitmap of them, with clear bits beyond the last vertex. entries : unsigned[hidden vertices], see
-    above; None: they are found by a scan. reached_label : of all other vertices.
+    above; None: computed by a scan. reached_label : of all other vertices.
     """
 
     def __init__(
@@ -53,13 +53,13 @@ class HiddenComponents(Components):
                          sum(len(roots) for roots, _ in self._sizes()))
 
     def _unite(self, tick: Tick) -> None:
-        """The entries, from the rows that the BFS has put aside, or else from one scan."""
+        """Compute the entries, from the rows that the BFS has put aside, or else by one scan."""
         if not self._unite_left():
             self._unite_by_scan(tick)
         count_members(self.entries, self._mark)
 
     def _unite_left(self) -> bool:
-        """Whether all hidden rows have been put aside, and their ends are united."""
+        """Unite the ends of hidden rows put aside; False if not all were put aside."""
         left = self._core.work.left_rows
         records = None if left is None else left.records
         if records is None:
@@ -72,7 +72,7 @@ class HiddenComponents(Components):
         lock = threading.Lock()
 
         def unite_alone(*arguments: Any) -> int:
-            with lock:  # union-find is serial; fetching and decoding go on beside it
+            with lock:  # union-find is serial; other threads fetch and decode meanwhile
                 arcs: int = unite_hidden(*arguments)
                 return arcs
 
@@ -81,7 +81,7 @@ class HiddenComponents(Components):
         core.counters.add(passes=1, edges_scanned=arcs)
 
     def _sizes(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """(number of the root, size) of the components, in pieces, int64[k] each; 0 once they were returned."""
+        """(number of the root, size) of the components, in pieces, int64[k] each; size 0 once returned."""
         for start in range(0, len(self.entries), _PIECE):
             part = self.entries[start : start + _PIECE].astype(np.int64)
             roots = np.flatnonzero(part >= self._mark)
@@ -127,7 +127,7 @@ class HiddenComponents(Components):
 
     def first_by_rank(self, ranks: np.ndarray) -> np.ndarray:
         """int64[n_others, 2]: the smallest natural rank in each component, and its vertex. ranks : id[n], or length 0
-        where they are the vertices."""
+        if every vertex is its own rank."""
         roots = np.concatenate([np.empty(0, np.int64), *(roots for roots, _ in self._sizes())])
         best = np.full((len(roots), 2), -1, np.int64)
         smallest_hidden(self.words, self.entries, self._mark, roots, ranks, best)
@@ -135,7 +135,7 @@ class HiddenComponents(Components):
 
 
 class HiddenLabels:
-    """Labels of all vertices, which are made where they are asked for: labels[start:stop] is id[k]."""
+    """Labels of all vertices, computed on demand: labels[start:stop] is id[k]."""
 
     def __init__(self, components: HiddenComponents, reached_label: int) -> None:
         self._components = components
@@ -150,7 +150,7 @@ class HiddenLabels:
 
 
 def find_components(core: Core, reached: int, tick: Tick = no_tick) -> HiddenComponents | None:
-    """Components beside the one the last complete BFS reached (its bitmap is in the workspace).
+    """Components other than the one that the last complete BFS reached (its bitmap is in the workspace).
 
     `reached` is a vertex of that one. Returns None if every vertex with an edge was reached.
     """
@@ -162,7 +162,7 @@ def find_components(core: Core, reached: int, tick: Tick = no_tick) -> HiddenCom
 
 @kernel(uncompiled=uncompiled.count_before)
 def count_before(words, before):
-    """before[i] = set bits before word _WORDS i, int64; returns how many there are."""
+    """before[i] = number of set bits before word _WORDS i, int64; returns the total."""
     count = 0
     for word in range(len(words)):
         if word % _WORDS == 0:
@@ -173,7 +173,7 @@ def count_before(words, before):
 
 @inlined
 def _number(words, before, v):
-    """Number of the hidden vertex v: how many are smaller."""
+    """Number of the hidden vertex v, which is the number of smaller ones."""
     word = v >> 6
     number = before[word // _WORDS]
     for i in range(word // _WORDS * _WORDS, word):
@@ -183,7 +183,7 @@ def _number(words, before, v):
 
 @inlined
 def _vertex(words, before, number):
-    """The hidden vertex of that number."""
+    """The hidden vertex with this number."""
     group = np.searchsorted(before, number, side="right") - 1
     word = group * _WORDS
     left = number - before[group]
@@ -212,8 +212,8 @@ def _unite_row(state, ids, v, begin, end, whole):
     root = _find(entries, _number(words, before, v))
     for p in range(begin, end):
         w = np.int64(ids[p])
-        # The row of the smaller end has the edge as well. And an edge may be stored in one direction only, of which the
-        # pager will tell.
+        # The row of the smaller end has the edge as well. An edge stored in one direction only is reported by the
+        # pager.
         if w < v or not has_bit(words, w):
             continue
         other = _find(entries, _number(words, before, w))
@@ -236,7 +236,7 @@ def unite_hidden(piece, layout, words, before, entries):
 
 @kernel
 def unite_left(place, fills, words, before, entries):
-    """The same with hidden rows among those that a BFS has put aside (left_rows.py). Returns their arcs."""
+    """As unite_hidden, for hidden rows among those that a BFS has put aside (left_rows.py). Returns their arcs."""
     arcs = 0
     ids = np.empty(place.shape[1], np.int64)
     for segment in range(len(place)):
@@ -256,7 +256,7 @@ def unite_left(place, fills, words, before, entries):
 
 @kernel
 def arcs_of(words, offsets):
-    """Arcs of the rows of these vertices."""
+    """Number of arcs in the rows of these vertices."""
     arcs = 0
     for word in range(len(words)):
         bits = words[word]
@@ -268,7 +268,7 @@ def arcs_of(words, offsets):
 
 @kernel(uncompiled=True)
 def count_members(entries, mark):
-    """Union-find becomes entries as they stay: roots, which come first in their components, count their members."""
+    """Turn union-find into final entries: roots, which come first in their components, count their members."""
     for i in range(len(entries)):
         root = np.int64(entries[i])
         if root == i:
@@ -288,21 +288,21 @@ def _root(entries, mark, i):
 
 @kernel(uncompiled=uncompiled.numbers_of)
 def numbers_of(words, before, vertices, numbers):
-    """Numbers of hidden vertices, int64[k], into `numbers`."""
+    """numbers[i] = number of the hidden vertex vertices[i], int64[k]."""
     for i in range(len(vertices)):
         numbers[i] = _number(words, before, vertices[i])
 
 
 @kernel(uncompiled=uncompiled.vertices_at)
 def vertices_at(words, before, numbers, vertices):
-    """The hidden vertices of these numbers, int64[k], into `vertices`."""
+    """vertices[i] = the hidden vertex with the number numbers[i], int64[k]."""
     for i in range(len(numbers)):
         vertices[i] = _vertex(words, before, numbers[i])
 
 
 @kernel(uncompiled=uncompiled.decode_labels)
 def decode_labels(words, before, entries, mark, reached, start, labels):
-    """labels[i] = label of vertex start + i: the smallest vertex of its component, `reached` where it is not hidden."""
+    """labels[i] = label of vertex start + i: the smallest vertex of its component, `reached` if it is not hidden."""
     known = np.int64(-1)
     label = np.int64(-1)
     i = _number(words, before, start) if len(labels) else np.int64(0)

@@ -1,14 +1,14 @@
-"""HyperBall: the sizes of all balls, estimated by counters that neighbours hand on.
+"""HyperBall: the sizes of all balls, estimated by counters that neighbours pass on.
 
 Definition: the ball B(v, t) has the vertices within distance t of v. Every vertex has a HyperLogLog counter of 2^p
-registers of a byte, which at first counts itself; at each level it takes, register by register, the maximum of its own
-and its neighbours', and so counts the union of their balls. When no register changes any more every counter has its
-component. The estimate is alpha m^2 / sum 2^-M, below 5/2 m that of linear counting, m ln(m / registers at 0). Hashes
-are of (key, natural rank), and estimates are summed as whole numbers: neither the order of a store nor threads change
-them.
-I/O: a level reads the blocks of rows next to a vertex that has changed, once; while few have changed those of these
-vertices too, to see which rows that are. Work: 2^p bytes for each arc from a vertex that has changed, in vector
-instructions. Bytes a vertex: 2 * 2^p, 3 bits, and 24 for sums.
+registers of a byte, which at first counts only the vertex. At each level it becomes, register by register, the maximum
+of its own and its neighbours' counters, and so counts the union of their balls. When no register changes any more,
+every counter counts its component. The estimate is alpha m^2 / sum 2^-M; if that is at most 5/2 m, it is that of linear
+counting, m ln(m / registers at 0). Hashes are of (key, natural rank), and estimates are summed as whole numbers:
+neither the order of a store nor threads change them.
+I/O: a level reads the blocks of rows next to a changed vertex, once. While few vertices have changed, it first reads
+the blocks of these, to find those rows. Work: 2^p bytes for each arc from a changed vertex, in vector instructions.
+Bytes a vertex: 2 * 2^p, 3 bits, and 24 for sums.
 Sources: Boldi, Vigna 2013 (In-core computation of geometric centralities with HyperBall); Boldi, Rosa, Vigna 2011
 (HyperANF); Flajolet, Fusy, Gandouet, Meunier 2007 (HyperLogLog), figure 3.
 """
@@ -31,11 +31,11 @@ from .distance_table import DistanceTable
 from .multi import spanning_rows
 from .rows import ALL, bit_walk, has_bit, in_first, row_walk
 
-# A register holds at most this: beyond it there is one hash in 2^40.
+# The largest value of a register: one hash in 2^40 would exceed it.
 _LARGEST = 40
-# Groups of registers that are left out one at a time, at most.
+# The most groups of registers that are left out one at a time.
 MOST_GROUPS = 16
-_FEW = 4  # rows next to changed ones are looked for while these have less than this part of all arcs
+_FEW = 4  # rows next to changed vertices are searched while these have less than 1 / _FEW of all arcs
 
 
 def hyperball_bytes(n_vertices: int, log2_registers: int) -> int:
@@ -44,20 +44,20 @@ def hyperball_bytes(n_vertices: int, log2_registers: int) -> int:
 
 
 def groups_of(log2_registers: int) -> int:
-    """Groups of the registers of a counter that are left out one at a time."""
+    """Number of groups of a counter's registers, each of which is left out in turn."""
     return min(MOST_GROUPS, 1 << log2_registers)
 
 
 def ball_table(log2_registers: int) -> DistanceTable:
-    """A table of counters, whose rows are never joined."""
+    """A table for counters, whose rows are never joined."""
     rows = 1 + groups_of(log2_registers)
     return DistanceTable(rows, rows, np.float64)
 
 
 @dataclass
 class BallSums:
-    """Sums at every vertex over the levels of its balls, float64[3, n]: vertices reached but itself, their distances,
-    the inverses of these; of `runs` runs together."""
+    """Sums at every vertex over the levels of its balls, float64[3, n]: number of other vertices reached, their
+    distances, the inverses of these. runs : number of runs added up."""
 
     n_vertices: int
     runs: int = 0
@@ -69,9 +69,9 @@ class BallSums:
 
 @dataclass(frozen=True)
 class Estimator:
-    """From what registers hold to a number. m registers, in `groups` groups. zeros : float64[2, m + 1], estimates of
-    linear counting by registers at 0, of all registers and without a group. raw : float64[2], alpha m^2 of both, with
-    2^-40 as the unit of sums. share : of all registers, that those without a group are."""
+    """Turns registers into a number. m registers, in `groups` groups. zeros : float64[2, m + 1], estimates of linear
+    counting by the number of registers at 0, for all registers and without a group. raw : float64[2], alpha m^2 of
+    both, with 2^-40 as the unit of sums."""
 
     registers: int
     groups: int
@@ -80,13 +80,13 @@ class Estimator:
 
     @staticmethod
     def of(log2_registers: int) -> Estimator:
-        """The one for 2^log2_registers registers."""
+        """The estimator for 2^log2_registers registers."""
         m, groups = 1 << log2_registers, groups_of(log2_registers)
         sizes = (m, m - m // groups)
         zeros = np.zeros((2, m + 1))
         for row, size in enumerate(sizes):
             zeros[row, 1 : size + 1] = m * np.log(size / np.arange(1, size + 1))
-        # Of the part of what was counted that the registers at hand have.
+        # Scaled up from the share of the vertices that these registers count.
         raw = np.array([_alpha(size) * size * m * 2.0**_LARGEST for size in sizes])
         return Estimator(m, groups, zeros, raw)
 
@@ -100,16 +100,16 @@ def _alpha(registers: int) -> float:
 class HyperBallRun:
     """One growth of all balls: `step` until it returns True.
 
-    key : of hashes. ranks : natural rank of every vertex, id[n], or length 0 where it is the vertex itself. sums :
-    takes what is summed at vertices, if it is given. Along arcs the ball of a vertex has those that it reaches by the
-    rows of the core: over that of the reverse those that reach it. table : float64, by how much the sizes of all balls
-    together have grown at each level, estimated from all registers (row 0) and without each group.
+    key : seeds the hashes. ranks : natural rank of every vertex, id[n], or length 0 if every vertex is its own rank.
+    sums : collects sums at vertices, or None. Along arcs the ball of a vertex has the vertices that it reaches by the
+    rows of the core; on the core of the reverse, those that reach it. table : float64, the growth of all balls together
+    at each level, estimated from all registers (row 0) and without each group.
     """
 
     def __init__(self, core: Core, log2_registers: int, key: int, ranks: np.ndarray,
                  sums: BallSums | None = None) -> None:
         n = core.table.n_vertices
-        self._turned = core.reverse  # whose rows say where a vertex hands its counter on
+        self._turned = core.reverse  # its rows give the vertices to which a vertex passes its counter
         self._core, self._sums, self._estimator = core, sums, Estimator.of(log2_registers)
         self._registers = np.zeros((2, n, 1 << log2_registers), np.uint8)
         self._changed, self._touched, self._fresh = (np.zeros((n + 63) // 64, np.uint64) for _ in range(3))
@@ -118,13 +118,13 @@ class HyperBallRun:
         self._now, self.level, self._scale = 0, 0, 2.0 ** min(20, 61 - 2 * n.bit_length())
         core.over_words(lambda turn, grain, end: begin_counters(
             turn, grain, end, self._registers, log2_registers, np.uint64(key), ranks))
-        # Vertices that no row has hand nothing on.
+        # Vertices that are in no row pass nothing on.
         np.bitwise_not(self._turned.table.isolated, out=self._changed)
         self._arcs = core.table.n_arcs
         self.table = ball_table(log2_registers)
 
     def step(self, tick: Tick = no_tick) -> bool:
-        """One level; True when nothing has changed."""
+        """Do one level; True when no counter has changed."""
         core, there = self._core, 1 - self._now
         core.over_words(lambda turn, grain, end: copy_counters(
             turn, grain, end, self._changed, self._registers, self._now))
@@ -145,7 +145,7 @@ class HyperBallRun:
         return False
 
     def _touch(self, tick: Tick) -> None:
-        """Mark the rows that a vertex which has changed is next to; all, where that are many."""
+        """Mark the rows next to a changed vertex, or all rows if many vertices have changed."""
         core = self._core
         if self._arcs * _FEW > core.table.n_arcs:
             np.bitwise_not(core.table.isolated, out=self._touched)
@@ -161,7 +161,7 @@ class HyperBallRun:
                                  self._spanning, self._locks, here))
 
     def _count(self) -> tuple[np.ndarray, int]:
-        """By how much balls have grown, float64[1 + groups], and arcs of the vertices whose have."""
+        """The growth of balls, float64[1 + groups], and the arcs of vertices whose ball has grown."""
         estimator, sums = self._estimator, self._sums
         values = np.empty((3, 0)) if sums is None else sums.values
 
@@ -200,7 +200,7 @@ _walk_begin = bit_walk(_every_vertex, _begin)
 
 @kernel
 def begin_counters(turn, grain, end, registers, log2_registers, key, ranks):
-    """Threads share this: every counter has its own vertex. registers : uint8[2, n, m], zeros."""
+    """Set every counter to its own vertex; threads share the work. registers : uint8[2, n, m], zeros."""
     _walk_begin(turn, grain, end, (registers, log2_registers, key, ranks))
 
 
@@ -217,7 +217,7 @@ _walk_copy = bit_walk(in_first, _copy)
 
 @kernel
 def copy_counters(turn, grain, end, changed, registers, now):
-    """Threads share this: the other plane gets the counters of vertices that have changed."""
+    """Copy the counters of changed vertices to the other plane; threads share the work."""
     _walk_copy(turn, grain, end, (changed, registers, now))
 
 
@@ -259,7 +259,7 @@ def _grow_row(state, ids, v, begin, end, whole):
         return end - begin, False
     if whole:
         return end - begin, _differ(target, registers[now, v])
-    # Several threads may have pieces of it.
+    # Several threads may work on pieces of this row.
     place = np.searchsorted(spanning, v)
     while atomic_replace(locks, place, np.uint64(0), np.uint64(1)) != 0:
         yield_core()
@@ -278,15 +278,15 @@ _walk_grow = row_walk(_select_touched, _grow_row, _mark_fresh)
 
 @kernel
 def grow_counters(piece, layout, registers, now, changed, touched, fresh, spanning, locks, here):
-    """Touched vertices take over what neighbours that have changed have counted, and are marked fresh if that is new;
-    not those whose rows span blocks (spanning, int64[k], each with a lock). here : uint8[m] of this thread. Returns
+    """Touched vertices take the maximum with the counters of changed neighbours, and are marked fresh if they change,
+    except those whose rows span blocks (spanning, int64[k], each with a lock). here : uint8[m] of this thread. Returns
     arcs scanned."""
     return _walk_grow(piece, layout, (registers, now, changed, touched, fresh, spanning, locks, here))
 
 
 @kernel
 def settle_counters(spanning, registers, there, fresh):
-    """Mark the vertices whose rows span blocks fresh, if their counters are new."""
+    """Mark the vertices whose rows span blocks as fresh, if their counters have changed."""
     for i in range(len(spanning)):
         v = spanning[i]
         if _differ(registers[0, v], registers[1, v]):
@@ -295,7 +295,7 @@ def settle_counters(spanning, registers, there, fresh):
 
 @inlined
 def _add_up(counter, parts):
-    """parts : int64[2, 1 + groups], sums of 2^(40 - M), and registers at 0; of all, then of each group."""
+    """parts : int64[2, 1 + groups], sums of 2^(40 - M), and numbers of registers at 0; of all, then of each group."""
     groups = parts.shape[1] - 1
     size = len(counter) // groups
     parts[0, 0] = parts[1, 0] = 0
@@ -313,9 +313,9 @@ def _add_up(counter, parts):
 
 @inlined
 def _estimate(raw, zeros, total, empty, row, registers):
-    """The number that registers stand for. row : 0 for all of them, 1 without a group."""
+    """The number estimated from registers. row : 0 for all registers, 1 without a group."""
     number = raw[row] / np.float64(total)
-    # Below 5/2 of the registers at hand; numbers are of all vertices in a ball.
+    # The threshold is for the registers in use; numbers are of all vertices in a ball.
     if empty > 0 and number <= 2.5 * registers:
         number = zeros[row, empty]
     return number
@@ -323,7 +323,7 @@ def _estimate(raw, zeros, total, empty, row, registers):
 
 @inlined
 def _growth(parts, g, raw, zeros, registers):
-    """By how much a ball has grown, estimated without group g, or with g = 0 from all registers."""
+    """The growth of a ball, estimated without group g, or with g = 0 from all registers."""
     row = 0 if g == 0 else 1
     after_total = parts[1, 0, 0] - (parts[1, 0, g] if g else 0)
     after_empty = parts[1, 1, 0] - (parts[1, 1, g] if g else 0)
@@ -354,13 +354,13 @@ _walk_growth = bit_walk(in_first, _count_growth)
 
 @kernel
 def count_growth(turn, grain, end, fresh, registers, now, zeros, raw, parts, scale, out, sums, level, offsets):
-    """Threads share this: add to out (int64[1 + groups], of this thread) by how much the balls of fresh vertices have
-    grown, times `scale`, and to sums (float64[3, n], or 0 long). parts : int64[2, 2, 1 + groups], of this thread.
-    Returns arcs of their rows."""
+    """Add the growth of the balls of fresh vertices, times `scale`, to out (int64[1 + groups], of this thread), and to
+    sums (float64[3, n], or length 0). Threads share the work. parts : int64[2, 2, 1 + groups], of this thread. Returns
+    arcs of their rows."""
     return _walk_growth(turn, grain, end, (fresh, registers, now, zeros, raw, parts, scale, out, sums, level,
                                            offsets))[1]
 
 
 def relative_error(log2_registers: int) -> float:
-    """The standard deviation of one estimate over the true number, for many of them."""
+    """The standard deviation of one estimate divided by the true number, for large numbers."""
     return 1.04 / math.sqrt(1 << log2_registers)

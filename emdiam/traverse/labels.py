@@ -1,23 +1,23 @@
 """Label growth: every vertex takes the smallest (distance, owner) that reaches it, block by block.
 
-A label is one unsigned number, distance << bits | owner; the largest one means unreached. An arc
-(v, w) offers w the label of v with a distance one larger; w keeps the smallest offer. The fixpoint is the
-only one: distance = to the nearest seed, owner = the smallest owner among the seeds at that
-distance (by induction over the distance). So cluster growing gives what round-synchronous rounds
-with ties to the smallest master give, whatever blocks and threads do; with one seed it is BFS.
+A label is one unsigned number, distance << bits | owner; the largest number means unreached. An arc
+(v, w) offers w the label of v with the distance plus 1; w keeps the smallest offer. There is only one
+fixpoint: distance = to the nearest seed, owner = the smallest owner among the seeds at that
+distance (by induction over the distance). So cluster growing has the result of round-synchronous rounds
+with ties to the smallest master, whatever the order of blocks and threads; with one seed it is BFS.
 
-A pass takes the waiting vertices whose distance lies in a window [lowest, lowest + width) and reads
-the blocks with their rows, each once. What is lowered during a pass is used at once when its row is
-still to come in the same pass and lies in one block. Width 1 is round-synchronous growing (every
-row is scanned once: the best in RAM); a wider window takes several rounds in one pass, which saves
-reads and costs arcs scanned again (label-correcting, as in Delta-stepping).
+A pass takes the waiting vertices whose distance is in a window [lowest, lowest + width) and reads
+the blocks with their rows, each once. A label lowered during a pass is used at once if its row is
+still to come in the same pass and is in one block. Width 1 is round-synchronous growing (every
+row is scanned once: the best in RAM). A wider window does several rounds in one pass, which saves
+reads at the cost of arcs scanned again (label-correcting, as in Delta-stepping).
 Bytes a vertex: 4 or 8, beside the bitmaps of the workspace.
 Sources: Meyer, On trade-offs in external-memory diameter-approximation (2008), rounds of cluster
 growing; Meyer and Sanders, Delta-stepping (2003), windows.
 
-A label has 4 bytes while distance and owner fit, and 8 bytes from then on. An owner, or group, has the bits that it
-needs in a word of 4 bytes, so that distances have the rest, and 32 in a word of 8. A vector of narrow labels is at the
-front of the memory of a wide one, of which the system has provided nothing else yet, and is widened in place from its
+A label has 4 bytes as long as distance and owner fit, then 8 bytes. In a word of 4 bytes an owner, or group, has only
+the bits that it needs, so that distances have the rest; in a word of 8 it has 32. A vector of narrow labels is the
+front of the memory of a wide one, the rest of which the system has not yet provided. It is widened in place from its
 end.
 """
 
@@ -41,20 +41,20 @@ _LABELS = "labels of clusters"
 
 
 def longest_of(dtype: np.dtype[Any], bits: int) -> int:
-    """The largest distance beside `bits` bits of a group; one more is no distance, but part of "unreached"."""
+    """The largest distance beside `bits` bits of a group; the next one is part of "unreached"."""
     return int((1 << 8 * dtype.itemsize - bits) - 2)
 
 
 def bits_of(n_groups: int) -> int:
-    """Bits of the numbers of so many groups; all of them set are no group, but part of "unreached"."""
+    """Bits of the numbers of n_groups groups; the number with all bits set is part of "unreached"."""
     return max(1, n_groups.bit_length())
 
 
 class LabelVector:
-    """Labels of n vertices. What wide labels take more than narrow ones is of the reserve of `core`.
+    """Labels of n vertices. The memory that wide labels take beyond narrow ones is from the reserve of `core`.
 
-    memory : uint64[n], of wide labels. values : uint32[n] or uint64[n], of the labels as they are now. bits : of a
-    group.
+    memory : uint64[n], of wide labels. values : uint32[n] or uint64[n], of the labels in their current form. bits : of
+    a group.
     """
 
     def __init__(self, core: Core, memory: np.ndarray) -> None:
@@ -62,7 +62,7 @@ class LabelVector:
 
     @classmethod
     def narrow(cls, core: Core, bits: int) -> LabelVector:
-        """Narrow labels with groups of so many bits; what they are is undefined."""
+        """Narrow labels with groups of `bits` bits; their values are undefined."""
         vector = cls(core, np.empty(core.table.n_vertices, WIDE))
         vector.values, vector.bits = vector._memory.view(NARROW)[: len(vector._memory)], bits
         core.hold(_LABELS, 0)
@@ -70,7 +70,7 @@ class LabelVector:
 
     @classmethod
     def unreached(cls, core: Core, n_groups: int | None) -> LabelVector:
-        """Labels that hold so many groups, None: wide ones, all unreached."""
+        """Labels with room for n_groups groups (None: wide ones), all unreached."""
         vector = cls.narrow(core, 0)
         vector.adopt(*((WIDE, WIDE_BITS) if n_groups is None else vector._least(n_groups, 0)))
         vector.values.fill(np.iinfo(vector.values.dtype).max)
@@ -87,26 +87,26 @@ class LabelVector:
         return self.values.dtype == WIDE
 
     def _least(self, n_groups: int, distance: int) -> tuple[np.dtype[Any], int]:
-        """(dtype, bits) that hold so many groups and such a distance, and one more."""
+        """The least (dtype, bits) with room for n_groups groups, for this distance, and for the next one."""
         bits = bits_of(n_groups)
         narrow = not self.is_wide and bits < WIDE_BITS and distance < longest_of(NARROW, bits)
         return (NARROW, bits) if narrow else (WIDE, WIDE_BITS)
 
     def adopt(self, dtype: np.dtype[Any], bits: int) -> None:
-        """Hold labels of this form from now on, what they are being undefined. Raises MoreMemoryError."""
+        """Change to labels of this form; their values are undefined. Raises MoreMemoryError."""
         if dtype == WIDE and not self.is_wide:
             self._core.hold(_LABELS, len(self._memory) * (WIDE.itemsize - NARROW.itemsize))
             self.values = self._memory
         self.bits = bits
 
     def widen(self) -> None:
-        """Labels of 8 bytes from now on. Raises MoreMemoryError."""
+        """Change to labels of 8 bytes. Raises MoreMemoryError."""
         narrow, bits = self.values, self.bits
         self.adopt(WIDE, WIDE_BITS)
         widen_labels(narrow, bits, self.values)
 
     def make_room(self, n_groups: int, distance: int) -> None:
-        """Hold so many groups and this distance, if not yet. Raises MoreMemoryError."""
+        """Make room for n_groups groups and this distance, if needed. Raises MoreMemoryError."""
         dtype, bits = self._least(n_groups, distance)
         if dtype == WIDE and not self.is_wide:
             self.widen()
@@ -115,8 +115,8 @@ class LabelVector:
             self.bits = bits
 
     def begin_again(self, n_groups: int, distance: int) -> int:
-        """Hold so many groups and this distance in labels that are made of those at hand; bits of a group in these.
-        Raises MoreMemoryError."""
+        """Make room for n_groups groups and this distance in labels that will be made from the present ones; returns
+        the bits of a group in these. Raises MoreMemoryError."""
         dtype, bits = self._least(n_groups, distance)
         if dtype == WIDE and not self.is_wide:
             self.widen()
@@ -145,7 +145,7 @@ def widen_labels(narrow, bits, wide):
 
 @kernel
 def repack_labels(labels, bits, new_bits):
-    """Give groups of `bits` bits new_bits in place."""
+    """Change groups of `bits` bits to new_bits bits in place."""
     shift, new_shift = np.uint64(bits), np.uint64(new_bits)
     unreached = np.iinfo(labels.dtype).max
     for v in range(len(labels)):
@@ -157,10 +157,10 @@ def repack_labels(labels, bits, new_bits):
 UNREACHED = np.uint64(0xFFFFFFFFFFFFFFFF)
 LONGEST = (1 << 32) - 2  # of a label of 8 bytes
 FOREVER = 1 << 62
-# Measured on shuffled graphs of 2^22 vertices: 2 levels a pass cost no arcs and save a fifth of the
-# reads; a pass that uses under 1/8 of what it reads is worth a wider window.
+# Measured on shuffled graphs of 2^22 vertices: 2 levels a pass cost no additional arcs and save a fifth of the
+# reads; after a pass that uses less than 1/8 of what it reads, a wider window pays.
 NARROWEST, WIDEST, THIN = 2, 64, 8
-# Places where offers to one vertex of another rank meet before they are listed.
+# Number of slots in which offers to vertices of other ranks are combined before they are listed.
 SLOTS = 1 << 10
 _NO_OFFERS = np.empty((0, 2), np.uint64)
 
@@ -170,13 +170,13 @@ class LabelRun:
 
     Parameters
     ----------
-    core : the engine's core; frontier and before of its workspace are used.
-    labels : lowered in place, and widened if a distance asks for it. waiting vertices : the set bits of
+    core : the engine's core; uses frontier and before of its workspace.
+    labels : lowered in place, and widened if a distance needs it. Waiting vertices are the set bits of
         core.work.before.
-    width : of a window, in levels; FOREVER takes all that waits in every pass; 0 adapts it between
-        NARROWEST and WIDEST to how much of what was read was used.
+    width : of a window, in levels; FOREVER takes all waiting vertices in every pass; 0 adapts it between
+        NARROWEST and WIDEST to the share of the ids read that was used.
 
-    passes : passes over blocks so far. blocks : that they looked at, in all. level : smallest distance
+    passes : passes over blocks so far. blocks : number of blocks read in these. level : smallest distance
     that waits.
     """
 
@@ -186,8 +186,8 @@ class LabelRun:
         self.passes = self.blocks = self.level = 0
 
     def step(self, tick: Tick = no_tick) -> bool:
-        """One pass; True when nothing waits any more. Raises OverflowError beyond LONGEST, MoreMemoryError where
-        labels are to be wider."""
+        """Do one pass; True when no vertex waits. Raises OverflowError beyond LONGEST, MoreMemoryError if labels must
+        be wider."""
         core, work, labels = self._core, self._core.work, self._labels
         if core.at_rest is not None:
             core.at_rest(self)
@@ -217,13 +217,13 @@ class LabelRun:
         return False
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Scalars and arrays from which `restore` goes on, between two steps."""
+        """Scalars and arrays for `restore`, between two steps."""
         return ({"width": self._width, "passes": self.passes, "blocks": self.blocks, "level": self.level,
                  "dtype": self._labels.values.dtype.str, "bits": self._labels.bits},
                 {"labels": self._labels.values, "waiting": self._core.work.before})
 
     def restore(self, scalars: dict[str, Any], read: Callable[..., np.ndarray]) -> None:
-        """Go on from what `state` gave. read(name, out) puts an array into `out`."""
+        """Continue from the result of `state`. read(name, out) puts an array into `out`."""
         self._width, self.passes = scalars["width"], scalars["passes"]
         self.blocks, self.level = scalars["blocks"], scalars["level"]
         self._labels.adopt(np.dtype(scalars["dtype"]), scalars["bits"])
@@ -290,7 +290,7 @@ def _offer_along_row(state, ids, v, begin, end, whole):
 
 @inlined
 def _list_offer(slots, offers, count, w, offer):
-    """List an offer to another's vertex, or lower the one that stands in its slot."""
+    """List an offer to a vertex of another rank, or lower the one in its slot."""
     i = w & (SLOTS - 1)
     if slots[i, 0] == np.uint64(w):
         slots[i, 1] = min(slots[i, 1], offer)
@@ -308,14 +308,13 @@ _walk_offering = buffered_walk(_taken_or_waiting, _offer_along_row, again=True)
 
 @kernel
 def grow_labels(piece, layout, labels, words, bounds, offers, count):
-    """Offer the labels of taken rows, and of waiting ones that lie in one block, along their arcs.
+    """Offer the labels of taken rows, and of waiting ones that are in one block, along their arcs.
 
-    words : (taken, waiting, settled), bitmaps; other ranks' vertices that are settled are offered nothing. bounds :
-    int64[4], first and end of the span, end of the window, bits of an owner. offers : uint64[k, 2], (vertex of another
-    rank, label), of length 0 where the span is the whole graph, else SLOTS longer than a block; count : see
-    buffered_walk.
-    Returns arcs scanned. A row's waiting bit is cleared before its label is read, and a label is lowered before the
-    bit is set, so that no lowering is lost. What a block lowers may wait further on in the same word of it."""
+    words : (taken, waiting, settled), bitmaps; settled vertices of other ranks get no offers. bounds : int64[4], first
+    and end of the span, end of the window, bits of an owner. offers : uint64[k, 2], (vertex of another rank, label), of
+    length 0 if the span is the whole graph, else SLOTS longer than a block. count : see buffered_walk.
+    Returns arcs scanned. A row's waiting bit is cleared before its label is read, and a label is lowered before the bit
+    is set, so that no lowering is lost. A vertex lowered in a block may be processed later in the same word of it."""
     taken, waiting, settled = words
     slots = np.full((SLOTS if len(offers) else 0, 2), UNREACHED, np.uint64)
     state = taken, waiting, settled, labels, bounds, slots, offers, count
@@ -330,7 +329,7 @@ def grow_labels(piece, layout, labels, words, bounds, offers, count):
 
 @kernel
 def take_offers(ids, offers, labels, waiting):
-    """Lower labels[ids[i]] to offers[i] (int64[k], uint64[k]) where that is smaller; what falls waits."""
+    """Lower labels[ids[i]] to offers[i] (int64[k], uint64[k]) if that is smaller; these vertices then wait."""
     for i in range(len(ids)):
         w = ids[i]
         if offers[i] < labels[w]:

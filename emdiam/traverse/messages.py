@@ -1,9 +1,9 @@
-"""Vertices that send each other messages, in supersteps, on rows in memory.
+"""Vertices that send messages to each other, in supersteps, on rows in memory.
 
-Every vertex begins with a message that has its own name. In a superstep each vertex takes what its neighbours sent in
-the one before, keeps what it has not had yet (its history), and sends that on. A vertex that was new to v in
-superstep s is s steps away. Sets of names are bitmaps: uint64[n, ceil(n / 64)] each of histories, of what was sent,
-of what is sent.
+Every vertex begins with a message that contains its own name. In a superstep each vertex takes the names that its
+neighbours sent in the last one, adds the new ones to its history, and sends these on. A vertex whose name is new to v
+in superstep s is s steps away. Sets of names are bitmaps, uint64[n, ceil(n / 64)] each: histories, names sent in the
+last superstep, names to send.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ def first_messages(n: int) -> np.ndarray:
 
 @kernel
 def superstep(offsets, heads, history, sent, sending, last_new, step, turn):
-    """One superstep, vertices taken in turn by threads; whether a message is on its way then.
+    """Do one superstep, vertices taken in turn by threads; returns whether any message is then on its way.
 
-    history, sent, sending : see the file's head; `sending` is written. last_new : int64[n], the superstep in which each
-    vertex heard something new last. turn : int64[1], 0."""
+    history, sent, sending : see the file's head; `sending` is written. last_new : int64[n], the last superstep in which
+    each vertex got a new name. turn : int64[1], 0."""
     busy = False
     n_words = history.shape[1]
     v = atomic_add(turn, 0, 1)

@@ -1,7 +1,7 @@
 """Bounds on the eccentricity of every vertex from full traversals, folded in one pass each.
 
 After a traversal from p: max(d, ecc(p) - d) <= ecc(v) <= d + ecc(p), with d = d(p, v). Bytes a
-vertex: 3 x itemsize. An entry of a vertex that no traversal of the run has reached is unreached.
+vertex: 3 x itemsize. The entry of a vertex that no traversal of the run has reached is unreached.
 Sources: Takes and Kosters 2011; Dal, Kosters and Takes, Algorithm 2.
 """
 
@@ -22,16 +22,16 @@ from .core import Core
 from .ram_column import RamColumn
 
 _GRAIN, _PIECE = 1 << 14, 1 << 18
-_SHARE = 1 << 17  # vertices that take a thread as long as it takes another one to begin
+_SHARE = 1 << 17  # vertices whose processing takes a thread as long as starting another thread
 _SLOTS, _COUNT_BITS = 8, 40
 
 
 @dataclass(frozen=True)
 class Folded:
-    """After a fold. unsettled : vertices whose upper bound exceeds the limit. centre : not yet
+    """The result of a fold. unsettled : vertices whose upper bound exceeds the limit. centre : not yet
     traversed vertex of the smallest lower bound (ties: smallest largest distance to the pivots,
-    highest degree, smallest number); periphery : of the largest upper bound (ties: farthest from
-    the pivots, smallest number); -1 if there is none. highest : the largest upper bound."""
+    highest degree, smallest number). periphery : of the largest upper bound (ties: farthest from
+    the pivots, smallest number). -1 if there is none. highest : the largest upper bound."""
 
     unsettled: int
     centre: int
@@ -40,9 +40,9 @@ class Folded:
 
 
 class PivotBounds(ABC):
-    """The bounds of a run. largest : the largest eccentricity that there may be, to which upper bounds are cut.
+    """The bounds of a run. largest : the largest possible eccentricity; upper bounds are cut to it.
 
-    lower, upper : bounds on eccentricities. far : largest distance to a pivot. All Columns of the engine,
+    lower, upper : bounds on eccentricities. far : largest distance to a pivot. All are Columns of the engine,
     unreached in components that were not traversed; far is unreached at traversed vertices too."""
 
     lower: Column
@@ -50,13 +50,13 @@ class PivotBounds(ABC):
     far: Column
 
     def reset(self) -> None:
-        """Forget everything (for the next component)."""
+        """Clear all bounds (for the next component)."""
         for column in (self.lower, self.upper, self.far):
             column.clear()
 
     @abstractmethod
     def fold(self, source: int, distances: Column, eccentricity: int, limit: int) -> Folded:
-        """Take a full traversal from `source` into account. limit : see Folded.unsettled."""
+        """Update the bounds with a full traversal from `source`. limit : see Folded.unsettled."""
 
     @abstractmethod
     def unsettled(self, limit: int) -> np.ndarray:
@@ -83,7 +83,8 @@ class RamPivotBounds(PivotBounds):
 
 
 def fold_range(core: Core, columns: Sequence[np.ndarray], about: np.ndarray, first: int) -> np.ndarray:
-    """fold_pivot on the vertices from `first` to the end of the columns (distances, lower, upper, far); its `out`."""
+    """Call fold_pivot on the vertices from `first` to the end of the columns (distances, lower, upper, far); returns
+    its `out`."""
     turn, shares = np.array([first, 0], np.int64), max(1, (len(columns[0]) - first) // _SHARE)
     out = np.full((min(core.threads.compute, shares), _SLOTS), -1, np.int64)
     core.everywhere(lambda: fold_pivot(turn, _GRAIN, columns[0], about, *columns[1:], *core.offsets, out), shares)
@@ -91,7 +92,7 @@ def fold_range(core: Core, columns: Sequence[np.ndarray], about: np.ndarray, fir
 
 
 def merged(out: np.ndarray) -> Folded:
-    """What the rows of fold_pivot say together, int64[k, 8]."""
+    """Combine the rows of fold_pivot, int64[k, 8]."""
     rows = out.tolist()
     centre = min((row[1:5] for row in rows if row[4] >= 0), default=(-1, -1, -1, -1))
     periphery = max((row[5:8] for row in rows if row[7] >= 0), key=lambda key: (key[0], key[1], -key[2]),
@@ -102,7 +103,7 @@ def merged(out: np.ndarray) -> Folded:
 
 @kernel(uncompiled=uncompiled.fold_pivot)
 def fold_pivot(turn, grain, distances, about, lower, upper, far, group, row, hub, out):
-    """Threads share this pass. about : int64[4] = source, its eccentricity, limit, largest.
+    """Fold a traversal; threads share the work. about : int64[4] = source, its eccentricity, limit, largest.
 
     out : int64[threads, 8], one row each (turn[1] numbers them): highest upper bound << 40 |
     unsettled; lower, far, -degree, vertex of the centre; upper, far, vertex of the periphery."""
@@ -111,7 +112,7 @@ def fold_pivot(turn, grain, distances, about, lower, upper, far, group, row, hub
     row_of_thread = atomic_add(turn, 1, 1)
     unsettled = highest = centre_degree = 0
     centre = periphery = -1
-    # Of the centre, lower and far, and of the periphery, upper and far.
+    # lower and far of the centre, upper and far of the periphery.
     least, most = (np.int64(1) << 62, np.int64(0)), (np.int64(-1), np.int64(0))
     top = np.int64(np.iinfo(lower.dtype).max)
     while True:
@@ -127,7 +128,7 @@ def fold_pivot(turn, grain, distances, about, lower, upper, far, group, row, hub
             high = min(d + eccentricity, largest)
             high = min(high, np.int64(highs[i]))
             low = low if new else max(np.int64(lows[i]), low)
-            away = d if new else max(np.int64(fars[i]), d)  # top of a source, too
+            away = d if new else max(np.int64(fars[i]), d)  # stays top at a source
             lows[i] = low if reached else lows[i]
             highs[i] = high if reached else highs[i]
             fars[i] = away if reached else fars[i]

@@ -1,10 +1,10 @@
 """Rooted forests as one array of parents: peeled from XORs of neighbours, measured, hung elsewhere.
 
 parents : id[n]; a root, and so an isolated vertex, is its own parent. Every pass walks from each
-vertex up to the first one that is done and comes back down the same way, so that no order of the
-vertices and no children are kept: O(n) steps in all, in RAM.
-Peeling: a vertex of degree 1 in a tree has one neighbour, the XOR of its neighbours; taken away, it
-leaves the XOR of its parent without itself. What never peels is the root.
+vertex up to the first finished one and comes back down the same way, so that it stores neither an order of
+the vertices nor children: O(n) steps in all, in RAM.
+Peeling: a vertex of degree 1 in a tree has one neighbour, which is the XOR of its neighbours. When it is removed, it
+is taken out of the XOR of its parent. The last vertex of a tree, which never peels, is the root.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..progress import Tick, no_tick
 from .rows import has_bit
 
 _SLICE = 1 << 22
-ROUND = 256  # what a degree is counted modulo
-UNKNOWN = np.uint32(0xFFFFFFFF)  # a height that is not known yet
+ROUND = 256  # degrees are counted modulo this
+UNKNOWN = np.uint32(0xFFFFFFFF)  # a height not yet known
 
 
 def in_slices(
@@ -33,27 +33,28 @@ def in_slices(
 
 
 class ForestDegrees:
-    """Degrees in a forest of n vertices that only grows, a byte each.
+    """Degrees in a forest of n vertices that only grows, one byte each.
 
-    counts : (uint8[n], degrees modulo ROUND; id[k], a vertex for each time that its degree went round; int64[1], how
-    many times), as kernels take them. A forest has fewer than 2 n ends of edges, and so at most n / 128 of those."""
+    counts : (uint8[n], degrees modulo ROUND; id[k], a vertex for each time that its degree wrapped; int64[1], the
+    number of wraps), in the form that kernels take. A forest has fewer than 2 n ends of edges, and so at most n / 128
+    wraps."""
 
     def __init__(self, n_vertices: int, dtype: np.dtype[Any]) -> None:
         self.counts = (np.zeros(n_vertices, np.uint8), np.empty(2 * n_vertices // ROUND + 1, dtype),
                        np.zeros(1, np.int64))
 
     def above(self) -> tuple[np.ndarray, np.ndarray]:
-        """Vertices whose degree went round, ascending, and how often, int64[k] each."""
+        """Vertices whose degree wrapped, ascending, and how often, int64[k] each."""
         _, rounds, n_rounds = self.counts
         vertices, often = np.unique(rounds[: n_rounds[0]], return_counts=True)
         return vertices.astype(np.int64), often.astype(np.int64)
 
 
 def peel_forest(roots: np.ndarray, degrees: ForestDegrees, near: np.ndarray, tick: Tick = no_tick) -> np.ndarray:
-    """The parents of a forest, id[n], in the place of `near`.
+    """The parents of a forest, id[n], written over `near`.
 
-    roots : union-find, id[n], whose roots are to be those of the trees. degrees, and near, id[n] : number and XOR of
-    the neighbours in the forest; degrees are used up."""
+    roots : union-find, id[n], whose roots become those of the trees. degrees, and near, id[n] : number and XOR of
+    the neighbours in the forest; degrees are overwritten."""
     in_slices(len(near), peel, (roots, degrees.counts[0], *degrees.above(), near), tick)
     own_parents(roots, near)
     return near
@@ -61,10 +62,10 @@ def peel_forest(roots: np.ndarray, degrees: ForestDegrees, near: np.ndarray, tic
 
 def fall_heights(parents: np.ndarray, heights: np.ndarray, done: np.ndarray, fell: np.ndarray,
                  tick: Tick = no_tick) -> tuple[int, int]:
-    """Put the distance of every vertex to its root in the tree into `heights` (uint32[n]), in place of
-    larger or equal ones (UNKNOWN: none yet). (How many are smaller now, the largest.)
+    """Write the distance of every vertex to its root in the tree to `heights` (uint32[n]), if the present value is not
+    smaller (UNKNOWN: none yet). Returns (number of vertices whose height fell, largest height).
 
-    done, fell : bitmaps; their bits before do not matter. fell : those whose height is smaller now.
+    done, fell : bitmaps, with any content before. fell : vertices whose height fell.
     Raises OverflowError for a height that does not fit."""
     done[:] = 0
     fell[:] = 0
@@ -80,7 +81,7 @@ def _climb(*arguments: Any) -> None:
 
 @inlined
 def count_neighbour(low, rounds, n_rounds, v):
-    """The degree of v is one larger; see ForestDegrees."""
+    """Increment the degree of v; see ForestDegrees."""
     if low[v] == ROUND - 1:
         low[v] = 0
         rounds[n_rounds[0]] = v
@@ -91,17 +92,17 @@ def count_neighbour(low, rounds, n_rounds, v):
 
 @inlined
 def _place_of(vertices, v):
-    """Where v is in `vertices` (ascending); -1 where it is not."""
+    """Index of v in `vertices` (ascending); -1 if it is not there."""
     i = np.searchsorted(vertices, v)
     return i if i < len(vertices) and vertices[i] == v else -1
 
 
 @kernel
 def peel(roots, low, hubs, rounds, near, start, stop):
-    """From every leaf in [start, stop), take leaves away upwards; near[v] of one taken is its parent.
+    """From every leaf in [start, stop), remove leaves upwards; near[v] of a removed one is its parent.
 
-    low : degrees modulo ROUND. hubs, rounds : vertices of larger degrees, ascending, and what is left of how often
-    theirs went round, int64[k] each."""
+    low : degrees modulo ROUND. hubs, rounds : vertices of larger degrees, ascending, and the remaining number of their
+    wraps, int64[k] each."""
     for leaf in range(start, stop):
         v = np.int64(leaf)
         while low[v] == 1 and np.int64(roots[v]) != v:
@@ -131,7 +132,7 @@ def own_parents(roots, near):
 @kernel
 def climb_heights(parents, heights, done, fell, tally, start, stop):
     """Heights in the tree of the vertices in [start, stop) and of all above them; False if one does
-    not fit. See fall_heights; tally : int64[2], what it returns, of those done so far."""
+    not fit. See fall_heights. tally : int64[2], its result for the vertices done so far."""
     for bottom in range(start, stop):
         v = np.int64(bottom)
         steps = np.int64(0)
@@ -166,7 +167,7 @@ def _put_height(heights, done, fell, tally, v, height):
 @kernel
 def number_roots(parents, isolated, labels, most):
     """labels[root] = 0, 1, ... for the roots of trees with an edge, by number; all other labels are
-    the largest of the dtype. Returns how many there are, or the first number that is not below `most`."""
+    the largest of the dtype. Returns the number of roots, or most + 1 if there are more than `most`."""
     count = 0
     for v in range(len(parents)):
         labels[v] = np.iinfo(labels.dtype).max
@@ -180,7 +181,7 @@ def number_roots(parents, isolated, labels, most):
 
 @kernel
 def isolated_in_tree(parents, isolated):
-    """A vertex that hangs from another one although either has no edge; -1 if there is none."""
+    """A vertex with a parent where one of the two has no edge; -1 if there is none."""
     for v in range(len(parents)):
         p = np.int64(parents[v])
         if p != v and (has_bit(isolated, v) or has_bit(isolated, p)):
@@ -190,7 +191,7 @@ def isolated_in_tree(parents, isolated):
 
 @kernel
 def climb_labels(parents, labels, start, stop):
-    """Labels of the vertices in [start, stop), and of all above them, from those of the roots."""
+    """Copy the labels of roots to the vertices in [start, stop) and to all above them."""
     unknown = np.int64(np.iinfo(labels.dtype).max)
     for bottom in range(start, stop):
         v = np.int64(bottom)
@@ -205,7 +206,7 @@ def climb_labels(parents, labels, start, stop):
 
 @kernel
 def hang_from(parents, vertices):
-    """Make each of `vertices` the root of its tree: the way from it to the root is turned round."""
+    """Make each of `vertices` the root of its tree: the path from it to the root is reversed."""
     for i in range(len(vertices)):
         below = np.int64(vertices[i])
         v = np.int64(parents[below])

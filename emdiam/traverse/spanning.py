@@ -2,28 +2,28 @@
 
 Definition: edges have random weights (see below), a hash of (key, natural ranks of the ends). So the
 forest is unique: the same for any number of threads, any budget and any order of the store.
-A scan reads the blocks once and keeps the lightest edges between different trees, as many as the
-buffer holds; they are sorted and joined in RAM, and what was too heavy is left to the next scan. The
-last scan is the first one that leaves nothing out. As soon as a tree is larger than a quarter of a
-sample, only rows outside it are looked at, and only their blocks read.
-What is kept of the forest is the degree and the XOR of the neighbours of every vertex in it; leaves
-peel off in RAM without further I/O (rooted.py), and leave parents, rooted at the vertex of smallest
+A scan reads the blocks once and keeps the lightest edges between different trees, up to the size of the
+buffer. They are sorted and joined in RAM; heavier edges wait for the next scan. The last scan is the first
+one that leaves no edge out. As soon as a tree has more than a quarter of a sample, only rows outside it are
+processed, and only their blocks are read.
+For the forest only the degree and the XOR of the neighbours of every vertex are stored. Leaves
+peel off in RAM without further I/O (rooted.py), which gives parents, rooted at the vertex of smallest
 rank of every tree.
-I/O: as many passes as scans (docs/algorithms/spanning.md). Bytes a vertex with uint32 ids: union-find and XOR 8,
+I/O: one pass a scan (docs/algorithms/spanning.md). Bytes a vertex with uint32 ids: union-find and XOR 8,
 degrees 1, and the buffer, 2 to 8; 4 of them remain.
 Sources: Ajwani, Beckmann, Meyer, Veith (2012), section 2, spanning tree heuristics (weights independent
 and uniform in (0, 1]); Kruskal (1956); Osipov, Sanders, Singler, The filter-Kruskal minimum spanning tree algorithm
 (ALENEX 2009).
 
 The weight of an edge is a hash of the natural ranks of its ends: weight (hash + 1) / 2^64 in (0, 1],
-ties by the ranks. Below 2^32 vertices the hash is a bijection of the pair, so that there are none.
+ties by the ranks. Below 2^32 vertices the hash is a bijection of the pair, so that there are no ties.
 
-A scan collects edges between different trees whose hash lies in [floor, limit]; all lighter ones
-are inside trees by then. When the buffer is full, the limit falls by steps of an eighth of what it
-has above the floor until it has room again. Whatever order edges come in, it ends at the largest
-step below which they all fit: a step is taken only if what was seen so far does not fit.
-Kruskal on the buffer: edges go to buckets by weight (in place), a bucket is sorted when its turn
-comes, and only what still joins two trees is sorted at all.
+A scan collects edges between different trees whose hash is in [floor, limit]; all lighter edges
+are inside trees by then. When the buffer is full, the limit falls by steps of an eighth of its distance
+from the floor until there is room again. Whatever the order of the edges, it ends at the largest
+step below which they all fit: a step is taken only if the edges seen so far do not fit.
+Kruskal on the buffer: edges go to buckets by weight (in place). A bucket is sorted when its turn
+comes, and only edges that then still join two trees are sorted.
 Bytes: two ids an edge of the buffer; 16 for 1,024 edges beside it. The hash is that of hashing.py.
 """
 
@@ -50,11 +50,11 @@ LEAST_EDGES = 16
 _TOP = np.uint64(0xFFFFFFFFFFFFFFFF)
 LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
-_STEP, _FINEST_STEP = 3, 9  # a step takes 2^-3 of the span, after a scan in vain 2^-6, then 2^-9
+_STEP, _FINEST_STEP = 3, 9  # a step takes 2^-3 of the span, after a scan without result 2^-6, then 2^-9
 _BUCKET_BITS = 10
 _SLICE_BUCKETS = 1 << 11
-_FILL = 0.9  # of the buffer, that the first limit is expected to fill
-# Entries of `limits`, uint64[4], as kernels take them.
+_FILL = 0.9  # share of the buffer that the first limit is expected to fill
+# Entries of `limits`, uint64[4], in the form that kernels take.
 _FLOOR, _LIMIT, _STREAM, _GIANT = 0, 1, 2, 3
 NO_GIANT = _TOP
 
@@ -63,7 +63,7 @@ class LightEdges:
     """A buffer for at most `capacity` edges (at least LEAST_EDGES).
 
     stream : random stream, uint64 (see stream_of). ranks : natural rank of every vertex, id[n], or
-    length 0 where it is its number. `begin` a scan, `push` from any thread, then `join`.
+    length 0 if every vertex is its own rank. `begin` a scan, `push` from any thread, then `join`.
 
     limits : uint64[4] for collect(): smallest and largest hash wanted, stream, root of the giant tree.
     """
@@ -75,7 +75,7 @@ class LightEdges:
 
     def begin(self, expected: int = 0, giant: np.uint64 = NO_GIANT) -> None:
         """Begin a scan that is expected to meet `expected` edges between trees (0: unknown). giant :
-        root of the tree whose rows are passed over."""
+        root of the tree whose rows are skipped."""
         limits = self.limits
         limits[_GIANT] = giant
         room, floor = len(self._pairs), int(limits[_FLOOR])
@@ -83,8 +83,8 @@ class LightEdges:
         limits[_LIMIT] = floor + (span * int(_FILL * room) // expected if expected > room else span)
 
     def push(self, found: np.ndarray) -> None:
-        """Keep those of `found` (id[k, 2], overwritten) that are light enough. Raises EmdiamError if
-        weights are too much alike to be told apart."""
+        """Add the edges of `found` (id[k, 2], overwritten) that are light enough. Raises EmdiamError if too many
+        weights are equal."""
         with self._lock:
             count = int(keep_lighter(found, len(found), self.ranks, self.limits))
             while self._count + count > len(self._pairs):
@@ -104,7 +104,7 @@ class LightEdges:
     def join(
         self, roots: np.ndarray, degrees: ForestDegrees, near: np.ndarray, tick: Tick = no_tick
     ) -> tuple[int, bool]:
-        """Kruskal on the buffer, which is empty after it; (edges joined, whether the scan left none out).
+        """Kruskal on the buffer, which is empty afterwards. Returns (edges joined, whether the scan left no edge out).
 
         roots : id[n], union-find whose roots are of smallest rank. degrees, and near, id[n] : number and XOR of the
         neighbours in the forest. Raises EmdiamError as push."""
@@ -124,7 +124,7 @@ class LightEdges:
         return joined, bool(complete)
 
     def _finer(self) -> None:
-        """A scan in vain: no limit between none of the edges and too many. Take finer steps."""
+        """Take finer steps after a scan without result: one step of the limit led from too many edges to none."""
         if self._step >= _FINEST_STEP:
             raise EmdiamError("no limit separates the random weights: this is a fault of emdiam: please "
                               "report it with the store")
@@ -132,7 +132,7 @@ class LightEdges:
 
 
 def stream_of(key: int) -> np.uint64:
-    """The random stream of the edges for a key below 2^64, apart from those of vertices."""
+    """The random stream of edges for a key below 2^64, different from that of vertices."""
     return np.uint64(draw(np.uint64(key), _TOP))
 
 
@@ -152,7 +152,7 @@ def _pair_hash(stream, ranks, u, v):
 
 @kernel
 def _before(ranks, u, v, x, y):
-    """Whether {u, v} comes before {x, y} where their hashes are equal."""
+    """Whether {u, v} comes before {x, y} if their hashes are equal."""
     a, b = np.uint64(u), np.uint64(v)
     c, d = np.uint64(x), np.uint64(y)
     if len(ranks):
@@ -168,10 +168,10 @@ def collect(chunks, position, turn, ids, shift, first_vertex, group, row, hub, r
             state):
     """Edges between different trees with a hash within the limits, each once, to found (id[k, 2]).
 
-    A block kernel that can be resumed: called until it returns False, `found` emptied in between.
-    roots : the root of every vertex itself. Rows of the giant tree are passed over: an edge with one
-    end in it is met at the other end, any other edge at its smaller end. state : int64[5] = block at
-    hand (-1: none), vertex, arc to go on with, edges found, arcs scanned (added to).
+    A block kernel that can be resumed: it is called until it returns False, and `found` is emptied in between.
+    roots : the root of every vertex itself. Rows of the giant tree are skipped: an edge with one
+    end in it is met at the other end, any other edge at its smaller end. state : int64[5] = current block
+    (-1: none), vertex, next arc, edges found, arcs scanned (added to).
     """
     n_vertices = first_vertex[len(first_vertex) - 1]
     n_arcs = row_start(group, row, hub, n_vertices)
@@ -225,7 +225,7 @@ def collect(chunks, position, turn, ids, shift, first_vertex, group, row, hub, r
 
 @kernel
 def keep_lighter(pairs, count, ranks, limits):
-    """Move those of pairs[:count] with a hash of at most the limit to the front; how many they are."""
+    """Move those of pairs[:count] with a hash of at most the limit to the front; returns their number."""
     kept = 0
     for i in range(count):
         if _pair_hash(limits[_STREAM], ranks, np.int64(pairs[i, 0]), np.int64(pairs[i, 1])) <= limits[_LIMIT]:
@@ -270,7 +270,7 @@ def distribute(pairs, count, ranks, limits, starts):
 
 @kernel
 def join_buckets(pairs, starts, ranks, limits, roots, low, rounds, n_rounds, near):
-    """Join the ends of the edges in these buckets, the lightest first; how many joined two trees.
+    """Join the ends of the edges in these buckets, the lightest first; returns the number that joined two trees.
 
     low, rounds, n_rounds : see rooted.ForestDegrees."""
     largest = np.int64(0)
@@ -323,7 +323,8 @@ def _settle_ties(order, weight, place, pairs, ranks):
         order[i + 1] = one
 
 
-# Edges of the buffer at least, a share of the vertices; and what one thread finds between two visits to it.
+# The least number of edges of the buffer, as a share of the vertices; then the edges that a thread finds between two
+# calls of push.
 _LEAST_SHARE = 4
 _FOUND = 1 << 13
 _SAMPLE = 1 << 10
@@ -344,23 +345,22 @@ class SpanningForest:
     bytes_read: int
 
     def hang_from(self, vertices: np.ndarray) -> None:
-        """Make each of `vertices` (integers [k]) the root of its tree: the parents along its way to the
-        root are turned round."""
+        """Make each of `vertices` (integers [k]) the root of its tree: the path from it to the root is reversed."""
         hang_from(self.raw, vertices)
 
     def release(self) -> None:
-        """Free the parents; the counts stay."""
+        """Free the parents, but not the counts."""
         self.raw = np.empty(0, self.raw.dtype)
 
 
 def spanning_bytes(n_vertices: int, id_bytes: int) -> int:
-    """Vertex state of spanning_forest with its least buffer, beside what a core shares."""
+    """Bytes of vertex state of spanning_forest with its smallest buffer, beside the memory of a core."""
     degrees = n_vertices + n_vertices * id_bytes // 128
     return n_vertices * 2 * id_bytes + degrees + buffer_sizes(n_vertices, id_bytes)[0] + 2 * _MIB
 
 
 def buffer_sizes(n_vertices: int, id_bytes: int) -> tuple[int, int]:
-    """Bytes of the buffer at least, and from which on more does not take fewer scans: for an edge a vertex."""
+    """(least bytes of the buffer, bytes beyond which more memory saves no scans: room for an edge a vertex)."""
     return n_vertices // _LEAST_SHARE * 2 * id_bytes, n_vertices * 2 * id_bytes
 
 
@@ -369,8 +369,8 @@ def spanning_forest(
 ) -> SpanningForest:
     """The minimum spanning forest under the random weights of `key` (below 2^64).
 
-    ranks : natural rank of every vertex, id[n], or length 0 where it is its number. buffer_bytes : for
-    edges at hand (default: the least of buffer_sizes; at least 16 edges); it changes the number of scans only.
+    ranks : natural rank of every vertex, id[n], or length 0 if every vertex is its own rank. buffer_bytes : for
+    buffered edges (default: the least of buffer_sizes; at least 16 edges); it changes only the number of scans.
     """
     n, dtype = core.table.n_vertices, core.work.queues.dtype
     read = core.counters.snapshot().bytes_read
@@ -394,7 +394,7 @@ def spanning_forest(
 
 
 def _scan(core: Core, edges: LightEdges, roots: np.ndarray, giant: np.uint64, tick: Tick) -> None:
-    """One pass over the blocks with a row outside the giant tree."""
+    """Do one pass over the blocks with a row outside the giant tree."""
     table = core.table
     begin = time.thread_time()
     outside_tree(roots, giant, table.isolated, core.work.frontier)
@@ -417,7 +417,7 @@ def _scan(core: Core, edges: LightEdges, roots: np.ndarray, giant: np.uint64, ti
 
 
 def _giant(roots: np.ndarray) -> np.uint64:
-    """Root of the tree that holds most of an even sample of vertices, if that is a quarter of it."""
+    """Root of the tree with the most vertices of an even sample, if that is at least a quarter of it."""
     sample = roots[:: -(-len(roots) // _SAMPLE)]
     found, count = np.unique(sample, return_counts=True)
     most = int(count.argmax())

@@ -1,20 +1,20 @@
 """Strong and weak components of a graph with directions.
 
-Strong, where all blocks are in memory: Tarjan's depth-first search, one arc after another, which numbers components in
+Strong, if all blocks are in memory: Tarjan's depth-first search, one arc after another. It numbers components in
 reverse topological order: an arc between two components leads to the one of the smaller number.
 
-Strong, where blocks are streamed, depth first would read a block an arc. Then it is done by sweeps: vertices without an
-arc from or to another that is left are components of one, and taken out in place, so that long paths go at once; the
-vertices that a hub reaches and is reached from are one; and among the rest each vertex takes the largest vertex that
-reaches it as its colour, so that the vertices which reach the vertex of their colour within it are one component each
-time. At the end the height of a component, the most arcs between components on a path from it, puts them in a reverse
-topological order (ties: by a vertex of each). So numbers may differ from Tarjan's, as that order is not the only one.
+Strong, if blocks are streamed: depth first would read a block an arc, so it is done by sweeps. A vertex without an arc
+from or to another remaining vertex is a component; it is removed in place, so that long paths are removed at once. The
+vertices that a hub reaches and that reach it are a component. For the rest, the colour of a vertex is the largest
+vertex that reaches it; the vertices that reach the vertex of their colour within the colour are one component. At the
+end the height of a component, the largest number of arcs between components on a path from it, puts them in a reverse
+topological order (ties: by a vertex of each). Numbers may differ from Tarjan's, as that order is not unique.
 
 Bytes a vertex: Tarjan 6 ids and 8, by sweeps 4 ids. I/O: Tarjan none; sweeps: two BFS, then a few passes a round.
 Sources: Tarjan, Depth-first search and linear graph algorithms, SIAM J. Comput. 1972; Fleischer, Hendrickson, Pinar,
 On identifying strongly connected components in parallel, 2000 (a hub's component); Orzan, On distributed verification
 and verified distribution, 2004 (colours); McLendon et al., Finding strongly connected components in distributed graphs,
-J. Parallel Distrib. Comput. 2005 (what is trimmed).
+J. Parallel Distrib. Comput. 2005 (trimming).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .rows import every_row, has_bit, hits_to_second, in_first, row_walk
 from .workspace import bits_at
 
 _SLICE_ARCS = 1 << 25
-# Places of the state of a depth-first search.
+# Entries of the state of a depth-first search.
 _ROOT, _VISITED, _COMPONENTS, _TOP, _DEPTH, _STATE = 0, 1, 2, 3, 4, 5
 _DONE, _AGAIN = -1, -2
 
@@ -46,14 +46,14 @@ def strong_bytes(n_vertices: int, id_bytes: int) -> int:
 
 
 def strong_components(core: Core, tick: Tick = no_tick) -> tuple[np.ndarray, int]:
-    """(number of the component of every vertex, id[n]; how many there are), in reverse topological order."""
+    """(number of each vertex's component, id[n]; number of components), in reverse topological order."""
     if core.pager.everything_resident:
         return _depth_first(core, tick)
     return _by_sweeps(core, tick)
 
 
 def weak_components(core: Core, tick: Tick = no_tick) -> tuple[np.ndarray, int]:
-    """(smallest vertex of the weak component of every vertex, id[n]; how many there are), in one sweep."""
+    """(smallest vertex of each vertex's weak component, id[n]; number of components), in one sweep."""
     n, none = core.table.n_vertices, np.empty(0, np.int64)
     roots, seen = np.arange(n, dtype=core.work.queues.dtype), np.zeros(len(core.work.visited), np.uint64)
     core.count_sweep(*scan_unseen(core, seen, roots, lambda leaving: None, tick))
@@ -72,7 +72,7 @@ def _depth_first(core: Core, tick: Tick) -> tuple[np.ndarray, int]:
 
 
 class _Left:
-    """The vertices whose component is not known yet: bitmap of them, and the components found, id[n]: a vertex of each
+    """The vertices whose component is not yet known, as a bitmap, and the components found, id[n]: a vertex of each
     (n: none)."""
 
     def __init__(self, core: Core, tick: Tick) -> None:
@@ -81,7 +81,7 @@ class _Left:
         self.active = np.full((n + 63) // 64, 0xFFFFFFFFFFFFFFFF, np.uint64)
         if n % 64:
             self.active[-1] >>= np.uint64(-n % 64)
-        self.active &= ~(core.table.isolated | core.reverse.table.isolated)  # whom no arc leads to, or from
+        self.active &= ~(core.table.isolated | core.reverse.table.isolated)  # vertices without an arc out, or in
         self.roots, self._colours = np.arange(n, dtype=dtype), np.empty(n, dtype)
         self.roots[self._listed(self.active)] = n
 
@@ -90,8 +90,8 @@ class _Left:
         return bool(self.active.any())
 
     def trim(self, most: int) -> None:
-        """Take out vertices without an arc from or to another one that is left, as long as there are many, `most`
-        times: at once all of a path whose ids rise or fall along it."""
+        """Remove vertices without an arc from or to another remaining vertex, up to `most` times, as long as there are
+        many. A path whose ids rise or fall along it is removed at once."""
         core, n = self._core, len(self.roots)
         for _ in range(most):
             if sum(self._sweep(rows, rows.blocks_with(self.active), peel, self.active, self.roots)
@@ -99,7 +99,7 @@ class _Left:
                 return
 
     def take_hub(self) -> None:
-        """Take out the component of a vertex with many arcs."""
+        """Find and remove the component of a vertex with many arcs."""
         out, back = self._core, self._core.reverse
         hub, most = -1, 0
         for first in range(0, len(self.roots), 1 << 16):
@@ -123,7 +123,7 @@ class _Left:
         self.active &= ~both
 
     def take_colours(self) -> None:
-        """Take out the component of every vertex that is the largest which reaches it."""
+        """Find and remove the component of every vertex that is the largest of those that reach it."""
         core, colours, n = self._core, self._colours, len(self.roots)
         colours[:] = np.arange(n, dtype=colours.dtype)
         back = core.reverse.blocks_with(self.active)
@@ -145,7 +145,7 @@ class _Left:
     def _sweep(self, rows: Core, blocks: np.ndarray, *arguments: Any) -> int:
         amount = rows.sweep(blocks, *arguments, tick=self._tick)
         rows.count_sweep(len(blocks), 0)
-        self._tick()  # a sweep may be too short to tell of itself, and there may be very many
+        self._tick()  # a sweep may be too short to tick, and there may be many
         return amount
 
 
@@ -159,7 +159,7 @@ def _by_sweeps(core: Core, tick: Tick) -> tuple[np.ndarray, int]:
         left.trim(1)
     roots, heights = left.roots, left._colours
     heights[:] = 0
-    turns = cycle((raise_heights_back, raise_heights))  # a path whose ids rise, or fall, takes one of either
+    turns = cycle((raise_heights_back, raise_heights))  # a path with rising, or falling, ids needs one of either
     while left._sweep(core, core.blocks, next(turns), roots, heights):
         pass
     found = np.flatnonzero(roots == np.arange(len(roots), dtype=roots.dtype))
@@ -171,10 +171,10 @@ def _by_sweeps(core: Core, tick: Tick) -> tuple[np.ndarray, int]:
 
 @kernel(allocates=False)
 def tarjan(paging, offsets, order, low, numbers, stack, calls, places, state, most_arcs):
-    """Go on with a depth-first search over all vertices, for about so many arcs; -1 when it is done, else -2.
+    """Continue a depth-first search over all vertices for about most_arcs arcs; returns -1 when it is done, else -2.
 
-    order : id[n], from 1 on, 0 where a vertex was not met. low, stack, calls : id[n], places : int64[n], of the search.
-    numbers : id[n], of components, n where it is not known. state : int64[_STATE]. All blocks are
+    order : id[n], from 1 on, 0 for vertices not yet met. low, stack, calls : id[n], places : int64[n], of the search.
+    numbers : id[n], of components, n if not yet known. state : int64[_STATE]. All blocks are
     in the arena."""
     ids, slot_of, shift = paging
     group, row, hub = offsets
@@ -244,7 +244,7 @@ def _peel(state, ids, v, begin, end, whole):
         w = np.int64(ids[p])
         if w != v and has_bit(active, w):
             return 0, False
-    if not whole:  # the rest of the row is in another block; colours settle it
+    if not whole:  # the rest of the row is in another block; colours will find its component
         return 0, False
     atomic_and(active, v >> 6, ~(np.uint64(1) << np.uint64(v & 63)))
     roots[v] = v
@@ -256,9 +256,9 @@ _walk_peel = row_walk(in_first, _peel)
 
 @kernel
 def peel(piece, layout, active, roots):
-    """Take active vertices without an active end in their row out, one after another; how many.
+    """Remove active vertices without an active end in their row, one after another; returns their number.
 
-    Of a circle none is the first: the next one in it is active then. So threads may take out at the same time."""
+    A vertex of a cycle always has an active next vertex in it. So threads may remove vertices at the same time."""
     return _walk_peel(piece, layout, (active, roots))
 
 
@@ -282,10 +282,10 @@ _walk_colours = row_walk(in_first, _raise_colour)
 
 @kernel
 def raise_colours(piece, layout, active, colours):
-    """Every active vertex takes the largest colour of itself and the active ends of its row; how many were raised.
+    """Every active vertex takes the largest colour of itself and the active ends of its row; returns the number raised.
 
-    Threads may both write a colour of a row in two blocks; that one is lost then is seen by the next sweep, and only
-    one that raises none is the last."""
+    Two threads may write a colour of a row in two blocks at the same time. The next sweep then finds the lost update,
+    and only a sweep that raises none is the last."""
     return _walk_colours(piece, layout, (active, colours))
 
 
@@ -309,7 +309,8 @@ _walk_back = row_walk(_waits, _reaches, hits_to_second)
 
 @kernel
 def reach_back(piece, layout, active, reached, colours):
-    """Mark in `reached` the active vertices with an end of their row there that has their colour; how many."""
+    """Mark in `reached` the active vertices with an end of their row there that has their colour; returns their
+    number."""
     return _walk_back(piece, layout, (active, reached, colours))
 
 
@@ -333,7 +334,8 @@ _walk_heights, _walk_heights_back = row_walk(every_row, _raise_height), row_walk
 
 @kernel
 def raise_heights(piece, layout, roots, heights):
-    """Raise the height of a component above those that its rows lead to; how often that was. As raise_colours."""
+    """Raise the height of a component above those that its rows lead to; returns the number of raises. As
+    raise_colours."""
     return _walk_heights(piece, layout, (roots, heights))
 
 

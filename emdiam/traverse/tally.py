@@ -1,11 +1,11 @@
-"""Pairs by distance, from multi-source BFS: bits that are new at a level are pairs (source, vertex) at that distance.
+"""Pairs by distance, from multi-source BFS: new bits at a level are pairs (source, vertex) at that distance.
 
-Definition: of a batch of sources, a table counts the pairs (source, another vertex) at each distance. Sums of a vertex
-are over the sources that reach it, itself left out: how many, their distances, and the inverses of these. Edges are
-undirected, so what is summed over sources at a vertex is what a BFS from it would sum over them: with all vertices as
-sources the sums are whole, and no bit is looked at alone.
-Work: beside the BFS a word of bits for each (vertex, level) that has new ones; where sources are told apart, a step for
-each pair. I/O: that of the BFS. Bytes a vertex: those of the BFS, and 24 for sums.
+Definition: for a batch of sources, a table counts the pairs (source, another vertex) at each distance. The sums of a
+vertex are over the other sources that reach it: their number, their distances, and the inverses of these. Edges are
+undirected, so the sums over sources at a vertex equal those of a BFS from the vertex over the sources. With all
+vertices as sources the sums are complete, and no bit is processed by itself.
+Work: beside the BFS a word of bits for each (vertex, level) with new ones; if sources are counted separately, a step
+for each pair. I/O: that of the BFS. Bytes a vertex: those of the BFS, and 24 for sums.
 Source: Then et al., PVLDB 2014 (MS-BFS), section 2 (closeness by a batch of sources).
 """
 
@@ -33,20 +33,20 @@ _NO_SUMS = np.empty((3, 0), np.uint64)
 
 
 class DistanceSums:
-    """Sums over sources at every vertex, itself left out. values : uint64[3, n], how many sources reach it, the sum of
-    their distances, and that of the inverses, in units of 2^-shift. All are whole numbers, so that neither the order of
-    sources nor threads change them."""
+    """Sums over sources at every vertex, without the vertex itself. values : uint64[3, n]: number of sources that reach
+    it, sum of their distances, and sum of the inverses in units of 2^-shift. All are whole numbers, so that neither the
+    order of sources nor threads change them."""
 
     def __init__(self, n_vertices: int) -> None:
         self.values = np.zeros((3, n_vertices), np.uint64)
         self.shift = 62 - n_vertices.bit_length()
 
     def unit(self, distance: int) -> int:
-        """The inverse of a distance."""
+        """The inverse of a distance, in units of 2^-shift."""
         return ((2 << self.shift) // distance + 1) // 2
 
     def add_column(self, column: Column) -> None:
-        """Count the source of these distances at every vertex."""
+        """Add the source of these distances to the sums of every vertex."""
         units = np.zeros(1, np.uint64)
         for start in range(0, len(column), _PIECE):
             stop = min(start + _PIECE, len(column))
@@ -71,8 +71,8 @@ class DistanceSums:
 class TallyRun(MultiRun):
     """A multi-source BFS whose pairs are counted by distance.
 
-    table : takes the pairs. groups : the row of each source, int64[k], or that of all. sums : takes what is summed at
-    vertices, if it is given.
+    table : collects the pairs. groups : the table's row for each source, int64[k], or one row for all. sums : collects
+    sums at vertices, or None.
     """
 
     def __init__(self, core: Core, sources: np.ndarray, table: DistanceTable, groups: np.ndarray | int = 0,
@@ -89,7 +89,7 @@ class TallyRun(MultiRun):
         return finished
 
     def _slice_arcs(self) -> int:
-        return 0  # sparse levels return one by one, to be counted
+        return 0  # each sparse level returns, so that it can be counted
 
     def _count_level(self) -> np.ndarray:
         """Pairs at this level, int64[rows]."""
@@ -105,7 +105,8 @@ class TallyRun(MultiRun):
         return self._part(lambda single: count_queued(queue, *about, single))
 
     def _part(self, count: Any) -> np.ndarray:
-        """Pairs that a kernel counts, int64[rows]. count : it, called with an array for those of each source."""
+        """Pairs that a kernel counts, int64[rows]. count : calls the kernel with an array for the pairs of each
+        source."""
         together = isinstance(self._groups, int)
         single = np.zeros(0 if together else len(self._sources), np.int64)
         total = count(single)
@@ -116,7 +117,7 @@ class TallyRun(MultiRun):
 
 def tally_runs(core: Core, sources: np.ndarray, most: int, table: DistanceTable, groups: np.ndarray | int,
                sums: DistanceSums | None) -> Iterator[TallyRun]:
-    """A run for `most` sources after another, each of which is to be done when the next is asked for."""
+    """A run for each `most` sources in turn; each must be finished before the next is requested."""
     for begin in range(0, len(sources), most):
         part = slice(begin, begin + most)
         yield TallyRun(core, sources[part], table, groups if isinstance(groups, int) else groups[part], sums)
@@ -124,7 +125,7 @@ def tally_runs(core: Core, sources: np.ndarray, most: int, table: DistanceTable,
 
 @inlined
 def _count_vertex(words, plane, v, level, unit, sums, single):
-    """New bits of a vertex, which are added to its sums."""
+    """Count the new bits of a vertex, and add them to its sums."""
     size = words.itemsize * 8
     pairs = 0
     for j in range(words.shape[2]):
@@ -151,16 +152,16 @@ _walk_marked = bit_walk(in_first, _count_bit)
 
 @kernel
 def count_marked(turn, grain, end, bitmap, words, plane, level, unit, sums, single):
-    """Threads share this: bits in a plane of words at the vertices of a bitmap, all of which are new at `level`.
+    """Count the bits in a plane of words at the vertices of a bitmap, all new at `level`; threads share the work.
 
-    unit : inverse of the level, for sums (uint64[3, n], or 0 long). single : int64[k] of this thread, pairs of each
-    source, or 0 long."""
+    unit : inverse of the level, for sums (uint64[3, n], or length 0). single : int64[k] of this thread, pairs of each
+    source, or length 0."""
     return _walk_marked(turn, grain, end, (bitmap, words, plane, level, unit, sums, single))[1]
 
 
 @kernel(uncompiled=uncompiled.count_queued)
 def count_queued(queue, words, plane, level, unit, sums, single):
-    """The same for the vertices of a queue, id[k], on one thread."""
+    """As count_marked, for the vertices of a queue, id[k], on one thread."""
     pairs = 0
     for i in range(len(queue)):
         pairs += _count_vertex(words, plane, np.int64(queue[i]), level, unit, sums, single)

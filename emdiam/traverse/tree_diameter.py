@@ -1,13 +1,13 @@
-"""The diameter of a BFS tree, from its distances alone: one scan chooses parents, heights fold in RAM.
+"""The diameter of a BFS tree, from its distances alone: one scan chooses parents, then heights are folded in RAM.
 
-Definition: the parent of a vertex is its neighbour of smallest natural rank among those one nearer to
+Definition: the parent of a vertex is its neighbour of smallest natural rank among those nearer by one to
 the source, so that neither threads nor blocks nor the order of a store change the tree. The longest
-path of a rooted tree has a highest vertex, and is made of the two tallest branches below it: when
-branches are folded into their parent one by one, it is the largest (height so far) + (height of the
-branch) + 1. A vertex is folded once all its children are: the last child goes on upwards itself, so
-no order by level is needed.
-I/O: one pass. Work: O(n + m). Bytes a vertex: parent and number of children, 4 or 8 each with the
-ids, and the height, as wide as the distances.
+path of a rooted tree has a highest vertex, and consists of the two tallest branches below it. When
+branches are folded into their parent one by one, its length is the largest (height so far) + (height of the
+branch) + 1. A vertex is folded once all its children are; the last child's fold continues upwards with
+the parent, so no order by level is needed.
+I/O: one pass. Work: O(n + m). Bytes a vertex: parent and number of children, 4 or 8 each as ids
+have, and the height, as wide as the distances.
 Sources: Magnien, Latapy, Habib, Fast computation of empirically tight bounds for the diameter of
 massive graphs (2009), tree upper bound; Ajwani, Beckmann, Meyer, Veith (2012), section 2.
 """
@@ -29,8 +29,8 @@ _SLICE = 1 << 22
 def tree_diameter(core: Core, dist: np.ndarray, ranks: np.ndarray, tick: Tick = no_tick) -> int:
     """Number of edges on the longest path of the canonical BFS tree of the distances `dist`.
 
-    dist : unsigned[n], 0 at the source, the largest value where unreached. ranks : natural rank of
-    every vertex, id[n], or length 0 where it is the vertex itself. Raises RuntimeError if `dist` are
+    dist : unsigned[n], 0 at the source, the largest value if unreached. ranks : natural rank of
+    every vertex, id[n], or length 0 if every vertex is its own rank. Raises RuntimeError if `dist` are
     no distances.
     """
     n = core.table.n_vertices
@@ -56,11 +56,11 @@ def choose_parents(
     core: Core, dist: np.ndarray, heads: tuple[int, np.ndarray, np.ndarray], best: tuple[np.ndarray, np.ndarray],
     tick: Tick = no_tick,
 ) -> None:
-    """Let the vertices of the core's span hang from the best of the heads that are one nearer. One scan.
+    """Give the vertices of the core's span the best of the heads nearer by one as parent. One scan.
 
-    dist : of all vertices, right in the span. heads : (first vertex, distances, ranks or length 0) of consecutive
-    vertices; in several parts one after the other, all vertices are heads in the end. best : parents of the span,
-    id[k], themselves where there is none yet, and where there are ranks and several parts, their ranks; else length 0.
+    dist : of all vertices, correct in the span. heads : (first vertex, distances, ranks or length 0) of consecutive
+    vertices; successive calls may pass parts, until all vertices were heads. best : parents of the span, id[k] (the
+    vertex itself: none yet), and with both ranks and several parts their ranks, else length 0.
     """
     pieces = list[np.ndarray]()
     core.gather(core.blocks, nearest_heads, dist, heads, best, np.array(core.span), tick=tick,
@@ -73,7 +73,7 @@ def choose_parents(
 
 @inlined
 def _hang(best, v, first, head, rank):
-    """Let v hang from the head if that is of smaller rank than what it hangs from."""
+    """Make the head the parent of v if its rank is smaller than that of the present parent."""
     parents, ranks = best
     i = v - first
     if np.int64(parents[i]) == v or rank < (np.int64(ranks[i]) if len(ranks) else np.int64(parents[i])):
@@ -116,25 +116,26 @@ _walk_hanging = buffered_walk(every_row, _hang_row)
 
 @kernel
 def nearest_heads(piece, layout, dist, heads, best, span, cut, count):
-    """Hang the vertices whose rows are whole; of rows that are cut, list (vertex, head, rank). See choose_parents.
+    """Set the parents of vertices whose rows are whole; list (vertex, head, rank) for rows that are cut. See
+    choose_parents.
 
-    cut : int64[k, 3]; count : see buffered_walk."""
+    cut : int64[k, 3]. count : see buffered_walk."""
     return _walk_hanging(piece, layout, (dist, heads, best, span, cut, count), len(cut), count)
 
 
 @kernel
 def hang_rows(cut, best, first):
-    """Hang the vertices of rows that are cut, (vertex, head, rank), int64[k, 3]."""
+    """Set the parents of vertices whose rows are cut, (vertex, head, rank), int64[k, 3]."""
     for i in range(len(cut)):
         _hang(best, cut[i, 0], first, cut[i, 1], cut[i, 2])
 
 
 @kernel
 def count_children(parents, dist, children, first, start, stop):
-    """children[p - first] += 1 for the parents p, of first, first + 1, ..., of the vertices start..stop-1 beside them.
+    """children[p - first] += 1 for the parents p, of first, first + 1, ..., of other vertices in start..stop-1.
 
-    parents, dist, children : of first, first + 1, .... A parent out of the span is not counted. Returns -1, or a
-    vertex that is reached and neither the source nor has a parent."""
+    parents, dist, children : of first, first + 1, .... A parent outside the span is not counted. Returns -1, or a
+    reached vertex that is not the source and has no parent."""
     unreached = np.int64(np.iinfo(dist.dtype).max)
     for v in range(start - first, stop - first):
         p = np.int64(parents[v]) - first
@@ -148,12 +149,12 @@ def count_children(parents, dist, children, first, start, stop):
 
 @inlined
 def _fold(v, parents, children, heights, first, out, count):
-    """From v (less first), fold upwards as far as all children are folded; (branches listed so far, longest path)."""
+    """From v (minus first), fold upwards as far as all children are folded; (branches listed so far, longest path)."""
     longest = np.int64(0)
     while np.int64(children[v]) == 0 and np.int64(parents[v]) != v + first:
         reach = np.int64(heights[v]) + 1
         p = np.int64(parents[v]) - first
-        parents[v] = v + first  # it is folded
+        parents[v] = v + first  # marks it as folded
         if p < 0 or p >= len(parents):
             out[count, 0] = p + first
             out[count, 1] = reach
@@ -169,8 +170,8 @@ def _fold(v, parents, children, heights, first, out, count):
 def fold_leaves(parents, children, heights, first, start, stop, out):
     """Fold upwards from every vertex of start..stop-1 whose children are all folded; it becomes its own parent.
 
-    parents, children, heights : of first, first + 1, .... out : int64[k, 2] receives (parent, reach) of the branches
-    that leave these, stop - start at most. Returns (how many, longest path met, in edges)."""
+    parents, children, heights : of first, first + 1, .... out : int64[k, 2], gets (parent, reach) of the branches
+    that leave this range, at most stop - start. Returns (their number, longest path met, in edges)."""
     count = 0
     longest = np.int64(0)
     for v in range(start - first, stop - first):
@@ -181,7 +182,7 @@ def fold_leaves(parents, children, heights, first, start, stop, out):
 
 @kernel
 def fold_branches(branches, parents, children, heights, first, out):
-    """Fold branches (parent, reach), int64[k, 2], into their parents, and on upwards; as fold_leaves."""
+    """Fold branches (parent, reach), int64[k, 2], into their parents, and upwards; as fold_leaves."""
     count = 0
     longest = np.int64(0)
     for i in range(len(branches)):

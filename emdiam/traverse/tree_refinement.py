@@ -1,28 +1,28 @@
-"""Trees that become BFS trees by iterations, one scan of the arcs each; and what heights tell.
+"""Trees that become BFS trees by iterations of one scan each, and the bounds that follow from heights.
 
 Definition: T_0 is a rooted spanning tree, h_i(u) the height of u, its distance to the root s in T_i.
-In T_{i+1} every vertex hangs from the neighbour v of the smallest h_i(v), ties to the smallest natural
-rank; but it stays where it is unless h_i(v) is smaller than that of its parent. All choose by h_i
-alone, and h_{i+1} are the heights in T_{i+1}: a subtree rises with the vertex that it hangs from.
-In a graph with several components, of each. With d for distances in the graph:
+In T_{i+1} the parent of a vertex is the neighbour v of the smallest h_i(v), ties to the smallest natural
+rank; but the parent stays unless h_i(v) is smaller than its height. All choices depend on h_i
+alone, and h_{i+1} are the heights in T_{i+1}: a subtree rises with the parent of its root.
+In a graph with several components this holds for each. With d for distances in the graph:
 - T_{i+1} is a tree: the parent in T_i has height h_i(u) - 1, so that the new one has at most that; h_i
-  falls on every step to a parent, and no walk from parent to parent comes back.
-- h_{i+1} <= h_i, by induction over h_i: h_{i+1}(u) = 1 + h_{i+1}(p) <= 1 + h_i(p) <= h_i(u), p being
-  the new parent; and it is smaller if p is not the old one. And h_i >= d(s, .), since trees have
-  paths of the graph.
+  falls on every step to a parent, and no walk from parent to parent returns.
+- h_{i+1} <= h_i, by induction over h_i: h_{i+1}(u) = 1 + h_{i+1}(p) <= 1 + h_i(p) <= h_i(u), with p
+  the new parent; and it is smaller if p is not the old one. And h_i >= d(s, .), since tree paths
+  are paths of the graph.
 - Let t = 1 + min h_i(v) over the arcs (v, w) with h_i(v) + 1 < h_i(w). min(h_i, t) differs by at most
   1 across every arc, so that it is at most d(s, .): h_i(x) = d(s, x) if d(s, x) < t. If d(s, u) = t, it has a
-  neighbour x with h_i(x) = t - 1, and h_{i+1}(u) <= 1 + h_i(x) = t. So min(h_{i+1}, t + 1) = min(d(s, .), t + 1),
-  which is called `known` = t + 1. It is i + 2 at least: by induction heights up to i are distances,
+  neighbour x with h_i(x) = t - 1, and h_{i+1}(u) <= 1 + h_i(x) = t. So min(h_{i+1}, t + 1) = min(d(s, .), t + 1);
+  t + 1 is called `known`. It is at least i + 2: by induction heights up to i are distances,
   and there is no such arc from a vertex v with h_i(v) < i.
-- Where there is no such arc nothing changes, and heights differ by at most 1 across every arc: all are
-  distances. So they are where none exceeds `known`.
-An arc is such only if v fell in the iteration before: otherwise w has hung from a vertex as low as v
-since then, and h_i(w) <= 1 + h_i(v). So only blocks with rows that fell are read.
+- If there is no such arc nothing changes, and heights differ by at most 1 across every arc: all are
+  distances. They also are if none exceeds `known`.
+There is such an arc only if v fell in the iteration before: otherwise w already has a parent as low as v,
+and h_i(w) <= 1 + h_i(v). So only blocks with rows that fell are read.
 I/O: at most one pass an iteration, and O(n) in RAM for heights. Bytes a vertex with uint32 ids: parents
 4, heights 4, a bitmap 0.125; trees: labels 1, 2 or 4 by their number, and 16 a tree, of which there are at most n / 2.
-Source: Brudaru (2007), as told by Ajwani, Beckmann, Meyer, Veith (2012), section 2, spanning tree heuristics
-(which neighbour of several, and what is read again, is not said there).
+Source: Brudaru (2007), as described by Ajwani, Beckmann, Meyer, Veith (2012), section 2, spanning tree heuristics
+(the choice among several neighbours, and the rows to read again, are not described there).
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class RamRefinement:
     """Trees that become BFS trees of their roots.
 
     parents : id[n], a rooted spanning forest; changed in place. ranks : natural rank of every vertex,
-    id[n], or length 0 where it is its number. heights : Column of uint32, those in the trees now.
-    iterations : done so far. known : distances up to this are exact: min(height, known) = min(distance,
+    id[n], or length 0 if every vertex is its own rank. heights : Column of uint32, heights in the trees now.
+    iterations : the number done so far. known : distances up to this are exact: min(height, known) = min(distance,
     known). exact : whether all heights are known to be distances.
     """
 
@@ -66,13 +66,13 @@ class RamRefinement:
         self._measure(1 if core.table.n_arcs else int(EXACT))
 
     def step(self) -> int:
-        """One iteration; how many vertices fell. The workspace's `before` is used."""
+        """Do one iteration; returns the number of vertices whose height fell. Uses the workspace's `before`."""
         lowest = self._choose()
         self.iterations += 1
         return self._measure(lowest + 1 if lowest < int(UNKNOWN) else int(EXACT))
 
     def _choose(self) -> int:
-        """Make `parents` those of the next trees; t of the definition, or UNKNOWN if nothing changed."""
+        """Make `parents` those of the next trees; returns t of the definition, or UNKNOWN if nothing changed."""
         core, begin = self._core, time.thread_time()
         blocks = core.blocks_with(self._fell)
         core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
@@ -88,7 +88,7 @@ class RamRefinement:
         return min(lowest)
 
     def _measure(self, known: int) -> int:
-        """Heights by the parents; how many fell. known : as in the definition, or EXACT."""
+        """Compute heights from the parents; returns the number that fell. known : as in the definition, or EXACT."""
         begin = time.thread_time()
         fallen, highest = fall_heights(self._parents, self.heights.raw(), self._core.work.before, self._fell,
                                        self._tick)
@@ -98,7 +98,7 @@ class RamRefinement:
         return fallen
 
     def take_labels(self) -> Column:
-        """min(height, known) of every vertex; the refinement is over."""
+        """min(height, known) of every vertex; ends the refinement."""
         self._parents = np.empty(0, self._parents.dtype)
         if not self.exact:
             truncate(self.heights.raw(), self.known)
@@ -107,9 +107,9 @@ class RamRefinement:
 
 @dataclass(frozen=True)
 class TreeBounds:
-    """What heights tell of diameters. height : the largest. lower, upper : proved interval of the
-    largest diameter over all components; lower_largest, upper_largest : of that of `Trees.largest`.
-    deepest : a tree whose root has the eccentricity `lower` at least."""
+    """Bounds on diameters from heights. height : the largest. lower, upper : proved interval of the
+    largest diameter over all components. lower_largest, upper_largest : of that of `Trees.largest`.
+    deepest : a tree whose root has an eccentricity of at least `lower`."""
 
     height: int
     lower: int
@@ -120,22 +120,22 @@ class TreeBounds:
 
 
 def _label_dtype(n_trees: int) -> np.dtype[Any]:
-    """Of numbers of trees; its largest value is none."""
+    """The dtype for numbers of trees; its largest value means none."""
     return np.min_scalar_type(n_trees + 1)
 
 
 def trees_bytes(n_vertices: int, n_trees: int, id_bytes: int) -> int:
-    """What labels of so many trees take beyond a byte a vertex, and their tables: vertices of the highest degree and
-    sizes, and then degrees or the two largest heights."""
+    """Bytes of the labels of n_trees trees beyond one byte a vertex, and of their tables: vertices of the highest
+    degree and sizes, and then degrees or the two largest heights."""
     labels = _label_dtype(n_trees).itemsize - 1
     return n_vertices * labels + n_trees * (2 * id_bytes + max(id_bytes, 2 * UNKNOWN.nbytes))
 
 
 class RamTrees:
-    """The trees with an edge of a forest that hangs from its vertices of smallest rank, numbered.
+    """The trees with an edge of a forest, numbered. Their roots are their vertices of smallest rank.
 
     hubs : vertex of the highest degree of each, ties to the smallest rank, id[n_trees]. sizes :
-    vertices of each, id[n_trees]. largest : the one with most vertices, ties to the smallest rank.
+    vertices of each, id[n_trees]. largest : the tree with most vertices, ties to the smallest rank.
     """
 
     def __init__(self, core: Core, forest: SpanningForest, ranks: np.ndarray, tick: Tick = no_tick) -> None:
@@ -157,12 +157,12 @@ class RamTrees:
         return self._labels[vertices].astype(np.int64)
 
     def bounds(self, heights: Column, known: int) -> TreeBounds:
-        """What `heights` over the roots tell: upper bounds on the distances to them, for which
-        min(height, known) is exact. There is a tree.
+        """Bounds from `heights` over the roots. Heights are upper bounds on the distances to the roots;
+        min(height, known) is exact. There must be a tree.
 
-        The eccentricity of a root is at least min(largest height, known). Two vertices are at most the
-        sum of their heights apart, so no two are farther apart than the two largest heights of the
-        component sum up to, nor than it has vertices less one."""
+        The eccentricity of a root is at least min(largest height, known). The distance of two vertices is at most the
+        sum of their heights, so no distance exceeds the sum of the two largest heights of the
+        component, nor its number of vertices minus 1."""
         first, second = np.zeros(self.n_trees, np.uint32), np.zeros(self.n_trees, np.uint32)
         tallest_two(self._labels, heights.raw(), first, second)
         found = np.zeros(6, np.int64)
@@ -190,8 +190,8 @@ def _choose_along_row(state, ids, v, begin, end, whole):
 
 @inlined
 def _take_parent(parents, heights, ranks, w, v):
-    """Hang w from v if that is lower than what it hangs from, or as low and of smaller rank. v is lower
-    than the parent that w had before the scan, so that one is no tie."""
+    """Make v the parent of w if it is lower than the present parent, or as low and of smaller rank. v is lower
+    than the parent that w had before the scan, so that there is no tie with that one."""
     above = parents[w]
     while True:
         u = np.int64(above)
@@ -213,8 +213,8 @@ _walk_fallen = row_walk(in_second, _choose_along_row)
 
 @kernel
 def choose_parents(piece, layout, heights, fell, ranks, parents):
-    """Let the rows v in `fell` be chosen as parents along their arcs. Returns arcs scanned, and the least
-    heights[v] + 1 of those by which a vertex falls, or UNKNOWN."""
+    """Offer the rows v in `fell` as parents along their arcs. Returns arcs scanned, and the least
+    heights[v] + 1 by which a vertex falls, or UNKNOWN."""
     least = np.full(1, UNKNOWN, np.uint32)
     arcs = _walk_fallen(piece, layout, (heights, fell, ranks, parents, least))
     return arcs, least[0]
@@ -229,9 +229,9 @@ def truncate(heights, limit):
 
 @kernel
 def find_hubs(labels, ranks, group, row, hub, degrees, hubs, sizes):
-    """sizes[t] = vertices of tree t; hubs[t] = the one of the highest degree, ties to the smallest rank.
+    """sizes[t] = vertices of tree t; hubs[t] = its vertex of the highest degree, ties to the smallest rank.
 
-    degrees : id[n_trees], zero; theirs in the end."""
+    degrees : id[n_trees], zero; gets the degrees of the hubs."""
     for v in range(len(labels)):
         tree = np.int64(labels[v])
         if labels[v] != np.iinfo(labels.dtype).max:
@@ -295,7 +295,7 @@ def sum_up(first, second, sizes, known, largest, found):
 def first_so_high(labels, ranks, tree, heights, height, first, best):
     """best = (the vertex of smallest rank with labels[i] == tree and heights[i] >= height, that rank), -1 before.
 
-    All are of the vertices first, first + 1, ...; ranks of length 0: the vertices."""
+    All arrays are of the vertices first, first + 1, ...; ranks of length 0: every vertex is its own rank."""
     for i in range(len(labels)):
         if np.int64(labels[i]) == tree and np.int64(heights[i]) >= height:
             rank = np.int64(ranks[i]) if len(ranks) else first + i

@@ -1,12 +1,12 @@
 """Triangles at every vertex, exactly, by the forward algorithm over oriented rows.
 
 Definition: an edge leads from the end of smaller (degree, number) to the other, its head; a vertex has at most
-sqrt(2 m) heads. A triangle has one vertex u with both others as heads, v and w, of which w is a head of v too: it is
-met once, where the heads of u and of v, sorted, have w in common. Out of core the vertices are taken in ranges whose
-oriented rows fit the room; a pair of ranges is at hand, that of u and that of v, so that c ranges read the store c + 1
-times, one of all vertices twice.
-Work: O(m^1.5). Bytes a vertex: 32 (triangles, numbers of heads, where rows begin), and of the room 4 or 8 for each edge
-of the ranges at hand.
+sqrt(2 m) heads. A triangle has one vertex u with both others as heads, v and w, where w is a head of v too. It is
+met once, when w is found both in the sorted heads of u and in those of v. Out of core the vertices are taken in ranges
+whose oriented rows fit the room. A pair of ranges is in memory at a time, that of u and that of v, so that c ranges
+read the store c + 1 times, each time all vertices twice.
+Work: O(m^1.5). Bytes a vertex: 32 (triangles, numbers of heads, begins of rows), and in the room 4 or 8 for each edge
+of the ranges in memory.
 Sources: Schank, Wagner 2005 (forward); Latapy 2008 (compact-forward); Hu, Tao, Chung 2013 (ranges of edges in memory
 against a scan); Chiba, Nishizeki 1985 (the bound).
 """
@@ -31,7 +31,7 @@ _GRAIN = 64
 
 
 def triangle_bytes(n_vertices: int) -> int:
-    """Bytes of what there is for each vertex."""
+    """Bytes of the arrays with an entry for each vertex."""
     return 32 * (n_vertices + 1)
 
 
@@ -45,12 +45,12 @@ class OrientedRows:
 
     @property
     def raw(self) -> tuple[int, np.ndarray, np.ndarray]:
-        """As kernels take them."""
+        """The fields in the form that kernels take."""
         return self.first, self.starts, self.heads
 
 
 def count_triangles(core: Core, room: int, tick: Tick = no_tick) -> np.ndarray:
-    """Triangles at every vertex, int64[n]. room : bytes for oriented rows. Raises MoreMemoryError where those of two
+    """Triangles at every vertex, int64[n]. room : bytes for oriented rows. Raises MoreMemoryError if those of two
     vertices do not fit."""
     n, item = core.table.n_vertices, core.work.queues.dtype.itemsize
     counts, triangles = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -74,8 +74,8 @@ def _meet_all(core: Core, rows: OrientedRows, held: OrientedRows, triangles: np.
 
 
 def _ranges(ends: np.ndarray, room: int, item: int) -> list[int]:
-    """Bounds of ranges of vertices: all, if their heads (ends : their number up to each vertex) fit the room; else each
-    with at most half of it."""
+    """Bounds of ranges of vertices: one range of all, if their heads (ends : their number up to each vertex) fit the
+    room; else ranges with at most half of the room each."""
     n = len(ends)
     if int(ends[-1]) <= room:
         return [0, n]
@@ -103,14 +103,14 @@ def _oriented(core: Core, counts: np.ndarray, span: tuple[int, int], tick: Tick)
     arcs = core.sweep(np.arange(low, high), fill_heads, np.array(span), starts, heads, spanning,
                       np.zeros(len(spanning), np.int64), core.offsets, tick=tick)
     core.counters.add(passes=1, edges_scanned=arcs)
-    for v in (spanning - first).tolist():  # their pieces came in any order
+    for v in (spanning - first).tolist():  # their pieces arrived in any order
         heads[starts[v] : starts[v + 1]].sort()
     return OrientedRows(first, starts, heads)
 
 
 @inlined
 def _leads(offsets, v, degree, w):
-    """Whether w is a head of v, which has this degree."""
+    """Whether w is a head of v, which has degree `degree`."""
     other = row_length(offsets, w)
     return other > degree or (other == degree and w > v)
 
@@ -164,14 +164,14 @@ _walk_fill = row_walk(every_row, _fill_row)
 
 @kernel
 def fill_heads(piece, layout, span, starts, heads, spanning, filled, offsets):
-    """Write the heads of the vertices of a span; those of rows that span blocks (spanning, int64[k]; filled : zeros) in
-    any order. Returns arcs scanned."""
+    """Write the heads of the vertices of a span, in any order for rows that span blocks (spanning, int64[k]; filled :
+    zeros). Returns arcs scanned."""
     return _walk_fill(piece, layout, (span, starts, heads, spanning, filled, offsets))
 
 
 @kernel
 def meet(turn, grain, rows, held, triangles):
-    """Threads share this: count the triangles u, v, w of vertices u of `rows` and v of `held` at all three."""
+    """Count the triangles u, v, w with u in `rows` and v in `held`, at all three vertices; threads share the work."""
     first, starts, heads = rows
     low, begins, others = held
     while True:

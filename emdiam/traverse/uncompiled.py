@@ -1,7 +1,7 @@
-"""Traversals level by level as numpy does them, for few items where no object of the kernels is there yet.
+"""Traversals level by level with numpy, for small inputs as long as compiled kernels are missing.
 
-They give what the kernels of the same names do, over rows all of whose blocks are there, and leave the same state; see
-there for what arguments are.
+Each function has the results of the kernel of the same name, if all blocks are resident, and leaves the same state; see
+the kernel for its arguments.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ Paging = tuple[np.ndarray, np.ndarray, int]
 Missed = tuple[np.ndarray, np.ndarray]
 Piece = tuple[np.ndarray, np.ndarray, np.ndarray, int, np.ndarray]
 Layout = tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-_LEVELS = 1 << 10  # of a call
+_LEVELS = 1 << 10  # of one call
 
 
 class _Queue:
-    """The queues of a traversal, at the beginning of a level. Raises Uncovered within one, and for a graph of which not
-    every frontier fits."""
+    """The queues of a traversal, at the beginning of a level. Raises Uncovered in the middle of a level, and for graphs
+    in which not every frontier fits."""
 
     def __init__(self, queues: np.ndarray, state: np.ndarray, n_items: int) -> None:
         if state[HEAD] or state[NEXT] or state[MISSED] or n_items > SMALL_VERTICES:
@@ -54,11 +54,11 @@ class _Queue:
         self._queues, self._state = queues, state
 
     def vertices(self) -> np.ndarray:
-        """The current ones, int64[k]."""
+        """The current queue, int64[k]."""
         return self._queues[self._state[CURRENT], : self._state[COUNT]].astype(np.int64)
 
     def follow(self, there: np.ndarray) -> None:
-        """These are the next ones."""
+        """Make these the next queue."""
         state = self._state
         state[CURRENT], state[COUNT] = 1 - state[CURRENT], len(there)
         self._queues[state[CURRENT], : len(there)] = there
@@ -77,13 +77,13 @@ def sparse_bfs(paging: Paging, offsets: Offsets, visited: np.ndarray, dist: np.n
 def bfs_whole(graph: tuple[Any, Any], found: tuple[np.ndarray, np.ndarray], fronts: np.ndarray, queues: np.ndarray,
               buffers: np.ndarray, shared: np.ndarray, state: np.ndarray, front: np.ndarray, bias: np.ndarray,
               limits: np.ndarray, call: np.ndarray) -> int:
-    """See bfs_whole.bfs_whole; all levels go along arcs, on a queue."""
+    """See bfs_whole.bfs_whole; all levels are top-down, on a queue."""
     from .bfs_whole import FRONT_ARCS, IS_BITMAP, VERTICES, VISITED_ARCS
 
     queue, scanned = _Queue(queues, state, 64 * len(found[0]) - 63), int(state[ARCS])
     if front[IS_BITMAP]:
         raise Uncovered
-    (ids, starts, _), block = graph[0], 62  # all of it is one
+    (ids, starts, _), block = graph[0], 62  # one block for all ids
     rows = ResidentRows((ids, np.zeros(1, np.int32), block), starts)
     first = int(front[VISITED_ARCS] - front[FRONT_ARCS])
     reason, arcs = _bfs_levels(rows, found, bits_of(found[0][:0]), queue, state,
@@ -97,8 +97,8 @@ def bfs_whole(graph: tuple[Any, Any], found: tuple[np.ndarray, np.ndarray], fron
 
 def _bfs_levels(rows: ResidentRows, found: tuple[np.ndarray, np.ndarray], wanted: np.ndarray, queue: _Queue,
                 state: np.ndarray, limits: np.ndarray) -> tuple[int, int]:
-    """Levels on a queue; why they are over, and the arcs of the next one. wanted : whether each is a target, or of
-    length 0. limits : levels, arcs of this slice, arcs of a queue that count as dense."""
+    """Do levels on a queue; returns the reason to stop, and the arcs of the next level. wanted : whether each vertex is
+    a target, or length 0. limits : levels, arcs of this slice, arcs of a queue that count as dense."""
     (visited, dist), stop, next_arcs = found, state[ARCS] + limits[1], 0
     seen, reason = bits_of(visited), SLICE
     for _ in range(_LEVELS):
@@ -197,7 +197,7 @@ def sparse_multi(paging: Paging, offsets: Offsets, words: np.ndarray, marks: np.
 
 
 def _columns(addresses: np.ndarray, item_bytes: int, n: int) -> list[np.ndarray] | None:
-    """Columns of n items at these addresses; None: there are none."""
+    """Columns of n items at these addresses; None if item_bytes is 0."""
     if not item_bytes:
         return None
     kind = ctypes.c_uint8 * (n * item_bytes)
@@ -208,7 +208,7 @@ def _columns(addresses: np.ndarray, item_bytes: int, n: int) -> list[np.ndarray]
 def fold_pivot(turn: np.ndarray, grain: int, distances: np.ndarray, about: np.ndarray, lower: np.ndarray,
                upper: np.ndarray, far: np.ndarray, group: np.ndarray, row: np.ndarray, hub: np.ndarray,
                out: np.ndarray) -> None:
-    """See pivot_bounds.fold_pivot; the first of the threads does all."""
+    """See pivot_bounds.fold_pivot; the first thread does all the work."""
     number, begin, top = int(turn[1]), int(turn[0]), int(np.iinfo(lower.dtype).max)
     turn[:] = len(lower), number + 1
     source, eccentricity, limit, largest = about.tolist()
@@ -233,7 +233,7 @@ def fold_pivot(turn: np.ndarray, grain: int, distances: np.ndarray, about: np.nd
 
 
 def _arcs(piece: Piece, layout: Layout) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(tails, heads) of the arcs of each block of a piece; the first of the threads has all."""
+    """(tails, heads) of the arcs of each block of a piece; the first thread takes them all."""
     chunks, position, turn, _, ids = piece
     begin, turn[0] = int(turn[0]), len(chunks)
     starts = starts_of(*layout[2:])
@@ -282,7 +282,7 @@ def vertices_at(words: np.ndarray, before: np.ndarray, numbers: np.ndarray, vert
 
 
 def unite_hidden(piece: Piece, layout: Layout, words: np.ndarray, before: np.ndarray, entries: np.ndarray) -> int:
-    """See hidden.unite_hidden; every entry is its root then."""
+    """See hidden.unite_hidden; afterwards every entry is its root."""
     bits, scanned = bits_of(words), 0
     numbers, roots = np.cumsum(bits) - 1, entries.astype(np.int64)
     for tails, heads in _arcs(piece, layout):
