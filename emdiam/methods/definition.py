@@ -1,6 +1,6 @@
-"""What a method is, to whoever runs, plans or lists it. Importing this brings no kernels.
+"""The definition of a method, for code that runs, plans or lists methods. Importing it loads no kernels.
 
-Each method is a file that ends with METHOD, a Method; runs/registry.py has their names.
+Each method is a file that ends with METHOD, a Method; runs/registry.py lists their names.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Method:
-    """options : the class of its options. run : that of a run of it. phases : (store, options) -> vertex
-    state by phase. cost_model : (store, options) -> what it has been measured to hold and to read.
-    device : what it holds on a GPU. pool : what it could make use of beside vertex state (None: nothing).
-    tables : (store, options) -> what it holds beside columns, where those are elsewhere: bytes at least, and what it
-    could make use of beyond that."""
+    """options : class of its options. run : class of its runs. phases : (store, options) -> vertex state by phase.
+    cost_model : (store, options) -> the memory that it has been measured to take, and the reads.
+    device : state that it keeps on a GPU. pool : memory that it could use beside vertex state (None: none).
+    tables : (store, options) -> memory that it takes beside columns if those are elsewhere: least bytes, and further
+    bytes that it could use."""
 
     options: type[MethodOptions]
     run: type[MethodRun]
@@ -35,14 +35,14 @@ class Method:
 
     @property
     def solve(self) -> Callable[..., Any]:
-        """solve(engine, options=None) -> the Result of a run by numbers of edges; see run.solved."""
+        """solve(engine, options=None) -> the Result of a run on distances in edges; see run.solved."""
         from .metric import HopMetric
         from .run import solved
 
         return lambda engine, options=None: solved(self.run(HopMetric(engine), options or self.options()))
 
     def needs(self, name: str, store: Store, options: MethodOptions) -> Needs:
-        """What the method needs of memory on `store` with these options."""
+        """The memory that the method needs on `store` with these options."""
         from ..engine.needs import Needs
         from ..stream.plan import Pool
 

@@ -1,11 +1,11 @@
-"""Where a run begins that has an earlier proof: the sources of that, in ids, which are found in the graph at hand.
+"""Use of an earlier proof: its sources, as ids, are looked up in the present graph.
 
-Nothing that the earlier proof claims is believed, since the graph may be another one by now: its sources are only
-searched from before others, and all bounds are proved anew. Without weights and directions the source that ended the
-earlier proof takes the place of a sweep, where it may end this one too; else the run is the same as without that proof,
-so that it has no more traversals. Along arcs or weights an earlier source takes the place of the vertex that would be
-searched from anyway, where its bounds are about as good; a pair of vertices that is open goes to the earlier source
-that may prove it, as distances between sources and both ends tell. One that can do neither is left out.
+No claim of the earlier proof is believed, since the graph may have changed. Its sources are only searched from before
+others, and all bounds are proved anew. Without weights and directions, the source that ended the earlier proof replaces
+a sweep if it may end this proof too; otherwise the run is the same as without the earlier proof, so that it has no more
+traversals. Along arcs or weights, an earlier source replaces the vertex that would be searched from next if its bounds
+are about as good. For an open pair of vertices, the earlier source that may prove it is taken, judged by the distances
+between sources and both ends. A source that can do neither is not used.
 """
 
 from __future__ import annotations
@@ -19,21 +19,20 @@ from ..errors import InputError
 from ..store.names import found_vertices
 from ..store.store import Store
 
-# Of the limit, by how much the bound of an earlier source may be worse than that of the vertex it stands for.
+# The bound of an earlier source may be worse than that of the vertex that it replaces by 1 / _NEAR of the limit.
 _NEAR = 8
-# The same of a source of which the eccentricity is asked for.
+# The same for a source whose eccentricity is wanted.
 NEARLY = 64
-# A source for a pair of vertices has to leave at most this share of the open vertices; after so many that did not, no
-# other is tried.
+# A source for a pair of vertices counts as vain if more than this share of the open vertices remains; after _MOST_VAIN
+# vain ones no other is tried.
 _WORTH, _MOST_VAIN = 0.8, 2
 
 
 @dataclass(frozen=True)
 class Earlier:
-    """ends : ids of the pairs that were farthest apart, those of larger components first. along, against : ids of
-    sources in the order in which they were searched from, along arcs and against them; all are `along` without
-    directions. digest : of the proof. path : of its file. last : of the sources, those that ended the proof of a
-    component, without weights and directions."""
+    """ends : ids of the farthest pairs, those of larger components first. along, against : ids of sources in the order
+    of their searches, along arcs and against them; without directions all are in `along`. digest : of the proof.
+    path : of its file. last : the sources that ended the proof of a component, without weights and directions."""
 
     ends: tuple[int | str, ...]
     along: tuple[int | str, ...]
@@ -47,11 +46,10 @@ class Earlier:
 
 
 class EarlierSources:
-    """Those of `earlier` that are vertices of `store`; none where there is no earlier proof.
+    """The sources of `earlier` that are vertices of `store`; none without an earlier proof.
 
-    pairs : of ends, in vertices. sources : vertices, int64[k], each once, in order. waits : those
-    that were not searched from, bool[k]. Raises InputError where no id is
-    one of the graph: the proof is of another one."""
+    pairs : of ends, as vertices. sources : vertices, int64[k], distinct, in order. waits : bool[k], whether they are
+    not yet searched from. Raises InputError if the graph has none of the ids: the proof is then of another graph."""
 
     def __init__(self, earlier: Earlier | None, store: Store | None) -> None:
         self.pairs, self.sources = list[tuple[int, int]](), np.empty(0, np.int64)
@@ -79,27 +77,27 @@ class EarlierSources:
         return len(self.sources)
 
     def details(self) -> dict[str, dict[str, int]]:
-        """For Result.details."""
+        """Entries for Result.details."""
         if not self._known:
             return {}
         return {"earlier": {"found": self._found, "gone": self._gone, "searched": self._n_searched}}
 
     def searched(self, vertices: Sequence[int] | np.ndarray) -> None:
-        """These were searched from."""
+        """Note that these vertices were searched from."""
         if len(self.sources):
             now = self.waits & np.isin(self.sources, vertices)
             self._n_searched += int(np.count_nonzero(now))
             self.waits &= ~now
 
     def are_ends(self, vertex: int, distances: Callable[[np.ndarray], np.ndarray], eccentricity: int) -> bool:
-        """Whether the vertex is an end of a pair, and the other one is still about as far from it as any vertex.
-        distances : of vertices from it, int64[k], -1 of other components."""
+        """Whether the vertex is an end of a pair whose other end is still about as far from it as any vertex.
+        distances : returns distances of vertices from it, int64[k], -1 in other components."""
         others = [pair[1 - pair.index(vertex)] for pair in self.pairs if vertex in pair]
         return bool(others) and bool((distances(np.array(others)) >= eccentricity - eccentricity // _NEAR).any())
 
     def centre(self, lower: Callable[[np.ndarray], np.ndarray], limit: int) -> int | None:
-        """A source that ended the earlier proof, and may end this one: all vertices may be within half of the limit;
-        None where there is none. lower : as of instead."""
+        """A source that ended the earlier proof, and may end this one since all vertices may be within half of the
+        limit; None if there is none. lower : see instead."""
         waiting = self.sources[self.waits & self._last]
         if not len(waiting):
             return None
@@ -107,8 +105,8 @@ class EarlierSources:
         return int(waiting[best]) if bound <= limit // 2 else None
 
     def instead(self, vertex: int, lower: Callable[[np.ndarray], np.ndarray], limit: int, far: bool = False) -> int:
-        """The most central earlier source, or the farthest, if it is about as good as the vertex; else that.
-        lower : bounds on eccentricities of vertices, int64[k], -1 of other components."""
+        """The most central earlier source (with `far`, the farthest) if it is about as good as the vertex, else the
+        vertex. lower : returns lower bounds on eccentricities of vertices, int64[k], -1 in other components."""
         waiting = self.sources[self.waits]
         if not len(waiting):
             return vertex
@@ -121,47 +119,47 @@ class EarlierSources:
         return int(waiting[best]) if alike else vertex
 
     def far(self, lower: Callable[[np.ndarray], np.ndarray], longest: int) -> np.ndarray:
-        """One that is about as far from others as any vertex, for the lower bounds of all others; none once they are
-        tight, as the last ones have shown. lower, longest : of vertices, as of instead, and the longest distance so
-        far."""
+        """An earlier source that is about as far from others as any vertex, to raise the lower bounds of all others,
+        as an array of at most one. Empty once the bounds are tight, as `showed` found. lower : see instead. longest :
+        the longest distance so far."""
         waiting = self.sources[self.waits] if self.loose else self.sources[:0]
         return waiting[lower(waiting) >= longest - longest // _NEAR][:1]
 
     def showed(self, source: int, loose: bool) -> None:
-        """Whether the lower bound of a source was smaller than its eccentricity."""
+        """Note whether the lower bound of a source was smaller than its eccentricity."""
         if self.loose and len(self.sources) and source in self.sources:
             self.loose = loose
 
     def first(self, vertices: np.ndarray) -> np.ndarray:
-        """The vertices that are equally good, those of the earlier proof first."""
+        """Reorder equally good vertices: those of the earlier proof first."""
         if not len(self.sources):
             return vertices
         return vertices[np.argsort(~np.isin(vertices, self.sources[self.waits]), kind="stable")]
 
 
 def _least(bounds: np.ndarray) -> tuple[int, int]:
-    """Where the least bound is, int64[k], and it; those of other components, -1, come last."""
+    """Index and value of the least bound, int64[k]; bounds of other components, -1, come last."""
     near = np.where(bounds < 0, np.iinfo(np.int64).max, bounds)
     best = int(near.argmin())
     return best, int(near[best])
 
 
 class ForPairs:
-    """Earlier sources that may prove open pairs of vertices. Parameters: the sources; those of them that are in the
-    component of the pairs, bool[k], or None: those that the first of them reaches."""
+    """Earlier sources that may prove open pairs of vertices. Parameters: the sources; bool[k], which of them are in the
+    component of the pairs, or None: those that the first added vertex reaches."""
 
     def __init__(self, earlier: EarlierSources, inside: np.ndarray | None = None) -> None:
         self._earlier, self._inside, self._rows = earlier, inside, list[np.ndarray]()
         self._vain, self._open = 0, 0
 
     def add(self, distances: np.ndarray) -> None:
-        """The distances of all earlier sources from one more vertex whose distances to both ends of pairs will be
-        known, integers[k]; -1 without a path."""
+        """Add a vertex whose distances to both ends of pairs will be known, with the distances of all earlier sources
+        from it, integers[k]; -1 without a path."""
         self._rows.append(distances)
 
     def choose(self, ends: np.ndarray, limit: int, n_open: int) -> int | None:
-        """The source that may show that the ends of a pair are within `limit`; None where there is none, or where the
-        last ones have brought little. ends : distances of both from the vertices that were added, [2, rows]. n_open :
+        """The source that may show that the ends of a pair are within `limit`; None if there is none, or if the
+        last ones were of little use. ends : distances of both ends from the vertices added, [2, rows]. n_open :
         vertices in open pairs."""
         if self._open:
             self._vain += n_open > _WORTH * self._open

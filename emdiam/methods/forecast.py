@@ -1,10 +1,10 @@
-"""What a run will probably take, beside the plan, which is what it may take at most.
+"""The probable cost of a run, while the plan has its largest possible memory.
 
-A plan is a promise that holds for the worst graph of its size; a forecast is what usual graphs have been measured
-to take, and may be wrong in both directions. Bytes read are known beforehand where the arena holds the graph: every
-block once. Streamed, they are `reads` times the blocks, and depend on the graph: how many traversals a proof takes, and
-how many levels of each meet how many blocks. A probe (runs/probe.py) measures the second and helps to guess the
-first; without one, graphs count as being of small diameter.
+A plan is a promise that holds for the worst graph of its size. A forecast is what usual graphs have been measured
+to take, and may be wrong in both directions. If the arena has room for the graph, bytes read are known in advance:
+every block once. If the graph is streamed, they are `reads` times the blocks, and depend on the graph: on the number of
+traversals of a proof, and on the blocks that their levels meet. A probe (runs/probe.py) measures the second and helps
+to guess the first; without a probe, graphs count as having small diameter.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from typing import Any
 from ..store.store import Store
 from ..stream.plan import UNUSED_BYTES, MemoryPlan
 
-# Without a probe: a graph of fewer arcs a vertex is expected to reach beyond 255 levels, one of no more than a tree
-# has beyond 65,535.
+# Without a probe: a graph with fewer arcs a vertex than _FEW_ARCS is expected to have distances beyond 255, one with no
+# more than a tree, beyond 65,535.
 _FEW_ARCS, _ARCS_OF_A_TREE = 8, 2
-# Peaks of the same run differ by up to a fiftieth, and a prediction shall not be below any.
+# Peaks of the same run differ by up to a fiftieth, and a prediction should not be below any of them.
 _CUSHION = 50
-# Rounds of cluster growing for which the probe knows how many vertices they reach.
+# Rounds of cluster growing for which the probe counts the reached vertices.
 BALL_ROUNDS = 32
 
 
 @dataclass(frozen=True)
 class Probe:
-    """What a short look at a graph gave; nothing of it is kept in a store.
+    """The result of a short look at a graph; it is not stored.
 
-    Four traversals show what no size does: how far a graph reaches, what a traversal reads at this very arena, and how
-    much a proof has left after a few sweeps: a BFS from the hub (the vertex of the highest degree in the largest
-    component), one from a vertex farthest from it, one from a vertex farthest from that, and one from the centre, of
-    the smallest lower bound by these.
+    Four traversals show what no size shows: the distances of the graph, the reads of a traversal with this arena, and
+    the vertices that a proof leaves open after a few sweeps. They start at the hub (the vertex of the highest degree in
+    the largest component), at a vertex farthest from it, at a vertex farthest from that, and at the centre, which has
+    the smallest lower bound from these.
 
-    Distances are in edges, and what is read is in times all blocks of the graph.
-    lower_bound : largest eccentricity of the first three. longest : no distance is larger, as methods size columns.
-    n_reached : vertices of the component. connected : whether there is no other with an edge. reads : of a BFS, on
-    average over the first three. unsettled : vertices whose eccentricity may exceed the lower bound, by the distances
-    to the four.
-    evaluations : vertices that F-Diam is expected to evaluate after its double sweep, if each takes away the ball of
-    its slack. spread_reads : of one such ball, level by level. balls : BALL_ROUNDS + 1 entries, vertices within
+    Distances are in edges; reads are in multiples of all blocks of the graph.
+    lower_bound : largest eccentricity of the first three. longest : an upper bound on distances, by which methods size
+    columns. n_reached : vertices of the component. connected : whether no other component has an edge. reads : of a
+    BFS, on average over the first three. unsettled : vertices whose eccentricity may exceed the lower bound, by the
+    distances to the four.
+    evaluations : vertices that F-Diam is expected to evaluate after its double sweep, if each removes the ball of
+    its slack. spread_reads : of one of these balls, level by level. balls : BALL_ROUNDS + 1 entries, vertices within
     0, 1, ... steps of the second source. seconds : wall time.
     """
 
@@ -62,7 +62,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class CostInputs:
-    """What a forecast is made from. probe : None where nobody looked at the graph."""
+    """The input of a forecast. probe : None if the graph was not probed."""
 
     store: Store
     plan: MemoryPlan
@@ -70,7 +70,7 @@ class CostInputs:
 
     @property
     def away(self) -> float:
-        """Share of the blocks that the arena does not hold."""
+        """Share of the blocks that the arena has no room for."""
         return 0.0 if self.plan.in_ram else 1 - self.plan.arena_blocks / self.plan.n_blocks
 
     @property
@@ -100,12 +100,13 @@ class CostInputs:
 
     @property
     def stored_bytes(self) -> int | None:
-        """Encoded bytes of the edges; None where that is not known (a store behind a URL)."""
+        """Encoded bytes of the edges; None if not known (a store behind a URL)."""
         return self.store.indices.stored_bytes
 
     @property
     def buffers(self) -> int:
-        """Buffers as far as they are filled: of encoded blocks alone, where all are decoded to their places."""
+        """Bytes of buffers that are really used: if all blocks are decoded to their places, only those of encoded
+        blocks."""
         stored, decoded = self.stored_bytes, self.store.n_arcs * self.store.id_dtype.itemsize
         if not self.plan.in_ram or stored is None or decoded == 0:
             return self.plan.buffer_bytes
@@ -114,12 +115,12 @@ class CostInputs:
 
 @dataclass(frozen=True)
 class CostModel:
-    """What a method has been measured to do.
+    """Measured costs of a method.
 
-    least_reads, usual_reads : how often it reads all edges when no block stays: on the easiest graphs, and (median)
-    on graphs of small diameter. held : bytes that it holds beside program and arena. probed_reads : how often it reads
-    all edges, by the probe. scratch : (store, plan) -> bytes on disk at worst. scratch_reads : expected bytes that it
-    reads from there.
+    least_reads, usual_reads : how often it reads all edges if no block stays in memory: on the easiest graphs, and
+    (median) on graphs of small diameter. held : bytes that it takes beside program and arena. probed_reads : how often
+    it reads all edges, by the probe. scratch : (store, plan) -> bytes on disk at worst. scratch_reads : expected bytes
+    that it reads from there.
     """
 
     least_reads: float
@@ -132,12 +133,11 @@ class CostModel:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Sizes in bytes. predicted_rss_bytes : probable peak of resident memory, where kernels need not be compiled,
-    never above the plan. reads : how often
-    all blocks are expected to be read; least_reads : at least. predicted_bytes_read, least_bytes_read : the same as
-    encoded bytes of the store; None where its size is not known (a store behind a URL). scratch_bytes : of temporary
-    files, at worst. vram_bytes : of a GPU that holds the whole graph; 0 where nobody asked. certain : whether the bytes
-    read are known, because every block is read once. probed : whether the graph has been looked at."""
+    """Sizes in bytes. predicted_rss_bytes : probable peak of resident memory without compilation of kernels, never
+    above the plan. reads : how often all blocks are expected to be read; least_reads : at least. predicted_bytes_read,
+    least_bytes_read : the same in encoded bytes of the store; None if its size is not known (a store behind a URL).
+    scratch_bytes : of temporary files, at worst. vram_bytes : of a GPU that has the whole graph; 0 if not asked for.
+    certain : whether the bytes read are known, because every block is read once. probed : whether a probe was used."""
 
     predicted_rss_bytes: int
     reads: float
@@ -155,8 +155,8 @@ class Forecast:
 
 
 def make_forecast(inputs: CostInputs, model: CostModel, on_gpu: bool = False) -> Forecast:
-    """The forecast for a run, but for the memory of a GPU. on_gpu : whether the run has a GPU that
-    holds the graph, to which every block goes once."""
+    """The forecast for a run, without the memory of a GPU. on_gpu : whether the run has a GPU with room for the graph,
+    to which every block is copied once."""
     plan, stored = inputs.plan, inputs.stored_bytes
     reads, least = _reads(inputs, model, on_gpu)
     predicted = plan.base_bytes - UNUSED_BYTES + model.held(inputs) + plan.arena_bytes
@@ -171,7 +171,7 @@ def make_forecast(inputs: CostInputs, model: CostModel, on_gpu: bool = False) ->
 
 
 def _reads(inputs: CostInputs, model: CostModel, on_gpu: bool) -> tuple[float, float]:
-    """How often all blocks are expected to be read, and at least."""
+    """How often all blocks are expected to be read, and how often at least."""
     first = 0.0 if inputs.plan.n_blocks == 0 else 1.0
     if inputs.plan.in_ram or on_gpu:
         return first, first
@@ -183,5 +183,5 @@ def _reads(inputs: CostInputs, model: CostModel, on_gpu: bool) -> tuple[float, f
 
 
 def planned_held(inputs: CostInputs) -> int:
-    """Nearly what is planned for columns of the expected width: for methods whose widest phase is short."""
+    """Nearly the planned memory for columns of the expected width: for methods whose widest phase is short."""
     return max(phase.at_width(inputs.column) for phase in inputs.plan.phases) * 17 // 20 + inputs.plan.buffer_bytes

@@ -1,7 +1,8 @@
-"""What distances count: edges (HopMetric), arcs (directed/metric.py), or sums of weights (weighted/metric.py).
+"""The meaning of distances: numbers of edges (HopMetric), of arcs (directed/metric.py), or sums of weights
+(weighted/metric.py).
 
-A run (run.py) adds and compares lengths as whole numbers of a unit, and asks its metric for all that depends on what
-they count: searches, the components that they stay within, how lengths are told, and the check of a longest pair. A
+A run (run.py) adds and compares lengths as whole numbers of a unit. It leaves to its metric all that depends on their
+meaning: searches, the components that they stay within, the display of lengths, and the check of a longest pair. A
 further metric is a class here or beside these, and a row of runs/registry.py.
 """
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 
 class Metric(ABC):
-    """n_vertices, n_edges : of the graph; arcs, where these count. store : of the ids of the answer; None where it has
-    none. seconds : wall seconds of a run by stage."""
+    """n_vertices, n_edges : of the graph; arcs, if distances follow them. store : for the ids of the answer; None if
+    there is none. seconds : wall seconds of a run by stage."""
 
     n_vertices: int
     n_edges: int
@@ -35,43 +36,43 @@ class Metric(ABC):
 
     @abstractmethod
     def search(self, source: Any, *how: Any, **more: Any) -> Any:
-        """Distances from a vertex, and the vertex farthest from it; or from one in each of some components."""
+        """Distances from a vertex, and the vertex farthest from it; or from one vertex in each of some components."""
 
     @abstractmethod
     def components(self, start: int) -> Any:
-        """The components of the graph, as the runs of this metric go through them. start : where a run begins."""
+        """The components of the graph, in the form that runs of this metric use. start : where a run begins."""
 
     @abstractmethod
     def check(self, run: MethodRun) -> Witness | None:
         """The longest pair of a run, found again and proved. Raises EmdiamError if it does not hold (a fault of
-        ours)."""
+        emdiam)."""
 
     @abstractmethod
     def used(self) -> Counters:
-        """What searches did so far."""
+        """The work of all searches so far."""
 
     @abstractmethod
     def tick(self, phase: str, **facts: Any) -> None:
-        """A sign of life; facts : lower and upper in units, and others."""
+        """Report progress. facts : lower and upper in units, and others."""
 
     def number(self, length: int) -> Any:
-        """A length in units as the number that users see."""
+        """A length in units as the number shown to users."""
         return length
 
     def fields(self) -> dict[str, Any]:
-        """Of every result along this metric."""
+        """Fields of every result along this metric."""
         return {}
 
     def facts(self) -> dict[str, Any]:
-        """For the details of every result."""
+        """Entries for the details of every result."""
         return {}
 
     def proved(self, lower: int, upper: int) -> tuple[int, int]:
-        """Bounds on lengths of the graph, from those on lengths as searches have them."""
+        """Bounds on lengths of the graph, from bounds on the lengths of searches."""
         return lower, upper
 
     def most(self, steps: int) -> int:
-        """No path of so many edges is longer."""
+        """An upper bound on the length of a path with `steps` edges."""
         return steps
 
 
@@ -89,11 +90,11 @@ class HopMetric(Metric):
         return self.engine.bfs
 
     def components(self, start: int) -> Components | None:
-        """Those beside that of `start`, from which the last BFS came; see Engine.components."""
+        """The components other than that of `start`, the source of the last BFS; see Engine.components."""
         return self.engine.components(start)
 
     def check(self, run: MethodRun) -> Witness | None:
-        """See check_witness; by labels that were kept."""
+        """See check_witness; uses stored labels if there are any."""
         best = run.best
         return check_witness(self.engine, best.target, best.source, best.length, run.options.path_file,
                              run.not_written, run.kept_labels())

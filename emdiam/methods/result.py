@@ -1,10 +1,10 @@
-"""The result of an exact run: the stable contract of the command line and the Python interface; and its proof.
+"""The result of an exact run, a stable contract of the command line and the Python interface; and its proof.
 
-The proof is what a method hands over so that its answer can be proved again by other code. For a component C with upper
-bound L: every pivot p and every source q is traversed completely. A vertex v is *settled* if d(v, p) + ecc(p) <= L for
-some pivot or source p; then ecc(v) <= L. The proof of diameter(C) <= L is that every pair x != y of unsettled vertices
-has d(x, p) + d(p, y) <= L for some pivot p. A component of at most L + 1 vertices needs none. The proof of the lower
-bound is a pair of vertices at that distance.
+With the proof other code can prove the answer again. For a component C with upper bound L: every pivot p and every
+source q is traversed completely. A vertex v is *settled* if d(v, p) + ecc(p) <= L for some pivot or source p; then
+ecc(v) <= L. The proof of diameter(C) <= L is that every pair x != y of unsettled vertices has d(x, p) + d(p, y) <= L
+for some pivot p. A component of at most L + 1 vertices needs no proof. The proof of the lower bound is a pair of
+vertices at that distance.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ..units import MemoryFigures
 class ComponentProof:
     """The proof for one component, in internal vertex numbers.
 
-    vertex : any vertex of it. size : its number of vertices. lower, upper : the interval of its diameter that is
-    proved. witness : a pair at distance exactly `lower`; None if lower is 0. pivots : vertices whose distances prove
-    pairs, and settle. sources : vertices whose distances only settle. The order of pivots and sources means nothing.
+    vertex : any vertex of it. size : its number of vertices. lower, upper : the proved interval of its diameter.
+    witness : a pair at distance exactly `lower`; None if lower is 0. pivots : vertices whose distances prove
+    pairs, and settle vertices. sources : vertices whose distances only settle. The order of both has no meaning.
     """
 
     vertex: int
@@ -37,8 +37,8 @@ class ComponentProof:
 
 @dataclass
 class Proof:
-    """One entry for every component that was solved, at most one each. All others have at most as
-    many vertices as the largest upper bound, and one more."""
+    """One entry for each component that was solved. All other components have at most as many vertices as the largest
+    upper bound, plus one."""
 
     components: list[ComponentProof] = field(default_factory=list)
 
@@ -179,14 +179,14 @@ class Result(Shown, MemoryFigures):
     history: list[tuple[float, Any, Any]] = field(default_factory=list, repr=False, compare=False)
 
     def _fact(self, name: str) -> Any:
-        """See Shown; an infinite diameter is no missing one."""
+        """See Shown; an infinite diameter is not a missing one."""
         if name == "diameter" and self.connected is False:
             return infinite(self.n_components)
         return super()._fact(name)
 
     if not TYPE_CHECKING:
         def __getattr__(self, name: str) -> Any:
-            """Of the witness it says where it is."""
+            """For attributes of the witness, the error says where they are."""
             hint = f"; it has witness.{name}" if name in Witness.shown else ""
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}",
                                  name=name, obj=self)
@@ -199,8 +199,8 @@ class Result(Shown, MemoryFigures):
             self.diameter = self.lower if self.connected else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dict with exactly these names, the proof and the history left out, and memory_limit_exceeded; ready for
-        JSON."""
+        """Plain dict with exactly these names, without the proof and the history, and with memory_limit_exceeded; ready
+        for JSON."""
         named = {name: value for name, value in asdict(replace(self, proof=None, history=[])).items()
                  if name not in ("proof", "history")}
         return {**named, "memory_limit_exceeded": self.memory_limit_exceeded}
@@ -220,7 +220,7 @@ class Result(Shown, MemoryFigures):
         Raises
         ------
         InputError
-            Where matplotlib is not installed.
+            If matplotlib is not installed.
         """
         last = (self.seconds.get("total", 0.0), self.lower, self.upper)
         return draw_bounds([*self.history, last], getattr(self, "estimate", None), ax)

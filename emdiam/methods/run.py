@@ -1,4 +1,4 @@
-"""What all runs of methods share, whatever distances count (metric.py): limits, the longest pair, and the result."""
+"""The common part of all runs of methods, for every metric (metric.py): limits, the longest pair, and the result."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ UNKNOWN = -1
 
 @dataclass(frozen=True)
 class Limits:
-    """When an answer is good enough, and when there is no more time.
+    """When an answer is good enough, and when time is over.
 
     gap : end when upper - lower is at most this, over all components and in the largest one.
-    seconds : wall time; it is looked at between traversals. bounds_only : a double sweep and one
-    BFS from the middle of its path in every component that matters, and no proof. connected : raise
-    errors.DisconnectedError once the graph is known not to be. known : a distance that two vertices are known to have
-    at least; a run that ends early has no lower bound below it.
+    seconds : wall time; checked between traversals. bounds_only : do only a double sweep, and one BFS from the middle
+    of its path, in every component that matters, without a proof. connected : raise errors.DisconnectedError once the
+    graph is known to be disconnected. known : a known lower bound on the largest distance; a run that ends early has no
+    smaller lower bound.
     """
 
     gap: int | None = None
@@ -40,9 +40,9 @@ class Limits:
 
 @dataclass(frozen=True)
 class MethodOptions:
-    """Options of every method. scratch : folder for what memory has no room for, and for a store that is reordered
-    first; None: $TMPDIR or /var/tmp. Of exact ones alone: path_file : see check_witness. components : how many of the
-    largest ones are listed, each with its diameter. earlier : what an earlier proof says of where to begin."""
+    """Options of every method. scratch : folder for data that do not fit in memory, and for a store that is first
+    reordered; None: $TMPDIR or /var/tmp. For exact methods only: path_file : see check_witness. components : number of
+    largest components to list with their diameters. earlier : sources of an earlier proof, to begin with."""
 
     path_file: Path | None = None
     limits: Limits = Limits()
@@ -82,7 +82,7 @@ class MethodRun:
     """One run of a method along a metric; `answering` makes its answer.
 
     A subclass has `name`, `solve`, `upper` and `n_components`; it may have `release`, `name_target`, `kept_labels`,
-    `_details`, `_facts`, `_fields`, and a `result_type` of its own. with_path : whether its answer has the path between
+    `_details`, `_facts`, `_fields`, and another `result_type`. with_path : whether its answer has the path between
     the two ends; a lower bound needs none.
     """
 
@@ -105,9 +105,9 @@ class MethodRun:
         self.not_written: list[str] = []
         self.begin()
 
-    # -- what a run is --------------------------------------------------------------------------
+    # -- to be defined by subclasses ------------------------------------------------------------
     def solve(self) -> None:
-        """Raise `best` and lower `upper` until they meet, or are as near as asked for."""
+        """Raise `best` and lower `upper` until they meet, or are as near as the limits demand."""
         raise AssertionError("a method solves")
 
     def upper(self) -> int:
@@ -115,7 +115,7 @@ class MethodRun:
         raise AssertionError("a method bounds")
 
     def interval_largest(self) -> tuple[int, int] | None:
-        """Proved interval of the diameter of the component with the most vertices; None where none is told."""
+        """Proved interval of the diameter of the component with the most vertices; None if not reported."""
         return None
 
     def n_components(self) -> int | None:
@@ -123,37 +123,37 @@ class MethodRun:
         return None
 
     def release(self) -> None:
-        """Free what the method holds; the answer stays."""
+        """Free the memory of the method, but not the answer."""
 
     def name_target(self) -> None:
         """Find the second end of the longest pair, if only the first one is known."""
 
     def kept_labels(self) -> Any:
-        """Distances from the first end of the longest pair, if they were kept."""
+        """Distances from the first end of the longest pair, if they were stored."""
 
     def check(self) -> Witness | None:
         """The witness of the longest pair, checked. Raises EmdiamError if it does not hold."""
-        self.tick("verify")  # with the bounds as they are at the end
+        self.tick("verify")  # with the final bounds
         witness = self.metric.check(self)
         if witness is not None and not self.with_path:
             witness.path = None
         return witness
 
     def _details(self) -> dict[str, Any]:
-        """For Result.details, its first entries."""
+        """The first entries of Result.details."""
         return {}
 
     def _facts(self) -> dict[str, Any]:
-        """For progress events, beside the bounds."""
+        """Entries of progress events beside the bounds."""
         return {}
 
     def _fields(self) -> dict[str, Any]:
         """Further fields of the result."""
         return {}
 
-    # -- what a method uses ---------------------------------------------------------------------
+    # -- for methods ----------------------------------------------------------------------------
     def check_time(self) -> None:
-        """Call it between searches: ends the run with StoppedEarly when the time is over."""
+        """Raise TimeOver when the time is over, which ends the run with StoppedEarly. To be called between searches."""
         if self.deadline is not None and time.monotonic() >= self.deadline:
             raise TimeOver
 
@@ -163,15 +163,15 @@ class MethodRun:
 
     # -- its result -----------------------------------------------------------------------------
     def begin(self) -> None:
-        """Count what is used from now on."""
+        """Start to count the work and time."""
         self._since, self._before = time.perf_counter(), self.metric.used()
 
     def details(self, used: Counters) -> dict[str, Any]:
-        """Result.details. used : by the run."""
+        """Result.details. used : counters of the run."""
         return {**self._details(), "stage_seconds": dict(self.stages.seconds), "counters": used.to_dict()}
 
     def result(self) -> Any:
-        """What is proved so far, without a witness."""
+        """The Result with what is proved so far, without a witness."""
         metric, components = self.metric, self.n_components()
         used, elapsed = metric.used() - self._before, time.perf_counter() - self._since
         lower, upper = metric.proved(self.best.length, max(self.best.length, self.upper()))
@@ -188,22 +188,22 @@ class MethodRun:
             details={**self.details(used), **self.earlier.details()}, **self._fields())
 
     def stopped(self) -> Any:
-        """The result of a run that ends early."""
+        """The result of a run that ended early."""
         return self.result()
 
     def conclude(self, result: Any) -> None:
-        """Complete the result at the end."""
+        """Complete the result of a finished run."""
         result.conclude()
 
 
 @contextmanager
 def answering(run: MethodRun) -> Iterator[None]:
-    """A run is solved within the context; its answer, a Result, is made at the end, with the witness of the lower
-    bound, which is checked.
+    """Solve a run within the context. At its end the run's answer, a Result, is made, with the checked witness of the
+    lower bound.
 
-    It is exact unless the limits asked for less. Raises InputError for a graph without vertices (its diameter is
-    undefined), StoppedEarly with `result` (the interval so far, without a witness) on Ctrl-C, at the end of the time
-    and where workers are lost, EmdiamError if the witness does not check out.
+    The answer is exact unless the limits demand less. Raises InputError for a graph without vertices (its diameter is
+    undefined), StoppedEarly with `result` (the interval so far, without a witness) on Ctrl-C, when the time is over,
+    and when workers are lost, EmdiamError if the witness does not check out.
     """
     if run.metric.n_vertices == 0:
         raise InputError("the graph has no vertices, so its diameter is undefined")
@@ -223,7 +223,7 @@ def answering(run: MethodRun) -> Iterator[None]:
 
 @contextmanager
 def _stopping(run: MethodRun) -> Iterator[None]:
-    """Turns Ctrl-C, the end of the time and the loss of workers into StoppedEarly with the interval so far."""
+    """Turn Ctrl-C, the end of the time and the loss of workers into StoppedEarly with the interval so far."""
     try:
         yield
         return
@@ -238,7 +238,7 @@ def _stopping(run: MethodRun) -> Iterator[None]:
 
 
 def solved(run: MethodRun) -> Any:
-    """The Result of a run, which is made now; see answering."""
+    """Solve a run and return its Result; see answering."""
     with answering(run):
         run.solve()
     return run.answer

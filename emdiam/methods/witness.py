@@ -1,10 +1,10 @@
-"""Re-checking a diameter's witness before it is told, without trusting the traversals that found it.
+"""A second check of a diameter's witness before it is reported, independent of the traversals that found it.
 
-The labels are distances from the target: those of the traversal that met the pair, where they were kept, or else of
-one more BFS. Then two things are checked that do not depend on how the labels came about: across no arc of the graph
-do labels differ by more than one (a scan over all edges, of which parts may have been done while a later traversal had
-the blocks), so that d(source, target) >= label(source); and a path of exactly that many edges exists, each edge looked
-up in the store.
+The labels are distances from the target: those of the traversal that met the pair, if they were stored, or those of
+another BFS. Then two checks follow that do not depend on the origin of the labels. Across no arc of the graph do labels
+differ by more than one (a scan over all edges, parts of which may have been done during a later traversal that read the
+same blocks), so that d(source, target) >= label(source). And there is a path of exactly that many edges, each looked up
+in the store.
 """
 
 from __future__ import annotations
@@ -28,18 +28,19 @@ if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
 LONGEST_KEPT_PATH = 10_000
-# Distances of so many bytes stay in memory: less than what a program's memory is measured by, and a file costs more
-# than a BFS of as few vertices. Of what a plan leaves one of _SPARE_SHARE may be theirs, up to so many bytes.
+# Distances of at most _FEW_BYTES stay in memory: they are less than the accuracy of memory figures, and a file costs
+# more than a BFS of so few vertices. They may take 1 / _SPARE_SHARE of the memory that the plan leaves, up to
+# _MOST_BYTES.
 _FEW_BYTES, _MOST_BYTES, _SPARE_SHARE = 1 << 16, 4 << 20, 4
 REPORT = "this is a fault of emdiam: please report it with the store"
 
 
 class KeptLabels:
-    """Distances from one vertex, until the witness is checked, so that no traversal has to be done again: on disk,
-    where they take no memory, unless they are few, or on the device where the columns are.
+    """Distances from one vertex, stored until the witness is checked, so that no traversal has to be repeated. They are
+    on disk, so that they take no memory, unless they are few; or on the device where the columns are.
 
-    scratch : folder for temporary files (None: the system's). spare_bytes : memory that the plan leaves. source : whose
-    distances they are, -1: there are none.
+    scratch : folder for temporary files (None: the system's). spare_bytes : memory that the plan leaves. source : the
+    vertex of the distances, -1: none are stored.
     """
 
     def __init__(self, scratch: Path | None, spare_bytes: int = 0) -> None:
@@ -49,8 +50,8 @@ class KeptLabels:
         self.source = -1
 
     def put_away(self, source: int, column: Column) -> None:
-        """Write the distances from `source` to disk, in place of others, if they are in memory and there is room; few
-        of them stay in memory, and those of a device there."""
+        """Store the distances from `source` in place of earlier ones. Distances in memory go to disk if there is room,
+        or stay in memory if they are few; those on a device stay there."""
         if not isinstance(column, RamColumn):
             copy = column.duplicate(self._labels if isinstance(self._labels, Column) else None)
             if copy is not None:
@@ -66,9 +67,9 @@ class KeptLabels:
 
                 self._folder = TemporaryDirectory(prefix="emdiam-", dir=scratch_folder(self._scratch))
             place = Path(self._folder.name) / "labels.column"
-            place.unlink(missing_ok=True)  # those of another source
+            place.unlink(missing_ok=True)  # distances from another source
             self._labels = StoredColumn(column, place)
-        except OSError:  # no room, then: a BFS gives them again
+        except OSError:  # without room on disk, a BFS computes them again
             return
         self.source = source
 
@@ -77,7 +78,7 @@ class KeptLabels:
         self.source, self._labels = source, column
 
     def labels(self, source: int) -> Column | None:
-        """The distances from `source`, in memory, if these were kept; they are not kept any longer."""
+        """The distances from `source`, in memory, or None if they were not stored. Removes them from the store."""
         labels = self._labels if source == self.source else None
         if isinstance(labels, StoredColumn):
             column = RamColumn(np.empty(len(labels), labels.dtype))
@@ -97,10 +98,10 @@ def check_witness(
 ) -> Witness:
     """The witness of distance `length` between two vertices, proved.
 
-    labels : distances from `target`; None: a BFS gives them. path_file : takes the path, one user id a line. Paths
-    of more than 10,000 vertices are not kept in the result. not_written : takes a sentence if it cannot be written;
-    None: an InputError says it.
-    Raises EmdiamError if anything does not hold (a fault of ours).
+    labels : distances from `target`; None: from a new BFS. path_file : gets the path, one user id a line. Paths
+    of more than 10,000 vertices are not put into the result. not_written : gets a sentence if the file cannot be
+    written; None: an InputError is raised.
+    Raises EmdiamError if a check fails (a fault of emdiam).
     """
     engine.reporter.tick("verify")
     if labels is None:
@@ -145,7 +146,7 @@ def _checked_pieces(engine: Engine, labels: Column, source: int) -> Iterator[np.
 
 
 def write_path(store: Store, pieces: Iterable[np.ndarray], path_file: Path) -> None:
-    """Write the ids of the vertices of a path, int64[k] each, one a line. Raises InputError where it cannot be."""
+    """Write the ids of the vertices of a path, int64[k] each, one a line. Raises InputError if it cannot write."""
     try:
         with whole_file(path_file) as file:
             for piece in pieces:

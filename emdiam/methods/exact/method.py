@@ -1,11 +1,11 @@
-"""What all exact methods share: components one after another, bounds, limits, and the result.
+"""The common part of all exact methods: components one after another, bounds, limits, and the result.
 
-A method is a subclass of ExactMethod that solves one connected component. This class goes through the components: the
-one with the most vertices first, with a bound of its own, because its diameter is reported; any other only while it can
-hold a longer distance than the longest so far. An unexplored component of s vertices has a diameter of at most s - 1;
-one with a vertex of eccentricity e has at most 2e.
+A method is a subclass of ExactMethod that solves one connected component. This class goes through the components. The
+one with the most vertices comes first, with separate bounds, because its diameter is reported; any other is solved only
+while it may have a longer distance than the longest so far. An unexplored component of s vertices has a diameter of at
+most s - 1; one with a vertex of eccentricity e, at most 2e.
 
-Bytes: labels, 4 for each vertex of further components with an edge, beside what the method keeps.
+Bytes: labels, 4 for each vertex of further components with an edge, beside the memory of the method.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from ..metric import HopMetric
 from ..run import UNKNOWN, Best, MethodOptions, MethodRun
 from ..witness import KeptLabels
 
-# Components with an edge that may be listed.
+# The largest number of components that may be listed.
 MOST_LISTED = 1 << 16
 
 
 class ComponentList:
-    """Components, of which any may be solved by now. components : the largest ones, in any order. limit : how many are
-    listed at most. Isolated vertices are in no list."""
+    """A list of components with the bounds of their diameters, some of which may be solved. components : the largest
+    ones, in any order. limit : maximal length of the list. Isolated vertices are not listed."""
 
     def __init__(self, store: Store, components: Sequence[Component] = (), limit: int = 0) -> None:
         listed = sorted(components, key=lambda component: (-component.size, component.root))[:limit]
@@ -45,25 +45,25 @@ class ComponentList:
         return component.root in self._rows
 
     def narrow(self, component: Component, lower: int, upper: int) -> None:
-        """What is proved of the diameter of one that may be listed."""
+        """Set the proved bounds of a component's diameter, if it is listed."""
         if component in self:
             self._rows[component.root].update(lower=lower, upper=upper)
 
     def rows(self) -> list[dict[str, Any]]:
-        """For JSON, the largest first: vertex (the user's id of one of largest degree), vertices, lower, upper."""
+        """For JSON, the largest first: vertex (the user's id of a vertex of largest degree), vertices, lower, upper."""
         return list(self._rows.values())
 
 
-# Sources of a batch, at most: lists of so many take no memory that a plan would have to know of.
+# The most sources of a batch: lists of this length need no place in the memory plan.
 MOST_BATCH = 1 << 16
-# Between components.
+# The component between two components.
 NOWHERE = Component(-1, 0, -1, 0, -1)
 
 
 @dataclass
 class Eccentricity:
-    """A complete BFS. farthest : smallest vertex at the largest distance. distances : Column, if it
-    was asked for and not taken. level_counts : vertices of each level, if they were asked for."""
+    """A complete BFS. farthest : smallest vertex at the largest distance. distances : Column, if asked for and not yet
+    taken. level_counts : vertices of each level, if asked for."""
 
     source: int
     eccentricity: int
@@ -73,7 +73,7 @@ class Eccentricity:
     level_counts: Sequence[int] = ()
 
     def take_distances(self) -> Column:
-        """The distances, which are then no longer kept here."""
+        """The distances, which this object then no longer refers to."""
         column, self.distances = self.distances, None
         if column is None:
             raise ValueError("this BFS has no distances")
@@ -81,12 +81,12 @@ class Eccentricity:
 
 
 class Enough(Exception):
-    """The component's interval is what was asked for; args[0] says why. Caught by ExactMethod."""
+    """The component's interval is as narrow as demanded; args[0] says why. Caught by ExactMethod."""
 
 
 def path_middle(engine: Engine, distances: Column, target: int, length: int, *, by_rank: bool = False) -> int:
     """The vertex floor(length / 2) steps from `target` on a shortest path to the source of
-    `distances`, which is `length` away. by_rank : see Engine.path_pieces."""
+    `distances`, whose distance is `length`. by_rank : see Engine.path_pieces."""
     steps = length // 2
     for piece in engine.path_pieces(distances, target, by_rank=by_rank):
         if steps < len(piece):
@@ -96,7 +96,7 @@ def path_middle(engine: Engine, distances: Column, target: int, length: int, *, 
 
 
 def check_batch(batch: int) -> None:
-    """Raises InputError for a batch without a source, and for one of too many."""
+    """Raise InputError for a batch without a source, or with too many."""
     if not 1 <= batch <= MOST_BATCH:
         raise InputError(f"a batch has 1 to {MOST_BATCH} sources", text=str(batch))
 
@@ -114,14 +114,14 @@ class BatchedOptions(MethodOptions):
 class ExactMethod(MethodRun):
     """One run of an exact method on an engine; `solved` makes the Result.
 
-    A subclass has `name`, and `_solve_component`; it may have `_start`, `_prepare`, `release`, `_details`, `_facts`,
-    larger stage_counts, and `keeps_distances` when the first BFS of a component shall come with its distances, and
-    `counts_levels` while BFS shall count the vertices of their levels. One that does not look at component labels sets
-    `needs_labels` to False, and they are freed where that can be.
+    A subclass has `name` and `_solve_component`. It may have `_start`, `_prepare`, `release`, `_details`, `_facts`,
+    larger stage_counts, `keeps_distances` if it needs the distances of the first BFS of a component, and
+    `counts_levels` while BFS should count the vertices of their levels. A method that does not use component labels
+    sets `needs_labels` to False, and they are freed if possible.
 
-    component : the one at hand; span : vertices that have it among them, begin and end. reported : it is the largest,
-    whose diameter is told. lower_here, upper_here : proved interval of its diameter; eccentricity() keeps them, and a
-    method may lower upper_here further.
+    component : the current one. span : a range that contains its vertices, begin and end. reported : whether it is the
+    largest, whose diameter is reported. lower_here, upper_here : proved interval of its diameter; eccentricity()
+    updates them, and a method may lower upper_here further.
     """
 
     keeps_distances: ClassVar[bool] = False
@@ -140,41 +140,41 @@ class ExactMethod(MethodRun):
         self.components_known = self.reported = False
         self.component = NOWHERE
         self.lower_here, self.upper_here = 0, max(0, engine.facts.n_vertices - 1)
-        self.n_solved = 0  # components with a BFS of their own
+        self.n_solved = 0  # components with a BFS
         self._waiting: list[Component] = []
         self._listed = ComponentList(engine.store)
-        self._alone = False  # whether the diameter of the component at hand is wanted, however short
+        self._alone = False  # whether the diameter of the current component is wanted, however short
         self._largest = (0, self.upper_here)
         self._largest_size: int | None = None
         self._unreachable: int | None = None  # pairs of vertices without a path
-        self._upper_rest = self.upper_here  # of components that were not begun
-        self._upper_left = 0  # of components that are done with
+        self._upper_rest = self.upper_here  # of components not yet begun
+        self._upper_left = 0  # of finished components
 
-    # -- what a method is -----------------------------------------------------------------------
+    # -- to be defined by subclasses ------------------------------------------------------------
     def _solve_component(self, component: Component, first: Eccentricity, floor: int) -> int:
         """Prove and return max(floor, diameter of the component), given the BFS from its hub.
 
-        floor : what its diameter must exceed to matter (0 when it is to be reported). The longest
-        pair must be in self.best when it is longer than the floor, as eccentricity() sees to.
+        floor : the diameter matters only above it (0 when it is reported). If the longest pair is longer than the
+        floor, it must be in self.best; eccentricity() puts it there.
         """
         raise AssertionError("a method solves components")
 
     def _start(self) -> int:
-        """Where the first BFS begins; there is an edge."""
+        """The source of the first BFS; there is an edge."""
         return max_degree_vertex(self.engine)
 
     def _prepare(self, largest: int) -> None:
-        """Allocate; `largest` is the largest diameter that any component may have."""
+        """Allocate memory; `largest` is the largest possible diameter of any component."""
 
     def _release(self) -> None:
-        """Free what was allocated; the answer stays."""
+        """Free the allocated memory, but not the answer."""
 
     @property
     def span(self) -> tuple[int, int]:
-        """See component."""
+        """A range that contains the vertices of the current component, begin and end."""
         return self.component.first, self.component.last + 1
 
-    # -- what a method uses ---------------------------------------------------------------------
+    # -- for methods ----------------------------------------------------------------------------
     def eccentricity(self, vertex: int, distances: bool = False, into: Column | None = None) -> Eccentricity:
         """A counted BFS from `vertex`, which updates the longest pair and the bounds here. distances, into : as in
         Engine.bfs. Raises what checkpoint() raises, before the BFS."""
@@ -193,10 +193,10 @@ class ExactMethod(MethodRun):
         apart: bool = False
     ) -> np.ndarray:
         """A counted multi-source BFS from `sources` (int64[k]); see Engine.eccentricities. One from a
-        single source counts as a BFS, and so does each that goes `apart` from the others (Facts.apart).
+        single source counts as a BFS, and so does each source if they are traversed `apart` (Facts.apart).
 
-        Updates the longest pair and, where all are eccentricities because there are no `targets`,
-        the upper bound. Raises what checkpoint() raises, before the BFS.
+        Updates the longest pair, and without `targets`, when all results are eccentricities, the upper bound. Raises
+        what checkpoint() raises, before the BFS.
         """
         self.checkpoint()
         with self.stages.timed("eccentricity"):
@@ -218,18 +218,18 @@ class ExactMethod(MethodRun):
         return path_middle(self.engine, run.take_distances(), run.farthest, run.eccentricity)
 
     def record(self, eccentricity: int, source: int, farthest: int) -> None:
-        """The eccentricity of `source`, a vertex of the component at hand, is known."""
+        """Note the eccentricity of `source`, a vertex of the current component."""
         self.longer(eccentricity, source, farthest)
         self.upper_here = min(self.upper_here, 2 * eccentricity)
 
     def longer(self, length: int, source: int, target: int) -> None:
-        """Two vertices of the component at hand are `length` apart."""
+        """Note that two vertices of the current component are `length` apart."""
         if length > self.best.length:
             self.best = Best(length, source, target)
         self.lower_here = max(self.lower_here, length)
 
     def checkpoint(self) -> None:
-        """Call it between traversals: raises Enough when the interval is as narrow as asked for,
+        """To be called between traversals. Raises Enough when the interval is as narrow as demanded,
         and ends the run with StoppedEarly when the time is over."""
         self.check_time()
         if self.component is NOWHERE or self.limits.gap is None:
@@ -240,7 +240,7 @@ class ExactMethod(MethodRun):
 
     # -- the whole graph ------------------------------------------------------------------------
     def solve(self) -> None:
-        """Solve every component that matters; fills self.best and the bounds."""
+        """Solve every component that matters; sets self.best and the bounds."""
         engine = self.engine
         if engine.facts.n_arcs == 0:
             self.know_components()
@@ -280,10 +280,10 @@ class ExactMethod(MethodRun):
         self._run_others()
         self._upper_rest = max(0, self._rest_size() - 1)
         if self.enough is None and self.upper() > self.best.length:
-            self.enough = "gap"  # components were left out that could exceed the longest distance by that little
+            self.enough = "gap"  # components were left out that could exceed the longest distance by at most the gap
 
     def know_components(self) -> None:
-        """The number of components is known from now on. Raises DisconnectedError if there must be one alone."""
+        """Note that the number of components is known. Raises DisconnectedError if there must be only one."""
         self.components_known = True
         number = self.n_components()
         if self.limits.connected and number != 1:
@@ -291,8 +291,8 @@ class ExactMethod(MethodRun):
                                remedy="leave --require-connected out for the largest diameter of any component")
 
     def _list_components(self, taken: list[Component]) -> None:
-        """Begin the list that was asked for, if one was. taken : those that are solved anyway, the largest among
-        them."""
+        """Begin the list of components, if asked for. taken : components that are solved anyway, among them the
+        largest."""
         limit = self.options.components
         if limit and self.components is not None:
             self._waiting += self.components.larger_than(1, most=limit)
@@ -314,13 +314,13 @@ class ExactMethod(MethodRun):
         for first in range(0, rival.root, PIECE):
             part = self.components.labels[first : min(first + PIECE, rival.root)]
             alike = np.flatnonzero(part == self.components.reached_label) + first
-            if self.engine.degrees(alike).any():  # not isolated ones alone
+            if self.engine.degrees(alike).any():  # not only isolated vertices
                 self._waiting.append(rival)
                 return None
         return rival
 
     def _run_others(self) -> None:
-        """Components that could hold a longer distance; the bound over all components prunes."""
+        """Solve components that may have a longer distance, pruned by the bound over all components."""
         while self.components is not None:
             batch = self._waiting or self.components.larger_than(self.best.length + 1 + self.gap)
             self._waiting = []
@@ -334,7 +334,7 @@ class ExactMethod(MethodRun):
                 self._run_component(component, None, reported=False)
 
     def _run_component(self, component: Component, first: Eccentricity | None, reported: bool) -> None:
-        """One component. reported : its diameter is reported."""
+        """Solve one component. reported : whether its diameter is reported."""
         self.component, self.reported, self.lower_here = component, reported, 0
         self.n_solved += 1
         self._alone = reported or component in self._listed
@@ -373,7 +373,7 @@ class ExactMethod(MethodRun):
             self.best = Best(run.levels, self.best.source, run.farthest)
 
     def release(self) -> None:
-        """Free labels and what the method holds; the answer stays."""
+        """Free labels and the memory of the method, but not the answer."""
         if self.components is not None:
             self.components.release()
         self._release()
@@ -405,7 +405,7 @@ class ExactMethod(MethodRun):
                 "counters": counters}
 
     def stopped(self) -> Any:
-        """See MethodRun; a traversal has a vertex, unnamed, at the last level it finished."""
+        """See MethodRun; the last level that a traversal finished has a vertex, not named."""
         self.longer(max(self.limits.known, self.engine.reporter.level or 0), UNKNOWN, UNKNOWN)
         return super().stopped()
 
@@ -421,5 +421,5 @@ class ExactMethod(MethodRun):
 
 
 def _pairs(n_vertices: int) -> int:
-    """Unordered pairs of so many vertices."""
+    """Number of unordered pairs of n_vertices vertices."""
     return n_vertices * (n_vertices - 1) // 2

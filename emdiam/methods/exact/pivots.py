@@ -1,17 +1,17 @@
 """Exact diameter by pivot certificates: few traversals, and a proof that can be checked again.
 
-For one component, with L the largest eccentricity seen and pivots p_i, fully traversed, at
-distances d_i: a vertex is *settled* if min_i d_i(v) + ecc(p_i) <= L. The diameter is L when every
+For one component, let L be the largest eccentricity seen, and p_i the pivots, fully traversed, with
+distances d_i. A vertex is *settled* if min_i d_i(v) + ecc(p_i) <= L. The diameter is L when every
 pair x != y of unsettled vertices has min_i d_i(x) + d_i(y) <= L.
 1. Sweeps: the highest degree, its farthest vertex, the farthest from that; then in turn the centre
    (smallest lower bound) and the periphery (largest upper bound).
 2. Certify: boxes over the candidates (boxes.py, candidates.py); either a proof, or the worst pair.
 3. Refine: traverse one end of the worst pair, and the vertex in the middle of a shortest path
    between the two. Then 2 again.
-4. Cover: where the certificates are expected to cost more than settling a vertex cover of the
-   open pairs, sources whose balls hold it, in multi-source batches (covering.py).
+4. Cover: if the certificates are expected to cost more than settling a vertex cover of the
+   open pairs, traverse sources whose balls contain it, in multi-source batches (covering.py).
 Passes: one BFS a pivot, one multi-source BFS and one spread a batch. Bytes a vertex: 4 x itemsize
-(bounds and the column of the traversal at hand), one column more for each of the sweeps.
+(bounds and the column of the current traversal), plus one column for each of the sweeps.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ from .pivot_columns import (
 from .strategy import FEW, Costs
 
 LEAST_SWEEPS, MOST_SWEEPS = 3, 5
-# Certifying so many of the vertices (one of MANY) costs more than a traversal; sweep on, unless sweeps are over. One of
-# VERY_MANY costs next to nothing: that is tried a sweep earlier.
+# Sweep on, unless sweeps are over, while more than 1 / MANY of the vertices are candidates: certifying costs more than
+# a traversal. With at most 1 / VERY_MANY it costs next to nothing, and is tried a sweep earlier.
 MANY, VERY_MANY = 8, 1024
 LARGEST_TIE = 1 << 12
 PROVED = Verdict(0, 0, 0, (-1, -1))
@@ -61,8 +61,8 @@ PROVED = Verdict(0, 0, 0, (-1, -1))
 
 @dataclass(frozen=True)
 class PivotOptions(MethodOptions):
-    """seed : of random choices: the start among vertices of the highest degree (0: the smallest of them), the order of
-    covering. batches : use multi-source batches."""
+    """seed : of random choices: the start among vertices of the highest degree (0: the smallest of them), and the order
+    of covering. batches : whether to use multi-source batches."""
 
     seed: int = 0
     batches: bool = True
@@ -128,7 +128,7 @@ class Pivots(ExactMethod):
         return limit
 
     def _column_of(self, first: Eccentricity) -> Column:
-        """The distances of the first BFS in a column that every later one may use: themselves, if they are as wide,
+        """The distances of the first BFS in a column that every later BFS may use: the same column, if it is as wide,
         so that there are not two."""
         distances = first.take_distances()
         upper = self.bounds.upper
@@ -153,16 +153,17 @@ class _ComponentRun:
         self.costs = Costs(self.engine.facts.threads, self.engine.facts.n_arcs, self.engine.facts.wide_rate)
         self.covering = Covering(self.engine, method.options.seed)
         self.earlier = method.earlier
-        self.warm = False  # whether the ends of an earlier proof are still far from each other
+        self.warm = False  # whether the ends of an earlier proof are still far apart
 
     def proof(self) -> ComponentProof:
-        """What proves the limit, once solve has returned."""
+        """The proof of the limit, once solve has returned."""
         length, source, target = self.longest
         return ComponentProof(self.component.hub, self.component.size, length, self.limit,
                               (source, target) if length else None, self.pivots, self.sources)
 
     def solve(self, first: Eccentricity) -> int:
-        """The diameter of the component, or the floor if that is more; the column at hand has what `first` reached."""
+        """The diameter of the component, or the floor if that is larger. The present column must have the distances of
+        `first`."""
         verdict = self._sweep(first, self._fold(first, self.columns.column))
         while verdict.n_open:
             if self._may_share(verdict.cover):
@@ -177,7 +178,7 @@ class _ComponentRun:
 
     # -- sweeps ---------------------------------------------------------------------------------
     def _sweep(self, run: Eccentricity, folded: Folded) -> Verdict:
-        """Traversals from ends and centres until there is a proof, or enough of them."""
+        """Traversals from ends and centres until there is a proof, or until there are enough of them."""
         while True:
             taken = len(self.pivots)
             if folded.unsettled <= 1:
@@ -193,21 +194,21 @@ class _ComponentRun:
             run, folded = self._traverse(vertex)
 
     def _next_sweep(self, run: Eccentricity, folded: Folded) -> int:
-        """Where the next sweep begins. run, folded : the last one."""
+        """The source of the next sweep. run, folded : of the last one."""
         taken = len(self.pivots)
         if self.warm and taken >= LEAST_SWEEPS - 1:
             centre = self.earlier.centre(self.bounds.lower.gather, self.limit)
             if centre is not None:
                 return centre
-        # If another component is longer, this one's ends need not be found.
+        # If another component is longer, the ends of this one need not be found.
         known = taken == LEAST_SWEEPS - 1 and run.eccentricity < self.limit
         if not known and taken < LEAST_SWEEPS and run.farthest not in self.pivots:
             return run.farthest
         return folded.centre if known or taken % 2 else folded.periphery
 
     def _certify_early(self, taken: int, unsettled: int) -> Verdict | None:
-        """What is open after so many sweeps, if they are over: they have been enough, or so few vertices cover all open
-        pairs that one round of refinement, which takes as long as two sweeps, is likely to be."""
+        """The open pairs after `taken` sweeps, or None if sweeps continue. Sweeps end if there were enough, or if so
+        few vertices cover all open pairs that one round of refinement, as long as two sweeps, is likely to suffice."""
         very_few = self.component.size // VERY_MANY
         least = LEAST_SWEEPS if unsettled > very_few else LEAST_SWEEPS - 1
         few = unsettled <= self.component.size // MANY or self.candidates is not None
@@ -219,17 +220,17 @@ class _ComponentRun:
         return verdict if taken >= LEAST_SWEEPS and verdict.cover <= FEW else None
 
     def _may_share(self, n_sources: int) -> bool:
-        """Whether so many sources, with which all is proved, are best traversed now, in sweeps that they share."""
+        """Whether n_sources sources, which complete the proof, are best traversed now, in shared sweeps."""
         return (self.method.options.batches and 0 < n_sources <= self.columns.together(self._held)
                 and self.costs.together(n_sources))
 
     @property
     def _held(self) -> int:
-        """Bytes of the pool that candidates may take."""
+        """Bytes of the pool that candidates take."""
         return 0 if self.candidates is None else self.candidates.working_bytes
 
     def _traverse_together(self, sources: np.ndarray) -> None:
-        """Traverse what is left in shared sweeps; the witness as it is now is checked in these, if there is room for
+        """Traverse the remaining vertices in shared sweeps. These also check the present witness, if there is room for
         its distances."""
         method, engine = self.method, cast(SharedScans, self.engine)
         kept, source = method.kept, method.best.source
@@ -278,7 +279,7 @@ class _ComponentRun:
 
     # -- certificates ---------------------------------------------------------------------------
     def _choose_candidates(self, unsettled: int) -> bool:
-        """Candidates, with the distances that are stored; False while they are too many for the memory."""
+        """Choose candidates, with the stored distances; False while they are too many for the memory."""
         room, chosen = self.columns.candidates_limit(), None
         if unsettled > min(room, self.bounds.upper.many):
             chosen = boxed_candidates(self.bounds.upper, self.columns.stored, self.limit, self.columns.room // 4,
@@ -295,9 +296,9 @@ class _ComponentRun:
         return True
 
     def _certify_pairs(self, unsettled: int = 0) -> Verdict | None:
-        """What is open; None while there are more candidates than memory has room for.
+        """The open pairs; None while there are more candidates than memory has room for.
 
-        unsettled : vertices that may be candidates, while there are none yet.
+        unsettled : number of vertices that may become candidates, as long as there are none.
         """
         begin = self.engine.reporter.clock()
         with self.method.stages.timed("certify"):
@@ -317,7 +318,7 @@ class _ComponentRun:
         return verdict
 
     def _refine(self, verdict: Verdict) -> Verdict:
-        """One round: the worst pair, or many open pairs at once."""
+        """Do one round: for the worst pair, or for many open pairs at once."""
         assert self.candidates is not None
         if verdict.worst[0] < 0:
             return self._certified()
@@ -351,7 +352,7 @@ class _ComponentRun:
         return self._traverse_many(np.unique(middles))[1]
 
     def _traverse_many(self, sources: np.ndarray) -> tuple[list[Column], Folded]:
-        """Traverse all of them in one batch; each becomes a pivot."""
+        """Traverse all sources in one batch; each becomes a pivot."""
         columns = [self.engine.new_column(self.method.largest) for _ in sources]
         eccentricities = self._batch(sources, columns).tolist()
         best = int(np.argmax(eccentricities))
@@ -365,7 +366,7 @@ class _ComponentRun:
 
     # -- covering -------------------------------------------------------------------------------
     def _cover(self) -> Verdict:
-        """One batch of covering; what is open after it."""
+        """Do one batch of covering; returns the pairs open after it."""
         assert self.candidates is not None
         method, begin = self.method, self.engine.reporter.clock()
         cover = self.candidates.cover(self.limit)
@@ -390,8 +391,8 @@ class _ComponentRun:
         return verdict
 
     def _visit(self, cover: np.ndarray, bits: int) -> np.ndarray:
-        """One batch of sources for the cover, which need not be wide, of at most `bits`; the sources. One by one,
-        vertices of the cover are left out that those before have settled."""
+        """Do one narrow batch of at most `bits` sources for the cover; returns the sources. If it traverses them one by
+        one, it skips vertices of the cover that earlier ones have settled."""
         size = min(max(1, bits), self.costs.batch_size(len(cover), self.covering.gain))
         whole = size == len(cover) and self.costs.visits(size, self.covering.gain)
         sources = self.covering.visit(cover) if whole else self.covering.sources(cover, size)
@@ -404,7 +405,7 @@ class _ComponentRun:
         return sources
 
     def _batch(self, sources: np.ndarray, columns: list[Column] | None = None, wide: int = 0) -> np.ndarray:
-        """Eccentricities of the sources (and distances), by one multi-source BFS, of `wide` bits (0: a narrow one)."""
+        """Eccentricities of the sources (and distances), in one multi-source BFS, of `wide` bits (0: a narrow one)."""
         method = self.method
         method.checkpoint()
         with method.stages.timed("multi-source"):
@@ -416,7 +417,7 @@ class _ComponentRun:
         return eccentricities
 
     def _settle(self, sources: np.ndarray, eccentricities: np.ndarray) -> None:
-        """Spread the balls of radius L - ecc around the sources, of which one may raise L; then all balls grow."""
+        """Spread the balls of radius L - ecc around the sources. If one raises L, all earlier balls grow first."""
         self.sources.extend(sources.tolist())
         before = self.limit
         if int(eccentricities.max()) > before:
@@ -432,8 +433,8 @@ class _ComponentRun:
 def _phases(store: Store, options: PivotOptions) -> tuple[Phase, ...]:
     """Vertex state by phase.
 
-    traverse: single traversals with three bounds, and the first distances if those are narrower; verify: the witness.
-    Batches, candidates and stored columns come out of the pool (pivot_columns.py).
+    traverse: single traversals with three bounds, and the first distances if those are narrower. verify: the witness.
+    Batches, candidates and stored columns are from the pool (pivot_columns.py).
     """
     n, ids = store.n_vertices, store.id_dtype.itemsize
     table = table_bytes(store)
@@ -449,7 +450,7 @@ def _phases(store: Store, options: PivotOptions) -> tuple[Phase, ...]:
 
 
 def _pool(store: Store) -> Pool:
-    """Bytes beside the vertex state that make a difference."""
+    """Memory beside the vertex state that the method can use."""
     n = store.n_vertices
     return Pool(POOL_BYTES_A_VERTEX * n + LEAST_POOL_BYTES, LEAST_A_VERTEX * n + LEAST_POOL_BYTES,
                 roomy=ROOMY_BYTES_A_VERTEX * n + ROOMY_BYTES)
