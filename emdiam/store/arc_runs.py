@@ -1,12 +1,11 @@
-"""All arcs of a store once, in order of storage: runs of chunks with the rows that they hold.
+"""All arcs of a store once, in storage order: runs of chunks with their rows.
 
-This is the way to read a whole graph without an engine: nothing but `indptr` and `indices`, a few
-runs in memory at a time, read and decoded on threads. Rows may be cut between runs.
-RAM: about 24 bytes an arc of a run, for a run a thread and one more. I/O: both arrays once.
+This reads a whole graph without an engine: only `indptr` and `indices`, a few runs in memory at a time, read and
+decoded on threads. Rows may be cut between runs. RAM: about 24 bytes an arc of a run, for one run a thread and one
+more. I/O: both arrays once.
 
-What a store is, in figures: counts, degrees, layout, size. One pass over `indptr`.
-
-RAM: a few chunks of row offsets. I/O: `indptr` once; of `indices` only the sizes.
+Also the figures of a store: counts, degrees, layout, size. RAM: a few chunks of row offsets. I/O: `indptr` once; of
+`indices` only the sizes.
 """
 
 from __future__ import annotations
@@ -34,8 +33,9 @@ RUN_ARCS = 1 << 17
 class ArcRun:
     """Chunks first to first + count - 1 of `indices`.
 
-    rows : int64[k], the vertices with an arc there, ascending. starts : int64[k + 1], where their arcs begin in the run
-    (starts[0] = 0), and its end. head, tail : the first row began before the run, the last one goes on after it.
+    rows : int64[k], the vertices with an arc in the run, ascending. starts : int64[k + 1], the positions of their first
+    arcs in the run (starts[0] = 0), and the run's end. head, tail : whether the first row begins before the run, and
+    the last one continues after it.
     """
 
     first: int
@@ -87,8 +87,9 @@ def _rows_with_arcs(store: Store) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 @dataclass(frozen=True)
 class Pauses:
-    """Moments of a scan at which no run is under way. begin : the chunk to begin with, 0 or one that `at_rest` was
-    told. due : asked before every run. at_rest : if so, called with the number of chunks that are done."""
+    """Moments of a scan when no run is in progress. begin : the first chunk to scan, 0 or a number passed to `at_rest`
+    earlier. due : called before every run, returns whether to pause. at_rest : called in a pause with the number of
+    completed chunks."""
 
     begin: int
     due: Callable[[], bool]
@@ -96,17 +97,17 @@ class Pauses:
 
 
 def run_chunks(store: Store, most_arcs: int = RUN_ARCS) -> int:
-    """Chunks of a run of at most so many arcs, one at least."""
+    """The number of chunks of a run of at most `most_arcs` arcs, at least one."""
     return max(1, most_arcs // store.indices.chunk_items)
 
 
 def scan_arcs(store: Store, threads: int, work: Work, tick: Tick | None = None, pauses: Pauses | None = None,
               n_chunks: int | None = None) -> None:
-    """Call work(run, ids) for every run, on `threads` threads and in no certain order.
+    """Call work(run, ids) for every run, on `threads` threads, in any order.
 
-    ids : id_dtype[arcs of the run], the neighbours, each a vertex. tick : called with how many chunks
-    were handed out. n_chunks : most of a run; None: those of RUN_ARCS. The first error, of reading or of `work`, ends
-    the scan. Raises StoreError.
+    ids : id_dtype[arcs of the run], the neighbours, each a valid vertex. tick : called with the number of chunks handed
+    out. n_chunks : limit of a run; None: that of RUN_ARCS. The first error, from reading or from `work`, ends the scan.
+    Raises StoreError.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -139,7 +140,7 @@ def _fetched(store: Store, run: ArcRun, work: Work) -> None:
 
 
 def run_ids(store: Store, run: ArcRun) -> np.ndarray:
-    """The neighbours of a run, id_dtype[arcs of the run]. Raises StoreError for one that is no vertex."""
+    """The neighbours of a run, id_dtype[arcs of the run]. Raises StoreError for an invalid one."""
     buffer = np.empty((run.count, store.indices.chunk_items), store.id_dtype)
     store.indices.fetch(run.first, list(buffer))
     ids = buffer.reshape(-1)[: run.starts[-1]]
@@ -149,8 +150,8 @@ def run_ids(store: Store, run: ArcRun) -> np.ndarray:
 
 
 def run_weights(store: Store, run: ArcRun) -> np.ndarray | None:
-    """The weights of the arcs of a run, [arcs of the run]; None in a store without. Raises StoreError for one that the
-    store's record excludes."""
+    """The weights of the arcs of a run, [arcs of the run]; None in a store without weights. Raises StoreError for a
+    weight outside the record's range."""
     if store.weights is None:
         return None
     buffer = np.empty((run.count, store.weights.chunk_items), store.weights.dtype)
@@ -161,7 +162,7 @@ def run_weights(store: Store, run: ArcRun) -> np.ndarray | None:
 
 
 def scan_bytes(store: Store, threads: int) -> int:
-    """Upper bound of what scan_arcs holds: runs in flight, and pieces of `indptr`."""
+    """Upper bound of the memory of scan_arcs: runs in flight, and pieces of `indptr`."""
     chunk = store.indices.chunk_items
     arcs = max(RUN_ARCS, chunk)
     return (threads + 2) * arcs * (3 * store.id_dtype.itemsize + 24) + 8 * chunk * 8 * 4
@@ -169,8 +170,8 @@ def scan_bytes(store: Store, threads: int) -> int:
 
 @dataclass
 class DegreeCounts:
-    """Counts over all vertices. histogram : int64[65], entry 0 the vertices of degree 0, entry k
-    those of degree 2^(k-1) to 2^k - 1. least, largest : 0 without vertices."""
+    """Counts over all vertices. histogram : int64[65], entry 0 the number of vertices of degree 0, entry k of degree
+    2^(k-1) to 2^k - 1. least, largest : 0 without vertices."""
 
     n_vertices: int = 0
     n_arcs: int = 0
@@ -187,7 +188,7 @@ class DegreeCounts:
         self.largest = max(self.largest, int(degrees.max()))
         self.n_vertices += len(degrees)
         self.n_arcs += int(degrees.sum())
-        # The exponent of frexp is the bit length of an integer below 2^53.
+        # frexp's exponent is the bit length of an integer below 2^53.
         self.histogram += np.bincount(np.frexp(degrees)[1], minlength=65)
 
     def to_dict(self) -> dict[str, Any]:
@@ -202,15 +203,15 @@ class DegreeCounts:
 
 
 def offset_pieces(indptr: ShardedArray) -> Iterator[np.ndarray]:
-    """Row offsets in order as int64[k + 1] pieces, each beginning with the last value of the one
-    before it. Raises StoreError if they are not monotone from 0."""
+    """Row offsets in order as int64[k + 1] pieces; each begins with the last value of the previous piece. Raises
+    StoreError if they are not monotone from 0."""
     last, done = 0, 0
     for values in pieces(indptr, OFFSET_CHUNKS):
         piece = np.concatenate((np.array([last]), values))
         if np.any(piece[1:] < piece[:-1]) or (done == 0 and piece[1] != 0):
             shard = indptr.shard_name(done // indptr.chunk_items // indptr.shard_chunks)
             raise StoreError("the offsets do not rise from 0", path=shard, remedy="convert the graph again")
-        # The first value of all is the 0 that begins the first row.
+        # The very first value is the 0 at the beginning of the first row.
         yield piece[1:] if done == 0 else piece
         last, done = int(piece[-1]), done + len(values)
 
@@ -231,13 +232,13 @@ def count_degrees(store: Store) -> DegreeCounts:
 
 
 def store_info(store: Store) -> dict[str, Any]:
-    """Everything `emdiam info` shows, JSON-ready. Sizes are bytes. Raises StoreError.
+    """The figures that `emdiam info` shows, JSON-ready. Sizes are bytes. Raises StoreError.
 
     Counts, origin, weights and digests as in StoreRecord; degree {min, mean, max, isolated, histogram by powers of
-    two}; id_kind ("identity" or "offset": consecutive integers; "int" or "string": a map is kept), first_id, id_dtype,
-    id_range (first and last user id; None without vertices); chunk_bytes, shard_bytes of `indices`, decoded; arrays
-    {name: see _array_info}; n_files, bytes (of all files together) and bytes_per_edge, None where the store is not a
-    local folder (the last also without edges).
+    two}; id_kind ("identity" or "offset": consecutive integers; "int" or "string": the store has a map), first_id,
+    id_dtype, id_range (first and last user id; None without vertices); chunk_bytes, shard_bytes of `indices`, decoded;
+    arrays {name: see _array_info}; n_files, bytes (of all files together) and bytes_per_edge, None unless the store is
+    a local folder (the last also without edges).
     """
     record = store.record
     n_files, size = _files(Path(store.path.removeprefix("file://"))) if store.is_local else (None, None)
@@ -264,7 +265,7 @@ def store_info(store: Store) -> dict[str, Any]:
 
 
 def _array_info(array: ShardedArray) -> dict[str, Any]:
-    """Layout of an array: decoded_bytes without padding, stored_bytes encoded (None: not known)."""
+    """Layout of an array: decoded_bytes without padding, stored_bytes encoded (None: unknown)."""
     return {
         "items": array.length, "dtype": str(array.dtype), "chunks": array.n_chunks,
         "chunk_items": array.chunk_items, "shards": array.n_shards, "shard_chunks": array.shard_chunks,

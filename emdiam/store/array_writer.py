@@ -1,8 +1,8 @@
 """Append-only writer of one sharded, checksummed one-dimensional Zarr array.
 
-Chunks are encoded in a thread pool and appended to the current shard file in order; memory stays
-at a few chunks however large the array (a shard written through zarr's own pipeline holds the
-whole decoded shard). Metadata is written at close, when the length is known.
+Chunks are encoded in a thread pool and appended to the current shard file in order, so that memory is limited to a few
+chunks for any array (zarr's own pipeline keeps the whole decoded shard in memory). Metadata is written at close, when
+the length is known.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .codec import CRC_BYTES, ChunkCodec, pack_index, read_end, seal_digest, sea
 from .metadata import array_text, sharding
 
 IN_FLIGHT = 4
-_FEW = 1 << 13  # items that are encoded before a thread would have begun
+_FEW = 1 << 13  # encoded sooner than a thread would start
 
 
 class ArrayWriter:
@@ -33,14 +33,14 @@ class ArrayWriter:
 
     Parameters
     ----------
-    group : folder of the Zarr group (already holding its zarr.json).
+    group : folder of the Zarr group (with its zarr.json).
     name : array name.
     codec : chunk codec; its dtype is the array's.
     chunk_items, shard_chunks : items a chunk, chunks a shard.
     fill_value : pads the last chunk and marks missing chunks for other readers.
     pool : executor that encodes; at most IN_FLIGHT chunks wait at a time.
 
-    What was written behind a `state` is cut off by `go_on_from`, and the array goes on from there.
+    `go_on_from` cuts off data written after a `state`, and continues the array from that state.
     """
 
     def __init__(
@@ -56,24 +56,24 @@ class ArrayWriter:
         self._sizes: list[int] = []
         self._n_shards = 0
         self._file: BinaryIO | None = None
-        # The shard before, which a thread brings to disk.
+        # The previous shard, while a thread writes it to disk.
         self._storing: tuple[BinaryIO, Future[None]] | None = None
-        # The checksums of all chunks, 4 bytes each: a running digest could not be kept in a state.
+        # The checksums of all chunks, 4 bytes each: a state cannot contain a running digest.
         self._checks = bytearray()
-        self._seals = bytearray()  # of the shards that are done, see codec.py
+        self._seals = bytearray()  # of finished shards, see codec.py
 
     @property
     def _folder(self) -> Path:
-        """Of the shards."""
+        """The folder of the shards."""
         return self._group / self.name / "c"
 
     @property
     def shard_digest(self) -> str:
-        """Digest of the seals of all shards, when it is closed."""
+        """The digest of the seals of all shards, after close."""
         return seal_digest(bytes(self._seals))
 
     def state(self) -> State:
-        """All that was appended, as a state; what is written of it is synced to disk first."""
+        """The array so far, as a state; the written part is synced to disk first."""
         self._write_pending(0)
         self._await_shard()
         if self._file is not None:
@@ -90,9 +90,9 @@ class ArrayWriter:
         }
 
     def go_on_from(self, state: State) -> None:
-        """Continue an array that had this `state`; nothing may have been appended.
+        """Continue an array that had this `state`; nothing may have been appended yet.
 
-        Raises StoreError if the shards of that moment are not there.
+        Raises StoreError if a shard of that moment is missing or different.
         """
         sizes, seals, n_shards = state["sizes"].tolist(), state["seals"].tobytes(), state["n_shards"]
         whole = [self._folder / str(number) for number in range(n_shards)]
@@ -118,7 +118,7 @@ class ArrayWriter:
         self._checks, self._seals = bytearray(state["checks"].tobytes()), bytearray(seals)
 
     def append(self, values: np.ndarray) -> None:
-        """Append integers (any length), or floats of the array's dtype. Raises OverflowError for an integer that the
+        """Append integers (any number), or floats of the array's dtype. Raises OverflowError for an integer that the
         array's dtype cannot hold."""
         values = np.ascontiguousarray(values)
         if values.dtype != self._codec.dtype:
@@ -134,7 +134,7 @@ class ArrayWriter:
         self.length += len(values)
 
     def _converted(self, values: np.ndarray) -> np.ndarray:
-        """`values` in the array's dtype, which need not be one that all their dtype fits."""
+        """`values` in the array's dtype, which may be narrower than theirs."""
         limits = np.iinfo(self._codec.dtype)
         if len(values) and (int(values.min()) < limits.min or int(values.max()) > limits.max):
             raise OverflowError(f"{self.name} holds {self._codec.dtype}, which {int(values.min())} to "
@@ -163,17 +163,17 @@ class ArrayWriter:
             self._end_shard()
 
     def _new_shard(self) -> BinaryIO:
-        """Where the next shard goes."""
+        """The file of the next shard."""
         self._folder.mkdir(parents=True, exist_ok=True)
         return open(self._folder / str(self._n_shards), "wb")
 
     def _store_shard(self, file: BinaryIO) -> None:
-        """In a thread: the shard is whole, make it last."""
+        """Sync a finished shard; runs in a thread."""
         file.flush()
         os.fsync(file.fileno())
 
     def _stored_later(self, file: BinaryIO) -> Future[None]:
-        """The future of a shard that a thread brings to disk."""
+        """The future of a shard that a thread writes to disk."""
         return self._pool.submit(self._store_shard, file)
 
     def _end_shard(self) -> None:
@@ -196,7 +196,7 @@ class ArrayWriter:
             self._storing = None
 
     def close(self) -> bytes:
-        """Write what is left and the metadata; returns the digest of the chunk checksums."""
+        """Write the rest and the metadata; returns the digest of the chunk checksums."""
         if self._used:
             self._buffer[self._used :] = self._fill
             self._submit()
@@ -207,7 +207,7 @@ class ArrayWriter:
         return hashlib.blake2b(self._checks, digest_size=16).digest()
 
     def _write_metadata(self) -> None:
-        if self._folder.is_dir():  # the names of the shards, which were synced one by one
+        if self._folder.is_dir():  # each shard was synced, but its name was not
             sync_path(self._folder)
         text = array_text((self.length,), self._codec.dtype, (self._chunk_items * self._shard_chunks,), self._fill,
                           [sharding(self._chunk_items, self._codec.zarr_codecs())])
@@ -215,7 +215,7 @@ class ArrayWriter:
         write_whole(self._folder.parent / "zarr.json", text)
 
     def abort(self) -> None:
-        """Drop what is pending and close the file (the folder is removed by the owner)."""
+        """Drop pending work and close the file (the owner removes the folder)."""
         for future in self._pending:
             future.cancel()
         self._pending.clear()
@@ -223,6 +223,6 @@ class ArrayWriter:
             wait([self._storing[1]])
         for file in (self._file, self._storing and self._storing[0]):
             if file is not None:
-                with suppress(OSError):  # closing writes what is buffered, for which a full disk has no room
+                with suppress(OSError):  # closing flushes the buffer, which fails on a full disk
                     file.close()
         self._file = self._storing = None

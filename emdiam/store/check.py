@@ -1,15 +1,15 @@
-"""Reading a whole store and proving that it is the one that was written.
+"""Verification of a whole store: reads everything and proves that it is as written.
 
-Every chunk: its checksum, and the digest over all checksums as StoreWriter computes it. The graph: offsets monotone and
-as the record says, ids below n, rows strictly increasing, no loops, every edge in both directions. The last is shown by
-fingerprints: a hash of the unordered pair of every arc, and of its weight, summed once over arcs that lead up and once
-over those that lead down. The rows hold no arc twice, so the sums of a symmetric graph are equal, and those of another
-one differ but for a chance of about 2^-64. With directions the same is shown of the rows out and those of the reverse,
-by a hash of the ordered pair. Weights: within the bounds of the record, and of its mean. Ids: vertex_id strictly
-increasing in the natural order, string offsets monotone and the strings valid UTF-8; natural_id of a reordered store
-holds every rank once.
+Chunks: the checksum of each, and the digest over all checksums as StoreWriter computes it. The graph: offsets monotone
+and consistent with the record, ids below n, rows strictly increasing, no loops, every edge in both directions.
+Fingerprints prove the last point: a hash of the unordered pair of every arc, and of its weight, is summed once over
+arcs that lead up and once over arcs that lead down. No row contains an arc twice; so the two sums of a symmetric graph
+are equal, and those of any other graph differ except with a probability of about 2^-64. With directions a hash of the
+ordered pair proves the same of the rows out and the reverse rows. Weights: within the record's range, with its mean.
+Ids: vertex_id strictly increasing in the natural order; string offsets monotone, and the strings valid UTF-8;
+natural_id of a reordered store contains every rank once.
 
-RAM: a few chunks, and one bit a vertex for a reordered store. I/O: every array once (small enough runs), offsets twice.
+RAM: a few chunks, and one bit a vertex for a reordered store. I/O: every array once (in small runs), offsets twice.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from .store import Store
 from .weights import WeightSums
 
 _RUN_CHUNKS = 4
-# Arcs whose temporaries are in memory at a time.
+# Arcs that are processed at a time, with their temporaries in memory.
 _SLICE = 1 << 14
 
 
 def check_store(store: Store, progress: Listener | None = None) -> dict[str, int]:
     """Read and verify everything in the store; raises StoreError at the first fault.
 
-    Returns {chunks, arcs}: how many were verified. progress : called with events of the phases
-    "check NAME", one for every array, in chunks.
+    Returns {chunks, arcs}, the numbers verified. progress : called with events of the phases "check NAME", one for each
+    array, counted in chunks.
     """
     for rows in (store, store.reverse)[: 1 + store.directed]:
         count_degrees(rows)
@@ -57,7 +57,7 @@ def check_store(store: Store, progress: Listener | None = None) -> dict[str, int
 
 
 def _check_array(store: Store, name: str, meter: Meter) -> tuple[bytes, int]:
-    """Verify the array; returns the digest of its chunk checksums, and what its check gives."""
+    """Verify the array; returns the digest of its chunk checksums, and the result of its check."""
     array, digest = store.array(name), hashlib.blake2b(digest_size=16)
     meter.begin(f"check {name}", array.n_chunks, "chunks")
 
@@ -74,44 +74,44 @@ def _check_array(store: Store, name: str, meter: Meter) -> tuple[bytes, int]:
 
 
 def _exhaust(store: Store, values: Iterator[np.ndarray]) -> None:
-    """Read an array of which the chunks alone are looked at."""
+    """Read an array whose only checks are those of its chunks."""
     for _ in values:
         pass
 
 
 def _with_weights(hashes: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Hashes of arcs, uint64[k], made those of arcs with these weights."""
+    """Combine hashes of arcs, uint64[k], with the arcs' weights."""
     if weights is None:
         return hashes
-    # -0.0 is 0.0.
+    # -0.0 counts as 0.0.
     words = weights.astype(np.float64) + 0.0 if weights.dtype.kind == "f" else weights.astype(np.int64)
     return mix64(hashes ^ mix64(words.view(np.uint64)))
 
 
 def _fingerprints(rows: np.ndarray, ids: np.ndarray, weights: np.ndarray | None) -> list[np.uint64]:
-    """Sums (modulo 2^64) of the hashes of the arcs that lead up, and of those that lead down. rows, ids : uint64[k],
-    their ends, no loops. weights : [k]."""
+    """Sums (modulo 2^64) of the hashes of the arcs that lead up, and of those down. rows, ids : uint64[k], the arcs'
+    ends, no loops. weights : [k]."""
     hashes = _with_weights(mix64(mix64(np.minimum(rows, ids)) ^ np.maximum(rows, ids)), weights)
     up = rows < ids
     return [hashes[up].sum(), hashes[~up].sum()]
 
 
 def _directed_fingerprints(tails: np.ndarray, heads: np.ndarray, weights: np.ndarray | None) -> list[np.uint64]:
-    """Sum (modulo 2^64) of the hashes of the arcs, of which no two are turned into each other; and 0."""
+    """Sum (modulo 2^64) of the hashes of the arcs, different for an arc and its reverse; and 0."""
     return [_with_weights(mix64(mix64(tails) ^ heads), weights).sum(), np.uint64(0)]
 
 
 class ArcCheck:
-    """Whether the rows of a scan (arc_runs.py), in runs that come in any order, are those of a graph: `add` every run,
-    from any thread, then `finish`. Raises StoreError.
+    """Checks that the rows of a scan (arc_runs.py), in runs that come in any order, form a valid graph: `add` every
+    run, from any thread, then `finish`. Raises StoreError.
 
-    resumed : what `state` was when all chunks before the first run had been added. turned : of a store with directions,
-    whether the rows are those of its reverse.
+    resumed : a `state` made when all chunks before the first run had been added. turned : in a store with directions,
+    whether the rows are the reverse rows.
     """
 
     def __init__(self, store: Store, resumed: State | None = None, turned: bool = False) -> None:
         self._store, self._lock, self._turned = store, threading.Lock(), turned
-        # By chunk, the last id before it, and the first one in it (n where a row begins there).
+        # By chunk: the last id before it, and its first id (n if a row begins there).
         self._before: dict[int, int] = {}
         self._behind: dict[int, int] = {}
         self._sums = np.zeros(2, np.uint64)
@@ -119,7 +119,7 @@ class ArcCheck:
             self._sums[:], self._before = resumed["sums"], {resumed["chunk"]: resumed["last"]}
 
     def add(self, run: ArcRun, rows: np.ndarray, ids: np.ndarray, weights: np.ndarray | None = None) -> None:
-        """Look at a run; rows : int64[k], the row of each arc. ids : id_dtype[k], as in scan_arcs. weights : [k]."""
+        """Check a run. rows : int64[k], the row of each arc. ids : id_dtype[k], as in scan_arcs. weights : [k]."""
         sums = np.zeros(2, np.uint64)
         for begin in range(0, len(ids), _SLICE):
             here = slice(max(0, begin - 1), begin + _SLICE)
@@ -138,7 +138,7 @@ class ArcCheck:
         self.join(run, ids, sums)
 
     def join(self, run: ArcRun, ids: np.ndarray, sums: np.ndarray) -> None:
-        """As `add`, of a run whose rows are known to ascend; sums : uint64[2], its fingerprints."""
+        """Like `add`, for a run whose rows are known to ascend. sums : uint64[2], its fingerprints."""
         with self._lock:
             self._behind[run.first] = int(ids[0]) if run.head else self._store.n_vertices
             self._before[run.first + run.count] = int(ids[-1])
@@ -149,11 +149,11 @@ class ArcCheck:
             self._sums += sums
 
     def state(self, chunk: int) -> State:
-        """What was seen of the chunks before this one, all of which were added, and none behind."""
+        """The state after the chunks before this one, if exactly those have been added."""
         return {"chunk": chunk, "sums": self._sums.tolist(), "last": self._before.get(chunk, -1)}
 
     def finish(self) -> int:
-        """All runs were added; with directions, the sum of the hashes of all arcs."""
+        """Check the sums after all runs; with directions, return the sum of the hashes of all arcs."""
         if self._store.directed:
             return int(self._sums[0])
         if self._sums[0] != self._sums[1]:
@@ -163,13 +163,13 @@ class ArcCheck:
         return 0
 
     def not_ascending(self, vertex: int) -> StoreError:
-        """The error of such a row."""
+        """The error for a row that does not ascend or contains its own vertex."""
         return self._store.damaged(f"the neighbours of vertex {vertex} do not ascend, or hold itself")
 
 
 def _check_rows(store: Store, values: Iterator[np.ndarray], turned: bool = False) -> int:
-    """Ids below n, rows strictly increasing, no loops, both directions of every edge. turned, and what it returns : see
-    ArcCheck."""
+    """Check ids below n, rows strictly increasing, no loops, and both directions of every edge. turned, and the result
+    : see ArcCheck."""
     check = ArcCheck(store, turned=turned)
     for run, ids in zip(arc_runs(store, _RUN_CHUNKS), values, strict=True):
         rows = np.repeat(run.rows, np.diff(run.starts))
@@ -181,12 +181,12 @@ def _check_rows(store: Store, values: Iterator[np.ndarray], turned: bool = False
 
 
 def _check_reverse(store: Store, values: Iterator[np.ndarray]) -> int:
-    """The same of the rows of the reverse."""
+    """Check the reverse rows in the same way."""
     return _check_rows(store.reverse, values, turned=True)
 
 
 def _check_weights(store: Store, values: Iterator[np.ndarray]) -> None:
-    """The weights are those of which the record tells."""
+    """Check the weights against the record."""
     record = store.record.weights
     assert record is not None
     sums = WeightSums(record.form)
@@ -200,7 +200,7 @@ def _check_weights(store: Store, values: Iterator[np.ndarray]) -> None:
 
 
 def _check_increasing(store: Store, values: Iterator[np.ndarray]) -> None:
-    """The user's ids are distinct and increasing."""
+    """Check that the user's ids are distinct and increasing."""
     last: int | None = None
     for ids in values:
         if (last is not None and int(ids[0]) <= last) or np.any(ids[1:] <= ids[:-1]):
@@ -229,7 +229,7 @@ def _check_text(store: Store, values: Iterator[np.ndarray]) -> None:
 
 
 def check_ranks(store: Store, values: Iterator[np.ndarray]) -> None:
-    """Natural ranks, id_dtype[k] at a time: raises StoreError unless each of 0 to n - 1 is there once."""
+    """Raise StoreError unless the natural ranks, which come as id_dtype[k], contain each of 0 to n - 1 once."""
     seen = Presence(store.n_vertices)
     for ranks in values:
         distinct = np.unique(ranks).astype(np.uint64)

@@ -1,7 +1,8 @@
-"""A store as arrays of dask, read when they are computed, by whatever process computes them.
+"""A store as dask arrays, read when they are computed, in any process.
 
-A worker opens the store itself, once, by its address, and reads chunks as every other reader here: they are checked,
-and what is missing is an error and no fill value. Nothing but address, digest and name of an array travels to it.
+A worker opens the store itself, once, by its address, and reads chunks like every reader of the package: they are
+checked, and a missing chunk is an error, not a fill value. Only the address, the digest and an array's name are sent to
+the worker.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ _OPENING = threading.Lock()
 @dataclass(frozen=True)
 class DaskGraph:
     """indptr : int64[n_vertices + 1]. indices : vertex ids[n_arcs]. ids : the user's id of every vertex, int64 or
-    uint64, or objects (str) for string ids. weights : of the arcs, [n_arcs]; None in a store without. All are dask
-    arrays; indices[indptr[v] : indptr[v + 1]] are the neighbours of v, ascending."""
+    uint64, or objects (str) for string ids. weights : of the arcs, [n_arcs]; None in a store without weights. All are
+    dask arrays; indices[indptr[v] : indptr[v + 1]] are the neighbours of v, ascending."""
 
     indptr: Array
     indices: Array
@@ -39,12 +40,12 @@ class DaskGraph:
 
 
 class StoredVector:
-    """One array of a store, as much of numpy as dask needs: shape, dtype, ndim and slicing.
+    """One array of a store, with the part of numpy's interface that dask needs: shape, dtype, ndim and slicing.
 
     Parameters
     ----------
-    address : of the store, with which a worker opens it. digest : of the store it must be. name : of the
-    array, or "ids" for the user's ids. length, dtype : its items.
+    address : the store's, with which a worker opens it. digest : the digest that the store must have. name : the
+    array's, or "ids" for the user's ids. length, dtype : of the array.
     """
 
     ndim = 1
@@ -80,7 +81,7 @@ class StoredVector:
 
 @functools.cache
 def _opened(address: str, digest: str) -> Store:
-    """The store, opened once a process and kept. Raises StoreError if it is another by now."""
+    """The store, opened once a process and kept open. Raises StoreError if it has been replaced."""
     from .store import open_store
 
     store = open_store(address)
@@ -92,10 +93,10 @@ def _opened(address: str, digest: str) -> Store:
 
 
 def dask_graph(store: Store, chunks: int | None = None) -> DaskGraph:
-    """The arrays of `store`. Nothing is read now.
+    """The arrays of `store`. Nothing is read yet.
 
-    chunks : stored chunks a chunk of dask, default all of a shard. Raises InputError if dask is not
-    installed or `chunks` is no positive number.
+    chunks : stored chunks in each chunk of dask, by default those of a shard. Raises InputError if dask is not
+    installed or `chunks` is not positive.
     """
     try:
         from dask.array import from_array
@@ -112,7 +113,7 @@ def dask_graph(store: Store, chunks: int | None = None) -> DaskGraph:
         array = store.indices if name in ("indices", "data") else store.indptr
         step = (chunks or array.shard_chunks) * array.chunk_items
         vector = StoredVector(store.address, store.digest, name, lengths[name], dtypes[name])
-        # A name by the digest: equal stores give equal keys, and nothing of the address is in them.
+        # Named after the digest: equal stores give equal keys, and the keys do not reveal the address.
         return from_array(vector, chunks=(step,), name=f"emdiam-{name}-{store.digest}-{step}", asarray=False,
                           fancy=False, meta=np.empty(0, dtypes[name]))
 

@@ -1,25 +1,23 @@
-"""A digest of the graph itself: of its vertices and edges by the user's ids, however they are stored.
+"""A digest of the graph itself: of its vertices and edges with the user's ids, independent of their storage.
 
-Equal for two stores of one graph whatever they were made of, the order of their vertices, their chunks and codecs. It
-covers the ids of all vertices, isolated ones too, and which unordered pairs are edges; neither weights nor directions.
-Definition: h(v) is a 64-bit hash of the user's id of v (a bijection of integers; strings are hashed
-by their UTF-8 bytes). The digest is blake2b over n, m, the sums modulo 2^64 of two mixes of
-h(v) over all vertices, and of two mixes of the unordered pair {h(v), h(w)} over all edges. Sums do
-not know an order, and a graph that differs by chance has the same four with a probability of about
-2^-128. It is no defence against someone who searches for two graphs with one digest.
-The edges are summed up as arcs that lead up and, apart, as arcs that lead down: a store that
-lacks one direction of an edge is found. With directions, which a store has in the natural order alone, the digest is
-over both sums instead: an arc is told from the one back by whether it leads up.
+Two stores of one graph have equal digests, whatever their sources, vertex orders, chunks and codecs. The digest covers
+the ids of all vertices, including isolated ones, and which unordered pairs are edges; neither weights nor directions.
+Definition: h(v) is a 64-bit hash of the user's id of v (a bijection for integers; for strings, of their UTF-8 bytes).
+The digest is blake2b over n, m, the sums modulo 2^64 of two mixes of h(v) over all vertices, and of two mixes of the
+unordered pair {h(v), h(w)} over all edges. Sums do not depend on order, and another graph has the same four sums with a
+probability of about 2^-128. The digest does not protect against someone who constructs two graphs with equal digests.
+The edges are summed as arcs that lead up and, separately, as arcs that lead down; so a store that lacks one direction
+of an edge is detected. With directions, which only a naturally ordered store has, the digest covers both sums: an arc
+and its reverse differ in leading up or down.
 
 RAM: 8 bytes a vertex for ids that the store maps and for reordered stores (16 while the hashes of mapped ids are put in
 the order of a reordered one), none otherwise; and see arc_runs.py. I/O: every array once.
 
-The same where memory has no room for the hashes of all vertices.
-
-Hashes of vertices lie in a scratch file. A range of them is in memory at a time, and for each range the arcs pass by
-once: those whose head is in it, with the hashes of their tails, which ascend and are read along.
-RAM: the room; 24 bytes an arc of a run (arc_runs.py). I/O: every array of edges once for each range; 8 bytes a vertex
-written, and read once for each range, twice as much for a reordered store whose ids are mapped.
+digest_on_disk computes the same digest if the hashes of all vertices do not fit in memory. They are then in a scratch
+file. One range of them is in memory at a time, and each range takes one scan over the arcs: it uses the arcs whose head
+is in the range, with the hashes of their tails, which ascend and are read in parallel. RAM: the room; 24 bytes an arc
+of a run (arc_runs.py). I/O: every array of edges once for each range; 8 bytes a vertex written, and read once for each
+range, twice as much for a reordered store whose ids are mapped.
 """
 
 from __future__ import annotations
@@ -46,9 +44,9 @@ _PIECE = 1 << 16
 
 
 class EdgeDigest:
-    """The digest of one store, while its arcs pass by: `add` every run of arcs, from any thread.
+    """The digest of one store during a scan of its arcs: `add` every run of arcs, from any thread.
 
-    hashes : as vertex_hashes. Raises StoreError.
+    hashes : see vertex_hashes. Raises StoreError.
     """
 
     def __init__(self, store: Store) -> None:
@@ -58,15 +56,15 @@ class EdgeDigest:
         sum_vertices(store.n_vertices, np.uint64(store.record.first_id), self.hashes, self._vertices)
 
     def add(self, run: ArcRun, ids: np.ndarray) -> None:
-        """Take in the arcs of a run; ids as in scan_arcs."""
+        """Add the arcs of a run; ids as in scan_arcs."""
         sums = np.zeros(5, np.uint64)
         sum_arcs(run.rows, run.starts, ids, np.uint64(self._store.record.first_id), self.hashes, sums)
         with self._lock:
             self._sums += sums
 
     def hexdigest(self) -> str:
-        """32 hexadecimal digits, when all runs were added. Raises StoreError for a store with a loop
-        or with an edge in one direction only."""
+        """32 hexadecimal digits, after all runs were added. Raises StoreError for a store with a loop or with an edge
+        in one direction only."""
         return sealed(self._store, self._vertices, self._sums)
 
 
@@ -97,7 +95,7 @@ def edge_digest(store: Store, *, threads: int = 2, progress: Listener | None = N
 
 
 def hash_ids(ids: Sequence[int] | Sequence[str]) -> np.ndarray:
-    """h of a few user's ids, uint64[k]: all integers in [0, 2^64), or all strings."""
+    """h of a few user's ids, uint64[k]: all of them integers in [0, 2^64), or all strings."""
     if not ids or not isinstance(ids[0], str):
         out = np.array(ids, np.uint64)
         mix_all(out)
@@ -111,14 +109,14 @@ def hash_ids(ids: Sequence[int] | Sequence[str]) -> np.ndarray:
 
 
 def hash_bytes(store: Store) -> int:
-    """What vertex_hashes takes, at most."""
+    """The largest memory of vertex_hashes."""
     mapped = store.record.id_kind in ("int", "string")
     return 8 * store.n_vertices * ((2 if mapped else 1) if not store.is_natural else int(mapped))
 
 
 def vertex_hashes(store: Store) -> np.ndarray:
-    """h of every vertex, uint64[n], or length 0 for a naturally ordered store whose ids are numbered
-    through (then h is that of first_id + v). Raises StoreError."""
+    """h of every vertex, uint64[n], or an empty array for a naturally ordered store whose ids are consecutive (h is
+    then that of first_id + v). Raises StoreError."""
     mapped = store.record.id_kind in ("int", "string")
     hashes = filled(np.empty(store.n_vertices if mapped else 0, np.uint64), hash_pieces(store) if mapped else ())
     if store.is_natural:
@@ -133,7 +131,7 @@ def vertex_hashes(store: Store) -> np.ndarray:
 
 
 def hash_pieces(store: Store) -> Iterator[np.ndarray]:
-    """h of the user's ids in increasing order of these, in pieces, uint64[k] each. Raises StoreError."""
+    """h of the user's ids in increasing order of the ids, in pieces, uint64[k] each. Raises StoreError."""
     if store.record.id_kind == "string":
         yield from _hash_strings(store)
         return
@@ -147,7 +145,7 @@ def hash_pieces(store: Store) -> Iterator[np.ndarray]:
 
 
 def _hash_strings(store: Store) -> Iterator[np.ndarray]:
-    """Offsets and bytes are read side by side; the hash of a string goes on over both kinds of cuts."""
+    """Offsets and bytes are read in parallel; the hash of a string continues across the cuts of both."""
     texts, state = store.values("vertex_id_bytes"), np.zeros(4, np.uint64)
     text, base = np.empty(0, np.uint8), 0
     for piece in offset_pieces(store.array("vertex_id_offsets")):
@@ -163,7 +161,7 @@ def _hash_strings(store: Store) -> Iterator[np.ndarray]:
 
 @inlined
 def _mix(x):
-    """A bijection of uint64 that spreads every bit over all (the finaliser of splitmix64)."""
+    """A bijection of uint64 in which every bit influences all bits (the finaliser of splitmix64)."""
     x = x + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -179,19 +177,19 @@ def _hash_of(v, first_id, hashes):
 
 @inlined
 def _vertex_mixes(h):
-    """The two mixes of a vertex of this hash, or of many."""
+    """The two mixes of one vertex hash, or of an array of them."""
     return _mix(h ^ np.uint64(0xA0761D6478BD642F)), _mix(h ^ np.uint64(0xE7037ED1A0B428DB))
 
 
 @inlined
 def _arc_mixes(low, high):
-    """The two mixes of an arc between ends of these hashes, the lower one first, or of many."""
+    """The two mixes of an arc with these end hashes, the lower one first, or of arrays of them."""
     return (_mix(_mix(low ^ np.uint64(0x8EBC6AF09C88C6E3)) + high),
             _mix(_mix(high ^ np.uint64(0x589965CC75374CC3)) + low))
 
 
 def _hashes(vertices: np.ndarray, first_id: np.uint64, hashes: np.ndarray) -> np.ndarray:
-    """Of these, uint64[k]."""
+    """Hashes of these vertices, uint64[k]."""
     return hashes[vertices] if len(hashes) else _mix(vertices.astype(np.uint64) + first_id)
 
 
@@ -260,10 +258,11 @@ def sum_arcs(rows, starts, ids, first_id, hashes, sums):
 
 @kernel(uncompiled=True)
 def hash_text(text, base, ends, out, state):
-    """Hash strings that end at ends[i] (absolute) as far as `text`, the bytes from `base` on, goes.
+    """Hash the strings that end at ends[i] (absolute) as far as `text`, the bytes from `base`, contains them.
 
-    The state (uint64[4]: string at hand, its bytes so far, its hash so far, place in the bytes) says where to go on;
-    True when all strings of `ends` are done."""
+    The state (uint64[4]: current string, its bytes so far, its hash so far, position in the bytes) says where to
+    continue; returns True after all strings of `ends`.
+    """
     i = np.int64(state[0])
     length = state[1]
     h = state[2]
@@ -298,14 +297,14 @@ def digest_on_disk(
     store: Store, room_bytes: int, scratch: str | Path | None = None, *, threads: int = 2,
     progress: Listener | None = None,
 ) -> str:
-    """The digest of the store's graph, as edge_digest gives it, with so many bytes for hashes of vertices. scratch :
+    """The digest of the store's graph, equal to that of edge_digest, with room_bytes for hashes of vertices. scratch :
     folder for the file of hashes. Raises StoreError."""
     with closing(Scratch(None if scratch is None else Path(scratch), Path(scratch_folder(None)) / "digest")) as space:
         return _Digest(store, space, max(room_bytes, _LEAST_ROOM) // _ITEM).run(threads, Meter(progress))
 
 
 class _Digest:
-    """One digest. room : hashes in memory."""
+    """One digest. room : the number of hashes in memory."""
 
     def __init__(self, store: Store, scratch: Scratch, room: int) -> None:
         self._store, self._room, self._lock = store, room, Lock()
@@ -313,7 +312,7 @@ class _Digest:
         self._sums = np.zeros(5, np.uint64)
 
     def _hashes(self, scratch: Scratch) -> ScratchFile:
-        """The hashes of all vertices, in their order."""
+        """The hashes of all vertices, in the order of the vertices."""
         store, named = self._store, scratch.file()
         if not store.is_natural and store.record.id_kind not in ("int", "string"):
             for ranks in store.natural_pieces():
@@ -363,14 +362,14 @@ class _Digest:
         return sealed(store, vertices, self._sums)
 
     def _add(self, run: ArcRun, ids: np.ndarray, window: np.ndarray, first: int) -> None:
-        """Take in the arcs of a run whose heads have their hashes in the window."""
+        """Add the arcs of a run whose heads have their hashes in the window."""
         sums, rows = np.zeros(5, np.uint64), run.rows
         for start in range(0, len(rows), _PIECE):
             some = rows[start : start + _PIECE]
             low = int(some[0])
             if int(some[-1]) - low < 2 * _PIECE:
                 own = self._read(self._file, low, int(some[-1]) + 1 - low)[some - low]
-            else:  # rows that lie far apart
+            else:  # distant rows
                 own = np.concatenate([self._read(self._file, int(v), 1) for v in some])
             sum_arcs_to(some, run.starts[start : start + _PIECE + 1], ids, own, window, first, sums)
         with self._lock:
@@ -379,7 +378,7 @@ class _Digest:
 
 @kernel
 def sum_arcs_to(rows, starts, ids, own, window, first, sums):
-    """As edge_digest.sum_arcs, of the arcs to vertices first, first + 1, ... whose hashes are `window`. own : hashes of
+    """Like sum_arcs, only for the arcs to vertices first, first + 1, ..., whose hashes are `window`. own : hashes of
     the rows."""
     for i in range(len(rows)):
         for p in range(starts[i], starts[i + 1]):

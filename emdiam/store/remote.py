@@ -1,21 +1,19 @@
-"""Objects of a store that are not files here: behind HTTP, in S3, or wherever fsspec leads.
+"""Objects of a remote store: behind HTTP, in S3, or at another address of fsspec.
 
-HTTP and S3 go through obstore, whose requests take a third of the processor time of the same through zarr's stores and
-which says of which version of an object an answer is; other addresses go through zarr's store over fsspec. Whatever
-fails is a StoreError with the object and one sentence. The texts of obstore hold the whole address, the answer of the
-server and more; an answer of S3 may hold the signed text. So they are looked at and never shown: what is shown is made
-here. Its exceptions have a type and that text alone, so the status and the code of an answer can be had from nowhere
-else.
+HTTP and S3 use obstore, whose requests take a third of the processor time of zarr's stores, and which reports the
+version of each object; other addresses use zarr's store over fsspec. Every failure is a StoreError with the object and
+one sentence. The texts of obstore contain the whole address, the server's answer and more, and an answer of S3 may
+contain the signed text. So they are inspected but never shown; the shown texts are written here. obstore's exceptions
+have only a type and that text, so that status and code of an answer can only be extracted from the text.
 
-Waiting, trying again and credentials: these stay where the ecosystem keeps them, and nothing of them is written
-anywhere. For HTTP: the user and password of the address, or those of the host in the netrc file. For S3: the AWS_
-variables of the environment, the profiles in ~/.aws, roles of containers and machines; see docs/remote.md.
+Timeouts, retries and credentials use the conventions of the ecosystem, and credentials are never written anywhere. For
+HTTP: the user and password of the address, or those of the host in the netrc file. For S3: the AWS_ variables of the
+environment, the profiles in ~/.aws, roles of containers and machines; see docs/remote.md.
 
-Reader of a sharded array behind an address: chunk bytes by range requests, checked and decoded here.
-
-zarr itself puts the fill value in place of what is missing, so its arrays are not asked. The indexes of all shards are
-read when the array is first touched, several at once, and with them the version of each shard: an answer from another
-version is an error, and so is a store whose record has changed by then. After that a fetch is one range request.
+RemoteArray reads a sharded array at an address with range requests, and checks and decodes the chunks. zarr's arrays
+are not used, as zarr replaces missing chunks with the fill value. The indexes of all shards are read when the array is
+first used, several at once, with the version of each shard: an answer from another version is an error, and so is a
+store whose record has changed by then. After that a fetch is one range request.
 """
 
 from __future__ import annotations
@@ -43,24 +41,24 @@ from .codec import CRC_BYTES, check_seals, end_bytes, parse_index, seal_of
 from .metadata import MOST_BYTES, ArrayMeta
 
 TIMEOUT = "EMDIAM_REMOTE_TIMEOUT"
-# Seconds of silence after which a request is given up, and seconds for one at all, however slowly it comes.
+# Seconds of silence after which a request is given up, the most seconds for a request, and for a connection.
 SILENCE_SECONDS, REQUEST_SECONDS, CONNECT_SECONDS = 20.0, 300.0, 10.0
-# Requests that fail for a passing reason (5xx, 429, silence, a lost connection) are tried again so often, with
-# growing pauses, and not after so many seconds.
+# Requests with a temporary failure (5xx, 429, silence, a lost connection) are repeated up to RETRIES times, with
+# growing pauses, for at most RETRY_SECONDS.
 RETRIES, RETRY_SECONDS = 4, 60.0
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
              "AWS_CONTAINER_CREDENTIALS_FULL_URI")
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 NO_CREDENTIALS = ("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or AWS_SKIP_SIGNATURE=true for a"
                   " public bucket")
-# (first, end) of the bytes wanted, or how many of the last ones, or all.
+# (first, end) of the bytes wanted, or the number of last bytes, or None for all.
 Wanted = tuple[int, int] | int | None
-# Of an answer that breaks off. Where there is an entity tag, obstore itself goes on with the rest, 5 times.
+# Retries of an answer that breaks off. If it has an entity tag, obstore itself fetches the rest, up to 5 times.
 _ATTEMPTS, _PAUSE_SECONDS = 3, 0.1
 _SERVER = "check the server and the network, and run it again"
 _COPY = "check the server's copy of the store"
-# By the type of an exception of obstore: what happened, and a remedy. {answer} : status and code of the answer, {tried}
-# : how often it was tried, each in brackets if it is known.
+# By the type of an obstore exception: the fault, and a remedy. {answer} : status and code of the answer, {tried} :
+# number of attempts, each in brackets if known.
 _BY_TYPE = {
     "NotFoundError": ("the object is missing{answer}", "check the address, and the server's copy of the store"),
     **dict.fromkeys(("PermissionDeniedError", "UnauthenticatedError"), (
@@ -69,7 +67,7 @@ _BY_TYPE = {
     "NotSupportedError": ("the server does not answer range requests",
                           "serve the store with one that does, or copy it here"),
 }
-# The same by what the text has, the first that fits.
+# The same by patterns in the text; the first match counts.
 _BY_TEXT = (
     ("status code: 416", "the object ends before the bytes that were asked for", _COPY),
     ("status code: ", "the server answers with an error{answer}{tried}", _SERVER),
@@ -82,50 +80,50 @@ _BY_TEXT = (
 
 @dataclass(frozen=True)
 class Version:
-    """Which version of an object an answer is of: its size in bytes, its entity tag if the server names one, and
-    when it was last modified (seconds since 1970; 0: not said)."""
+    """The version of an object: its size in bytes, its entity tag if the server names one, and the time of its last
+    modification (seconds since 1970; 0: unknown)."""
 
     size: int
     tag: str | None
     modified: float
 
     def agrees(self, other: Version) -> bool:
-        """Whether both may be the same version; a tag decides, if both have one."""
+        """Whether both may be the same version; if both have tags, only tags and sizes count."""
         if self.tag is not None and other.tag is not None:
             return (self.tag, self.size) == (other.tag, other.size)
         return (self.modified, self.size) == (other.modified, other.size)
 
 
 class NoRangesError(StoreError):
-    """The server answers no requests for ranges."""
+    """The server does not support range requests."""
 
 
 class Objects(ABC):
-    """The objects below an address. place : the address as it may be shown. store : the library's way to them."""
+    """The objects below an address. place : the address without secrets. store : the library's store for them."""
 
     def __init__(self, place: str, store: Any) -> None:
         self.place, self._store = place, store
 
     @abstractmethod
     def get(self, key: str, wanted: Wanted = None, most: int = MOST_BYTES) -> tuple[memoryview, Version | None]:
-        """The bytes of an object, as many as came, and its version if that is known. most : bytes that a whole object
-        may have. Thread-safe. Raises StoreError; an object that is missing is an error."""
+        """The bytes of an object, as received, and its version if known. most : the largest size of a whole object.
+        Thread-safe. Raises StoreError, also for a missing object."""
 
     def too_large(self, key: str, most: int) -> StoreError:
-        """The error for an object with more bytes than it may have."""
+        """The error for an object larger than allowed."""
         return StoreError(f"the object has more than the {most:,} bytes that one of its kind may have",
                           path=self.name(key), remedy="check the address")
 
     def name(self, key: str) -> str:
-        """What to call an object in an error."""
+        """The object's name for errors."""
         return f"{self.place}/{key}"
 
 
 class ServedObjects(Objects):
-    """Objects behind HTTP or S3. store : of obstore."""
+    """Objects behind HTTP or S3. store : an obstore store."""
 
     def get(self, key: str, wanted: Wanted = None, most: int = MOST_BYTES) -> tuple[memoryview, Version | None]:
-        """See Objects.get. What fails for a passing reason is tried again, a few times."""
+        """See Objects.get. Temporary failures are retried a few times."""
         from obstore import get
         from obstore.exceptions import BaseError
 
@@ -140,15 +138,15 @@ class ServedObjects(Objects):
                 return data, Version(meta["size"], meta["e_tag"], meta["last_modified"].timestamp())
             except (BaseError, OSError) as error:
                 if attempt == _ATTEMPTS or not broke_off(error):
-                    # Not chained: the texts of obstore hold the whole address.
+                    # Not chained: the texts of obstore contain the whole address.
                     raise failure(error, self.name(key)) from None
             time.sleep(_PAUSE_SECONDS * 2**attempt)
         raise AssertionError("the last attempt returns or raises")
 
 
     def stream(self, key: str, piece_bytes: int) -> tuple[Version, Iterator[bytes]]:
-        """The version of an object, and all its bytes, which are asked for once and come in pieces. Raises StoreError,
-        where they break off too."""
+        """The version of an object, and all its bytes from one request, in pieces. Raises StoreError, also if the
+        answer breaks off."""
         from obstore import get
         from obstore.exceptions import BaseError
 
@@ -168,13 +166,13 @@ class ServedObjects(Objects):
 
 
 def broke_off(error: Exception) -> bool:
-    """Whether the answer began and then ended too early, which obstore does not try again."""
+    """Whether the answer began and then ended too early; obstore does not retry that."""
     text = str(error)
     return "response body" in text and "status code" not in text
 
 
 def failure(error: Exception, place: str) -> StoreError:
-    """The StoreError for an exception of obstore, raised by a request for the object at `place`."""
+    """The StoreError for an obstore exception about the object at `place`."""
     text = str(error)
     codes = (re.search(r"status code: (\d{3} ?[A-Za-z' -]*)", text), re.search(r"<Code>(\w+)</Code>", text))
     answer = ", ".join(match[1].strip() for match in codes if match)
@@ -191,10 +189,10 @@ def failure(error: Exception, place: str) -> StoreError:
 
 
 class FsspecObjects(Objects):
-    """Objects at any other address that fsspec knows, through zarr's store. store : zarr.storage.FsspecStore."""
+    """Objects at any other address of fsspec, through zarr's store. store : zarr.storage.FsspecStore."""
 
     def get(self, key: str, wanted: Wanted = None, most: int = MOST_BYTES) -> tuple[memoryview, Version | None]:
-        """See Objects.get; versions are not known."""
+        """See Objects.get; versions are unknown."""
         from zarr.abc.store import RangeByteRequest, SuffixByteRequest
         from zarr.buffer import default_buffer_prototype
 
@@ -203,7 +201,7 @@ class FsspecObjects(Objects):
         request = SuffixByteRequest(wanted) if isinstance(wanted, int) else RangeByteRequest(*(wanted or (0, most + 1)))
         try:
             data = wait_for(self._store.get(key, default_buffer_prototype(), request))
-        except Exception as error:  # fsspec's file systems raise many types; all mean the same to a user
+        except Exception as error:  # fsspec's file systems raise many types; users need not distinguish them
             raise StoreError(f"the object cannot be read ({type(error).__name__}: {redacted(str(error))})",
                              path=self.name(key), remedy="check the address and the server") from None
         if data is None:
@@ -235,7 +233,7 @@ def connection() -> dict[str, Any]:
 
 
 def http_store(url: str) -> Any:
-    """An obstore store of the objects below `url` (http or https); a query goes with every request."""
+    """An obstore store of the objects below `url` (http or https); a query is sent with every request."""
     from obstore.store import HTTPStore
 
     parts = urlsplit(url)
@@ -253,7 +251,7 @@ def http_store(url: str) -> Any:
 
 
 def _from_netrc(host: str | None) -> tuple[str, str] | None:
-    """User and password of the host in the file that NETRC names, or ~/.netrc. Raises InputError."""
+    """User and password of the host in the file named by NETRC, or in ~/.netrc. Raises InputError."""
     path = Path(os.environ.get("NETRC") or "~/.netrc").expanduser()
     if host is None or not path.is_file():
         return None
@@ -287,8 +285,8 @@ def s3_store(url: str) -> Any:
 
 
 def _from_boto3() -> tuple[Any, Any]:
-    """(region and endpoint, provider of credentials) that boto3 makes of the profiles in ~/.aws and of the role of
-    the machine. It takes a second to load, so it is asked only where the environment has no keys. Raises StoreError."""
+    """(region and endpoint, provider of credentials) that boto3 finds in the profiles in ~/.aws and in the machine's
+    role. boto3 takes a second to load, so it is used only if the environment has no keys. Raises StoreError."""
     try:
         import boto3
         from botocore.exceptions import BotoCoreError
@@ -312,7 +310,7 @@ def _from_boto3() -> tuple[Any, Any]:
 
 
 def read_object(url: str, most: int) -> bytes:
-    """The object at an address, which has at most so many bytes. Raises StoreError, InputError."""
+    """The object at an address, of at most `most` bytes. Raises StoreError, InputError."""
     place, mark, query = url.partition("?")
     folder, _, name = place.rpartition("/")
     return bytes(open_objects(folder + mark + query).get(unquote(name), most=most)[0])
@@ -340,7 +338,7 @@ def open_objects(url: str) -> Objects:
 
 
 _AT_ONCE, _ASKED = 16, 1 << 10
-# Encoded bytes that are asked for before they are fetched, at most.
+# Limit of encoded bytes that are requested in advance.
 AHEAD_BYTES = 16 << 20
 _SHORT = "check the server (it must answer range requests) and its copy of the store"
 _REPLACED = "open the store again, and give a new store a new name rather than replace one that is read"
@@ -351,9 +349,9 @@ class RemoteArray(ShardedArray):
 
     Parameters
     ----------
-    objects : of the store. name : of the array. meta, codec : see ShardedArray. seals : digest of
-        its shards that the store record has; None: none.
-    still_the_same : raises StoreError if the store's record is not what it was.
+    objects : of the store. name : of the array. meta, codec : see ShardedArray. seals : the shards' digest from the
+    store record, or None.
+    still_the_same : raises StoreError if the store's record has changed.
     """
 
     def __init__(
@@ -378,11 +376,11 @@ class RemoteArray(ShardedArray):
         return self._shards[shard][0]
 
     def _read_indexes(self) -> list[tuple[np.ndarray, Version | None]]:
-        """Index and version of every shard. The first error ends it. Raises StoreError if they are not those of
+        """Index and version of every shard; the first error ends the reading. Raises StoreError if they do not match
         the store record."""
         ends: list[tuple[np.ndarray, bytes, Version | None]] = []
         with ThreadPoolExecutor(max(1, min(_AT_ONCE, self.n_shards)), thread_name_prefix="indexes") as pool:
-            # So many at a time, since the metadata may name any number of shards.
+            # In groups, since the metadata may name any number of shards.
             for begin in range(0, self.n_shards, _ASKED):
                 pending = [pool.submit(self._read_index, shard)
                            for shard in range(begin, min(begin + _ASKED, self.n_shards))]
@@ -412,7 +410,7 @@ class RemoteArray(ShardedArray):
         return data
 
     def _get(self, shard: int, wanted: Wanted, size: int) -> tuple[memoryview, Version | None]:
-        """The `size` bytes wanted. Raises StoreError if another number comes."""
+        """The `size` bytes wanted. Raises StoreError if another number arrives."""
         data, version = self._objects.get(f"{self._name}/c/{shard}", wanted)
         if len(data) != size:
             raise StoreError(f"{len(data)} bytes came where {size} were asked for", path=self.shard_name(shard),
@@ -423,15 +421,15 @@ class RemoteArray(ShardedArray):
         return self._objects.name(f"{self._name}/c/{shard}")
 
     def prefetch(self, first: int, count: int) -> None:
-        """Ask for these chunks now, if the index is known and there is room for them: beside what the fetching
-        threads wait for themselves, requests are then under way while those compute."""
+        """Request these chunks now, if the index is known and there is room for them; the request proceeds while the
+        fetching threads wait for others or compute."""
         if self._shards:
             shard, at = divmod(first, self.shard_chunks)
             places = self._shards[shard][0][at : at + count].tolist()
             self._ahead.ask(shard, places[0][0], places[-1][0] + places[-1][1] - places[0][0])
 
     def close(self) -> None:
-        """End the requests that are under way; connections end when nobody uses them."""
+        """End pending requests; connections end when they are no longer used."""
         self._ahead.close()
 
 
@@ -439,10 +437,10 @@ Answer = tuple[memoryview, Version | None]
 
 
 class _Ahead:
-    """Requests that were made before somebody wants the answer, in the order of asking.
+    """Requests made in advance, in the order of asking.
 
-    get : of RemoteArray. Whoever asks for a place before the last one begins anew: what is still there
-    was asked for in vain, as when a search stops early, and is dropped.
+    get : of RemoteArray. A request for a position before the last one starts anew: the remaining requests were in vain,
+    as when a search stops early, and are dropped.
     """
 
     def __init__(self, get: Callable[[int, Wanted, int], Answer]) -> None:
@@ -452,7 +450,7 @@ class _Ahead:
         self._bytes, self._last = 0, (0, 0)
 
     def ask(self, shard: int, offset: int, size: int) -> None:
-        """Begin a request for `size` bytes of the shard from `offset` on, if there is room."""
+        """Start a request for `size` bytes of the shard from `offset`, if there is room."""
         with self._lock:
             if (shard, offset) <= self._last:
                 self._drop()
@@ -465,7 +463,7 @@ class _Ahead:
             self._bytes += size
 
     def take(self, shard: int, offset: int, size: int) -> Future[Answer] | None:
-        """The request for exactly these bytes, if there is one; the caller has it now."""
+        """Hand over the request for exactly these bytes, or None."""
         with self._lock:
             request = self._waiting.pop((shard, offset, size), None)
             if request is not None:
@@ -478,7 +476,7 @@ class _Ahead:
         self._waiting, self._bytes = {}, 0
 
     def close(self) -> None:
-        """Drop what waits, and end the threads."""
+        """Drop waiting requests and end the threads."""
         with self._lock:
             self._drop()
             pool, self._pool = self._pool, None

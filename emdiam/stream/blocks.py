@@ -1,8 +1,8 @@
-"""The block table: which vertices have arcs in which block, and every row's offset.
+"""The block table: the vertices with arcs in each block, and the offset of every row.
 
-A block is a chunk of `indices`: blocks need not end with a row, so a row may begin in one block
-and end in a later one; kernels clip rows to the block at hand. That keeps blocks what the store
-holds (no copying, no second layout) and makes a hub row nothing special.
+A block is a chunk of `indices`. Blocks need not end with a row: a row may begin in one block and end in a later one,
+and kernels clip rows to the current block. So blocks are exactly the store's chunks (no copying, no second layout), and
+a hub row is an ordinary row.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from .offsets import GROUP, Offsets, Zeros, build_offsets, offsets_bytes, row_st
 
 @dataclass(frozen=True)
 class BlockTable:
-    """offsets : of all rows. first_vertex : int64[n_blocks + 1], the vertex whose row holds the
-    first arc of the block (last entry: n_vertices). shift : log2 of ids a block. isolated :
-    uint64 bitmap of vertices without an arc (and of the bits beyond the last vertex)."""
+    """offsets : of all rows. first_vertex : int64[n_blocks + 1], the vertex whose row contains the block's first arc
+    (last entry: n_vertices). shift : log2 of ids a block. isolated : uint64 bitmap of vertices without an arc (and of
+    the bits after the last vertex)."""
 
     n_vertices: int
     n_arcs: int
@@ -37,7 +37,7 @@ class BlockTable:
         return len(self.first_vertex) - 1
 
     def arcs_between(self, first: int, stop: int) -> tuple[int, int]:
-        """Where the arcs of rows first..stop-1 begin and end."""
+        """Begin and end of the arcs of rows first..stop-1."""
         ends, offsets = np.zeros(2, np.int64), self.offsets
         if first < stop:
             row_starts(offsets.group, offsets.row, offsets.hub, np.array([first, stop], np.int64), ends)
@@ -50,7 +50,7 @@ class BlockTable:
 
 
 def table_bytes(store: Store, building: bool = True) -> int:
-    """Upper bound of the bytes of a BlockTable and of the RowCheck beside it, and of building it."""
+    """Upper bound of the bytes of a BlockTable, of the RowCheck beside it, and of building the table."""
     n, m, block_ids = store.n_vertices, store.n_arcs, store.indices.chunk_items
     buffers = OFFSET_CHUNKS * block_ids * 8 * 4 if building else 0
     return offsets_bytes(n, m, store.record.max_degree) + 33 * (m // block_ids + 2) + n // 8 + buffers
@@ -59,11 +59,11 @@ def table_bytes(store: Store, building: bool = True) -> int:
 def build_block_table(
     store: Store, span: tuple[int, int] | None = None, zeros: Zeros = np.zeros
 ) -> BlockTable:
-    """Read `indptr` once, in pieces. Raises StoreError if it is not a valid offset array, or has other degrees
-    than the store record says.
+    """Read `indptr` once, in pieces. Raises StoreError if it is not a valid offset array, or if its degrees differ from
+    the store record.
 
-    span : first vertex (a multiple of 64) and end (as well, unless it is n), of rows that are read; others have no arcs
-    then, and the degrees are not checked. zeros : makes the arrays, all as long as the graph.
+    span : first vertex (a multiple of 64) and end (as well, unless it is n) of the rows to read; other rows then have
+    no arcs, and the degrees are not checked. zeros : makes the arrays, each for the whole graph.
     """
     n, m, (first, stop) = store.n_vertices, store.n_arcs, span or (0, store.n_vertices)
     shift = store.indices.chunk_items.bit_length() - 1
@@ -85,8 +85,8 @@ def build_block_table(
 
 
 def build_outline(store: Store) -> BlockTable:
-    """A table without offsets and bitmap, which has nothing of n entries. Reads `indptr` once, in pieces, and raises
-    as build_block_table."""
+    """A table without offsets and bitmap, that is, without arrays of n entries. Reads `indptr` once, in pieces, and
+    raises like build_block_table."""
     n, nothing = store.n_vertices, np.zeros(0, np.int64)
     first_vertex = np.zeros(store.indices.n_chunks + 1, np.int64)
     first_vertex[-1] = n
@@ -108,14 +108,14 @@ def _invalid(store: Store, error: ValueError) -> StoreError:
 
 
 def _check_end(store: Store, last: int) -> None:
-    """Raise StoreError unless the rows end where the arcs do."""
+    """Raise StoreError unless the last row ends with the last arc."""
     if last != store.n_arcs:
         raise StoreError(f"indptr ends at {last}, the store has {store.n_arcs} arcs", path=store.path,
                          remedy="convert again")
 
 
 def check_degrees(store: Store, max_degree: int, n_isolated: int) -> None:
-    """Raise StoreError unless these are the figures of the store record, by which memory is planned."""
+    """Raise StoreError unless these are the figures of the store record, as memory is planned with those."""
     said = (store.record.max_degree, store.record.n_isolated)
     if (max_degree, n_isolated) != said:
         raise StoreError(f"the largest degree and the number of isolated vertices are {(max_degree, n_isolated)}, the"
@@ -123,10 +123,11 @@ def check_degrees(store: Store, max_degree: int, n_isolated: int) -> None:
 
 
 class _Pass:
-    """Fills first_vertex and the isolated bitmap (unless it has no words) while the offsets pass by, which are checked
+    """Fills first_vertex and the isolated bitmap (unless it has no words) from a stream of offsets, which are checked
     before they are used.
 
-    last : the last offset. max_degree : the largest degree. n_isolated : rows without an arc."""
+    last : the last offset. max_degree : the largest degree. n_isolated : rows without an arc.
+    """
 
     def __init__(self, first_vertex: np.ndarray, isolated: np.ndarray, shift: int, n_arcs: int, first: int) -> None:
         self.last = self.max_degree = self.n_isolated = 0
@@ -158,8 +159,8 @@ class _Pass:
             yield piece
 
     def _mark(self, start: int, vacant: np.ndarray) -> None:
-        """Vertices start, start + 1, ... of which this is true are isolated. No other word is written, so that pages
-        without such a vertex take no memory."""
+        """Mark vertices start, start + 1, ... as isolated if `vacant` is true. Other words are not written, so that
+        pages without an isolated vertex take no memory."""
         skip = start % GROUP
         flags = np.zeros(-(-(skip + len(vacant)) // GROUP) * GROUP, bool)
         flags[skip : skip + len(vacant)] = vacant

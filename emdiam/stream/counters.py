@@ -1,4 +1,4 @@
-"""Counters of what a run did; snapshots subtract, so that any phase can be told apart."""
+"""Counters of a run's work; snapshots can be subtracted, to measure any phase separately."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Self
 
 @dataclass
 class Tally:
-    """A dataclass of numbers of which snapshots can be taken, added and subtracted."""
+    """A dataclass of numbers whose snapshots can be added and subtracted."""
 
     def __add__(self, other: Self) -> Self:
         return type(self)(*map(add, vars(self).values(), vars(other).values()))
@@ -23,19 +23,20 @@ class Tally:
         return type(self)(*vars(self).values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dict."""
+        """A plain dict."""
         return dict(vars(self))
 
 
 @dataclass
 class Counters(Tally):
-    """traversals : completed or stopped traversals (bfs and spread). passes : levels and scans that
-    swept over blocks; dense_levels : those levels that touched at least half of all blocks. levels :
-    levels of all kinds. edges_scanned : arcs looked at. blocks_read, bytes_read, bytes_decoded :
-    I/O. fetch_seconds, fetch_cpu_seconds : wall and CPU seconds of all threads in reading, checking
-    and decoding blocks. kernel_cpu_seconds : CPU seconds in kernels. device_seconds : wall seconds of
-    traversals on a GPU. wait_seconds : wall seconds in
-    which no kernel could run for want of blocks.
+    """Counts of a run.
+
+    traversals : completed or stopped traversals (bfs and spread). passes : levels and scans that swept over blocks;
+    dense_levels : the ones that touched at least half of all blocks. levels : levels of all kinds. edges_scanned : arcs
+    examined. blocks_read, bytes_read, bytes_decoded : I/O. fetch_seconds, fetch_cpu_seconds : wall and CPU seconds of
+    all threads in reading, checking and decoding blocks. kernel_cpu_seconds : CPU seconds in kernels. device_seconds :
+    wall seconds of traversals on a GPU. wait_seconds : wall seconds when no kernel could run because blocks were
+    missing.
     """
 
     traversals: int = 0
@@ -61,13 +62,13 @@ class SharedCounters:
         self._counters = Counters()
 
     def add(self, **amounts: float) -> None:
-        """Add each amount to the counter of its name."""
+        """Add each amount to the counter with its name."""
         values = vars(self._counters)
         with self._lock:
             for name, amount in amounts.items():
                 values[name] += amount
 
     def snapshot(self) -> Counters:
-        """The counters now."""
+        """A copy of the current counters."""
         with self._lock:
             return self._counters.copy()
