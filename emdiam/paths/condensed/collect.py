@@ -1,16 +1,14 @@
-"""From arcs in any order to a weighted graph: sorted out of core, the lightest of parallel arcs kept.
+"""Collects arcs in any order and makes a weighted graph of them, sorted out of core, with the lightest parallel arcs.
 
-The external sort of conversions does the work (sorting/sort.py, sorting/sort.py): since the weight is
-in the lowest bits, sorted words have the lightest arc of a pair first, and what follows it is
-dropped, in each piece by the thread that merged it and between pieces where they are joined.
-Passes: one write and one read of the runs, more only where there are very many. Source: the sort
-of the condensed graph in Ajwani, Beckmann, Meyer, Veith (2012), section 3.
+It uses the external sort of conversions (sorting/sort.py). The weight is in the lowest bits, so the lightest arc of a
+pair comes first in sorted order. The thread that merges a piece drops the other arcs of a pair, and duplicates across
+pieces are dropped where pieces are joined. Passes: one write and one read of the runs, and more only with very many
+runs. Source: the sort of the condensed graph in Ajwani, Beckmann, Meyer, Veith (2012), section 3.
 
-The arcs of a condensed graph in blocks of a nameless scratch file, heads and then weights, with a checksum each.
-
-Plain, not compressed: a block is read straight into its place in the arena, at the speed of the
-disk, by any thread. Bytes: 8 an arc on disk (12 where weights have more than 32 bits); in RAM 1.2 a vertex and 28 a
-block, and 8 a vertex more while it is written.
+A condensed graph on disk has its arcs in blocks of an unlinked scratch file: heads, then weights, each with a checksum.
+Blocks are not compressed, so any thread reads a block directly into its place in the arena, at the speed of the disk.
+Bytes: 8 an arc on disk (12 for weights of more than 32 bits); in RAM 1.2 a vertex and 28 a block, and 8 a vertex more
+during writing.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ BLOCK_ARCS = 1 << 16
 
 
 class ScratchBlocks(ArcBlocks):
-    """Arcs in a scratch file; BlockWriter makes it, `close` removes it. checksums : uint32[n_blocks]."""
+    """Arcs in a scratch file, which BlockWriter writes and `close` removes. checksums : uint32[n_blocks]."""
 
     name: ClassVar[str] = "the condensed graph"
     share, frugal, ahead = 16, 3, 1
@@ -57,7 +55,7 @@ class ScratchBlocks(ArcBlocks):
 
     @property
     def nbytes(self) -> int:
-        """Of heads and weights."""
+        """Bytes of heads and weights."""
         return self.arc_bytes * self.n_arcs
 
     def read(self, block: int, slot: int, arena: tuple[np.ndarray, ...]) -> int:
@@ -71,12 +69,12 @@ class ScratchBlocks(ArcBlocks):
         return heads.nbytes + costs.nbytes
 
     def pieces(self) -> Iterator[Piece]:
-        """All arcs, block by block; the next one is read in a thread meanwhile. Raises OSError for a damaged block."""
+        """All arcs, block by block; a thread reads the next block meanwhile. Raises OSError for a damaged block."""
         with closing(ArcsOnDisk(self, 2 * self.arc_bytes * self.block_arcs, SearchOptions())) as arcs:
             yield from arcs.pieces()
 
     def load(self) -> WeightedRows:
-        """The same arcs in RAM. The file stays."""
+        """The arcs, read into RAM. The file stays."""
         offsets = np.empty(self.n_vertices + 1, np.int64)
         following_starts(*self._offsets, 0, offsets)
         heads, weights = (np.empty(self.n_arcs, dtype) for dtype in self._dtypes)
@@ -91,8 +89,7 @@ class ScratchBlocks(ArcBlocks):
 
 
 class BlockWriter:
-    """Takes sorted words in pieces and makes ScratchBlocks. file : an empty scratch file that nothing else writes
-    to."""
+    """Writes sorted words, in pieces, as ScratchBlocks. file : an empty scratch file without other writers."""
 
     def __init__(self, file: ScratchFile, packing: Packing, block_arcs: int = BLOCK_ARCS) -> None:
         self._file, self._packing = file, packing
@@ -101,7 +98,7 @@ class BlockWriter:
         self._used = self._total_weight = 0
 
     def add(self, keys: Keys) -> None:
-        """Append sorted arcs, all above those before. Raises BudgetError where the disk is full."""
+        """Append sorted arcs, all greater than earlier ones. Raises BudgetError if the disk is full."""
         while len(keys):
             part = keys[: len(self._heads) - self._used]
             unpack(part, self._packing.id_bits, self._packing.weight_bits, self._offsets[1:],
@@ -112,7 +109,7 @@ class BlockWriter:
                 self._flush()
 
     def close(self) -> ScratchBlocks:
-        """Write what is in memory still; the arcs."""
+        """Write the remaining arcs; return the blocks."""
         if self._used:
             self._flush()
         return ScratchBlocks(self._file, self._packing, np.cumsum(self._offsets, out=self._offsets), len(self._heads),
@@ -127,10 +124,10 @@ class BlockWriter:
         self._used = 0
 
 
-# What a thread holds while it writes or reads a run: encoded blocks of 1 MiB twice, 4 MiB read at once.
+# Buffers of a thread that writes or reads a run: two encoded blocks of 1 MiB, 4 MiB read at once.
 _THREAD_BYTES = 8 << 20
 _LEAST_WORK_BYTES = 8 << 20
-# Of a key range in flight: the key, and its copy on the way out.
+# Bytes a key of a range in flight: the key and its output copy.
 _RANGE_BYTES = 16
 _USUAL_FAN_IN = 128
 Chosen = Callable[[Keys], int]
@@ -142,12 +139,10 @@ class ArcCollector:
 
     Parameters
     ----------
-    packing : of the arcs; both directions of an edge must come (duplicates and heavier parallel arcs
-        may).
-    memory_bytes : most bytes that this takes, until the graph is made; see `finish`. Raises
-        BudgetError if that is too little.
-    scratch : where runs go, and the graph if it goes to disk.
-    threads : that sort and merge.
+    packing : of the arcs. Both directions of an edge must come; duplicates and heavier parallel arcs may.
+    memory_bytes : memory limit until the graph is made; see `finish`. Raises BudgetError if it is too small.
+    scratch : place of the runs, and of the graph if it is on disk.
+    threads : number of threads that sort and merge.
     block_arcs : arcs of a block on disk.
     """
 
@@ -168,16 +163,15 @@ class ArcCollector:
         return self._context.stats
 
     def push(self, keys: Keys) -> None:
-        """Take packed arcs, uint64[k] of any k, in any order; they are copied. Raises BudgetError
-        where the disk is full."""
+        """Add packed arcs, uint64[k], in any order; copies them. Raises BudgetError if the disk is full."""
         with self._lock:
             self._sorter.add(keys)
             self.n_pushed += len(keys)
 
     def finish(self, most_ram_bytes: int, chosen: Chosen | None = None) -> CondensedArcs:
-        """The graph: in RAM if its arcs take at most `most_ram_bytes` (beside memory_bytes), on disk
-        otherwise. chosen : moves the arcs that are to stay to the front of sorted ones; returns how many. The
-        collector takes no more arcs. Raises BudgetError where the disk is full."""
+        """The graph: in RAM if its arcs take at most `most_ram_bytes` (in addition to memory_bytes), else on disk.
+        chosen : a filter that moves arcs to keep to the front of sorted arcs and returns their number. The collector
+        accepts no further arcs. Raises BudgetError if the disk is full."""
         self._chosen = chosen
         try:
             runs = fewer_runs(self._sorter.finish(), self._context)
@@ -196,11 +190,11 @@ class ArcCollector:
             return arcs.load()
 
     def abort(self) -> None:
-        """Stop and drop everything; to be called when `finish` will not be."""
+        """Stop and drop everything; call it instead of `finish`."""
         self._sorter.abort()
 
     def _gather(self, runs: RunSet) -> WeightedRows:
-        """All arcs as rows. Pages of arrays that stay unused are never touched."""
+        """All arcs as rows. Unused pages of the arrays are never touched."""
         packing, used = self.packing, 0
         offsets = np.zeros(packing.n_vertices + 1, np.int64)
         heads, weights = np.empty(runs.n_keys, np.uint32), np.empty(runs.n_keys, packing.weight_dtype)
@@ -226,7 +220,7 @@ class ArcCollector:
             raise
 
     def _pieces(self, runs: RunSet) -> Generator[Keys, None, None]:
-        """The arcs in order, the lightest of each pair."""
+        """The arcs in order, only the lightest one of each pair."""
         bits = self.packing.weight_bits
         last = None
 
@@ -240,17 +234,17 @@ class ArcCollector:
             for piece in pieces:
                 if not len(piece):
                     continue
-                # The lighter arc of a pair that a border of pieces parts came before.
+                # If a pair spans two pieces, its lightest arc was in the earlier piece.
                 fresh = piece[1:] if int(piece[0]) >> bits == last else piece
                 last = int(piece[-1]) >> bits
                 yield fresh
 
 
 def plan_collector(memory_bytes: int, threads: int) -> SortPlan:
-    """Buffer sizes for a budget of `memory_bytes`. Raises BudgetError with the least that would do.
+    """Buffer sizes for a limit of `memory_bytes`. Raises BudgetError with the least sufficient limit.
 
-    Collecting: sort buffers, one half. Merging: key ranges in flight, a quarter beside runs in RAM,
-    three quarters once the sort buffers are gone. A sixteenth: indexes of the runs.
+    Collecting: one half for sort buffers. Merging: a quarter for key ranges in flight while runs are in RAM, three
+    quarters after the sort buffers are freed. A sixteenth for indexes of the runs.
     """
     fixed = (threads + 1) * _THREAD_BYTES
     work = memory_bytes - fixed

@@ -1,16 +1,16 @@
-"""Weighted graphs made of others: condensed by clusters (hierarchical clustering), or with other numbers.
+"""Weighted graphs from other graphs: condensed by clusters (hierarchical clustering), or renumbered.
 
-An arc (a, b, w) between different clusters becomes (owner a, owner b, distance a + w + distance b),
-the length of a walk from master to master; the lightest of each pair stays. One pass over the arcs
-and one sort. Bytes: 8 a block in flight, the collector's budget. Source: Ajwani, Beckmann, Meyer,
-Veith (2012), section 2, with weights (their section 5 names it as future work).
+An arc (a, b, w) between different clusters becomes (owner a, owner b, distance a + w + distance b), the length of a
+walk from master to master; the lightest arc of each pair remains. One pass over the arcs and one sort. Bytes: 8 a block
+in flight, the collector's limit. Source: Ajwani, Beckmann, Meyer, Veith (2012), section 2, with weights (their section
+5 names it as future work).
 
-Clusters: the distances to the nearest masters, then owners along tight arcs: a pass gives every vertex the smallest
-owner among the tails of tight arcs, by ascending distance in a piece, until nothing changes. In RAM that is one pass.
+Clusters: a search computes the distances to the nearest masters. Passes then set the owner of every vertex to the
+smallest owner of the tails of its tight arcs, by ascending distance in a piece, until no owner changes. In RAM one pass
+suffices.
 
-A graph in RAM gets other numbers for its vertices without sorting all arcs again. Rows move whole: where each begins
-follows from the degrees, and only the heads within a row have to be sorted. Bytes: 8 an arc for the new graph, 16 a
-vertex.
+Renumbering a graph in RAM does not sort all arcs again. Whole rows move to places that follow from the degrees, and
+only the heads within a row are sorted. Bytes: 8 an arc for the new graph, 16 a vertex.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ NO_OWNER = (1 << 32) - 1
 
 
 def grow(arcs: Arcs, masters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Clusters around `masters` (int64[s], no vertex twice): (owner, distance), uint32[n_vertices] each.
+    """Clusters around `masters` (int64[s], distinct): (owner, distance), uint32[n_vertices] each.
 
-    owner[v] is the index in `masters` of the one nearest to v by weighted distance, ties to the smallest index;
-    both are 2^32 - 1 where no master reaches v. Weights are at least 1. Raises OverflowError for a distance of 2^32 - 1
+    owner[v] is the index in `masters` of the nearest master of v by weighted distance, the smallest one of equals;
+    both are 2^32 - 1 if no master reaches v. Weights are at least 1. Raises OverflowError for a distance of 2^32 - 1
     or more, OSError for a damaged block.
     """
     distance = narrowed(arcs.nearest(masters, narrow=True)[0])
@@ -45,7 +45,7 @@ def grow(arcs: Arcs, masters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     owner = np.full(arcs.n_vertices, NO_OWNER, np.uint32)
     owner[masters] = np.arange(len(masters))
     falls = [True, True]
-    # A single piece, in which tails come before heads, needs no second pass.
+    # A single piece needs no second pass, since its rows are visited by ascending distance.
     while any(falls) and len(falls) > 1:
         falls = []
         for piece in arcs.pieces():
@@ -56,8 +56,8 @@ def grow(arcs: Arcs, masters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel
 def lower_owners(first, offsets, heads, costs, order, distance, owner):
-    """Lower the owner of every head of a tight arc to that of its tail, by rows in this order (int64[k]); whether one
-    has fallen."""
+    """Lower the owner of every head of a tight arc to the owner of its tail, row by row in `order` (int64[k]); return
+    whether an owner fell."""
     changed = False
     for i in order:
         v = first + i
@@ -70,8 +70,8 @@ def lower_owners(first, offsets, heads, costs, order, distance, owner):
 
 
 def largest_weights(arcs: CondensedArcs, parts: np.ndarray, n_parts: int) -> np.ndarray:
-    """int64[n_parts], the largest weight in each component, 0 where it has no arc. parts : int64[n_vertices], component
-    of each. Raises OSError for a damaged block."""
+    """The largest weight in each component, int64[n_parts], 0 without arcs. parts : int64[n_vertices], component of
+    each vertex. Raises OSError for a damaged block."""
     largest = np.zeros(n_parts, np.int64)
     for first, offsets, _, costs in arcs.pieces():
         raise_largest(first, offsets, costs, parts, largest)
@@ -80,7 +80,7 @@ def largest_weights(arcs: CondensedArcs, parts: np.ndarray, n_parts: int) -> np.
 
 @kernel
 def raise_largest(first, offsets, costs, parts, largest):
-    """largest[part] = max(largest[part], weight) over the arcs of a piece."""
+    """Raise largest[part] to the largest weight of the part's arcs in a piece."""
     for i in range(len(offsets) - 1):
         part = parts[first + i]
         for p in range(offsets[i], offsets[i + 1]):
@@ -88,7 +88,7 @@ def raise_largest(first, offsets, costs, parts, largest):
 
 
 def renumber(arcs: WeightedRows, positions: np.ndarray, threads: int = 1) -> WeightedRows:
-    """The same graph with positions[v] in place of v. positions : int64[n_vertices], a permutation."""
+    """The same graph with vertex v renumbered to positions[v]. positions : int64[n_vertices], a permutation."""
     starts = np.zeros(arcs.n_vertices + 1, np.int64)
     starts[positions + 1] = np.diff(arcs.offsets)
     np.cumsum(starts, out=starts)
@@ -120,7 +120,7 @@ def move_rows(offsets, heads, costs, weight_bits, positions, starts, new_heads, 
 
 
 def condensed_packing(arcs: CondensedArcs, distance: np.ndarray, n_owners: int) -> Packing:
-    """How arcs between `n_owners` clusters are packed. distance : uint32[n_vertices], to the masters.
+    """The packing of arcs between `n_owners` clusters. distance : uint32[n_vertices], to the masters.
 
     Raises InputError if they do not fit 64 bits.
     """
@@ -134,10 +134,10 @@ def condense(
 ) -> CondensedArcs:
     """The graph of the clusters.
 
-    owner, distance : uint32[n_vertices], as of `grow`; every vertex must have an owner.
-    collector : with the packing of condensed_packing; it is finished here, with `most_ram_bytes`.
+    owner, distance : uint32[n_vertices], from `grow`; every vertex must have an owner.
+    collector : with the packing of condensed_packing; this function finishes it, with `most_ram_bytes`.
 
-    Raises ValueError for a vertex without an owner, BudgetError where the disk is full, OSError for a damaged block.
+    Raises ValueError for a vertex without an owner, BudgetError if the disk is full, OSError for a damaged block.
     """
     try:
         if len(owner) and int(owner.max()) == NO_OWNER:
@@ -151,7 +151,7 @@ def condense(
 
 def push_between(arcs: CondensedArcs, owner: np.ndarray, distance: np.ndarray, collector: ArcCollector,
                    tick: Tick = no_tick) -> None:
-    """Hand the arcs between clusters to the collector. owner, distance : as of `grow`."""
+    """Pass the arcs between clusters to the collector. owner, distance : from `grow`."""
     owner, distance = np.ascontiguousarray(owner, np.uint32), np.ascontiguousarray(distance, np.uint32)
     packing = collector.packing
     for piece in arcs.pieces():
@@ -164,7 +164,7 @@ def push_between(arcs: CondensedArcs, owner: np.ndarray, distance: np.ndarray, c
 
 @kernel
 def between_clusters(first, offsets, heads, costs, id_bits, weight_bits, owner, distance, packed):
-    """Pack the arcs of a piece that leave a cluster into `packed`; returns how many."""
+    """Pack the arcs of a piece between different clusters into `packed`; return their number."""
     count = 0
     for i in range(len(offsets) - 1):
         a = first + i

@@ -1,8 +1,8 @@
-"""Arcs of weighted undirected graphs as 64-bit words, one an arc, to be sorted.
+"""Arcs of weighted undirected graphs as 64-bit words for sorting.
 
-An arc (a, b, w) is the uint64 (a, b, w) from the highest bits down. Sorted words are storage order:
-by a, then by b. Both directions of every edge are there, no loops, and of parallel edges only the
-lightest; so weight is the last word of a sort key and the sort itself finds the lightest.
+An arc (a, b, w) is a uint64 with a in the highest bits, then b, then w. Sorted words are in storage order: by a, then
+by b. A graph has both directions of every edge, no loops, and only the lightest of parallel edges. Since the weight is
+in the lowest bits, the lightest arc of a pair comes first in sorted order.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _WORD_BITS = 64
 
 @dataclass(frozen=True)
 class Packing:
-    """How an arc becomes a word. n_vertices : vertices are 0..n_vertices-1. largest_weight : weights
-    are 1..largest_weight (a bound will do, but its bits are taken from the vertices).
+    """The layout of a word. n_vertices : vertices are 0..n_vertices-1. largest_weight : weights are 1..largest_weight;
+    an upper bound is allowed, but its bits reduce the number of possible vertices.
 
     Raises InputError if two vertices and a weight need more than 64 bits.
     """
@@ -55,13 +55,13 @@ class Packing:
 
     @property
     def weight_dtype(self) -> np.dtype[Any]:
-        """Of weights that are no part of a word."""
+        """The dtype of unpacked weights."""
         return np.dtype(np.uint32 if self.weight_bits <= 32 else np.uint64)
 
     def pack(self, tails: np.ndarray, heads: np.ndarray, weights: np.ndarray) -> Keys:
-        """Both directions of the edges, loops left out, in no particular order: uint64[<= 2 k].
+        """Both directions of the edges without loops, in any order: uint64[<= 2 k].
 
-        tails, heads, weights : integers[k]. Raises ValueError for a vertex or a weight that the packing does not hold.
+        tails, heads, weights : integers[k]. Raises ValueError for a vertex or a weight out of range.
         """
         a, b, w = (np.ascontiguousarray(part, np.int64) for part in (tails, heads, weights))
         keys = np.empty(2 * len(a), np.uint64)
@@ -75,8 +75,8 @@ class Packing:
 
 @kernel
 def pack_edges(tails, heads, weights, limits, id_bits, weight_bits, keys):
-    """Write both directions of every edge that is no loop; returns how many words, or -1 - i if edge i
-    is outside `limits` (int64[2]: vertices, largest weight)."""
+    """Write both directions of every edge except loops; return the number of words, or -1 - i if edge i is out of
+    range. limits : int64[2], number of vertices, largest weight."""
     count = 0
     for i in range(len(tails)):
         a = tails[i]
@@ -99,25 +99,25 @@ def pack_arc(a, b, w, id_bits, weight_bits):
 
 @inlined
 def tail_of(arc, id_bits, weight_bits):
-    """Vertex that the arc leaves, int64."""
+    """The tail of the arc, int64."""
     return (np.int64(arc) >> (id_bits + weight_bits)) & ((np.int64(1) << id_bits) - 1)
 
 
 @inlined
 def head_of(arc, id_bits, weight_bits):
-    """Vertex that the arc enters, int64."""
+    """The head of the arc, int64."""
     return (np.int64(arc) >> weight_bits) & ((np.int64(1) << id_bits) - 1)
 
 
 @inlined
 def weight_of(arc, weight_bits):
-    """Weight of the arc, int64."""
+    """The weight of the arc, int64."""
     return np.int64(arc) & ((np.int64(1) << weight_bits) - 1)
 
 
 @kernel
 def keep_lightest(keys, weight_bits):
-    """Move the lightest of parallel arcs in sorted `keys` to the front; returns how many are left."""
+    """Move the lightest of parallel arcs in sorted `keys` to the front; return their number."""
     shift = np.uint64(weight_bits)
     count = 0
     for i in range(len(keys)):
@@ -129,7 +129,7 @@ def keep_lightest(keys, weight_bits):
 
 @kernel
 def unpack(keys, id_bits, weight_bits, degrees, heads, weights):
-    """heads[i], weights[i] = those of keys[i]; and degrees[v], int64[n], counts the arcs of v."""
+    """Set heads[i] and weights[i] to the head and weight of keys[i], and degrees[v] (int64[n]) to the degree of v."""
     for i in range(len(keys)):
         degrees[tail_of(keys[i], id_bits, weight_bits)] += 1
         heads[i] = head_of(keys[i], id_bits, weight_bits)
