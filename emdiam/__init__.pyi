@@ -196,10 +196,11 @@ def apply(
 def approximate(
     graph: Any, *, method: str | None = None, masters: int | str | None = None, seed: int | None = None,
     euler: bool | None = None, levels: int | str | None = None, shrink: int | None = None,
-    iterations: int | None = None, root: int | str | None = None, directed: bool = False, weighted: bool | str = False,
-    weight: str | None = None, known_diameter: int | float | None = None, memory: int | str | None = None,
-    arena: int | str | None = None, threads: int | None = None, device: str = 'cpu', vram: int | str | None = None,
-    bfs: str | None = None, mapping: str | None = None, workers: int | None = None, scheduler: Any = None,
+    condensed_sssp: str | None = None, iterations: int | None = None, root: int | str | None = None,
+    directed: bool = False, weighted: bool | str = False, weight: str | None = None,
+    known_diameter: int | float | None = None, memory: int | str | None = None, arena: int | str | None = None,
+    threads: int | None = None, device: str = 'cpu', vram: int | str | None = None, bfs: str | None = None,
+    mapping: str | None = None, workers: int | None = None, scheduler: Any = None,
     worker_memory: int | str | None = None, worker_threads: int | None = None, dashboard: bool | None = None,
     vertex_state: str = 'auto', scratch: str | Path | None = None, reorder: str = 'auto',
     keep_reordered: str | Path | None = None, require_connected: bool = False, time_limit: float | str | None = None,
@@ -260,6 +261,9 @@ def approximate(
         clusters: how often they condense the graph, or auto: until it fits in memory. Default: 1.
     shrink : int, optional
         clusters: of how many one is a master of the next level. Default: 16.
+    condensed_sssp : {"auto", "label-correcting", "semi-external"}, optional
+        clusters: shortest paths in the condensed graph: auto, in memory if it fits; or on disk with labels that
+        are corrected, or with one bit a vertex (semi-external). Default: auto.
     root : int or str, optional
         spanning: what the tree hangs from: hub, the vertex of the highest degree; random; or the id of a
         vertex. Default: hub.

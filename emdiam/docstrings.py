@@ -19,7 +19,8 @@ from .runs.options import keywords_of
 _SELDOM = frozenset("""
     arena device vram bfs mapping workers scheduler worker_memory worker_threads dashboard scratch vertex_state reorder
     keep_reordered evict_page_cache checkpoint checkpoint_every resume keep_checkpoint direction batches winnow
-    eliminate chains start first batch k sweeps euler levels shrink root delta codec chunk encoding header
+    eliminate chains start first batch k sweeps euler levels shrink condensed_sssp root delta codec chunk encoding
+    header
     """.split())
 _LONGEST_TYPE = 80  # letters; longer lists of values are in the text
 _GRAPH = "    graph : object\n        A graph of any kind that `diameter` takes.\n"

@@ -31,6 +31,7 @@ from .blocks import ArcBlocks, StoreBlocks
 from .delta_stepping import bucket_distances
 from .dijkstra import balls, dijkstra, heap_distances, near
 from .methods import SMALL_ARCS, check_lengths, narrowed, with_delta
+from .one_bit import OneBitPaths
 from .paths import Paths, SearchOptions, tight_tree
 from .relaxing import ONES
 from .rows import Piece, WeightedArcs, WeightedRows, to_multiples, unreached
@@ -265,7 +266,11 @@ class ArcsOnDisk(Arcs):
     def __init__(self, blocks: ArcBlocks, arena_bytes: int, options: SearchOptions) -> None:
         super().__init__(blocks, options)
         self.mean_weight, self._blocks, self._arena_bytes, self._read = blocks.mean_weight, blocks, arena_bytes, 0
-        self._machine = SemiExternalPaths(blocks, arena_bytes, options)
+        self._machine = self._new_machine()
+
+    def _new_machine(self) -> SemiExternalPaths:
+        kind = SemiExternalPaths if self._options.queue is None else OneBitPaths
+        return kind(self._blocks, self._arena_bytes, self._options)
 
     @property
     def counters(self) -> PathCounters:  # type: ignore[override]
@@ -352,7 +357,7 @@ class ArcsOnDisk(Arcs):
         self.close()
         blocks.round_down(exponent)
         self.least_weight, self.largest_weight = blocks.least_weight, blocks.largest_weight
-        self._machine = SemiExternalPaths(blocks, self._arena_bytes, self._options)
+        self._machine = self._new_machine()
 
     def close(self) -> None:
         """See Arcs."""

@@ -15,17 +15,20 @@ import numpy as np
 from ..errors import InputError
 from ..jit import kernel, on_lists
 from ..progress import Tick, no_tick
+from ..sorting.scratch import Scratch
 from .rows import WeightedRows, unreached
 
 
 @dataclass(frozen=True)
 class SearchOptions:
     """threads : number of threads. delta : width of a bucket, in units of distance; None: the method's default,
-    infinity: one bucket. tick : called between slices of the work; an exception from it stops the search."""
+    infinity: one bucket. tick : called between slices of the work; an exception from it stops the search. queue : where
+    arcs on disk are searched with one bit a vertex, the place of its queue (one_bit.py); None: by corrected labels."""
 
     threads: int = 1
     delta: float | None = None
     tick: Tick = no_tick
+    queue: Scratch | None = None
 
 
 @dataclass

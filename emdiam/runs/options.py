@@ -175,6 +175,9 @@ _ROWS = (
     Option("levels", help="clusters: how often they condense the graph, or auto: until it fits in memory. [default: 1]",
            metavar="K", annotation="int | str | None"),
     Option("shrink", POSITIVE, "clusters: of how many one is a master of the next level. [default: 16]", "K"),
+    Option("condensed_sssp", choices=("auto", "label-correcting", "semi-external"), of="approx",
+           help="clusters: shortest paths in the condensed graph: auto, in memory if it fits; or on disk with labels"
+           " that are corrected, or with one bit a vertex (semi-external). [default: auto]"),
     Option("iterations", NATURAL, "sweep, fringe, spanning: most iterations. [default: the method's]", "N",
            arcs=_OF_APPROX, weights=_OF_APPROX, both=_OF_APPROX),
     Option("root", metavar="ROOT", annotation="int | str | None",
@@ -360,9 +363,9 @@ COMMANDS = {name: tuple(options.split()) for name, options in {
     "exact": f"method {_SIZES} {_GPU} {_WORKERS} path certificate from_proof directed bounds_only gap"
              f" {_METRICS['exact']} weight components {_ENDS} seed batches {_STORED} winnow eliminate chains start"
              f" order first batch k direction evict_page_cache {_PRINTING}",
-    "approx": f"method masters seed euler levels shrink iterations root directed {_METRICS['approx']} weight"
-              f" known_diameter {_SIZES} {_GPU} {_WORKERS} {_STORED} {_ENDS} evict_page_cache as_json as_csv verbose"
-              " quiet log_interval events",
+    "approx": f"method masters seed euler levels shrink condensed_sssp iterations root directed {_METRICS['approx']}"
+              f" weight known_diameter {_SIZES} {_GPU} {_WORKERS} {_STORED} {_ENDS} evict_page_cache as_json as_csv"
+              " verbose quiet log_interval events",
     "ecc": f"out certificate from_proof directed {_METRICS['ecc']} weight radius center {_SIZES} {_GPU} {_WORKERS}"
            f" {_ENDS} {_STORED} evict_page_cache {_PRINTING}",
     "distances": f"sample exact hyperball directed {_METRICS['distances']} weight quantile seed out certificate"

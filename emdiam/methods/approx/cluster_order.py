@@ -96,4 +96,4 @@ def _sorted_again(arcs: CondensedArcs, positions: np.ndarray, room: Room) -> Con
     names = positions.astype(np.uint32)
     packing = Packing(len(names), int(arcs.largest_weight))
     with collecting(packing, room) as collector:
-        return condense(arcs, names, np.zeros(len(names), np.uint32), collector, room.arcs_bytes, room.tick)
+        return condense(arcs, names, np.zeros(len(names), np.uint32), collector, room.ram_bytes, room.tick)

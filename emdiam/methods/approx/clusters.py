@@ -78,12 +78,12 @@ def searches_for(n_arcs: int) -> int:
     return max(4, min(64, (1 << 28) // max(1, n_arcs)))
 
 
-def room_in(engine: Engine, scratch: Scratch, taken: int = 0) -> Room:
+def room_in(engine: Engine, scratch: Scratch, sssp: str, taken: int = 0) -> Room:
     """What is planned at least, and a share of what is left beside `taken` bytes. Arcs of two levels lie side by
     side while the graph is condensed again or put in local order."""
     share = (engine.facts.room_bytes - taken) // 3
     return Room(LEAST_SORT_BYTES + share, LEAST_ARC_BYTES + share, scratch, min(2, engine.facts.threads),
-                lambda: engine.reporter.tick("shortest paths"))
+                lambda: engine.reporter.tick("shortest paths"), sssp)
 
 
 class MasterChoice:
@@ -167,7 +167,7 @@ class ClusterRun(ExactMethod):
         self.facts: dict[str, Any] = {}
         self.figures: dict[str, Any] = {}
         self.scratch = Scratch(Path(scratch_folder(options.scratch)), Path())
-        self.room = room_in(engine, self.scratch)
+        self.room = room_in(engine, self.scratch, options.condensed_sssp)
         self._scratch_counted = 0
 
     def solve(self) -> None:
@@ -197,7 +197,7 @@ class ClusterRun(ExactMethod):
             self._leave_room(self.labels.n_groups)
             radii, sizes = self.labels.tally()
             graph = self._condense(radii, sizes)
-            if graph.arcs.in_ram or not choice.fewer(graph.arcs.n_arcs):
+            if self.room.fits(graph.arcs) or not choice.fewer(graph.arcs.n_arcs):
                 break
             graph.arcs.close()
         self.facts.update(masters=len(radii), rounds=int(radii.max()))
@@ -222,7 +222,8 @@ class ClusterRun(ExactMethod):
         if missing > 0:
             raise MoreMemoryError(f"{n_clusters:,} clusters, one in every component at least, take"
                                   f" {format_size(missing)} more than the memory that was planned", missing)
-        self.room = replace(room_in(self.engine, self.scratch, min(room, beyond)), spent=self.room.spent)
+        self.room = replace(room_in(self.engine, self.scratch, self.options.condensed_sssp, min(room, beyond)),
+                            spent=self.room.spent)
 
     def _condense(self, radii: np.ndarray, sizes: np.ndarray) -> CondensedGraph:
         """The condensed graph, again and again as asked, in local order if it is large."""
@@ -232,11 +233,11 @@ class ClusterRun(ExactMethod):
             self.engine.reporter.tick("condense", masters=len(radii))
             graph = self.graph = condensed_graph(self.engine, self.labels, radii, self.room)
             ranks = self.engine.ranks(self.labels.masters)
-            if graph.arcs.n_arcs >= local.LOCAL_ARCS:
+            if graph.arcs.n_arcs >= (0 if self.room.one_bit else local.LOCAL_ARCS):
                 positions = local.local_positions(graph, ranks, sizes, seed, self.room)
                 graph = self.graph = local.in_local_order(graph, positions, self.room)
                 ranks = ranks[np.argsort(positions)]
-            while len(ranks) > graph.n_parts and self.options.goes_on(graph):
+            while len(ranks) > graph.n_parts and self.options.goes_on(graph.levels, self.room.fits(graph.arcs)):
                 below, key = graph.arcs, stream_key(seed, f"level {graph.levels + 1}")
                 graph, ranks = condense_again(graph, ranks, key, self.room, self.options.shrink)
                 below.close()
@@ -342,13 +343,15 @@ class ClusterOptions(ApproxOptions):
     """masters : expected number (int), or a text: "2^20", "1e6", "10%", or "auto". seed : of the
     random choice. euler : every k-th vertex of an Euler tour of a spanning tree is a master too, k =
     vertices / masters, so that no vertex is farther than k from one. levels : how often the graph is
-    condensed, a number, or "auto": until it fits in memory. shrink : clusters for one of the next level."""
+    condensed, a number, or "auto": until it fits in memory. shrink : clusters for one of the next level.
+    condensed_sssp : see condensed.Room."""
 
     masters: int | str = "auto"
     seed: int = 0
     euler: bool = False
     levels: int | str = 1
     shrink: int = SHRINK
+    condensed_sssp: str = AUTO
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -358,11 +361,9 @@ class ClusterOptions(ApproxOptions):
         if self.shrink < 2:
             raise InputError("a level needs fewer masters than clusters", text=str(self.shrink))
 
-    def goes_on(self, graph: CondensedGraph) -> bool:
-        """Whether the graph is to be condensed once more."""
-        if self.levels == AUTO:
-            return not graph.arcs.in_ram
-        return graph.levels < int(self.levels)
+    def goes_on(self, levels: int, fits: bool) -> bool:
+        """Whether a graph that was condensed so often is to be condensed once more. fits : in memory."""
+        return not fits if self.levels == AUTO else levels < int(self.levels)
 
 
 def cluster_bytes(store: Store, options: ClusterOptions, column: int) -> dict[str, int]:

@@ -19,7 +19,7 @@ from ...engine.interface import Engine, Labels
 from ...hashing import draw
 from ...jit import kernel
 from ...paths.arcs import Arcs, arcs_of, components_of
-from ...paths.condensed.collect import ArcCollector, CondensedArcs
+from ...paths.condensed.collect import ArcCollector, CondensedArcs, ScratchBlocks
 from ...paths.condensed.condense import condense, condensed_packing, grow
 from ...paths.condensed.packed import Packing
 from ...paths.paths import SearchOptions
@@ -27,6 +27,9 @@ from ...paths.semi_external import PathCounters
 from ...progress import Tick, no_tick
 from ...sorting.scratch import Scratch
 
+# Shortest paths in a condensed graph: in RAM if it fits; or on disk, where they are "label-correcting", the usual ones,
+# or semi-external, with one bit a vertex (paths/one_bit.py).
+AUTO, SEMI_EXTERNAL = "auto", "semi-external"
 # What sorting and holding the arcs of a condensed graph takes at least.
 LEAST_SORT_BYTES, LEAST_ARC_BYTES = 40 << 20, 16 << 20
 
@@ -35,18 +38,36 @@ LEAST_SORT_BYTES, LEAST_ARC_BYTES = 40 << 20, 16 << 20
 class Room:
     """memory_bytes : for sorting arcs. arcs_bytes : for the arcs of a condensed graph in RAM, and for the cache of
     their blocks where they are on disk. scratch : where what does not fit goes. threads : that sort and read ahead.
-    tick : called while shortest paths are searched. spent : what the searches did."""
+    tick : called while shortest paths are searched. sssp : AUTO, "label-correcting" or
+    SEMI_EXTERNAL. spent : what the searches did."""
 
     memory_bytes: int
     arcs_bytes: int
     scratch: Scratch
     threads: int = 2
     tick: Tick = no_tick
+    sssp: str = AUTO
     spent: PathCounters = field(default_factory=PathCounters)
+
+    @property
+    def ram_bytes(self) -> int:
+        """For arcs that come into RAM, since nobody wants them on disk."""
+        return self.arcs_bytes if self.sssp == AUTO else 0
+
+    @property
+    def one_bit(self) -> bool:
+        """Whether searches on disk keep one bit a vertex."""
+        return self.sssp == SEMI_EXTERNAL
+
+    def fits(self, graph: CondensedArcs) -> bool:
+        """Whether the arcs are in RAM, or would be if they were not wanted on disk."""
+        return not isinstance(graph, ScratchBlocks) or graph.nbytes <= self.arcs_bytes
 
     def opened(self, graph: CondensedArcs) -> Arcs:
         """The arcs, to be searched in this room. In RAM one thread does, so that what it does is always the same."""
-        return arcs_of(graph, self.arcs_bytes, SearchOptions(1 if graph.in_ram else self.threads, tick=self.tick))
+        queue = self.scratch if self.one_bit else None
+        return arcs_of(graph, self.arcs_bytes, SearchOptions(1 if graph.in_ram else self.threads, tick=self.tick,
+                                                             queue=queue))
 
     @contextmanager
     def searches(self, graph: CondensedArcs) -> Iterator[Arcs]:
@@ -117,7 +138,7 @@ def condensed_graph(engine: Engine, labels: Labels, radii: np.ndarray, room: Roo
     packing = Packing(labels.n_groups, 2 * int(radii.max()) + 1)
     with collecting(packing, room) as collector:
         engine.condense(labels, (packing.id_bits, packing.weight_bits), collector.push)
-        arcs = collector.finish(room.arcs_bytes)
+        arcs = collector.finish(room.ram_bytes)
     return CondensedGraph(arcs, radii, numbered_parts(arcs))
 
 
@@ -133,7 +154,7 @@ def condense_again(graph: CondensedGraph, ranks: np.ndarray, key: int, room: Roo
     radii = np.zeros(len(masters), np.int64)
     np.maximum.at(radii, owner, distance + graph.radii)
     with collecting(condensed_packing(graph.arcs, distance, len(masters)), room) as collector:
-        above = condense(graph.arcs, owner, distance, collector, room.arcs_bytes, room.tick)
+        above = condense(graph.arcs, owner, distance, collector, room.ram_bytes, room.tick)
     parts = graph.parts[masters]
     step = (owner.astype(np.int64), distance.astype(np.int64))
     return CondensedGraph(above, radii, parts, [*graph.steps, step], graph.levels + 1), ranks[masters]

@@ -31,6 +31,7 @@ OPTIONS = [
     ClusterOptions(masters="100%"), ClusterOptions(masters="auto"), ClusterOptions(masters=4, euler=True),
     ClusterOptions(masters="50%", levels=2), ClusterOptions(masters="100%", levels=3),
     ClusterOptions(masters="100%", levels="2", shrink=3), ClusterOptions(masters="30%", levels="auto"),
+    ClusterOptions(masters="50%", levels=2, condensed_sssp="semi-external"),
 ]
 # Figures that do not depend on how the run went.
 SAME = ("lower", "upper", "estimate", "masters", "max_master_distance", "max_master_gap", "rounds", "diameter",
@@ -199,6 +200,28 @@ def test_one_in_so_many_clusters_is_a_master_of_the_next_level(tmp_path: Path):
         assert abs(result.condensed.n_vertices * shrink / 300 - 1) < 0.5
     fits = run(path, ClusterOptions(masters="50%", levels="auto"))
     assert fits.condensed is not None and (fits.condensed.levels, fits.condensed.in_memory) == (1, True)
+
+
+@pytest.mark.parametrize("masters", ["60%", "auto"])
+@pytest.mark.parametrize("levels", [1, 2, "auto"])
+def test_paths_on_disk_change_nothing_but_the_place(tmp_path: Path, masters: str, levels: int | str):
+    """Of the condensed graph, by labels that are corrected, or by one bit a vertex; also where "auto" asks whether it
+    would fit."""
+    rng = random.Random(5)
+    graph = naive.graph_of(400, [(v, rng.randrange(max(0, v - 9), v)) for v in range(1, 350)] + [
+        (rng.randrange(400), rng.randrange(400)) for _ in range(60)])
+    path = write_store(tmp_path / "g.zarr", graph)
+    usual, *others = (run(path, ClusterOptions(masters, levels=levels, condensed_sssp=sssp))
+                      for sssp in ("auto", "label-correcting", "semi-external"))
+    check(graph, usual)
+    assert usual.condensed is not None and usual.condensed.in_memory
+    assert figures(others[0]) == figures(usual)
+    for other in others:  # one bit a vertex needs another order of the clusters
+        check(graph, other)
+        assert (other.masters, other.rounds, other.max_master_gap) == (
+            usual.masters, usual.rounds, usual.max_master_gap) or levels != 1
+        assert other.condensed is not None and not other.condensed.in_memory
+        assert other.details["path_searches"]["blocks_read"] > 0
 
 
 @pytest.mark.slow

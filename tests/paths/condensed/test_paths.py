@@ -15,10 +15,11 @@ from scipy.sparse.csgraph import dijkstra
 
 from emdiam.errors import BudgetError
 from emdiam.paths import dijkstra as heap
-from emdiam.paths import methods, semi_external
+from emdiam.paths import methods, one_bit, semi_external
 from emdiam.paths.arcs import Arcs, arcs_of
 from emdiam.paths.condensed.collect import CondensedArcs, ScratchBlocks
 from emdiam.paths.condensed.condense import NO_OWNER, grow
+from emdiam.paths.one_bit import OneBitPaths, Queue
 from emdiam.paths.paths import SearchOptions
 from emdiam.paths.semi_external import PathCounters
 from emdiam.progress import Tick, no_tick
@@ -43,11 +44,18 @@ def plain(found: np.ndarray) -> list[int | None]:
 
 
 @contextmanager
-def opened(graph: CondensedArcs, n_slots: int = 20, threads: int = 1, tick: Tick = no_tick) -> Iterator[Arcs]:
-    """The arcs for searches, with an arena of so many blocks on disk."""
+def opened(graph: CondensedArcs, n_slots: int = 20, threads: int = 1, tick: Tick = no_tick,
+           queue: Scratch | None = None) -> Iterator[Arcs]:
+    """The arcs for searches, with an arena of so many blocks on disk. queue : with one bit a vertex there."""
     arena_bytes = 0 if not isinstance(graph, ScratchBlocks) else graph.arc_bytes * graph.block_arcs * n_slots
-    with closing(arcs_of(graph, arena_bytes, SearchOptions(threads, tick=tick))) as arcs:
+    with closing(arcs_of(graph, arena_bytes, SearchOptions(threads, tick=tick, queue=queue))) as arcs:
         yield arcs
+
+
+@pytest.fixture(params=[4, 512])
+def page(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many entries of a queue in a page, and four times as many in its heap."""
+    monkeypatch.setattr(Queue, "page", request.param)
 
 
 def distances(arcs: Arcs, *sources: int) -> np.ndarray:
@@ -82,8 +90,8 @@ def test_distances_and_clusters(scratch: Scratch, graph: naive.Graph, block_arcs
     far = [None if label is None else label[0] for label in labels]
     fits = max(d or 0 for d in far) < NONE32
     with closing(naive.on_disk(graph, scratch, block_arcs)) as disk:
-        for made in (naive.in_ram(graph), disk):
-            with opened(made, n_slots, threads) as arcs:
+        for made, queue in ((naive.in_ram(graph), None), (disk, None), (disk, scratch)):
+            with opened(made, n_slots, threads, queue=queue) as arcs:
                 found = distances(arcs, *sources)
                 assert plain(found) == far and plain(arcs.nearest(np.array(sources, np.int64))[0]) == far
                 if not fits:
@@ -95,7 +103,7 @@ def test_distances_and_clusters(scratch: Scratch, graph: naive.Graph, block_arcs
                 assert plain(distance) == far and owner.dtype == distance.dtype == np.uint32
 
 
-@pytest.mark.usefixtures("in_ram_method")
+@pytest.mark.usefixtures("in_ram_method", "page")
 @pytest.mark.parametrize("make", ["random", "grid"])
 @pytest.mark.parametrize(("n_slots", "block_arcs", "threads"), [(2, 64, 1), (9, 64, 2), (40, 16, 3), (2, 8000, 2)])
 def test_larger_graphs(scratch: Scratch, make: str, n_slots: int, block_arcs: int, threads: int) -> None:
@@ -103,8 +111,8 @@ def test_larger_graphs(scratch: Scratch, make: str, n_slots: int, block_arcs: in
     masters = [5, 700, 1200]
     want = naive.nearest(graph, masters)
     with closing(naive.on_disk(graph, scratch, block_arcs)) as disk:
-        for made in (naive.in_ram(graph), disk):
-            with opened(made, n_slots, threads) as arcs:
+        for made, queue in ((naive.in_ram(graph), None), (disk, None), (disk, scratch)):
+            with opened(made, n_slots, threads, queue=queue) as arcs:
                 for source in (0, 777):
                     assert distances(arcs, source).tolist() == scipy_distances(graph, source)
                 owner, distance = grow(arcs, np.array(masters))
@@ -158,8 +166,9 @@ def test_any_largest_weight(scratch: Scratch, largest: int) -> None:
     n, edges = naive.large(300, 900, 2, largest)
     graph = n, [*edges, (0, 1, largest)]
     want = naive.distances(graph, [7])
-    for made in (naive.in_ram(graph), naive.on_disk(graph, scratch)):
-        with opened(made, 30) as arcs:
+    disk = naive.on_disk(graph, scratch)
+    for made, queue in ((naive.in_ram(graph), None), (disk, None), (disk, scratch)):
+        with opened(made, 30, queue=queue) as arcs:
             assert plain(distances(arcs, 7)) == want
 
 
@@ -172,8 +181,9 @@ def test_distances_of_32_bits(scratch: Scratch, edges: list[naive.Edge]) -> None
     graph = 5, edges
     fits = len(edges) > 2
     want = naive.distances(graph, [0])
-    for made in (naive.in_ram(graph), naive.on_disk(graph, scratch, 1)):
-        with opened(made, 3) as arcs:
+    disk = naive.on_disk(graph, scratch, 1)
+    for made, queue in ((naive.in_ram(graph), None), (disk, None), (disk, scratch)):
+        with opened(made, 3, queue=queue) as arcs:
             found = distances(arcs, 0)
             assert plain(found) == want
             if fits:
@@ -192,8 +202,10 @@ def test_an_arena_of_one_block_is_refused(scratch: Scratch) -> None:
         arcs_of(disk, 800, SearchOptions()).close()
 
 
-def test_damage_in_a_reading_thread_comes_out(scratch: Scratch) -> None:
-    with closing(naive.on_disk(naive.grid(12, 1), scratch, 16)) as disk, opened(disk, 4, 2) as arcs:
+@pytest.mark.parametrize("one_bit", [False, True])
+def test_damage_in_a_reading_thread_comes_out(scratch: Scratch, one_bit: bool) -> None:
+    queue = scratch if one_bit else None
+    with closing(naive.on_disk(naive.grid(12, 1), scratch, 16)) as disk, opened(disk, 4, 2, queue=queue) as arcs:
         good = bytes(disk._file.read(16 * 8 * 20, 1))
         disk._file.overwrite(np.array([good[0] ^ 255], np.uint8), 16 * 8 * 20)
         with pytest.raises(OSError, match="block 20 .* wrong checksum"):
@@ -207,7 +219,7 @@ class Stop(Exception):
     """Raised by a tick."""
 
 
-@pytest.mark.parametrize("place", ["ram", "disk"])
+@pytest.mark.parametrize("place", ["ram", "disk", "one bit"])
 def test_a_tick_stops_a_search(scratch: Scratch, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = []
 
@@ -217,10 +229,10 @@ def test_a_tick_stops_a_search(scratch: Scratch, place: str, monkeypatch: pytest
             raise Stop
 
     graph = naive.grid(20, 1)
-    for module in (heap, semi_external):
+    for module in (heap, one_bit, semi_external):
         monkeypatch.setattr(module, "_SLICE_ARCS", 50)
     made = naive.in_ram(graph) if place == "ram" else naive.on_disk(graph, scratch, 32)
-    with opened(made, 9, tick=tick) as arcs:
+    with opened(made, 9, tick=tick, queue=scratch if place == "one bit" else None) as arcs:
         with pytest.raises(Stop):
             distances(arcs, 0)
         assert distances(arcs, 0).tolist() == scipy_distances(graph, 0)
@@ -232,3 +244,38 @@ def test_a_graph_without_vertices(scratch: Scratch) -> None:
     for made in (naive.in_ram((0, [])), naive.on_disk((0, []), scratch)):
         with opened(made) as arcs:
             assert distances(arcs).tolist() == [] and grow(arcs, np.empty(0, np.int64))[0].tolist() == []
+
+
+@many
+@given(graph=naive.graphs(), block_arcs=st.integers(1, 9), n_slots=st.integers(2, 9), data=st.data())
+def test_one_bit_with_runs_of_few_entries(scratch: Scratch, graph: naive.Graph, block_arcs: int, n_slots: int,
+                                          data: st.DataObject) -> None:
+    sources = data.draw(st.lists(st.integers(0, graph[0] - 1), max_size=4, unique=True))
+    with pytest.MonkeyPatch.context() as patch, closing(naive.on_disk(graph, scratch, block_arcs)) as disk:
+        patch.setattr(Queue, "page", 1)
+        with opened(disk, n_slots, queue=scratch) as arcs:
+            assert plain(arcs.nearest(np.array(sources, np.int64))[0]) == naive.distances(graph, sources)
+
+
+def test_one_bit_writes_runs_and_its_distances_alone(scratch: Scratch, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels are never read: what they hold before makes no difference. Nothing stays in the scratch folder."""
+    monkeypatch.setattr(Queue, "page", 4)
+    graph = naive.large(1500, 4000, 3)
+    with closing(naive.on_disk(graph, scratch, 64)) as disk:
+        kept = scratch.peak_bytes
+        with closing(OneBitPaths(disk, 8 * 64 * 9, SearchOptions(queue=scratch))) as machine:
+            labels = np.random.default_rng(1).integers(0, 50, 1500).astype(np.uint64)
+            machine.settle(labels, np.array([777]))
+            assert machine.runs > 10 and scratch.peak_bytes > kept
+        want = naive.distances(graph, [777])
+        assert [d for d, w in zip(labels.tolist(), want, strict=True) if w is not None] == [
+            w for w in want if w is not None]
+        assert scratch._bytes == disk._file.size
+
+
+def test_each_arc_is_relaxed_once_with_one_bit(scratch: Scratch) -> None:
+    """A label-correcting search may relax one more than once; this one settles a vertex for good."""
+    graph = naive.grid(30, 4)
+    with closing(naive.on_disk(graph, scratch, 32)) as disk, opened(disk, 6, queue=scratch) as arcs:
+        distances(arcs, 0)
+        assert arcs.counters.arcs_scanned == disk.n_arcs
