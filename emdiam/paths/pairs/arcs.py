@@ -1,11 +1,9 @@
-"""Where the arcs of a graph come from, for a matrix or for searches: a store that is streamed, or rows in memory.
+"""The arcs of a graph for a matrix or for searches, streamed from a store or in memory, and the dtype of distances.
 
-What numbers a matrix of distances is made of: wide enough for every sum, and no wider.
-
-Integers have 32 bits where that does, else 64; a path takes an arc out of each vertex at most, so no finite distance is
-longer than the sum of the longest arcs out of all vertices. Where weights are negative, what stands for no path falls
-by as much at most; so it is more than twice that, and half of what the integers hold, so that no sum overflows.
-Floats have 64 bits, and infinity for no path.
+The dtype of a matrix is the narrowest one in which no sum overflows. Integers have 32 bits if they suffice, else 64: a
+path has at most one arc out of each vertex, so no finite distance exceeds the sum of the longest arcs out of all
+vertices. With negative weights, the value for "no path" can fall by at most this sum; so it is more than twice the sum,
+and half of the largest integer. Floats have 64 bits, and infinity for no path.
 """
 
 from __future__ import annotations
@@ -25,10 +23,9 @@ from ..rows import Piece, WeightedRows, distance_dtype
 
 @dataclass(frozen=True)
 class Lengths:
-    """dtype : of the matrix while it is worked on. infinity : stands for no path then. bound : no finite distance is
-    longer, nor shorter than -bound. decimals : k, of distances that are whole numbers of 10^-k; they are given out as
-    the float64 next to them, in the same memory. given : dtype of what is given out. unreachable : stands for no path
-    in it."""
+    """The numbers of a matrix. dtype, infinity : dtype and value for no path during the computation. bound : no finite
+    distance is above bound or below -bound. decimals : k if distances are integers in units of 10^-k; the output has
+    the nearest float64, in the same memory. given, unreachable : dtype and value for no path of the output."""
 
     dtype: np.dtype[Any]
     infinity: int | float
@@ -37,7 +34,7 @@ class Lengths:
 
     @property
     def given(self) -> np.dtype[Any]:
-        """See above."""
+        """The dtype of the output."""
         return np.dtype(np.float64) if self.decimals else self.dtype
 
     @property
@@ -47,12 +44,12 @@ class Lengths:
 
 
 def lengths_for(bound: int | float, *, floats: bool, negative: bool, decimals: int = 0) -> Lengths:
-    """The numbers for distances of at most `bound`, of weights that are floats, or may be negative, or whole numbers of
-    10^-decimals. Raises OverflowError where a distance may not fit 64 bits."""
+    """The numbers for distances of at most `bound`. floats, negative : of the weights. decimals : weights are integers
+    in units of 10^-decimals. Raises OverflowError if a distance may not fit 64 bits."""
     if floats:
         if not bound < np.finfo(np.float64).max:
             raise OverflowError("the weights are so large that a distance may not fit 64 bits")
-        # A sum of 2^32 of them that is rounded each time is longer by 2^-21 of it at most.
+        # A sum of 2^32 floats that is rounded each time is longer by at most 2^-21 of itself.
         return Lengths(np.dtype(np.float64), np.inf, float(bound) * (1 + 2.0**-20))
     for dtype in (np.int64,) if decimals else (np.int32, np.int64):
         infinity = (int(np.iinfo(dtype).max) - 1) // 2
@@ -64,12 +61,11 @@ def lengths_for(bound: int | float, *, floats: bool, negative: bool, decimals: i
 
 
 class StoreArcs:
-    """Of a store: its offsets are in memory, arcs are read where they are asked for. Raises StoreError.
+    """The arcs of a store, read on demand, with offsets in memory. Raises StoreError.
 
-    offsets : int64[n_vertices + 1], arcs out of v are offsets[v] to offsets[v + 1] - 1. unit : whether all have the
-    length 1. decimals : k, of weights in 10^-k. nbytes : held while they are there. rows_bytes : of `rows`, beyond
-    that. piece_bytes : of a piece at hand.
-    """
+    offsets : int64[n_vertices + 1], arcs out of v are offsets[v] to offsets[v + 1] - 1. unit : whether all lengths are
+    1. decimals : weights are in units of 10^-decimals. nbytes : memory of this object. rows_bytes : additional memory
+    of `rows`. piece_bytes : memory of a piece. """
 
     def __init__(self, store: Store) -> None:
         self._store, self._weights = store, store.weights
@@ -83,8 +79,8 @@ class StoreArcs:
         self.piece_bytes = 2 * RUN_CHUNKS * store.indices.chunk_items * arc
 
     def pieces(self, first: int, last: int) -> Iterator[Piece]:
-        """The arcs out of vertices first to last - 1, each piece valid until the next; a row that is cut is in two of
-        them. Raises StoreError."""
+        """The arcs out of vertices first to last - 1; each piece is valid until the next, and a row may span pieces.
+        Raises StoreError."""
         begin, stop = int(self.offsets[first]), int(self.offsets[last])
         weights = None if self._weights is None else pieces(self._weights, RUN_CHUNKS, begin, stop)
         check = head_check(self._store)
@@ -100,24 +96,24 @@ class StoreArcs:
             begin = end
 
     def rows(self) -> WeightedRows:
-        """All of them in memory. Raises StoreError."""
+        """All arcs as rows in memory. Raises StoreError."""
         return WeightedRows.from_store(self._store)
 
 
-# The arcs of a graph, an undirected one with both of every edge, wherever they are.
+# The arcs of a graph, on disk or in memory; an undirected graph has both arcs of every edge.
 MatrixArcs = StoreArcs | WeightedRows
 
 
 def lengths_of(arcs: MatrixArcs) -> tuple[Lengths, bool]:
-    """What numbers distances along these arcs take, and whether weights are negative; one pass over the weights, if
-    there are any. Raises OverflowError."""
+    """The numbers for distances along these arcs, and whether weights are negative. Reads the weights once. Raises
+    OverflowError."""
     n, floats = arcs.n_vertices, arcs.distance_dtype.kind == "f"
     if arcs.unit:
         return lengths_for(max(0, n - 1), floats=False, negative=False), False
     longest, least = np.zeros(n, np.float64), 0.0
     for first, offsets, _, costs in arcs.pieces(0, n):
         least = min(least, longest_arcs(first, offsets, costs, longest))
-    # Integers of up to 32 bits, so many, are exact in 53 bits; of more bits this is rounded, by less than the margin.
+    # The sum is exact for integers of up to 32 bits; for wider ones it is rounded, by less than the margin.
     with np.errstate(over="ignore"):
         most = float(longest.sum())
     negative = least < 0
@@ -127,8 +123,7 @@ def lengths_of(arcs: MatrixArcs) -> tuple[Lengths, bool]:
 
 @kernel
 def longest_arcs(first, offsets, costs, longest):
-    """longest[v] = the largest absolute weight out of v, of the rows of a piece too; gives the least weight, 0 at
-    most."""
+    """Raise longest[v] to the largest absolute weight out of v in a piece; return the least weight, at most 0."""
     least = 0.0
     for i in range(len(offsets) - 1):
         for p in range(offsets[i], offsets[i + 1]):
@@ -140,8 +135,8 @@ def longest_arcs(first, offsets, costs, longest):
 
 def fill_tile(tile: np.ndarray, arcs: MatrixArcs, lengths: Lengths, rows: tuple[int, int],
               columns: tuple[int, int]) -> None:
-    """The matrix of arcs, of these rows and columns (first, last + 1), into the upper left of `tile`: infinity where no
-    arc is, 0 on the diagonal."""
+    """Write the adjacency matrix of these rows and columns (first, last + 1) into the upper left of `tile`: infinity
+    without an arc, 0 on the diagonal."""
     tile.fill(lengths.infinity)
     for piece in arcs.pieces(*rows):
         put_arcs(tile, *piece, rows[0], columns)
@@ -151,7 +146,7 @@ def fill_tile(tile: np.ndarray, arcs: MatrixArcs, lengths: Lengths, rows: tuple[
 
 @kernel
 def put_arcs(tile, first, offsets, heads, costs, top, columns):
-    """tile[v - top, u - columns[0]] = weight of the arcs from v to u; of parallel ones the least."""
+    """Set tile[v - top, u - columns[0]] to the least weight of an arc from v to u."""
     for i in range(len(offsets) - 1):
         row = first + i - top
         for p in range(offsets[i], offsets[i + 1]):

@@ -1,9 +1,9 @@
-"""A matrix of distances on disk: every tile is a chunk of the array of NAME.partial, and a few are in memory.
+"""A matrix of distances on disk in tiles: each tile is a chunk of the array of NAME.partial, and a few are in memory.
 
-A product takes three tiles: the one that is relaxed, which is written back if an entry fell, and one of each factor;
-the last one of the left factor stays, since its row of tiles comes one after another. All tiles are whole, with rows
-and columns beyond the vertices, where entries may fall as well and have to stay; they are cut off at the end. What a
-method does to a tile in memory is what it does to a matrix there.
+A product uses three tiles: the relaxed one, which is written back if an entry fell, and one of each factor. The last
+tile of the left factor stays in memory, since the tiles of its row follow each other. All tiles have full size, with
+padding rows and columns beyond the vertices; padding must be stored, since its entries may fall too, and is cut off at
+the end. A method uses the same operations on a tile in memory as on a matrix in memory.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from .matrix import MatrixWriter
 from .min_plus import Product, all_tiles, padded, tile_edge
 from .tiles import Places, RamTiles
 
-# Tiles in memory at a time: the three of a product, and what Zarr makes of one that is read or written.
+# Tiles in memory: the three of a product, and two copies in Zarr while a tile is read or written.
 HELD = 3 + 2
-# Tiles in a row, at most: each is a file.
+# Largest number of tiles in a row: each tile is a file.
 MOST_COUNT = 256
 
 
 @dataclass(frozen=True)
 class DiskLayout:
-    """edge : rows and columns of a tile. count : tiles in a row. Sizes in bytes."""
+    """edge : rows and columns of a tile. count : tiles in a row. Other sizes in bytes."""
 
     edge: int
     count: int
@@ -37,19 +37,18 @@ class DiskLayout:
 
 
 def disk_layout(n_vertices: int, item: int, room_bytes: int) -> DiskLayout | None:
-    """The largest tiles of which `room_bytes` of memory hold as many as are needed; None where there would be more than
-    MOST_COUNT of them in a row."""
+    """The largest tiles of which HELD fit into `room_bytes`; None if a row would have more than MOST_COUNT tiles."""
     layouts = (_layout(n_vertices, item, count) for count in range(1, MOST_COUNT + 1))
     return next((layout for layout in layouts if layout.memory_bytes <= room_bytes), None)
 
 
 def least_layout(n_vertices: int, item: int) -> DiskLayout:
-    """The one that takes the least memory."""
+    """The layout with the least memory."""
     return _layout(n_vertices, item, MOST_COUNT)
 
 
 def _layout(n_vertices: int, item: int, count: int) -> DiskLayout:
-    """At most `count` tiles in a row."""
+    """The layout with at most `count` tiles in a row."""
     edge = padded(-(-n_vertices // count))
     used = -(-n_vertices // edge)
     return DiskLayout(edge, used, HELD * edge * edge * item + Product.panel_bytes(edge, item),
@@ -57,7 +56,7 @@ def _layout(n_vertices: int, item: int, count: int) -> DiskLayout:
 
 
 class DiskTiles:
-    """In the array of `writer`, whose chunks are tiles, all of them whole. product : for matrices of the rows of a
+    """Tiles in the array of `writer`, whose chunks are tiles of full size. product : for matrices of the size of a
     tile. reads, writes : tiles so far."""
 
     def __init__(self, writer: MatrixWriter, lengths: Lengths, product: Product, tick: Tick) -> None:
@@ -68,7 +67,7 @@ class DiskTiles:
         self._kept: tuple[tuple[int, int], np.ndarray] | None = None
 
     def fill(self, arcs: MatrixArcs) -> None:
-        """Make it the matrix of arcs."""
+        """Fill the tiles with the adjacency matrix."""
         for i, j in all_tiles((self._n, self._n), self._edge).tolist():
             tile = np.empty((self._edge, self._edge), self.lengths.dtype)
             fill_tile(tile, arcs, self.lengths, self._inside(i), self._inside(j))
@@ -96,7 +95,7 @@ class DiskTiles:
                           self._product.relax_lazily(matrix, left, right, self.lengths.infinity))
 
     def change(self, work: Callable[[np.ndarray, tuple[int, int]], None]) -> None:
-        """Do `work` on every tile, without what is beyond the vertices, and where it begins (row, column)."""
+        """Call work(tile without padding, (first row, first column)) for every tile."""
         for i, j in all_tiles((self._n, self._n), self._edge).tolist():
             tile = self._read(i, j)
             (first, last), (left, right) = self._inside(i), self._inside(j)
@@ -106,7 +105,7 @@ class DiskTiles:
 
     def _each(self, places: Places, middle: Sequence[int],
               product: Callable[[np.ndarray, np.ndarray, np.ndarray], bool]) -> bool:
-        """Relax tiles by a product; whether an entry fell."""
+        """Relax tiles by a product; return whether an entry fell."""
         some = False
         for i, j in places:
             tile, fell = self._read(i, j), False
@@ -127,7 +126,7 @@ class DiskTiles:
         return self._kept[1]
 
     def _inside(self, k: int) -> tuple[int, int]:
-        """The same without what is beyond the vertices."""
+        """First row of the tiles k, and the row after their last, without padding."""
         return k * self._edge, min((k + 1) * self._edge, self._n)
 
     def _span(self, k: int) -> tuple[int, int]:
@@ -140,7 +139,7 @@ class DiskTiles:
         return self._writer.read(self._span(i), self._span(j))
 
     def _write(self, i: int, j: int, tile: np.ndarray) -> None:
-        """Put the tile (i, j) back."""
+        """Write the tile (i, j)."""
         self._writer.write(self._span(i), self._span(j), tile)
         self.writes += 1
         if self._kept is not None and self._kept[0] == (i, j):

@@ -1,26 +1,25 @@
-"""A parallel search from every vertex, as two steps a round: relax the arcs of the frontier, then take over what fell.
+"""A parallel search from every vertex, with two steps a round: relax the arcs of the frontier, then update distances.
 
-Each round relaxes all arcs out of the vertices whose distance fell in the round before, into new distances beside those
-that the round reads; then these take over, and who fell is the next frontier. On a graph without weights this is BFS.
-As published each vertex has a mark that says whether it is in the frontier, and each round looks at all of them; here
-the frontier is a list, since a round of a few vertices is not to cost n. Work: m a search without weights; with weights
-an arc is relaxed as often as its tail falls. Bytes a vertex and thread: 17 to 25.
+A round relaxes all arcs out of the vertices whose distances fell in the round before, into a second array of distances;
+then the second array replaces the first, and the vertices whose distances fell are the next frontier. Without weights
+this is BFS. In the published form each vertex has a mark for the frontier, and each round reads all marks; here the
+frontier is a list, so that a round with few vertices does not cost n. Work: m a search without weights; with weights an
+arc is relaxed each time that the distance of its tail falls. Bytes a vertex and thread: 17 to 25.
 Source: Harish and Narayanan, Accelerating Large Graph Algorithms on the GPU Using CUDA (2007), Algorithms 2 to 5.
 
-All pairs row by row: a search from every vertex, each by one thread; what searches share.
+All pairs row by row: a search from every vertex, each on one thread.
 
-A method gives a kernel that fills rows of the matrix from `first` on: row i has the distances from vertex first + i.
-The graph is in memory, of the matrix only the rows at hand are.
+A method has a kernel that fills rows of the matrix from `first` on: row i has the distances from vertex first + i. The
+graph is in memory, and a few rows of the matrix.
 
-Dijkstra's algorithm from every vertex with many vertices settled at once.
+Dijkstra's algorithm from every vertex, settling many vertices at once.
 
-A vertex that waits with distance d is settled as soon as d <= D, where D is the least d(u) + o(u) of all vertices u
-that wait, and o(u) the least weight out of u: no path that leaves a waiting vertex can be shorter than D. Each round
-relaxes the arcs out of all that are settled at once, finds D, and settles the next; that is one kernel each, as
-published. Where all weights are equal a round is a level of BFS. Weights must not be negative.
-Work: m, and a look at all that wait in every round. Bytes a vertex and thread: 17; 4 or 8 a vertex for o.
-Source: Ortega-Arranz, Torres, Llanos and Gonzalez-Escribano (2013), after Crauser, Mehlhorn, Meyer and Sanders (1998).
-"""
+A waiting vertex with distance d is settled as soon as d <= D, the least d(u) + o(u) of all waiting vertices u, with the
+least weight o(u) of an arc out of u: no path that leaves a waiting vertex is shorter than D. A round relaxes the arcs
+out of all vertices that are settled at once, computes D, and settles the next ones; each step is a kernel, as
+published. With equal weights a round is a level of BFS. Weights must not be negative. Work: m, and a pass over all
+waiting vertices a round. Bytes a vertex and thread: 17; 4 or 8 a vertex for o. Source: Ortega-Arranz, Torres, Llanos
+and Gonzalez-Escribano (2013), after Crauser, Mehlhorn, Meyer and Sanders (1998). """
 
 from __future__ import annotations
 
@@ -36,24 +35,24 @@ from ...traverse.atomics import atomic_add
 from ..rows import WeightedRows
 from .arcs import Lengths
 
-# Arcs that are looked at between two looks at the listener, about.
+# About this number of arcs is scanned between two calls of the listener.
 _AT_ONCE = 1 << 26
 
 
 class Searches:
-    """A search from every vertex. search : kernel (offsets, heads, costs, first, part, infinity, turn): row i of `part`
-    gets the distances from vertex first + i; turn : int64[1], 0, counts the rows that were taken."""
+    """A search from every vertex. search : kernel (offsets, heads, costs, first, part, infinity, turn) that sets row i
+    of `part` to the distances from vertex first + i; turn : int64[1], 0, counts rows that threads have taken."""
 
     def __init__(self, rows: WeightedRows, lengths: Lengths, threads: Threads, tick: Tick, search: Any) -> None:
         self._rows, self._lengths, self._threads, self._tick, self._search = rows, lengths, threads, tick, search
         self._costs = self._widened(rows.costs)
 
     def _widened(self, costs: np.ndarray) -> np.ndarray:
-        """Costs as the kernel takes them: of the dtype of distances, so that there are few kernels."""
+        """Costs for the kernel: of the dtype of distances, so that few kernels are compiled."""
         return costs.astype(self._lengths.dtype)
 
     def fill(self, first: int, strip: np.ndarray) -> None:
-        """strip[i] = distances from vertex first + i, dtype[k, n]; infinity of `lengths` where no path is."""
+        """Set strip[i] to the distances from vertex first + i, dtype[k, n]; infinity of `lengths` without a path."""
         rows, infinity = self._rows, strip.dtype.type(self._lengths.infinity)
         step = max(4 * self._threads.compute, _AT_ONCE // max(1, rows.n_arcs))
         for begin in range(0, len(strip), step):
@@ -65,12 +64,13 @@ class Searches:
             self._tick()
 
     def _after(self, first: int, part: np.ndarray) -> None:
-        """What is done to rows that are found."""
+        """Postprocess computed rows."""
 
 
 @kernel
 def search_frontiers(offsets, heads, costs, first, part, infinity, turn):
-    """part[i] = distances from vertex first + i. costs : of one or all arcs. turn : int64[1], rows that were taken."""
+    """Set part[i] to the distances from vertex first + i. costs : of all arcs, or one for all. turn : int64[1], counts
+    rows that threads have taken."""
     n = len(offsets) - 1
     fallen = np.empty(n, part.dtype)
     marked = np.zeros(n, np.bool_)
@@ -106,7 +106,7 @@ def search_frontiers(offsets, heads, costs, first, part, infinity, turn):
 
 @kernel
 def search_crauser(offsets, heads, costs, first, part, infinity, turn):
-    """part[i] = distances from vertex first + i. turn : int64[1], rows that were taken."""
+    """Set part[i] to the distances from vertex first + i. turn : int64[1], counts rows that threads have taken."""
     n = len(offsets) - 1
     least = np.empty(n, part.dtype)
     for v in range(n):

@@ -1,15 +1,14 @@
 """Johnson's algorithm: potentials make all weights 0 or more, then Dijkstra's algorithm from every vertex.
 
-With w'(u, v) = w(u, v) + p(u) - p(v) every path from s to t is longer by p(s) - p(t), so the shortest ones stay the
-same (johnson.py). Without negative weights there is nothing to do first. Work: n (m + n) log n. Bytes a vertex and
-thread: 16; with negative weights 8 an arc.
+With w'(u, v) = w(u, v) + p(u) - p(v) every path from s to t is longer by p(s) - p(t), so the shortest paths stay the
+same. Without negative weights no potentials are needed. Work: n (m + n) log n. Bytes a vertex and thread: 16; with
+negative weights 8 an arc.
 Source: Johnson, Efficient Algorithms for Shortest Paths in Sparse Networks (1977); Busato and Bombieri, section 4.
 
-Potentials of vertices under which no arc is negative, by Bellman-Ford from all vertices at once; or a negative
-cycle.
+Potentials under which no arc is negative, by Bellman-Ford from all vertices at once; or a negative cycle.
 
-p(v) is the length of the shortest path that ends at v, from anywhere, 0 at most; then w(u, v) + p(u) - p(v) >= 0. Work:
-m a round, n rounds at most. Source: Johnson, Efficient Algorithms for Shortest Paths in Sparse Networks (1977).
+p(v) is the length of the shortest path from any vertex to v, at most 0; so w(u, v) + p(u) - p(v) >= 0. Work: m a round,
+at most n rounds. Source: Johnson, Efficient Algorithms for Shortest Paths in Sparse Networks (1977).
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from .harish import Searches
 
 
 def potentials(rows: WeightedRows, threads: int, tick: Tick) -> np.ndarray:
-    """p(v) of every vertex, int64 or float64[n]; the weights are signed. Raises NegativeCycle, in vertices."""
+    """p(v) of every vertex, int64 or float64[n], for signed weights. Raises NegativeCycle with vertex numbers."""
     labels = np.zeros(rows.n_vertices, rows.distance_dtype)
     lower_labels(rows, labels, SearchOptions(threads=threads, tick=tick))
     return labels
@@ -39,7 +38,7 @@ _ALL = 1 << 62
 
 
 class Johnson(Searches):
-    """The searches, over reweighted arcs where that is needed."""
+    """The searches, over reweighted arcs if weights are negative."""
 
     def __init__(self, rows: WeightedRows, lengths: Lengths, threads: Threads, tick: Tick) -> None:
         self._potentials = potentials(rows, threads.compute, tick) if rows.least_weight < 0 else None
@@ -59,7 +58,7 @@ class Johnson(Searches):
 
 @kernel
 def reweight(offsets, heads, costs, p, new):
-    """new = w(u, v) + p(u) - p(v) of all arcs, of the dtype of p; what floats round to less than 0 is 0."""
+    """Set new to w(u, v) + p(u) - p(v) of all arcs, of the dtype of p; negative values by rounding become 0."""
     for v in range(len(p)):
         for a in range(offsets[v], offsets[v + 1]):
             new[a] = max(p.dtype.type(0), costs[a] + p[v] - p[np.int64(heads[a])])
@@ -67,7 +66,7 @@ def reweight(offsets, heads, costs, p, new):
 
 @kernel
 def give_back(part, first, p, infinity):
-    """Distances along the weights that were given, of paths from vertex first + i in row i."""
+    """Convert row i of `part`, distances from vertex first + i, back to the original weights."""
     for i in range(len(part)):
         for u in range(len(p)):
             if part[i, u] < infinity:
@@ -76,7 +75,7 @@ def give_back(part, first, p, infinity):
 
 @kernel
 def search_dijkstra(offsets, heads, costs, first, part, infinity, turn):
-    """part[i] = distances from vertex first + i. turn : int64[1], rows that were taken."""
+    """Set part[i] to the distances from vertex first + i. turn : int64[1], counts rows that threads have taken."""
     n = len(offsets) - 1
     heap, place, state = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(3, np.int64)
     taken = atomic_add(turn, 0, 1)

@@ -1,13 +1,13 @@
-"""The matrix of distances as a Zarr group: what is written, and how it is opened.
+"""The matrix of distances as a Zarr group: layout, writing and opening; and the result of a run of all pairs.
 
     distances    dtype[n, n], row v: distances from vertex v; chunks with a checksum each
     vertex_id    the user's ids of rows and columns: int64 or uint64[n]; of strings vertex_id_offsets, int64[n + 1], and
                  vertex_id_bytes, uint8, UTF-8
 
-The attribute emdiam_all_pairs holds the record. It is written last, NAME.partial is renamed then: before that nothing
-opens. Chunks that are all unreachable are written too, so that one that is missing is known.
+The attribute emdiam_all_pairs has the record. It is written last, and then NAME.partial is renamed: an unfinished
+matrix does not open. Chunks without any path are written too, so that a missing chunk is detected.
 
-The result of a run of all pairs: the stable contract of the command line and the Python interface.
+The result is the stable contract of the command line and the Python interface.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from ...store.metadata import read_json
 from ...store.place import check_target, make_partial, put_in_place, remove_replaced
 from ...units import MemoryFigures
 
-if TYPE_CHECKING:  # it compiles kernels, and results are shown where none are
+if TYPE_CHECKING:  # the module defines kernels, which showing a result does not need
     from .arcs import Lengths
 
 ATTRIBUTE = "emdiam_all_pairs"
 FORMAT_VERSION = 1
-# Rows and columns of a chunk where nothing else asks for others: 4 or 8 MiB.
+# Default rows and columns of a chunk: 4 or 8 MiB.
 CHUNK = 1024
-# Of ids that are strings, a vertex on average.
+# Largest average number of bytes of a string id.
 _MOST_ID_BYTES = 1 << 16
 _AGAIN = "make it again with: emdiam apsp STORE --out FILE"
 _Span = tuple[int, int]
@@ -49,8 +49,8 @@ _Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class MatrixRecord:
-    """What is said of a matrix. unreachable : what stands for no path; None: infinity. largest_distance : of two
-    vertices with a path. unreachable_pairs : ordered pairs of vertices without one. digest : of all this."""
+    """The record of a matrix. unreachable : value for no path; None: infinity. largest_distance : of all pairs with a
+    path. unreachable_pairs : number of ordered pairs without a path. digest : of the record."""
 
     format_version: int
     n_vertices: int
@@ -64,16 +64,16 @@ class MatrixRecord:
     digest: str = ""
 
     def sealed(self) -> MatrixRecord:
-        """The same with its digest."""
+        """The record with its digest."""
         fields = {**asdict(self), "digest": ""}
         text = json.dumps(fields, sort_keys=True).encode()
         return MatrixRecord(**{**fields, "digest": hashlib.blake2b(text, digest_size=16).hexdigest()})
 
 
 class MatrixWriter:
-    """Writes one matrix. target : final folder; NAME.partial beside it is written first (a stale one is removed).
-    chunk : rows and columns of a chunk. whole : whether all chunks are whole until the end, with what is beyond the
-    vertices. force : replace the target in the end. Raises InputError."""
+    """Writes one matrix. target : final folder; the writer fills NAME.partial beside it (and removes a stale one).
+    chunk : rows and columns of a chunk. whole : whether all chunks have full size with padding until the end. force :
+    replace the target at the end. Raises InputError."""
 
     def __init__(self, target: Path, n_vertices: int, lengths: Lengths, chunk: tuple[int, int], force: bool,
                  whole: bool = False) -> None:
@@ -94,18 +94,18 @@ class MatrixWriter:
                 config={"write_empty_chunks": True})
 
     def read(self, rows: _Span, columns: _Span) -> np.ndarray:
-        """The entries of these rows and columns (first, last + 1), as they are now. Raises StoreError."""
+        """The current entries of these rows and columns (first, last + 1). Raises StoreError."""
         with self._refusing():
             return np.asarray(self._array[slice(*rows), slice(*columns)]).view(self._lengths.dtype)
 
     def write(self, rows: _Span, columns: _Span, part: np.ndarray) -> None:
-        """Put entries there; whole chunks are not read first. Raises InputError."""
+        """Write entries; whole chunks are not read first. Raises InputError."""
         with self._refusing():
             self._array[slice(*rows), slice(*columns)] = part.view(self._lengths.given)
 
     @contextmanager
     def _refusing(self) -> Iterator[None]:
-        """What the disk says against it becomes an InputError."""
+        """A context that turns OSError into InputError."""
         try:
             yield
         except OSError as error:
@@ -116,7 +116,7 @@ class MatrixWriter:
                              remedy=_AGAIN) from None
 
     def finish(self, record: MatrixRecord, ids: Sequence[Any]) -> None:
-        """Write the ids of the vertices and the record, last, bring all to disk, and rename. Raises InputError."""
+        """Write the ids of the vertices, then the record, sync to disk, and rename. Raises InputError."""
         with self._refusing():
             self._array.resize((self.n_vertices, self.n_vertices))
             for name, values in _id_arrays(ids):
@@ -137,7 +137,7 @@ class MatrixWriter:
             sync_path(Path(folder))
 
     def abort(self) -> None:
-        """Remove what there is, unless it is finished."""
+        """Remove the unfinished matrix, if any."""
         if self._claim is not None:
             with suppress(OSError):
                 remove_folder(self._partial, "zarr.json")
@@ -150,7 +150,7 @@ class MatrixWriter:
 
 
 def _id_arrays(ids: Sequence[Any]) -> Iterator[tuple[str, np.ndarray]]:
-    """Arrays of the user's ids, with their names."""
+    """(name, array) of the arrays of the user's ids."""
     if len(ids) and isinstance(ids[0], str):
         texts = [text.encode() for text in ids]
         yield "vertex_id_offsets", np.cumsum([0, *map(len, texts)], dtype=np.int64)
@@ -161,9 +161,8 @@ def _id_arrays(ids: Sequence[Any]) -> Iterator[tuple[str, np.ndarray]]:
 
 
 class DistanceMatrix(Shown):
-    """A matrix of distances that was opened; made by open_matrix. record : what is said of it. distances : its
-    zarr.Array, dtype[n, n]; a chunk is read where it is asked for, and checked. ids : the user's ids of rows and
-    columns."""
+    """An open matrix of distances; made by open_matrix. record : its record. distances : zarr.Array, dtype[n, n];
+    chunks are read on demand, and checked. ids : the user's ids of rows and columns."""
 
     shown: ClassVar[tuple[str, ...]] = (
         "path", "record.n_vertices", "record.dtype", "record.largest_distance", "record.unreachable_pairs",
@@ -183,8 +182,8 @@ def _ids_of(group: Any) -> list[int] | list[str]:
 
 
 def open_matrix(path: str | Path) -> DistanceMatrix:
-    """Open the matrix of distances at `path`, a folder that `apsp` has written. Raises StoreError for one that is
-    missing, foreign, unfinished, or damaged as far as can be seen without reading the distances."""
+    """Open the matrix of distances at `path`, a folder written by `apsp`. Raises StoreError if it is missing, foreign,
+    unfinished, or damaged; does not read the distances."""
     import zarr
 
     place = Path(path)
@@ -223,13 +222,13 @@ def _record_of(attributes: Any, place: Path) -> MatrixRecord:
 
 
 def _fault(place: Path, record: MatrixRecord, group: Any) -> str | None:
-    """What does not fit the record, None if all does. Nothing is read that could be larger than what is on disk
-    allows."""
+    """A sentence on the first contradiction to the record, or None. Reads no array that would be larger in memory than
+    its files on disk."""
     n, array = record.n_vertices, group["distances"]
     n_ids = group["vertex_id"].shape[0] if "vertex_id" in group else group["vertex_id_offsets"].shape[0] - 1
     if array.shape != (n, n) or str(array.dtype) != record.dtype or n_ids != n:
         return f"{array.shape} of {array.dtype} and {n_ids} ids, the record says {n} of {record.dtype}"
-    # Chunks are not compressed, so that their bytes say how many distances there can be.
+    # Chunks are not compressed, so their bytes limit the number of distances.
     needed = -(-n // array.chunks[0]) * -(-n // array.chunks[1])
     sizes = [(Path(folder) / name).stat().st_size for folder, _, names in os.walk(place / "distances" / "c")
              for name in names]
@@ -307,8 +306,8 @@ class AllPairs(Shown, MemoryFigures):
     ids: list[Any] | None = None
 
     def to_pandas(self) -> Any:
-        """A pandas.DataFrame of the distances with the ids of the user as index and columns, infinity without a path.
-        All of it is in memory. Raises InputError without pandas."""
+        """A pandas.DataFrame of the distances, in memory, with your ids as index and columns, and infinity without a
+        path. Raises InputError without pandas."""
         pd, ids = library("pandas"), self.ids
         matrix = self.distances
         if matrix is None or ids is None:
@@ -320,12 +319,12 @@ class AllPairs(Shown, MemoryFigures):
         return pd.DataFrame(matrix, index=names, columns=names)
 
     def open(self) -> DistanceMatrix:
-        """The matrix that was written. Raises InputError where none was, StoreError where it is not there any more."""
+        """Open the written matrix. Raises InputError if the run wrote none, StoreError if it is missing now."""
         if self.out is None:
             raise InputError("no matrix was written", remedy="it is in `distances`, or give out=")
         return open_matrix(self.out)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dict with these names but distances and ids, and memory_limit_exceeded; ready for JSON."""
+        """Plain dict of these fields without distances and ids, with memory_limit_exceeded; ready for JSON."""
         plain = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("distances", "ids")}
         return {**plain, "memory_limit_exceeded": self.memory_limit_exceeded}

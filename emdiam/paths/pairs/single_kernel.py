@@ -25,7 +25,7 @@ _AT_ONCE = 1 << 36
 
 
 def single_kernel(tiles: RamTiles) -> None:
-    """Turn the matrix of arcs into that of distances."""
+    """Turn the adjacency matrix into the matrix of distances."""
     closing = Closing(tiles, tiles.threads)
     step = max(1, _AT_ONCE // max(1, len(tiles.matrix) ** 2 * tiles.edge))
     for first in range(0, tiles.count, step):

@@ -20,7 +20,7 @@ from .tiles import Tiles
 
 
 def squaring(tiles: Tiles) -> None:
-    """Turn the matrix of arcs into that of distances."""
+    """Turn the adjacency matrix into the matrix of distances."""
     every = range(tiles.count)
     places = [(i, j) for i in every for j in every]
     while tiles.relax(places, every):
@@ -28,6 +28,6 @@ def squaring(tiles: Tiles) -> None:
 
 
 def lazy_minimum(tiles: Tiles) -> None:
-    """Turn the matrix of arcs into that of distances."""
+    """Turn the adjacency matrix into the matrix of distances."""
     while tiles.relax_lazily():
         pass
