@@ -15,16 +15,16 @@ from .single_kernel import single_kernel
 from .squaring import lazy_minimum, squaring
 
 AUTO = "auto"
-# What a method works on: one matrix in memory; tiles, in memory or on disk; or rows of the graph, a few rows of the
-# matrix at a time.
+# A method works on one matrix in memory; on tiles, in memory or on disk; or on rows of the graph, with a few rows of
+# the matrix at a time.
 MATRIX, TILES, ROWS = "matrix", "tiles", "rows"
 
 
 @dataclass(frozen=True)
 class PairsMethod:
-    """kind : MATRIX, TILES or ROWS. work : of the first two a function of tiles (tiles.py); of the last what makes,
-    from (rows, lengths, threads, tick, room_bytes), an object with `fill` (harish.py). negative : whether weights
-    may be. summary : half a sentence."""
+    """kind : MATRIX, TILES or ROWS. work : for MATRIX and TILES a function of tiles (tiles.py); for ROWS a function of
+    (rows, lengths, threads, tick, room_bytes) that makes an object with `fill` (harish.py). negative : whether weights
+    may be negative. summary : half a sentence."""
 
     name: str
     kind: str
@@ -54,7 +54,7 @@ METHODS: dict[str, PairsMethod] = {method.name: method for method in (
 
 
 def method_of(name: str) -> PairsMethod:
-    """The method of this name. Raises InputError for one that there is not."""
+    """The method of this name. Raises InputError for an unknown name."""
     if name not in METHODS:
         raise no_such("method of all pairs", name, [AUTO, *METHODS])
     return METHODS[name]

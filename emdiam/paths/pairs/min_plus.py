@@ -1,13 +1,13 @@
 """The min-plus product of matrices: C[i, j] = min(C[i, j], A[i, k] + B[k, j] over all k), in registers.
 
-A block of ROWS rows and VECTORS vectors of C stays in registers while k runs: each step takes VECTORS vectors of B and
-ROWS numbers of A, so that vector additions and minima are what the time goes into, not loads. For that A and B are
-copied into panels first: ROWS rows of A, or a block's columns of B, one k after another. The code is emitted as vectors
-of LLVM, since its own vectoriser keeps no block of C over the loop.
-Matrices are C-contiguous, their numbers of rows and columns multiples of EDGE. No sum may overflow (lengths.py).
-Source: Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication (2008), for the panels.
+A block of ROWS rows and VECTORS vectors of C stays in registers for all k: each step loads VECTORS vectors of B and
+ROWS numbers of A, so vector additions and minima take the time, not loads. For this A and B are first copied into
+panels of ROWS rows of A, or the columns of a block of B, ordered by k. The code is emitted as LLVM vectors, since
+LLVM's vectoriser does not keep a block of C in registers over the loop. Matrices are C-contiguous, with multiples of
+EDGE rows and columns. No sum may overflow (arcs.py). Source: Goto and van de Geijn, Anatomy of High-Performance Matrix
+Multiplication (2008), for the panels.
 
-Products of parts of matrices by several threads: panels are made, then tiles relaxed, each by whoever takes it.
+Products of parts of matrices on several threads: threads make the panels, and then relax tiles in turn.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from ...jit import emitting, inlined, intrinsic, ir, kernel, types
 from ...stream.threads import Threads
 from ...traverse.atomics import atomic_add
 
-# Bytes of a vector register, and how many of them a row of the block has: with 512 bits there are 32 registers.
+# Bytes of a vector register, and vectors in a row of the block: AVX-512 has 32 registers.
 _WIDE = bool(llvm.get_host_cpu_features().get("avx512f"))
 VECTOR_BYTES = 64 if _WIDE else 32
 VECTORS = 4 if _WIDE else 2
 ROWS = 4
-# Every block size divides it: 4 rows, and 16 to 64 columns of 4 bytes, 8 to 32 of 8 bytes.
+# A multiple of all block sizes: 4 rows, and 16 to 64 columns of 4 bytes, 8 to 32 of 8 bytes.
 EDGE = 64
 
 
@@ -36,13 +36,13 @@ def _index(number: int) -> Any:
 
 
 def _pointer(context: Any, builder: Any, arrays: Any, places: Any, kinds: Any, i: int) -> Any:
-    """Where arrays[i] is, from its item places[i] on."""
+    """A pointer to item places[i] of arrays[i]."""
     array = context.make_array(kinds[i])(context, builder, builder.extract_value(arrays, i))
     return builder.gep(array.data, [builder.extract_value(places, i)])
 
 
 class _Vectors:
-    """Emits code on vectors. kind : LLVM's type of a number."""
+    """Emits vector code. kind : the LLVM type of a number."""
 
     def __init__(self, builder: Any, kind: Any) -> None:
         self._b, self._kind = builder, kind
@@ -51,7 +51,7 @@ class _Vectors:
         self._vector = ir.VectorType(kind, self._lanes)
 
     def _at(self, base: Any, index: Any) -> Any:
-        """Pointer to the vector that begins at base[index]."""
+        """A pointer to the vector that starts at base[index]."""
         b = self._b
         return b.bitcast(b.gep(base, [index]), self._vector.as_pointer())
 
@@ -71,7 +71,7 @@ class _Vectors:
         return b.select(b.fcmp_ordered("<", total, best), total, best)
 
     def emit_row(self, row: Any, other: Any, through: Any, items: Any) -> None:
-        """row[j] = min(row[j], through + other[j]) for j < items, a multiple of the lanes."""
+        """Emit row[j] = min(row[j], through + other[j]) for j < items, a multiple of the vector length."""
         b, number = self._b, self._splat(through)
         with emitting.for_range(b, _index(0), items, _index(self._lanes)) as (j, _):
             place = self._at(row, j)
@@ -80,7 +80,7 @@ class _Vectors:
 
 
 class _Block(_Vectors):
-    """Emits the code of one block of C. data : pointers to C, to A's panel, to B's. stride : of C."""
+    """Emits the code of one block of C. data : pointers to C, to the panel of A, to the panel of B. stride : of C."""
 
     def __init__(self, builder: Any, kind: Any, data: tuple[Any, ...], stride: Any) -> None:
         super().__init__(builder, kind)
@@ -91,7 +91,7 @@ class _Block(_Vectors):
         return self._at(self._data[0], b.add(b.mul(self._stride, _index(row)), _index(vector * self._lanes)))
 
     def _some_differ(self, new: Any, old: Any) -> Any:
-        """Whether two vectors differ, a bit."""
+        """A bit, whether two vectors differ."""
         b = self._b
         integers = isinstance(self._kind, ir.IntType)
         differ = b.icmp_unsigned("!=", new, old) if integers else b.fcmp_unordered("!=", new, old)
@@ -99,7 +99,7 @@ class _Block(_Vectors):
         return b.icmp_unsigned("!=", b.bitcast(differ, bits), bits(0))
 
     def emit(self, depth: Any) -> Any:
-        """The block, for k from 0 to depth - 1; gives whether an entry fell."""
+        """Emit the block for k from 0 to depth - 1; return whether an entry fell."""
         b, (_, a, panel) = self._b, self._data
         slots = {(row, v): emitting.stack_slot(b, self._vector) for row in range(ROWS) for v in range(VECTORS)}
         for place, slot in slots.items():
@@ -123,11 +123,12 @@ class _Block(_Vectors):
 
 @intrinsic
 def relax_block(typingctx: Any, arrays: Any, places: Any, stride: Any, depth: Any) -> Any:
-    """C[i, j] = min(C[i, j], A[k, i] + B[k, j] for all k < depth), of ROWS rows i and VECTORS vectors of columns j;
-    gives whether an entry fell.
+    """C[i, j] = min(C[i, j], A[k, i] + B[k, j] for all k < depth), for ROWS rows i and VECTORS vectors of columns j;
+    return whether an entry fell.
 
-    arrays : (C, A, B), one-dimensional and of one dtype. places : (c, a, b), where the block and the panels begin in
-    them. stride : items from a row of C to the next. A's panel has ROWS items for each k, B's a block's columns."""
+    arrays : (C, A, B), one-dimensional, of one dtype. places : (c, a, b), first items of the block and the panels.
+    stride : items from one row of C to the next. For each k, the panel of A has ROWS items, and the panel of B the
+    columns of a block."""
     signature = types.boolean(arrays, types.UniTuple(types.intp, 3), types.intp, types.intp)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -141,7 +142,7 @@ def relax_block(typingctx: Any, arrays: Any, places: Any, stride: Any, depth: An
 @intrinsic
 def shorten_row(typingctx: Any, arrays: Any, places: Any, through: Any, items: Any) -> Any:
     """C[j] = min(C[j], through + B[j]) for j < items, a multiple of EDGE. arrays : (C, B), one-dimensional, of the
-    dtype of `through`. places : where they begin."""
+    dtype of `through`. places : their first items."""
     signature = types.void(arrays, types.UniTuple(types.intp, 2), arrays[0].dtype, types.intp)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -154,13 +155,13 @@ def shorten_row(typingctx: Any, arrays: Any, places: Any, through: Any, items: A
 
 @inlined
 def block_columns(item):
-    """Columns of a block, of items of so many bytes."""
+    """Columns of a block, for items of `item` bytes."""
     return VECTORS * VECTOR_BYTES // item
 
 
 @kernel
 def pack_band_of_rows(matrix, band, edge, begin, end, panels):
-    """A band of `edge` rows of the left factor, columns begin to end - 1, into panels of ROWS rows.
+    """Pack a band of `edge` rows of the left factor, columns begin to end - 1, into panels of ROWS rows.
 
     panels : one-dimensional, for all rows; row i, column k goes to (i // ROWS * depth + k - begin) * ROWS + i % ROWS,
     with depth = end - begin."""
@@ -172,7 +173,7 @@ def pack_band_of_rows(matrix, band, edge, begin, end, panels):
 
 @kernel
 def pack_band_of_columns(matrix, band, edge, begin, end, panels):
-    """A band of `edge` columns of the right factor, rows begin to end - 1, into panels of a block's columns."""
+    """Pack a band of `edge` columns of the right factor, rows begin to end - 1, into panels of a block's columns."""
     width = block_columns(matrix.itemsize)
     for j in range(band * edge, min((band + 1) * edge, matrix.shape[1]), width):
         place = j * (end - begin)
@@ -184,7 +185,7 @@ def pack_band_of_columns(matrix, band, edge, begin, end, panels):
 
 @kernel
 def pack_rows(matrix, bands, edge, begin, end, panels, turn):
-    """Bands (int64[b]) of rows, each by the thread that takes it. turn : int64[1], 0: counts those that were taken."""
+    """Pack bands (int64[b]) of rows, which threads take in turn. turn : int64[1], 0, counts taken bands."""
     taken = atomic_add(turn, 0, 1)
     while taken < len(bands):
         pack_band_of_rows(matrix, bands[taken], edge, begin, end, panels)
@@ -193,7 +194,7 @@ def pack_rows(matrix, bands, edge, begin, end, panels, turn):
 
 @kernel
 def pack_columns(matrix, bands, edge, begin, end, panels, turn):
-    """Bands of columns, in the same way."""
+    """Pack bands of columns; see pack_rows."""
     taken = atomic_add(turn, 0, 1)
     while taken < len(bands):
         pack_band_of_columns(matrix, bands[taken], edge, begin, end, panels)
@@ -202,11 +203,11 @@ def pack_columns(matrix, bands, edge, begin, end, panels, turn):
 
 @kernel
 def relax_tiles(matrix, tiles, edge, rows, columns, depth, turn):
-    """Relax tiles of `matrix` by the product of panels, each tile by the thread that takes it; whether an entry fell.
+    """Relax tiles of `matrix`, which threads take in turn, by the product of panels; return whether an entry fell.
 
-    tiles : int64[m, 2], (row, column) of tiles of `edge` rows and columns, those at the end may be smaller. rows,
-    columns : panels of the left and the right factor, by rows and columns of `matrix`. turn : int64[1], 0: counts the
-    tiles that were taken."""
+    tiles : int64[m, 2], (row, column) of tiles of `edge` rows and columns; the last ones may be smaller. rows, columns
+    : panels of the left and the right factor, by rows and columns of `matrix`. turn : int64[1], 0, counts taken
+    tiles."""
     fell, taken = False, atomic_add(turn, 0, 1)
     while taken < len(tiles):
         fell |= relax_tile(matrix, tiles[taken, 0], tiles[taken, 1], edge, rows, columns, depth)
@@ -216,7 +217,7 @@ def relax_tiles(matrix, tiles, edge, rows, columns, depth, turn):
 
 @kernel
 def relax_tile(matrix, row, column, edge, rows, columns, depth):
-    """The tile (row, column) of `edge` rows and columns."""
+    """Relax the tile (row, column) of `edge` rows and columns."""
     top, left = row * edge, column * edge
     flat = matrix.reshape(-1)
     height, stride = matrix.shape
@@ -230,10 +231,10 @@ def relax_tile(matrix, row, column, edge, rows, columns, depth):
 
 @kernel
 def relax_lazily(matrix, left, right, height, width, span, infinity, turn):
-    """The same on the whole matrix, from the factors themselves, without the sums of what is infinite in the left one.
+    """Relax the whole matrix from the factors without panels, skipping infinite entries of the left factor.
 
-    height, width : of the parts that threads take, width a multiple of EDGE. span : (begin, end) of k. infinity : what
-    stands for no path, of the dtype."""
+    height, width : size of the parts that threads take, width a multiple of EDGE. span : (begin, end) of k. infinity :
+    the value for no path, of the dtype."""
     fell = False
     rows, stride = matrix.shape
     flat, other, before = matrix.reshape(-1), right.reshape(-1), np.empty(width, matrix.dtype)
@@ -263,9 +264,9 @@ def close_tile(matrix, first, last, begin, end):
             shorten_row((flat, flat), places, matrix[i, k], last - first)
 
 
-# Of k at a time: a panel of so many columns of B stays in the cache while all rows go past it.
+# Range of k at a time: a panel of this depth of B stays in the cache for all rows.
 DEPTH = 256
-# Without panels: parts that threads take, and k at a time, so that what they read of B stays in a cache.
+# Without panels: sizes of the parts that threads take, and range of k, so that the part of B stays in a cache.
 _LAZY_HEIGHT, _LAZY_WIDTH, _LAZY_DEPTH = 32, 1024, 128
 
 
@@ -275,7 +276,7 @@ def padded(number: int) -> int:
 
 
 def tile_edge(size: int) -> int:
-    """Rows of the tiles that threads take, of a matrix of so many: several tiles a thread, of DEPTH rows at most."""
+    """Rows of the tiles of a matrix of `size` rows: at most DEPTH, and several tiles a thread."""
     return max(EDGE, min(DEPTH, padded(size // 16)))
 
 
@@ -296,14 +297,14 @@ class Product:
 
     @staticmethod
     def panel_bytes(size: int, item: int) -> int:
-        """Bytes that one takes."""
+        """Bytes of the panels of a Product."""
         return 2 * size * DEPTH * item
 
     def relax(self, matrix: np.ndarray, left: np.ndarray, right: np.ndarray, tiles: np.ndarray, edge: int,
               span: tuple[int, int]) -> bool:
-        """Relax the tiles (int64[m, 2], of `edge` rows and columns) of `matrix` by left[:, k] + right[k, :] for the k
-        of `span` (begin, end); whether an entry fell. The factors may be the matrix itself: entries that fall meanwhile
-        are lengths of paths all the same, and no longer than those before."""
+        """Relax the tiles (int64[m, 2], of `edge` rows and columns) of `matrix` by left[:, k] + right[k, :] for k in
+        `span` (begin, end); return whether an entry fell. The factors may be the matrix itself: an entry that falls
+        meanwhile is the length of a path too, and smaller than before."""
         fell = False
         row_bands, column_bands = (np.unique(tiles[:, axis]) for axis in (0, 1))
         for begin in range(span[0], span[1], DEPTH):
@@ -314,7 +315,7 @@ class Product:
         return fell
 
     def relax_lazily(self, matrix: np.ndarray, left: np.ndarray, right: np.ndarray, infinity: int | float) -> bool:
-        """The same on the whole matrix, without sums of what is infinite in the left factor, and without panels."""
+        """Relax the whole matrix without panels, skipping infinite entries of the left factor."""
         fell = False
         for begin in range(0, left.shape[1], _LAZY_DEPTH):
             span = begin, min(begin + _LAZY_DEPTH, left.shape[1])
@@ -323,6 +324,6 @@ class Product:
         return fell
 
     def _share(self, task: Any, *arguments: Any) -> bool:
-        """The kernel on all threads; whether it was true on one."""
+        """Run the kernel on all threads; return whether it was true on one of them."""
         turn = np.zeros(1, np.int64)
         return any(self.threads.everywhere(lambda: task(*arguments, turn)))

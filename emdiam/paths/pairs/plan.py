@@ -1,4 +1,4 @@
-"""What a run takes of memory, disk and time, before it starts; what cannot work is refused with the numbers."""
+"""The plan of a run: memory, disk and least time, before it starts; refuses impossible runs with the numbers."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from .matrix import CHUNK
 from .methods import AUTO, MATRIX, METHODS, ROWS, PairsMethod, method_of
 from .tiles import ram_bytes
 
-# Where the matrix is worked on: in memory, tiles on disk, or rows that go there as they are found.
+# Place of the matrix during the computation: memory, tiles on disk, or strips of rows that are written when computed.
 MEMORY, DISK, STRIPS = "memory", "disk", "strips"
-# A run that takes longer at least is refused, unless a time limit allows it.
+# A run whose least time is longer is refused, unless a time limit allows it.
 MOST_SECONDS = 24 * 3600.0
 INSTEAD = ("use emdiam exact for the diameter, emdiam ecc for all eccentricities, or emdiam distances for how distances"
            " are distributed")
-# Sums of 4 bytes a thread and second in products, at best and as usual; seconds of an arc of a search at best, without
-# weights, and with.
+# Sums of 4 bytes a second and thread in products, best and usual; seconds an arc of a search: best, usual without
+# weights, usual with weights.
 _BEST_SUMS, _USUAL_SUMS = 6e10, 2.5e10
 _BEST_ARC, _UNIT_ARC, _WEIGHTED_ARC = 1e-9, 4e-9, 4e-8
-# Bytes of a search a vertex and thread, and copies of a chunk while it is written.
+# Bytes of a search a vertex and thread; copies of a chunk during writing.
 _SEARCH_BYTES, _COPIES = 33, 4
-# Of the head of an arc: no matrix has 2^32 rows.
+# Bytes of the head of an arc: no matrix has 2^32 rows.
 _HEAD_BYTES = 4
 
 
 @dataclass(frozen=True)
 class PairsPlan:
-    """method : its name. where : MEMORY, DISK or STRIPS. edge : rows of a tile on disk, or of a strip, or n. tiles : of
-    the matrix on disk, or strips; 1 in memory. room_bytes : of STRIPS, what the method may fill beside them.
-    least_seconds : no run is faster. Sizes in bytes."""
+    """method : its name. where : MEMORY, DISK or STRIPS. edge : rows of a tile on disk, or of a strip, or n. tiles :
+    number of tiles on disk, or of strips; 1 in memory. room_bytes : for STRIPS, further memory for the method.
+    least_seconds : lower bound of the time. Sizes in bytes."""
 
     method: str
     where: str
@@ -55,8 +55,9 @@ class PairsPlan:
 
 @dataclass(frozen=True)
 class Budget:
-    """memory_bytes : peak of the process. base_bytes : what it takes beside the graph and the matrix. threads : of
-    kernels. out : where the matrix goes; None: it stays in memory. time_limit : seconds; None: there is none."""
+    """The resources of a run. memory_bytes : limit of the process. base_bytes : memory of the process without graph and
+    matrix. threads : threads of kernels. out : path of the matrix; None: it stays in memory. time_limit : seconds, or
+    None."""
 
     memory_bytes: int
     base_bytes: int
@@ -67,7 +68,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Pairs:
-    """What is to be planned. negative : whether weights are."""
+    """The task to plan. negative : whether weights are negative."""
 
     arcs: StoreArcs
     lengths: Lengths
@@ -75,11 +76,11 @@ class Pairs:
 
     @property
     def matrix_bytes(self) -> int:
-        """Of the distances."""
+        """Bytes of the distances."""
         return self.arcs.n_vertices**2 * self.lengths.dtype.itemsize
 
     def seconds(self, method: PairsMethod, threads: int, *, best: bool) -> float:
-        """Of a run, at best or as usual."""
+        """Seconds of a run, best or usual."""
         n, m = self.arcs.n_vertices, self.arcs.n_arcs
         if method.kind != ROWS:
             rate = (_BEST_SUMS if best else _USUAL_SUMS) * 4 / self.lengths.dtype.itemsize
@@ -90,15 +91,15 @@ class Pairs:
         return n * (m + n) * arc / threads
 
     def suited(self, threads: int) -> PairsMethod:
-        """The method that is taken where none is named: searches, or Floyd-Warshall by tiles on denser graphs."""
+        """The default method: searches, or Floyd-Warshall by tiles on denser graphs."""
         search = METHODS["harish" if self.arcs.unit else "johnson"]
         ways = (search, METHODS["blocked"])
         return min(ways, key=lambda method: self.seconds(method, threads, best=False))
 
 
 def plan_pairs(task: Pairs, method: str, budget: Budget) -> PairsPlan:
-    """The plan of a run. Raises InputError for a method that there is not, and BudgetError where memory, disk or time
-    cannot do."""
+    """The plan of a run. Raises InputError for an unknown method, and BudgetError if memory, disk or time is too
+    small."""
     chosen = task.suited(budget.threads) if method == AUTO else method_of(method)
     seconds = task.seconds(chosen, budget.threads, best=True)
     _check_time(task, chosen, seconds, budget)
@@ -113,7 +114,7 @@ def _matrix(task: Pairs, method: PairsMethod, budget: Budget, seconds: float) ->
     n, item = task.arcs.n_vertices, task.lengths.dtype.itemsize
     base = budget.base_bytes + task.arcs.nbytes + task.arcs.piece_bytes
     writing = 0 if budget.out is None else _COPIES * item * min(CHUNK, n) ** 2
-    panels = 2 if method.kind == MATRIX else 1  # of two rounds
+    panels = 2 if method.kind == MATRIX else 1  # two rounds at a time have panels
     need = base + panels * (ram_bytes(n, item) - task.matrix_bytes) + task.matrix_bytes + writing
     fields = (budget.memory_bytes, need, task.matrix_bytes)
     if need <= budget.memory_bytes:
@@ -129,7 +130,7 @@ def _matrix(task: Pairs, method: PairsMethod, budget: Budget, seconds: float) ->
 
 
 def _strips(task: Pairs, method: PairsMethod, budget: Budget, seconds: float) -> PairsPlan:
-    """The plan of a method that finds rows."""
+    """The plan of a method that computes rows."""
     n, item, arcs = task.arcs.n_vertices, task.lengths.dtype.itemsize, task.arcs
     costs = (8 + item if task.negative else item) * arcs.n_arcs
     base = (budget.base_bytes + arcs.nbytes + arcs.piece_bytes + arcs.rows_bytes + costs
@@ -138,7 +139,7 @@ def _strips(task: Pairs, method: PairsMethod, budget: Budget, seconds: float) ->
     if budget.out is None:
         height, need = n, task.matrix_bytes
     else:
-        # The method may have half of what is left (separators), strips a quarter.
+        # The method gets half of the remaining memory (separators), strips a quarter.
         height = max(1, min(CHUNK, n, rest // 4 // max(1, _strip_bytes(n, item, 1))))
         need = _strip_bytes(n, item, height)
     if need > rest:
@@ -150,19 +151,19 @@ def _strips(task: Pairs, method: PairsMethod, budget: Budget, seconds: float) ->
 
 
 def _strip_bytes(n_vertices: int, item: int, height: int) -> int:
-    """Bytes of so many rows, and of a row of chunks while they are written."""
+    """Bytes of `height` rows, and of a row of chunks during writing."""
     return height * (n_vertices + _COPIES * min(CHUNK, n_vertices)) * item
 
 
 def separator_bytes(task: Pairs, whole: bool) -> int:
-    """What separators take beside the arcs at most, strips included: every vertex lies between parts then, and an arc
-    has no reverse. whole : whether the matrix is in memory."""
+    """An upper bound of the memory of separators without the arcs, with strips: all vertices on a boundary, and no arc
+    with a reverse. whole : whether the matrix is in memory."""
     from .min_plus import EDGE, Product, padded
     from .separators import part_size
 
     n, item = task.arcs.n_vertices, task.lengths.dtype.itemsize
     size = min(n, part_size(n))
-    # Parts are halves of larger ones, so that each has more than half of that size.
+    # Parts arise by halving, so each has more than half of the wanted size.
     parts = padded(size) * (n + EDGE * -(-2 * n // max(1, size)))
     matrices = (parts + padded(n) ** 2) * item + Product.panel_bytes(padded(n), item)
     finding = 8 * (n + 1) + 2 * _HEAD_BYTES * task.arcs.n_arcs
@@ -170,7 +171,7 @@ def separator_bytes(task: Pairs, whole: bool) -> int:
 
 
 def with_room(error: MoreMemoryError, plan: PairsPlan, task: Pairs) -> BudgetError:
-    """The error of a method that finds rows with a budget that does, whatever strips take of it."""
+    """The error of a method that computes rows, with a memory limit that suffices together with strips."""
     n, item = task.arcs.n_vertices, task.lengths.dtype.itemsize
     strips = max(0, _strip_bytes(n, item, min(CHUNK, n)) - _strip_bytes(n, item, plan.edge))
     enough = plan.memory_limit_bytes + error.missing_bytes + strips + BASE_JITTER
@@ -178,8 +179,8 @@ def with_room(error: MoreMemoryError, plan: PairsPlan, task: Pairs) -> BudgetErr
 
 
 def _too_small(task: Pairs, budget: Budget, least: int, base: int, whole: bool, works: int = 0) -> BudgetError:
-    """The error of too little memory. whole : whether the method wants the whole matrix. works : what works for any
-    graph, if that is more than the least."""
+    """The error for too little memory. whole : whether the method needs the whole matrix. works : memory that suffices
+    for any graph, if that is more than the least."""
     other = ", or use --method blocked, whose tiles may be on disk" if whole else ""
     if budget.out is None:
         other += ", or name a file for the matrix"
@@ -192,7 +193,7 @@ def _too_small(task: Pairs, budget: Budget, least: int, base: int, whole: bool, 
 
 
 def _check_time(task: Pairs, method: PairsMethod, seconds: float, budget: Budget) -> None:
-    """Raise BudgetError for a run that would take too long at best."""
+    """Raise BudgetError for a run whose least time is too long."""
     limit = MOST_SECONDS if budget.time_limit is None else budget.time_limit
     if seconds > limit:
         allowed = "" if budget.time_limit is not None else ", or allow it by --time-limit"
@@ -202,7 +203,7 @@ def _check_time(task: Pairs, method: PairsMethod, seconds: float, budget: Budget
 
 
 def _check_disk(task: Pairs, need: int, budget: Budget) -> None:
-    """Raise BudgetError where the disk has no room for so many bytes."""
+    """Raise BudgetError if the disk has less than `need` bytes free."""
     if budget.out is None:
         return
     folder = budget.out.absolute().parent

@@ -1,23 +1,21 @@
-"""All pairs by separators: within parts, between the boundaries of parts, then both put together.
+"""All pairs by separators: distances within parts, between the boundaries of parts, and their combination.
 
-The vertices are cut into parts (separators.py); a vertex with an arc from or to another part is on the boundary of its
-own. 1. Distances within each part P, by paths inside it: D_P. 2. The boundary graph, whose arcs are those between
-parts and the distances D_P between boundary vertices of one part; its distances B are those of the whole graph. 3.
-From s in P to t in Q the shortest path leaves P and enters Q at boundary vertices, or stays within P = Q: the least
-of D_P(s, a) + B(a, b) + D_Q(b, t), and of D_P(s, t); two min-plus products. Steps 1 and 2 are Floyd-Warshall by blocks.
-With boundaries of b vertices in all and parts of p: n p^2 + b^3 + n b^2 / parts + n^2 b / parts. On planar-like
-graphs b is about sqrt(n parts); else b is near n, and blocked Floyd-Warshall is the better one. Memory: n p + b^2
-entries.
-Source: Djidjev, Thulasidasan, Chapuis, Andonov and Lavenier, Efficient Multi-GPU Computation of All-Pairs Shortest
-Paths (2014), whose parts are made by METIS.
+The vertices are divided into parts; a vertex with an arc from or to another part is on the boundary of its part. 1. The
+distances D_P within each part P, along paths inside it. 2. The boundary graph has the arcs between parts, and arcs of
+length D_P between boundary vertices of a part; its distances B equal the distances in the whole graph. 3. A shortest
+path from s in P to t in Q leaves P and enters Q at boundary vertices, or stays within P = Q: the minimum of
+D_P(s, a) + B(a, b) + D_Q(b, t) and D_P(s, t), by two min-plus products. Steps 1 and 2 use blocked Floyd-Warshall. Work,
+with b boundary vertices and parts of p vertices: n p^2 + b^3 + n b^2 / parts + n^2 b / parts. On planar-like graphs b
+is about sqrt(n parts); else b is near n, and blocked Floyd-Warshall is better. Memory: n p + b^2 entries. Source:
+Djidjev, Thulasidasan, Chapuis, Andonov and Lavenier, Efficient Multi-GPU Computation of All-Pairs Shortest Paths
+(2014), whose parts are made by METIS.
 
-Parts of a graph with few arcs between them, by halves: breadth-first levels from a far vertex, cut in the middle.
+Parts with few arcs between them arise by halving: a BFS from a peripheral vertex, cut in the middle.
 
-A part of more than the wanted size is walked from a vertex at the end of it, along arcs in either direction, and cut
-where half of its vertices have been met; so on planar-like graphs the cut is about as long as the part is wide. What a
-walk does not reach is walked next, so that components stay together where they can. Work: m for every halving.
-Source: George and Liu (1979), pseudo-peripheral vertices and level structures.
-"""
+A part that is too large is searched from a peripheral vertex, along arcs in both directions, and cut after half of its
+vertices; so on planar-like graphs the cut is about as long as the part is wide. Unreached vertices are searched next,
+so that components stay together if possible. Work: m for each halving. Source: George and Liu (1979), pseudo-peripheral
+vertices and level structures. """
 
 from __future__ import annotations
 
@@ -39,9 +37,9 @@ from .tiles import RamTiles
 
 
 def undirected(rows: WeightedRows, room_bytes: int) -> tuple[np.ndarray, np.ndarray]:
-    """(offsets int64[n + 1], heads) of the arcs and their reverse; an edge that has both is there twice. The rows
-    themselves where every arc has its reverse, or so it seems by a hash: then nothing else is met. Raises
-    MoreMemoryError where others do not fit `room_bytes`."""
+    """(offsets int64[n + 1], heads) of the arcs and their reverse; an edge with both arcs is there twice. Returns the
+    rows themselves if every arc has its reverse, tested by a hash (a wrong test costs only quality). Raises
+    MoreMemoryError if new rows do not fit `room_bytes`."""
     unsorted, balance = check_rows(rows.heads, 0, rows.offsets)
     if unsorted < 0 and balance == 0:
         return rows.offsets, rows.heads
@@ -57,7 +55,7 @@ def undirected(rows: WeightedRows, room_bytes: int) -> tuple[np.ndarray, np.ndar
 
 @kernel
 def fill_both(offsets, heads, both, other):
-    """both : int64[n + 1], zeros, becomes the offsets of arcs and their reverse, `other` their heads."""
+    """Set both (int64[n + 1], zeros) to the offsets of the arcs and their reverse, and `other` to their heads."""
     n = len(offsets) - 1
     for v in range(n):
         both[v + 1] += offsets[v + 1] - offsets[v]
@@ -65,7 +63,7 @@ def fill_both(offsets, heads, both, other):
             both[np.int64(heads[p]) + 1] += 1
     for v in range(n):
         both[v + 1] += both[v]
-    # Rows are filled from their first entry on, which is moved; in the end it is that of the next row.
+    # Filling a row advances its offset, which at the end is the offset of the next row.
     for v in range(n):
         for p in range(offsets[v], offsets[v + 1]):
             other[both[v]] = heads[p]
@@ -104,8 +102,8 @@ def parts_of(rows: WeightedRows, size: int, room_bytes: int) -> np.ndarray:
 
 @kernel
 def walk(offsets, heads, part, members, start, seen, order):
-    """Breadth-first search within the part of `start`; order[: len(members)] = its members (int64[k]) as they are met.
-    Where nothing is left to reach, it goes on from the first member that was not met."""
+    """BFS within the part of `start`; sets order[: len(members)] to its members (int64[k]) in the order of visits. When
+    no reachable vertex remains, it continues from the first unvisited member."""
     one = part[start]
     for v in members:
         seen[v] = False
@@ -133,14 +131,15 @@ _LEAST_PART = 32
 
 
 def part_size(n_vertices: int) -> int:
-    """Vertices of a part: n^(2/3), so that on planar-like graphs both kinds of distances take about as long."""
+    """Vertices of a part: n^(2/3), so that steps 1 and 2 take about equal time on planar-like graphs."""
     return max(_LEAST_PART, round(n_vertices ** (2 / 3)))
 
 
 @dataclass
 class _Part:
-    """vertices, boundary : int64[p], int64[b], ascending. within : dtype[padded p, padded p], distances inside it.
-    places : int64[b], of the boundary among the vertices. first : number of its first boundary vertex among all."""
+    """vertices, boundary : int64[p], int64[b], ascending. within : dtype[padded p, padded p], distances inside the
+    part. places : int64[b], positions of the boundary among the vertices. first : number of its first boundary vertex
+    among all boundary vertices."""
 
     vertices: np.ndarray
     boundary: np.ndarray
@@ -150,8 +149,8 @@ class _Part:
 
 
 class Separators:
-    """Distances by parts; rows of the matrix are made from them. room_bytes : of memory for what is kept. Raises
-    MoreMemoryError where that does not do."""
+    """Distances by parts, from which rows of the matrix are computed. room_bytes : memory for them. Raises
+    MoreMemoryError if it is too small."""
 
     def __init__(self, rows: WeightedRows, lengths: Lengths, threads: Threads, tick: Tick, room_bytes: int,
                  size: int | None = None) -> None:
@@ -166,7 +165,7 @@ class Separators:
         self._across = self._closed_boundary()
 
     def _check_room(self, room_bytes: int) -> None:
-        """Raise MoreMemoryError where there is no room for the distances."""
+        """Raise MoreMemoryError if the distances do not fit `room_bytes`."""
         item = self._lengths.dtype.itemsize
         sizes = np.bincount(self._part_of) if len(self._part_of) else np.zeros(1, np.int64)
         held = sum(padded(size) ** 2 for size in sizes.tolist()) + padded(self.n_boundary) ** 2
@@ -178,13 +177,13 @@ class Separators:
                 f" between them, and {format_size(room_bytes)} are free", need - room_bytes)
 
     def _closed(self, matrix: np.ndarray) -> np.ndarray:
-        """Distances from a padded matrix of arcs, in place."""
+        """The distances from a padded adjacency matrix, in place."""
         product = Product(self._threads, matrix.dtype, len(matrix))
         blocked(RamTiles(matrix, self._lengths, product, self._tick))
         return matrix
 
     def _closed_parts(self, on_boundary: np.ndarray) -> list[_Part]:
-        """Step 1: the parts, with the distances within."""
+        """Step 1: the parts, with their inner distances."""
         order = np.argsort(self._part_of, kind="stable")
         cuts = np.flatnonzero(np.diff(self._part_of[order])) + 1
         parts, first = [], 0
@@ -199,14 +198,14 @@ class Separators:
         return parts
 
     def _arcs_within(self, vertices: np.ndarray, local: np.ndarray) -> np.ndarray:
-        """The padded matrix of the arcs inside a part. local : the number of each of its vertices."""
+        """The padded adjacency matrix of a part. local : number of each of its vertices within the part."""
         matrix = np.full((padded(len(vertices)),) * 2, self._lengths.infinity, self._lengths.dtype)
         rows = self._rows
         put_within(matrix, vertices, local, rows.offsets, rows.heads, rows.costs, self._part_of)
         return matrix
 
     def _closed_boundary(self) -> np.ndarray:
-        """Step 2: distances between all boundary vertices, in the numbers of `_number`."""
+        """Step 2: distances between all boundary vertices, numbered by `_number`."""
         across = np.full((padded(self.n_boundary),) * 2, self._lengths.infinity, self._lengths.dtype)
         for part in self._parts:
             span = slice(part.first, part.first + len(part.places))
@@ -216,7 +215,7 @@ class Separators:
         return self._closed(across)
 
     def fill(self, first: int, strip: np.ndarray) -> None:
-        """strip[i] = distances from vertex first + i, dtype[k, n]: step 3."""
+        """Step 3: set strip[i] to the distances from vertex first + i, dtype[k, n]."""
         strip.fill(self._lengths.infinity)
         owners = self._part_of[first : first + len(strip)]
         for one in np.unique(owners).tolist():
@@ -225,7 +224,7 @@ class Separators:
             self._tick()
 
     def _fill_part(self, part: _Part, strip: np.ndarray, here: np.ndarray, sources: np.ndarray) -> None:
-        """Rows `here` of the strip, whose vertices `sources` lie in this part."""
+        """Fill the rows `here` of the strip, whose vertices `sources` are in this part."""
         rows = np.searchsorted(part.vertices, sources)
         out = self._times(part.within[np.ix_(rows, part.places)],
                           self._across[part.first : part.first + len(part.places), : self.n_boundary])
@@ -238,7 +237,7 @@ class Separators:
             strip[np.ix_(here, other.vertices)] = found
 
     def _times(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """The min-plus product of two matrices, infinite where there is no path."""
+        """The min-plus product of two matrices, infinite without a path."""
         out, one, other = (np.full((padded(a), padded(b)), self._lengths.infinity, self._lengths.dtype)
                            for a, b in ((len(left), right.shape[1]), left.shape, right.shape))
         one[: len(left), : left.shape[1]], other[: len(right), : right.shape[1]] = left, right
@@ -251,7 +250,7 @@ class Separators:
 
 @kernel
 def mark_boundary(offsets, heads, part_of, on_boundary):
-    """on_boundary[v] = True for both ends of every arc between two parts."""
+    """Set on_boundary[v] for both ends of every arc between two parts."""
     for v in range(len(offsets) - 1):
         for p in range(offsets[v], offsets[v + 1]):
             w = np.int64(heads[p])
@@ -261,7 +260,8 @@ def mark_boundary(offsets, heads, part_of, on_boundary):
 
 @kernel
 def put_within(matrix, vertices, local, offsets, heads, costs, part_of):
-    """matrix[i, local[w]] = weight of the arc from vertices[i] to w, if both are of one part; 0 on the diagonal."""
+    """Set matrix[i, local[w]] to the weight of the arc from vertices[i] to w, if both are in the part; 0 on the
+    diagonal."""
     for i in range(len(vertices)):
         v = vertices[i]
         for p in range(offsets[v], offsets[v + 1]):
@@ -273,8 +273,7 @@ def put_within(matrix, vertices, local, offsets, heads, costs, part_of):
 
 @kernel
 def put_between(across, offsets, heads, costs, part_of, number):
-    """across[number[v], number[w]] = weight of the arc (v, w), if it is between two parts and less than what is
-    there."""
+    """Lower across[number[v], number[w]] to the weight of the arc (v, w), for arcs between two parts."""
     for v in range(len(offsets) - 1):
         for p in range(offsets[v], offsets[v + 1]):
             w = np.int64(heads[p])

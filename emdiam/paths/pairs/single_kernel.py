@@ -1,10 +1,10 @@
-"""Blocked Floyd-Warshall as one kernel: tiles wait for tiles, and nobody waits for a phase to end.
+"""Blocked Floyd-Warshall as one kernel: tiles wait for tiles, not for the end of a phase.
 
-All tiles of all rounds stand in one line, those of a round in the order of its three phases (floyd_warshall.py). Each
-thread takes the next tile, waits until the tiles that it needs have come as far, relaxes it, and says how far it is.
-So the first tiles of a round run beside the last ones of the round before. Whoever waits does so for a tile before it
-in the line, which another thread has; so the line goes on. Panels are those of a round; the ones of two rounds before
-are overwritten, after all tiles of that round.
+All tiles of all rounds are in one sequence, within a round in the order of its three phases (floyd_warshall.py). A
+thread takes the next tile, waits until the tiles that it needs are ready, relaxes it, and records its round. So the
+first tiles of a round overlap with the last ones of the round before. A tile waits only for earlier tiles of the
+sequence, which other threads have, so there is no deadlock. Two rounds have panels; the panels of a round are
+overwritten two rounds later, after all tiles of the earlier round.
 Work and memory as for `blocked`, with panels for two rounds. In memory only.
 Source: Takafuji, Nakano and Ito, Efficient GPU Implementations to Compute the Diameter of a Graph (2019), whose blocks
 of threads take tiles by a counter in global memory.
@@ -20,7 +20,7 @@ from ...traverse.atomics import atomic_add, atomic_count
 from .min_plus import close_tile, pack_band_of_columns, pack_band_of_rows, relax_tile
 from .tiles import RamTiles
 
-# Sums between two looks at the listener.
+# Sums between two calls of the listener.
 _AT_ONCE = 1 << 36
 
 
@@ -34,18 +34,18 @@ def single_kernel(tiles: RamTiles) -> None:
 
 
 class Closing:
-    """What the threads share. Bytes: two_rounds_bytes of the matrix."""
+    """The state that the threads share. Bytes: the panels of two rounds."""
 
     def __init__(self, tiles: RamTiles, threads: Threads) -> None:
         self._tiles, self._threads = tiles, threads
         size = len(tiles.matrix)
         self._rows, self._columns = (np.empty((2, size * tiles.edge), tiles.matrix.dtype) for _ in range(2))
-        # Rounds that each tile has behind it, and tiles that have ended each round.
+        # Completed rounds of each tile, and completed tiles of each round.
         self._done = np.zeros(tiles.count * tiles.count, np.int64)
         self._ended = np.zeros(tiles.count, np.int64)
 
     def rounds(self, first: int, last: int) -> None:
-        """The rounds first to last - 1."""
+        """Run the rounds first to last - 1."""
         turn = np.array([first * self._tiles.count**2], np.int64)
         self._threads.everywhere(lambda: close_rounds(
             self._tiles.matrix, self._tiles.edge, last, self._rows, self._columns, self._done, self._ended, turn))
@@ -53,14 +53,14 @@ class Closing:
 
 @inlined
 def _await(counts, place, number):
-    """Return once counts[place] has come to `number`."""
+    """Wait until counts[place] has reached `number`."""
     while atomic_count(counts, place, 0) < number:
         pass
 
 
 @inlined
 def _tile_of(k, place, count):
-    """(row, column) of the tile at this place in the line of round k."""
+    """(row, column) of the tile at this position in the sequence of round k."""
     others = count - 1
     if place == 0:
         return k, k
@@ -74,10 +74,10 @@ def _tile_of(k, place, count):
 
 @kernel
 def close_rounds(matrix, edge, last, rows, columns, done, ended, turn):
-    """Take tiles until those of the rounds before `last` are taken.
+    """Take tiles until all tiles of rounds before `last` are taken.
 
-    rows, columns : panels [2, m] of even and of odd rounds. done : int64[count * count]. ended : int64[count]. turn :
-    int64[1], the next place in the line."""
+    rows, columns : panels [2, m] of even and odd rounds. done : int64[count * count]. ended : int64[count]. turn :
+    int64[1], next position in the sequence."""
     count = len(ended)
     size = len(matrix)
     while True:

@@ -1,4 +1,4 @@
-"""All pairs from arcs, by a method, in one of three ways: a matrix in memory, tiles on disk, rows as they are found."""
+"""All pairs from arcs by a method, in one of three ways: a matrix in memory, tiles on disk, or rows."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from .methods import PairsMethod
 from .min_plus import Product, padded
 from .tiles import RamTiles, matrix_in_ram
 
-# Rows of a part that is looked at, so that what numpy makes of it stays small.
+# Rows of a part that is examined at once, so that numpy's temporaries stay small.
 _ROWS_AT_ONCE = 64
 
 
 @dataclass
 class MatrixFigures:
-    """What the distances are like. largest : of pairs with a path, in the numbers that they are worked on in.
-    unreachable : ordered pairs without one."""
+    """Figures of the distances. largest : of pairs with a path, in the numbers of the computation. unreachable : number
+    of ordered pairs without a path."""
 
     largest: int | float = 0
     unreachable: int = 0
 
     def conclude(self, part: np.ndarray, place: tuple[int, int], lengths: Lengths) -> None:
-        """Put what is given out into a part of the matrix that begins at `place`, and take note of it."""
+        """Convert a part of the matrix that starts at `place` to output values, and add its figures."""
         for top in range(0, len(part), _ROWS_AT_ONCE):
             rows = part[top : top + _ROWS_AT_ONCE]
             first = place[0] + top - place[1]
             at = np.arange(max(0, -first), min(len(rows), rows.shape[1] - first))
-            rows[at, at + first] = 0  # sums of floats round a cycle may be a little less
+            rows[at, at + first] = 0  # rounded sums of floats around a cycle may be slightly negative
             far = rows > lengths.bound
             self.unreachable += int(np.count_nonzero(far))
             self.largest = max(self.largest, rows.max(initial=0, where=~far).item())
@@ -50,29 +50,29 @@ class MatrixFigures:
 
 
 class Solver(Protocol):
-    """What solves a matrix in memory, or searches from every vertex, as a device does. name : of it, for results.
-    methods : that it has."""
+    """A device that computes a matrix in memory, or searches from every vertex. name : for results. methods : the names
+    of its methods."""
 
     name: str
     methods: tuple[str, ...]
 
     def usual(self, matrix_bytes: int) -> str:
-        """The method that is taken where none is named."""
+        """The default method."""
 
     def host_bytes(self, method: str, p: int, item: int) -> int:
-        """Memory that a method takes beside a matrix of p rows and columns."""
+        """Host memory of a method in addition to a matrix of p rows and columns."""
 
     def solve(self, matrix: np.ndarray, method: str, tick: Tick) -> int:
-        """Put distances in the place of weights, dtype[p, p] as RamTiles has it; the rounds."""
+        """Replace weights by distances, dtype[p, p] as in RamTiles; return the number of rounds."""
 
     def searches(self, rows: WeightedRows, infinity: float, tick: Tick) -> Any:
-        """As of a method of kind ROWS: an object with `fill` (searches.py)."""
+        """As for methods of kind ROWS: an object with `fill` (harish.py)."""
 
 
 @dataclass(frozen=True)
 class PairsWork:
-    """What all ways share. arcs, lengths : of the graph. tick : called between pieces of the work. solver : what solves
-    a matrix in memory in the place of the processors."""
+    """The common inputs. arcs, lengths : of the graph. tick : called between pieces of the work. solver : a device that
+    computes a matrix in memory; None: the CPU."""
 
     method: PairsMethod
     arcs: MatrixArcs
@@ -83,7 +83,7 @@ class PairsWork:
 
 
 def in_ram(work: PairsWork) -> tuple[np.ndarray, MatrixFigures]:
-    """The matrix, dtype[n, n], and what it is like, by a method of kind MATRIX or TILES."""
+    """The matrix, dtype[n, n], and its figures, by a method of kind MATRIX or TILES."""
     n, found = work.arcs.n_vertices, MatrixFigures()
     matrix = matrix_in_ram(work.arcs, work.lengths)
     if work.solver is None:
@@ -96,7 +96,7 @@ def in_ram(work: PairsWork) -> tuple[np.ndarray, MatrixFigures]:
 
 
 def on_disk(work: PairsWork, writer: MatrixWriter) -> tuple[MatrixFigures, DiskTiles]:
-    """The matrix in the array of `writer`, whose chunks are the tiles, by a method of kind TILES."""
+    """Compute the matrix in the array of `writer`, whose chunks are the tiles, by a method of kind TILES."""
     product = Product(work.threads, work.lengths.dtype, padded(writer.chunk[0]))
     tiles, found = DiskTiles(writer, work.lengths, product, work.tick), MatrixFigures()
     tiles.fill(work.arcs)
@@ -106,8 +106,8 @@ def on_disk(work: PairsWork, writer: MatrixWriter) -> tuple[MatrixFigures, DiskT
 
 
 def by_rows(work: PairsWork, height: int, room_bytes: int, put: Callable[[int, np.ndarray], None]) -> MatrixFigures:
-    """The rows of the matrix, `height` at a time, each handed to put(first row, dtype[k, n]), by a method of kind ROWS.
-    room_bytes : of memory for what it keeps beside them. Raises MoreMemoryError where that does not do."""
+    """Compute the rows of the matrix by a method of kind ROWS, `height` at a time, and call put(first row, dtype[k,
+    n]). room_bytes : memory for the method's state. Raises MoreMemoryError if it is too small."""
     n, found = work.arcs.n_vertices, MatrixFigures()
     if work.solver is None:
         searches = work.method.work(work.arcs.rows(), work.lengths, work.threads, work.tick, room_bytes)
@@ -123,7 +123,7 @@ def by_rows(work: PairsWork, height: int, room_bytes: int, put: Callable[[int, n
 
 
 def write_rows(writer: MatrixWriter, first: int, rows: np.ndarray) -> None:
-    """Put rows from `first` on into the array of `writer`, a chunk at a time."""
+    """Write rows from `first` on into the array of `writer`, a chunk at a time."""
     height, width = writer.chunk
     for top in range(0, len(rows), height):
         part = rows[top : top + height]
@@ -133,5 +133,5 @@ def write_rows(writer: MatrixWriter, first: int, rows: np.ndarray) -> None:
 
 
 def chunk_of(n_vertices: int, height: int = CHUNK) -> tuple[int, int]:
-    """Rows and columns of the chunks of a matrix whose rows come `height` at a time."""
+    """Rows and columns of the chunks of a matrix that is written `height` rows at a time."""
     return min(height, n_vertices), min(CHUNK, n_vertices)

@@ -1,16 +1,16 @@
 """Repeated squaring: distances along at most 2, 4, 8, ... arcs, each round the product of the matrix with itself.
 
-Round L makes D = min(D, D x D), so that after log2(n - 1) rounds every path is there. (Algorithm 6 of Busato and
-Bombieri prints D x W in so few rounds, which would leave all paths of more than log2 n + 1 arcs out: W is right for n
-- 2 rounds.) Tiles that fell in a round are taken as they are by later ones of it, which can only save rounds; a round
-in which nothing falls is the last. Work: n^3 a round.
+A round computes D = min(D, D x D), so that log2(n - 1) rounds cover every path. (Algorithm 6 of Busato and Bombieri
+prints D x W with this number of rounds, which omits all paths of more than log2 n + 1 arcs; D x W needs n - 2 rounds.)
+Later tiles of a round use tiles that changed in it, which can only save rounds; a round without a change is the last.
+Work: n^3 a round.
 Source: Tran, Lee and Hong (2010), for matrices beyond the memory of a device; Busato and Bombieri, section 4.
 
-Matrix products by streamed blocks, with lazy minima: a sum of which one part is infinite is not made.
+Matrix products by streamed blocks with lazy minima, which skip sums with an infinite term.
 
-Rounds of D = min(D, D x D) as by squaring. The matrix goes by in blocks, those of a row of the left factor against
-those of the right one; where an entry (i, k) is infinite, as most are in the first rounds of a sparse graph, k is
-left out for row i. Work: a look at n^2 entries for every column of blocks a round, and n for each that is finite.
+Rounds of D = min(D, D x D) as in squaring. Blocks of a row of the left factor meet blocks of the right one; row i skips
+k if its entry (i, k) is infinite, as most are in the first rounds of a sparse graph. Work a round: n^2 entries are
+tested for every column of blocks, and n sums for each finite one.
 Source: Harish, Vineet and Narayanan, Large Graph Algorithms for Massively Multithreaded Architectures (2009).
 """
 

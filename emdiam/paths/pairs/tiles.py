@@ -1,4 +1,4 @@
-"""A matrix of distances in tiles, and what methods ask of it, whether it is in memory or on disk."""
+"""The interface of a matrix of distances in tiles, in memory or on disk, and the matrix in memory."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class Tiles(Protocol):
         """Floyd-Warshall within the tile (k, k)."""
 
     def relax(self, places: Places, middle: Sequence[int]) -> bool:
-        """Relax every tile (i, j) of `places` by the product of (i, k) and (k, j), for all k of `middle`; whether an
-        entry fell."""
+        """Relax every tile (i, j) of `places` by the product of (i, k) and (k, j), for all k in `middle`; return
+        whether an entry fell."""
 
     def relax_lazily(self) -> bool:
-        """Relax every tile by all products, without sums that are infinite; whether an entry fell."""
+        """Relax every tile by all products, skipping infinite sums; return whether an entry fell."""
 
 
 class RamTiles:
-    """In memory: one matrix, padded to a multiple of EDGE rows and columns; what is beyond the vertices is infinite.
+    """One matrix in memory, padded to a multiple of EDGE rows and columns with infinity.
 
-    matrix : dtype[p, p]. product : for matrices of so many rows."""
+    matrix : dtype[p, p]. product : for matrices of p rows."""
 
     def __init__(self, matrix: np.ndarray, lengths: Lengths, product: Product, tick: Tick, edge: int = 0) -> None:
         self.matrix, self.lengths, self._product, self.tick = matrix, lengths, product, tick
@@ -68,7 +68,7 @@ class RamTiles:
 
 
 def matrix_in_ram(arcs: MatrixArcs, lengths: Lengths) -> np.ndarray:
-    """The padded matrix of arcs, see fill_tile."""
+    """The padded adjacency matrix, see fill_tile."""
     n = arcs.n_vertices
     matrix = np.empty((padded(n), padded(n)), lengths.dtype)
     fill_tile(matrix, arcs, lengths, (0, n), (0, n))
