@@ -1,4 +1,4 @@
-"""Checkpoints of long runs: what the traversals gave, on disk, so that a run that was stopped goes on.
+"""Checkpoints of long runs: the results of traversals on disk, so that a stopped run can resume.
 
-See docs/checkpoints.md. The package sees engines and files; methods know nothing of it.
+See docs/checkpoints.md. The package uses engines and files; methods do not know about it.
 """

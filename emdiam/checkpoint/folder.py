@@ -1,14 +1,14 @@
-"""The folder of a checkpoint, of whatever run: whose it is, one process at a time, what lasts in it, and when.
+"""The folder of a checkpoint, for any kind of run: its owner, its lock, its lasting files, and when to save.
 
-    manifest.json    which run it belongs to: version, inputs, options that must agree; with a digest of itself
-    journal          of a method: what its verbs gave, a record each (journal/journal.py)
-    state-N          what is under way, a record each: a traversal half done, or the phases of a conversion; N rises
+    manifest.json    the run that it belongs to: version, inputs, options that must agree; with its own digest
+    journal          of a method: a record for the result of each verb (journal/journal.py)
+    state-N          work in progress, a record each: an unfinished traversal, or a conversion's phases; N rises
     NNNNNN.scratch   scratch files of a conversion, to which its states refer (sorting/scratch.py)
-    reordered/       the store in the order in which a method is solved, if that is another one (runs/reordering.py)
+    reordered/       the store in the order in which a method runs, if that is another one (runs/reordering.py)
 
-The manifest and each state are written under another name, last, and are renamed; the manifest first. The newest two
-states stay, so that a damaged one costs the time since the one before and nothing else. Journal and states begin with
-a digest of the run that they belong to.
+The manifest and each state are written under a temporary name and then renamed, the manifest first. The newest two
+states are kept, so that a damaged one costs only the time since the one before. Journal and states begin with a digest
+of the run that they belong to.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .options import CheckpointOptions
 from .records import NOBODY, OWNER_BYTES, ForeignFileError, FrameFile, Record, RecordWriter, records, warm_up
 
 MANIFEST, JOURNAL, SCRATCH = "manifest.json", "journal", re.compile(r"(\d{6,})\.scratch")
-# Raised with every change of what a checkpoint holds.
+# Incremented with every change of the format.
 FORMAT = 4
 REORDERED, _REMOVING = "reordered", "reordered.removing"
 _STATES = 2
@@ -47,11 +47,11 @@ _BEGIN_AGAIN = "delete the folder to begin again"
 
 
 class DamagedError(Exception):
-    """A state that cannot be gone on from; the text says why."""
+    """A state that a run cannot resume from; the text gives the reason."""
 
 
 def make_folder(path: Path) -> None:
-    """Make the folder unless it is there. Raises InputError if that cannot be, and for a link of another user."""
+    """Make the folder unless it exists. Raises InputError if that fails, and for a link of another user."""
     try:
         followed(path)
         path.mkdir(parents=True, exist_ok=True)
@@ -62,8 +62,8 @@ def make_folder(path: Path) -> None:
 
 
 def check_owner(path: Path, what: str = "a checkpoint", option: str = "--checkpoint") -> None:
-    """Raises InputError for a folder of another user, with a file of one, or in which any user may write, and where no
-    file can be made. what : lies there and is believed. option : names another folder."""
+    """Raise InputError for a folder of another user, with a file of another user, writable for any user, or in which no
+    file can be made. what : the trusted content of the folder. option : chooses another folder."""
     try:
         own = user_of(path)
         owners = {path: path.stat().st_uid, **{place: place.lstat().st_uid for place in path.iterdir()}}
@@ -80,7 +80,7 @@ def check_owner(path: Path, what: str = "a checkpoint", option: str = "--checkpo
 
 
 def check_names(path: Path, belongs: Callable[[str], object]) -> None:
-    """Raises InputError if something lies in the folder that does not belong to a checkpoint, by its name."""
+    """Raise InputError if the folder contains something whose name does not belong to a checkpoint."""
     foreign = sorted(name for name in os.listdir(path) if not belongs(name))
     if foreign:
         raise InputError("this folder is not a checkpoint", path=path, text=foreign[0],
@@ -88,13 +88,13 @@ def check_names(path: Path, belongs: Callable[[str], object]) -> None:
 
 
 def identity_digest(identity: Mapping[str, Any]) -> str:
-    """Twelve hexadecimal digits that tell runs apart."""
+    """Twelve hexadecimal digits that distinguish runs."""
     digest: str = _blake(_whole(identity), 6).hexdigest()
     return digest
 
 
 def _whole(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """With the version of the program, as JSON gives it back."""
+    """The identity with the program's version, as it comes back from JSON."""
     whole: dict[str, Any] = json.loads(json.dumps({"version": __version__, **identity}))
     return whole
 
@@ -108,18 +108,18 @@ class Folder:
 
     Parameters
     ----------
-    identity : names of what must be the same to go on, as a sentence calls them, and their values (for JSON); the
-        version of the program is added. None: whatever run it belongs to.
-    options : resume : whether what is there is to be gone on from. every : seconds between states.
+    identity : what must be the same to resume: names, as in a sentence, and values (for JSON); the program's version is
+    added. None: of any run.
+    options : resume : whether to resume from an existing checkpoint. every : seconds between states.
 
     Attributes
     ----------
-    facts : what the manifest says beside; None where there is none yet.
-    owner : bytes with which journal and states begin.
-    damage : clauses about what was damaged.
+    facts : the manifest's other content; None without a manifest.
+    owner : bytes at the beginning of journal and states.
+    damage : clauses about damage found.
 
-    Raises InputError if it cannot be made, is in use, is another user's, holds other files, or the checkpoint of
-    another run or of another version, one that is damaged, or one that is not to be gone on from.
+    Raises InputError if the folder cannot be made, is in use, belongs to another user, or contains other files; and if
+    its checkpoint is of another run or version, is damaged, or may not be resumed.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class Folder:
 
     # -- whose it is ----------------------------------------------------------------------------
     def _read_manifest(self) -> None:
-        """Take over what is there, if it is of this run."""
+        """Read an existing manifest, which must be of this run."""
         file = self.path / MANIFEST
         if file.exists():
             manifest = _manifest(file)
@@ -158,7 +158,7 @@ class Folder:
         self.owner = NOBODY if self._identity is None else _blake(self._identity, OWNER_BYTES).digest()
 
     def _check_same(self, there: dict[str, Any]) -> None:
-        """Raises InputError, with what differs, unless the checkpoint is of this run."""
+        """Raise InputError, with the differences, unless the checkpoint is of this run."""
         asked = self._identity or {}
         differing = []
         for name in dict.fromkeys((*asked, *there)):
@@ -172,7 +172,7 @@ class Folder:
                                     " one")
 
     def _check_empty(self) -> None:
-        """Raises InputError if there is more than what a run leaves before its manifest."""
+        """Raise InputError if the folder contains more than files that a run writes before its manifest."""
         for name in sorted(os.listdir(self.path)):
             if _EARLIER.fullmatch(name):
                 raise _unreadable(self.path, f"{name} is of an earlier one")
@@ -181,7 +181,7 @@ class Folder:
         check_names(self.path, _PASSING.fullmatch)
 
     def begin(self, facts: dict[str, Any]) -> None:
-        """Make it the checkpoint of this run, if it is not yet, and note the facts. Raises BudgetError."""
+        """Make this the run's checkpoint, unless it is already, and store the facts. Raises BudgetError."""
         if self.facts != facts:
             self.facts = facts
             content = {"format": FORMAT, "identity": self._identity, "facts": facts}
@@ -192,20 +192,20 @@ class Folder:
     # -- states ---------------------------------------------------------------------------------
     @property
     def due(self) -> bool:
-        """Whether the time between states has gone by."""
+        """Whether the time between states has passed."""
         return time.perf_counter() - self._saved_at >= self.options.every
 
     def saved(self) -> None:
-        """All that was done until now lasts: the time until the next state begins anew."""
+        """Note that all work so far is saved: the time until the next state starts again."""
         self._saved_at = time.perf_counter()
 
     def states(self) -> list[int]:
-        """Numbers of the states there, the newest first."""
+        """Numbers of the existing states, newest first."""
         matches = (_STATE.fullmatch(name) for name in os.listdir(self.path))
         return sorted((int(match[1]) for match in matches if match), reverse=True)
 
     def save(self, head: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> int:
-        """Make a state of values (for JSON) and arrays (1-D) the newest; its number. Raises BudgetError."""
+        """Save values (for JSON) and arrays (1-D) as the newest state; returns its number. Raises BudgetError."""
         self.begin(self.facts or {})
         number = 1 + max(self.states(), default=0)
         partial = self.path / f"state-{number}.partial"
@@ -228,7 +228,7 @@ class Folder:
 
     @contextmanager
     def state(self, number: int) -> Iterator[Record]:
-        """The state of this number, to be read inside the context. Raises DamagedError, OSError."""
+        """The state with this number, to be read inside the context. Raises DamagedError, OSError."""
         try:
             file = FrameFile(self.path / f"state-{number}", self.owner)
         except ForeignFileError:
@@ -246,7 +246,7 @@ class Folder:
     # -- its end --------------------------------------------------------------------------------
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Around what writes to files in it. Raises BudgetError where the disk is full, or the like."""
+        """Context for writing files in the folder. Raises BudgetError for an OSError, such as a full disk."""
         try:
             yield
         except OSError as error:
@@ -259,7 +259,7 @@ class Folder:
         (self.path / JOURNAL).unlink(missing_ok=True)
 
     def _remove_reordered(self) -> None:
-        """Renamed first, so that no part of it is taken for a store."""
+        """Remove the reordered store; it is renamed first, so that no part of it is taken for a store."""
         import shutil
 
         gone = self.path / _REMOVING
@@ -269,32 +269,32 @@ class Folder:
             shutil.rmtree(gone)
 
     def remove(self) -> None:
-        """Remove what is ours, the manifest last; and the folder, if nothing else is in it."""
+        """Remove our files, the manifest last, and the folder if it is then empty."""
         self._remove_reordered()
         for name in os.listdir(self.path):
             if _LASTING.fullmatch(name) or _PASSING.fullmatch(name):
                 (self.path / name).unlink()
         if (self.path / MANIFEST).exists():
-            sync_path(self.path)  # else a power failure may leave the others without it, which nobody goes on from
+            sync_path(self.path)  # otherwise a power failure may keep only the other files, which cannot be resumed
             (self.path / MANIFEST).unlink()
         if not os.listdir(self.path):
             self.path.rmdir()
 
     def close(self) -> None:
-        """Let go of it. May be called again."""
+        """Release the lock. May be called again."""
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
 
 
 def remove_checkpoint(path: Path) -> None:
-    """Remove the checkpoint of a run that has ended. Raises InputError if one is at work there."""
+    """Remove the checkpoint of a finished run. Raises InputError if a run is using it."""
     with closing(Folder(path)) as folder:
         folder.remove()
 
 
 def _manifest(file: Path) -> dict[str, Any]:
-    """The content of a manifest. Raises InputError unless this version has written it, and nobody has changed it."""
+    """The content of a manifest. Raises InputError unless this version wrote it and it is unchanged."""
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         if content["format"] != FORMAT:

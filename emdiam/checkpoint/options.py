@@ -1,4 +1,4 @@
-"""The options of checkpoints, of runs and of conversions. No heavy imports, since the command line reads this."""
+"""The checkpoint options of runs and of conversions. No heavy imports, since the command line reads this."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _BESIDE = ".resume"
 class CheckpointOptions:
     """Where and how a checkpoint is kept.
 
-    folder : made if it is missing; None: for a run, one in the folder for temporary files, named after the store, the
-    method and its options, so that the same command finds it again; for a conversion, one beside the new store. every :
-    seconds after which a long traversal or phase is kept half done; each finished one is kept in any case. resume : go
-    on from what the folder has; begin if it has nothing. keep : leave the folder when all has ended well.
+    folder : made if missing; None: for a run, a folder in the folder for temporary files, named after the store, the
+    method and its options, so that the same command finds it again; for a conversion, a folder beside the new store.
+    every : seconds between saves of an unfinished traversal or phase; each finished one is always saved. resume :
+    continue from the folder's content; start anew if it is empty. keep : do not remove the folder after success.
     """
 
     folder: Path | None = None
@@ -34,10 +34,11 @@ class CheckpointOptions:
 
 
 def chosen_checkpoint(given: Mapping[str, Any]) -> CheckpointOptions | None:
-    """What was asked of checkpoints; None if none of the options was given.
+    """The checkpoint options in `given`; None if there are none.
 
-    given : options by the names of the command line: checkpoint (a folder, or CheckpointOptions), checkpoint_every,
-    resume, keep_checkpoint. Raises InputError for a bad time."""
+    given : options by their names on the command line: checkpoint (a folder, or CheckpointOptions), checkpoint_every,
+    resume, keep_checkpoint. Raises InputError for a bad time.
+    """
     folder, every = given.get("checkpoint"), given.get("checkpoint_every")
     resume, keep = bool(given.get("resume")), bool(given.get("keep_checkpoint"))
     if isinstance(folder, CheckpointOptions):

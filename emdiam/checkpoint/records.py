@@ -1,14 +1,13 @@
-"""Records of values and arrays in an append-only file that tells what of it is whole.
+"""Records of values and arrays in an append-only file whose complete part can be recognised.
 
-A file is a header and frames. The header is 16 bytes of magic, 16 that say which run it belongs to, and a crc32c of
-them. A frame is 12 bytes (kind, length, crc32c: uint32, little-endian) and its payload. The crc32c goes over kind,
-length and payload and begins with that of the frame before (the first with that of the header), so that a frame in a
-wrong place, or of another run, does not fit either. What follows the first frame that does not fit counts as not
-written.
+A file is a header and frames. The header is 16 bytes of magic, 16 that identify the run, and a crc32c of both. A frame
+is 12 bytes (kind, length, crc32c: uint32, little-endian) and its payload. The crc32c covers kind, length and payload,
+and starts from the crc32c of the previous frame (the first from that of the header); so a misplaced frame, or one of
+another run, is invalid too. Everything from the first invalid frame on counts as not written.
 
-A record is any number of DATA frames, pieces of arrays packed by blosc (lz4 after a byte shuffle), and one RECORD
-frame, JSON, that says what they are. Without it they count as not written. Memory: pieces of PIECE_BYTES, whatever
-the size of an array.
+A record is any number of DATA frames, which are pieces of arrays packed by blosc (lz4 after a byte shuffle), and one
+RECORD frame, JSON, which describes them. Without it they count as not written. Memory: pieces of PIECE_BYTES, for
+arrays of any size.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from ..errors import InputError
 MAGIC = b"emdiam frames 3\n"
 OWNER_BYTES = 16
 NOBODY = bytes(OWNER_BYTES)
-# Dicts with names of text, lists, strings, numbers, None and arrays within each other; tuples come back as lists.
+# Nested dicts with text keys, lists, strings, numbers, None and arrays; tuples come back as lists.
 State = dict[str, Any]
 PIECE_BYTES = 1 << 20
 _DATA, _RECORD = 1, 2
@@ -38,18 +37,18 @@ _PAYLOAD_BYTES = 1 << 22
 _LEVEL = 1
 _ARRAY, _REST = "__array__", "rest"
 _HEADER = struct.Struct("<III")
-# Of a packed piece: four bytes, its size unpacked, four more, its size packed. And the kinds of its dtype.
+# Header of a packed piece: four bytes, its unpacked size, four more, its packed size. And the allowed kinds of dtypes.
 _BLOSC, _BLOSC_BYTES, _KINDS = struct.Struct("<4xI4xI"), 16, "biuf"
 _HEAD_BYTES = len(MAGIC) + OWNER_BYTES + 4
 
 
 class ForeignFileError(InputError):
-    """A file of frames that another run has left."""
+    """A file of frames that belongs to another run."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A place between two frames: offset in bytes, and the crc32c of the frame before."""
+    """A position between two frames: offset in bytes, and the crc32c of the previous frame."""
 
     offset: int
     crc: int
@@ -57,7 +56,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Frame:
-    """kind : _DATA or _RECORD. offset, length : of the payload. after : the place behind it."""
+    """kind : _DATA or _RECORD. offset, length : of the payload. after : the position after the frame."""
 
     kind: int
     offset: int
@@ -66,9 +65,10 @@ class Frame:
 
 
 class FrameFile:
-    """Frames in the file at `path`, which is made if absent. Raises OSError throughout, and ForeignFileError.
+    """Frames in the file at `path`, which is made if absent. Methods raise OSError, and ForeignFileError.
 
-    owner : OWNER_BYTES that tell whose it is. begin : where the first frame goes. end : where the next one does.
+    owner : OWNER_BYTES that identify the run. begin : the position of the first frame. end : the position of the next
+    one.
     """
 
     def __init__(self, path: Path, owner: bytes = NOBODY) -> None:
@@ -83,7 +83,7 @@ class FrameFile:
             raise
 
     def _begin(self, path: Path) -> None:
-        """Write the head of a new file, or look at that of one that is there."""
+        """Write the header of a new file, or check that of an existing one."""
         if os.fstat(self._handle).st_size < _HEAD_BYTES:
             os.truncate(self._handle, 0)
             self._write(self._head, 0)
@@ -99,7 +99,7 @@ class FrameFile:
         return os.fstat(self._handle).st_size
 
     def frames(self) -> Iterator[Frame]:
-        """The frames that fit, each checked."""
+        """The valid frames, each checked."""
         at = self.begin
         if self._read(0, _HEAD_BYTES) != self._head:
             return
@@ -118,15 +118,15 @@ class FrameFile:
             yield Frame(kind, offset, length, at)
 
     def beginning(self, frame: Frame, size: int) -> bytes:
-        """The first `size` bytes of the payload of a frame."""
+        """The first `size` bytes of a frame's payload."""
         return self._read(frame.offset, min(size, frame.length))
 
     def payload(self, frame: Frame) -> bytes:
-        """The payload of a frame that `frames` gave."""
+        """The payload of a frame from `frames`."""
         return self._read(frame.offset, frame.length)
 
     def append(self, kind: int, payload: bytes) -> Frame:
-        """Write a frame behind the last one; it lasts after `sync`."""
+        """Append a frame; it is durable after `sync`."""
         if len(payload) > _PAYLOAD_BYTES:
             raise ValueError(f"a frame holds {_PAYLOAD_BYTES} bytes, not {len(payload)}")
         crc = _crc(kind, payload, self.end.crc)
@@ -136,9 +136,9 @@ class FrameFile:
         return Frame(kind, offset, len(payload), self.end)
 
     def cut(self, mark: Mark) -> None:
-        """Drop all behind `mark`, which is the end from now on."""
+        """Drop everything after `mark`, which becomes the end."""
         os.truncate(self._handle, mark.offset)
-        if self._read(0, _HEAD_BYTES) != self._head:  # that was damaged
+        if self._read(0, _HEAD_BYTES) != self._head:  # the header was damaged
             self._write(self._head, 0)
         self.end = mark
 
@@ -173,19 +173,19 @@ def _crc(kind: int, payload: bytes, before: int) -> int:
 
 
 def warm_up() -> None:
-    """Have the codec take its memory now, so that it counts as the program's own in the memory plan."""
+    """Make the codec allocate its memory now, so that the memory plan counts it as the program's."""
     piece = np.arange(PIECE_BYTES // 8)
     decompress(pack(piece), np.empty_like(piece))
 
 
 def pack(values: np.ndarray) -> bytes:
-    """A piece of an array, packed."""
+    """The packed bytes of a piece of an array."""
     return bytes(compress(np.ascontiguousarray(values), _LEVEL))
 
 
 @dataclass(frozen=True)
 class Record:
-    """A record that was read. head : what the writer gave to commit. after : the place behind it."""
+    """A record that was read. head : the argument of the writer's commit. after : the position after the record."""
 
     head: dict[str, Any]
     after: Mark
@@ -198,13 +198,13 @@ class Record:
         return np.dtype(self._dtypes[name]), sum(items for _, items in self._frames[name])
 
     def pieces(self, name: str) -> Iterator[np.ndarray]:
-        """The pieces of an array as they were written."""
+        """The pieces of an array, as written."""
         dtype = np.dtype(self._dtypes[name])
         for frame, _ in self._frames[name]:
             yield decompressed(self._file.payload(frame)).view(dtype)
 
     def read(self, name: str, out: np.ndarray | None = None) -> np.ndarray:
-        """The array `name`, into `out` if given. Raises InputError if it does not fit there."""
+        """The array `name`, read into `out` if passed. Raises InputError if dtype or length differ."""
         dtype = np.dtype(self._dtypes[name])
         packed = self._frames[name]
         length = sum(items for _, items in packed)
@@ -221,7 +221,7 @@ class Record:
 
 
 class RecordWriter:
-    """Writes one record: arrays, then `commit`; or `abort`, and nothing was written. Raises OSError."""
+    """Writes one record: call `add` for arrays, then `commit`, or `abort` to write nothing. Raises OSError."""
 
     def __init__(self, file: FrameFile) -> None:
         self._file, self._begin = file, file.end
@@ -233,7 +233,7 @@ class RecordWriter:
         return self._file.end.offset - self._begin.offset
 
     def add(self, name: str, values: np.ndarray) -> None:
-        """Append values to the array `name`, 1-D."""
+        """Append values to the 1-D array `name`."""
         meta = self._arrays.setdefault(name, [values.dtype.str, []])
         step = PIECE_BYTES // values.dtype.itemsize
         for start in range(0, len(values), step):
@@ -242,8 +242,8 @@ class RecordWriter:
             meta[1].append(len(piece))
 
     def commit(self, head: Mapping[str, Any], sync: bool = True) -> None:
-        """Finish the record. sync : wait until it, and all before it, lasts. Arrays must have been added one
-        after another. Data that did not last are told by their crc32c, so one wait is enough."""
+        """Finish the record. sync : wait until it, and everything before it, is durable. Arrays must have been added
+        one after another. One wait is enough, since lost data are detected through the crc32c."""
         text = json.dumps({"head": head, "arrays": self._arrays}, separators=(",", ":"))
         self._file.append(_RECORD, text.encode())
         self._committed = True
@@ -251,14 +251,14 @@ class RecordWriter:
             self._file.sync()
 
     def abort(self) -> None:
-        """Drop what was written, unless the record is whole; it can be begun again."""
+        """Drop the record, unless it was committed; it can be started again."""
         if not self._committed:
             self._file.cut(self._begin)
             self._arrays = {}
 
 
 def records(file: FrameFile) -> Iterator[Record]:
-    """The whole records. What follows the last one is no record."""
+    """The complete records; anything after the last one is ignored."""
     waiting: list[Frame] = []
     for frame in file.frames():
         if frame.kind == _DATA:
@@ -272,8 +272,8 @@ def records(file: FrameFile) -> Iterator[Record]:
 
 
 def _record(file: FrameFile, last: Frame, waiting: list[Frame]) -> Record | None:
-    """The record of which `last` is the RECORD frame and `waiting` are those before it. None where it is none: arrays
-    of what no writer has, or with other pieces than their frames hold, whatever the checksums say."""
+    """The record with the RECORD frame `last` and the DATA frames `waiting`. None if it is invalid despite its
+    checksums: dtypes that no writer uses, or pieces that do not match their frames."""
     try:
         content = json.loads(file.payload(last))
         head, arrays = content["head"], content["arrays"]
@@ -294,7 +294,7 @@ def _record(file: FrameFile, last: Frame, waiting: list[Frame]) -> Record | None
 
 
 def _holds(file: FrameFile, frame: Frame, items: Any, item_bytes: int) -> bool:
-    """Whether the frame holds a packed piece of so many items; blosc itself trusts the header of the piece."""
+    """Whether the frame contains a packed piece of this number of items; blosc itself trusts the piece's header."""
     if type(items) is not int or not 0 < items * item_bytes <= PIECE_BYTES or frame.length < _BLOSC_BYTES:
         return False
     size, packed = _BLOSC.unpack(file.beginning(frame, _BLOSC_BYTES))
@@ -302,20 +302,20 @@ def _holds(file: FrameFile, frame: Frame, items: Any, item_bytes: int) -> bool:
 
 
 def arrays_of(state: State) -> dict[str, np.ndarray]:
-    """A state as arrays of one dimension, for RecordWriter.add."""
+    """A state as 1-D arrays, for RecordWriter.add."""
     arrays: list[np.ndarray] = []
     text = json.dumps(_without_arrays(state, arrays)).encode()
     return {_REST: np.frombuffer(text, np.uint8), **{str(i): array.ravel() for i, array in enumerate(arrays)}}
 
 
 def state_of(record: Record) -> State:
-    """The state of whose arrays_of the record was made."""
+    """The state that arrays_of turned into the record's arrays."""
     state: State = _with_arrays(json.loads(record.read(_REST).tobytes()), record)
     return state
 
 
 def _without_arrays(value: Any, arrays: list[np.ndarray]) -> Any:
-    """`value` with every array moved to the end of `arrays`, and its place there and its shape put instead."""
+    """`value` with every array appended to `arrays`, and replaced with its index in them and its shape."""
     if isinstance(value, np.ndarray):
         arrays.append(value)
         return {_ARRAY: [len(arrays) - 1, *value.shape]}
@@ -327,7 +327,7 @@ def _without_arrays(value: Any, arrays: list[np.ndarray]) -> Any:
 
 
 def _with_arrays(value: Any, record: Record) -> Any:
-    """What _without_arrays was given."""
+    """The inverse of _without_arrays."""
     if isinstance(value, dict):
         if value.keys() == {_ARRAY}:
             number, *shape = value[_ARRAY]

@@ -1,11 +1,12 @@
 """Row offsets in 1.1 bytes a vertex instead of 8.
 
-Vertices are taken in groups of 64. A group keeps the offset of its first row (int64), and each row its degree in a
-byte: where a row begins is the sum of those before it, which vector instructions take at once. A row of
-255 arcs or more has 255 there, and its group -1 - k in place of the offset. hub[k] is the offset then, and hub[k + i]
-the same and what the first i of such rows have beyond 255 arcs: 8 bytes a row and 8 a group.
+Vertices are in groups of 64. A group stores the offset of its first row (int64), and each row its degree in a byte: a
+row's offset is the group's plus the sum of the degrees before it, which vector instructions compute at once. A row of
+255 arcs or more has 255 as its byte, and its group stores -1 - k in place of the offset. Then hub[k] is the offset, and
+hub[k + i] is the offset plus the arcs beyond 255 of the first i long rows in the group: 8 bytes a long row and 8 a
+group.
 
-Sums over the first bytes of 64, for the numba kernels: LLVM makes one to a few vector instructions of it.
+sum_first sums the first bytes of 64 for the numba kernels; LLVM compiles it to one or a few vector instructions.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ LANES, FULL = 64, 255
 
 
 def _splat(builder: Any, number: Any) -> Any:
-    """The byte in all lanes."""
+    """A vector with the byte in all lanes."""
     index, lanes = ir.IntType(32), ir.VectorType(number.type, LANES)
     first = builder.insert_element(ir.Constant(lanes, ir.Undefined), number, ir.Constant(index, 0))
     return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(index, LANES), [0] * LANES))
@@ -31,9 +32,10 @@ def _splat(builder: Any, number: Any) -> Any:
 
 @intrinsic
 def sum_first(typingctx: Any, row: Any, index: Any, count: Any) -> Any:
-    """(sum of row[index : index + count], how many of them are FULL), int64 each; count < 64.
+    """(sum of row[index : index + count], number of entries in it equal to FULL), int64 each; count < 64.
 
-    row : uint8[:], of which the 64 bytes from `index` on are read."""
+    row : uint8[:], whose 64 bytes from `index` are read.
+    """
     signature = types.UniTuple(types.int64, 2)(row, types.intp, types.int64)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -56,17 +58,18 @@ def sum_first(typingctx: Any, row: Any, index: Any, count: Any) -> Any:
     return signature, codegen
 
 
-# As numpy.zeros: (length, dtype).
+# Like numpy.zeros: (length, dtype).
 Zeros = Callable[..., np.ndarray]
 GROUP = LANES
-_LINE_BYTES = 64  # of a cache: a group's degrees lie in one
+_LINE_BYTES = 64  # of a cache; a group's degrees are in one line
 
 
 @dataclass(frozen=True)
 class Offsets:
     """Compact offsets of n_vertices rows (entry n_vertices is the end of the last row).
 
-    group : int64[n_groups]; row : uint8[64 * n_groups]; hub : int64[rows of 255 arcs or more, and their groups].
+    group : int64[n_groups]; row : uint8[64 * n_groups]; hub : int64[rows of 255 arcs or more, plus groups with such
+    rows].
     """
 
     n_vertices: int
@@ -101,7 +104,7 @@ def row_span(group, row, hub, v):
 
 @inlined
 def row_length(offsets, v):
-    """Arcs of vertex v. offsets : (group, row, hub)."""
+    """Number of arcs of vertex v. offsets : (group, row, hub)."""
     group, row, hub = offsets
     length = np.int64(row[v])
     if length == FULL:
@@ -113,7 +116,7 @@ def row_length(offsets, v):
 
 @kernel(uncompiled=uncompiled.following_starts)
 def following_starts(group, row, hub, first, out):
-    """out[i] = offset of the first arc of vertex first + i, int64[k]; sums of degrees, without a search in each
+    """out[i] = offset of the first arc of vertex first + i, int64[k]; adds degrees instead of a search in each
     group."""
     if len(out) > 0:
         start = row_start(group, row, hub, np.int64(first))
@@ -131,17 +134,17 @@ def row_starts(group, row, hub, vertices, out):
 
 
 def starts_dtype(n_arcs: int) -> np.dtype[Any]:
-    """Of an array with where every row begins."""
+    """dtype of an array of plain row offsets."""
     return np.dtype(np.uint32 if n_arcs < 1 << 32 else np.int64)
 
 
 def starts_bytes(n_vertices: int, n_arcs: int) -> int:
-    """Bytes of such an array, and of the end of the last row."""
+    """Bytes of such an array, with the end of the last row."""
     return (n_vertices + 1) * starts_dtype(n_arcs).itemsize
 
 
 def offsets_bytes(n_vertices: int, n_arcs: int, max_degree: int) -> int:
-    """Upper bound of the bytes of Offsets for such a graph."""
+    """Upper bound of the bytes of Offsets for a graph of these sizes."""
     n_groups = n_vertices // GROUP + 1
     long_rows = min(n_vertices, n_arcs // FULL) if max_degree >= FULL else 0
     return n_groups * (8 + GROUP) + _LINE_BYTES + 8 * (long_rows + min(n_groups, long_rows))
@@ -150,8 +153,8 @@ def offsets_bytes(n_vertices: int, n_arcs: int, max_degree: int) -> int:
 def build_offsets(
     n_vertices: int, pieces: Iterator[np.ndarray], span: tuple[int, int] | None = None, zeros: Zeros = np.zeros
 ) -> Offsets:
-    """Compact offsets from int64 pieces of indptr that concatenate to values first..stop of the span (all: n_vertices +
-    1 values), whose first is a multiple of 64; other rows read as rows without arcs. zeros : makes the arrays.
+    """Compact offsets from int64 pieces of indptr that concatenate to values first..stop of the span (default: all,
+    n_vertices + 1 values). `first` is a multiple of 64; rows outside the span have no arcs. zeros : makes the arrays.
 
     Raises ValueError if the pieces are not monotone from 0 or have another total length.
     """
@@ -178,15 +181,15 @@ def build_offsets(
 
 
 def _aligned(zeros: Zeros, size: int) -> np.ndarray:
-    """uint8[size] that begins with a line of the cache."""
+    """uint8[size], aligned to a cache line."""
     room = zeros(size + _LINE_BYTES, np.uint8)
     begin = -room.ctypes.data % _LINE_BYTES
     return room[begin : begin + size]
 
 
 def _add_groups(values: np.ndarray, first: int, group: np.ndarray, row: np.ndarray, hubs: list[np.ndarray]) -> None:
-    """Fill in groups from number `first` on. values : int64[64 k + 1], offsets of their rows and the end of the last.
-    hubs : takes what groups with long rows have there."""
+    """Fill in groups from number `first`. values : int64[64 k + 1], offsets of their rows and the end of the last. hubs
+    : receives the entries of groups with long rows."""
     starts, degrees = values[:-1:GROUP], np.diff(values)
     group[first : first + len(starts)] = starts
     long = np.flatnonzero(degrees >= FULL)

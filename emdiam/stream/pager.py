@@ -1,10 +1,10 @@
 """The pager: brings blocks to kernels, from the arena or from the store.
 
-Two ways, by what a level needs. `load` puts the few blocks of a sparse level into the arena (eviction by recency).
-`sweep` runs a kernel over many blocks: first those in the arena, in parallel and without copying; then the rest in
-storage order through private buffers of the fetching threads, each of which reads, checks, decodes and runs the kernel
-itself, so that both cores stay busy whichever of the three is the slowest. A sweep fills free slots but evicts nothing:
-scanning through a cache smaller than the graph would only throw it away.
+There are two ways. `load` puts the few blocks of a sparse level into the arena (least recently used blocks are
+evicted). `sweep` runs a kernel over many blocks: first over blocks in the arena, in parallel and without copying; then
+over the rest in storage order through private buffers of the fetching threads. Each fetching thread reads, checks and
+decodes blocks and runs the kernel itself, so that all cores stay busy whichever step is the slowest. A sweep fills free
+slots but evicts nothing: scanning a graph larger than the cache would replace all of it for nothing.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ from .threads import Begun, Threads
 
 # kernel(chunks, position, turn, grain, ids) -> arcs scanned
 BlockKernel = Callable[[np.ndarray, np.ndarray, np.ndarray, int, np.ndarray], int]
-# Blocks that a kernel runs over without a look at the clock and at Ctrl-C: 2^26 ids of the default.
+# Blocks that a kernel processes between checks of the clock and of Ctrl-C: 2^26 ids by default.
 _TURN_BLOCKS = 1 << 10
-_RESERVED = np.iinfo(np.int64).max  # as if used later than all others: the slot is not taken
-# Blocks that are read ahead on each side of one, within so many of it; and slots of an arena that has room for that.
+_RESERVED = np.iinfo(np.int64).max  # as if used last of all: the slot is not evicted
+# Missing blocks to read ahead on each side of a block, and the distance to look for them; the least slots of an arena
+# for this.
 _AHEAD, _REACH, _ROOM = 4, 8, 64
 
 
 def release_pages(values: np.ndarray) -> None:
-    """Give the memory of a contiguous vector back to the system but for its ends; the values are lost."""
+    """Return the memory of a contiguous vector, except its ends, to the system; the values are lost."""
     page = mmap.PAGESIZE
     first = -(-values.ctypes.data // page) * page
     length = (values.ctypes.data + values.nbytes - first) // page * page
@@ -44,8 +45,8 @@ def release_pages(values: np.ndarray) -> None:
 
 
 class Arena:
-    """A pool of decoded blocks, allocated once, with eviction by recency. If every block fits, it is the graph in
-    memory, block c in slot c after `Pager.preload`, and kernels run at in-memory speed on the same code.
+    """A pool of decoded blocks, allocated once, with eviction of the least recently used. If all blocks fit, it is the
+    graph in memory, with block c in slot c after `Pager.preload`, and the same kernels run at in-memory speed.
 
     Parameters
     ----------
@@ -54,9 +55,9 @@ class Arena:
 
     Attributes
     ----------
-    ids : dtype[n_slots * block_ids], the pool. slot_of : int32[n_blocks], slot or -1. in_order : every block is in the
-    slot of its number, so that `ids` are those of the graph. settle() : waits until nobody writes to slots any more,
-    before memory of them goes elsewhere.
+    ids : dtype[n_slots * block_ids], the pool. slot_of : int32[n_blocks], slot or -1. in_order : whether block c is in
+    slot c for every block, so that `ids` are those of the graph. settle() : waits until no thread writes to slots,
+    before their memory is used for something else.
     """
 
     settle: Callable[[], None] = staticmethod(lambda: None)
@@ -77,18 +78,18 @@ class Arena:
         return self.ids[slot * self.block_ids : (slot + 1) * self.block_ids]
 
     def touch(self, blocks: np.ndarray) -> None:
-        """Note that these resident blocks are in use now."""
+        """Mark these resident blocks as used now."""
         self._tick += 1
         self._used[self.slot_of[blocks]] = self._tick
 
     def resident(self, blocks: np.ndarray) -> np.ndarray:
-        """bool[k]: which of `blocks` are in the arena."""
+        """bool[k], which of `blocks` are in the arena."""
         return self.slot_of[blocks] >= 0
 
     def take_slots(self, count: int, keep: np.ndarray) -> np.ndarray:
-        """Free `count` slots, least recently used first, never those of blocks `keep`.
+        """Free `count` slots, least recently used first, but none of the blocks `keep`.
 
-        Returns int64[count] slots, ascending; fewer if there are not enough.
+        Returns int64[count] slots, ascending; fewer if not enough can be freed.
         """
         priority = np.where(self._block_in < 0, -1, self._used)[: self.n_slots]
         locked = self.slot_of[keep]
@@ -105,23 +106,23 @@ class Arena:
         return slots
 
     def reserve_slots(self, blocks: np.ndarray, keep: np.ndarray) -> np.ndarray:
-        """Slots for `blocks` (int64[k]), which nobody else is given until `admit` or `leave_slots`; see take_slots."""
+        """Slots for `blocks` (int64[k]), reserved until `admit` or `leave_slots`; see take_slots."""
         slots = self.take_slots(len(blocks), keep)
         self._block_in[slots], self._used[slots] = blocks, _RESERVED
         return slots
 
     def leave_slots(self, slots: list[int]) -> None:
-        """No block comes to these reserved slots."""
+        """Free these reserved slots, whose blocks will not come."""
         self._block_in[slots] = -1
 
     def _vacate(self, first: int) -> None:
-        """The blocks in slot `first` and those after it are no longer there."""
+        """Drop the blocks in slot `first` and all later slots."""
         dropped = self._block_in[first:]
         self.slot_of[dropped[dropped >= 0]], self.in_order = -1, False
         self._block_in[first:] = -1
 
     def set_apart(self, count: int) -> np.ndarray:
-        """The memory of the last `count` slots, dtype[count, block_ids], in which no block is until `take_back`."""
+        """The memory of the last `count` slots, dtype[count, block_ids], which hold no blocks until `take_back`."""
         self.settle()
         self.take_back()
         self.n_slots -= count
@@ -131,15 +132,15 @@ class Arena:
 
     @property
     def part_is_intact(self) -> bool:
-        """Whether what was written to the memory set apart last is unchanged: no slot of it has been taken since."""
+        """Whether the memory last set apart still has what was written to it: none of its slots has been used since."""
         return self._apart_from < len(self._block_in)
 
     def take_back(self) -> None:
-        """All slots are for blocks again, whatever was set apart."""
+        """Use all slots for blocks again, including those set apart."""
         self.n_slots = len(self._block_in)
 
     def shrink(self, n_slots: int) -> None:
-        """Give up all but the first `n_slots` slots, and their memory to the system."""
+        """Keep only the first `n_slots` slots, and return the memory of the others to the system."""
         self.settle()
         self._vacate(n_slots)
         first = n_slots * self.block_ids
@@ -149,16 +150,18 @@ class Arena:
         self._apart_from = n_slots
 
     def admit(self, block: int, slot: int) -> None:
-        """Block `block` has been decoded into `slot`."""
+        """Record that `block` has been decoded into `slot`."""
         self._block_in[slot] = block
         self._used[slot] = self._tick
         self.slot_of[block] = slot
 
 
 class Loading:
-    """Blocks on their way into reserved slots: `wait`, or `stop` after an error elsewhere. Until then nobody sees them.
+    """Blocks that are being loaded into reserved slots: call `wait`, or `stop` after an error elsewhere. They become
+    resident only after `wait`.
 
-    blocks : int64[k]. here : one run of them is fetched by the thread that waits."""
+    blocks : int64[k]. here : the waiting thread fetches them itself if they are a single run.
+    """
 
     _begun: Begun | None
 
@@ -175,7 +178,7 @@ class Loading:
         self._pager.fetch(first, [self._pager.arena.row(self._slots[b]) for b in range(first, first + count)])
 
     def wait(self, tick: Tick = no_tick) -> None:
-        """Wait until they are there; they count as used now. Raises StoreError."""
+        """Wait until the blocks are loaded; they count as used now. Raises StoreError."""
         begin, arena = time.perf_counter(), self._pager.arena
         try:
             if self._begun is None:
@@ -191,13 +194,13 @@ class Loading:
         self._pager.counters.add(wait_seconds=time.perf_counter() - begin)
 
     def stop(self) -> None:
-        """None of them comes."""
+        """Cancel the loading of all its blocks."""
         if self._begun is not None:
             self._begun.stop()
         self._end()
 
     def _end(self) -> None:
-        """Nobody writes to the slots any more."""
+        """Free the slots, to which no thread writes any more."""
         self._pager.on_way.remove(self)
         self._pager.arena.leave_slots(list(self._slots.values()))
 
@@ -207,10 +210,10 @@ class Pager:
 
     Parameters
     ----------
-    array : the store's `indices`. rows : looks at the rows of every block when it is first read; None: nobody does.
-    arena : the cache. threads : that fetch and compute. counters : where I/O is counted.
-    run_blocks : blocks a fetching thread reads in one go. watcher(blocks, position, ids) : looks, from several threads,
-    at what sweeps read (None: nobody does). on_way : blocks that are brought now.
+    array : the store's `indices`. rows : checks the rows of every block when it is first read; None: no check. arena :
+    the cache. threads : for fetching and computing. counters : count I/O. run_blocks : blocks that a fetching thread
+    reads at once. watcher(blocks, position, ids) : called from several threads with what sweeps read (None: not
+    called). on_way : loadings in progress.
     """
 
     def __init__(self, array: ShardedArray, rows: RowCheck | None, arena: Arena, threads: Threads,
@@ -225,16 +228,16 @@ class Pager:
 
     @property
     def everything_resident(self) -> bool:
-        """True if every block is in the arena."""
+        """Whether every block is in the arena."""
         return self.arena.n_slots >= self._array.n_chunks and bool((self.arena.slot_of >= 0).all())
 
     @property
     def position(self) -> tuple[int, int]:
-        """Blocks of the running sweep (or preload) that are done, and all of them; (0, 0) between sweeps."""
+        """(blocks done, blocks in all) of the running sweep or preload; (0, 0) between sweeps."""
         return sum(self._pass_runs), self._pass_blocks
 
     def give_up(self, n_bytes: int, least_slots: int) -> int:
-        """Take slots from the arena, as many as have so many bytes, but leave it `least_slots`; returns their bytes."""
+        """Release slots with at least `n_bytes` together, but keep `least_slots`; returns the bytes released."""
         arena = self.arena
         arena.take_back()
         slot_bytes = arena.block_ids * arena.ids.itemsize
@@ -244,7 +247,7 @@ class Pager:
         return count * slot_bytes
 
     def preload(self, tick: Tick = no_tick) -> None:
-        """Fill the arena with the first blocks of the store, each in the slot of its number."""
+        """Fill the arena with the first blocks of the store, block c in slot c."""
         count = min(self.arena.n_slots, self._array.n_chunks)
         before = self.counters.snapshot().blocks_read
         with self.own_pass(count) as done:
@@ -263,8 +266,8 @@ class Pager:
 
     @contextmanager
     def own_pass(self, n_blocks: int) -> Iterator[Callable[[int], None]]:
-        """A pass over so many blocks that the caller makes: `position` tells what it says is done, so many more each
-        time."""
+        """A pass over `n_blocks` blocks that the caller makes itself: it calls the yielded function with the number of
+        blocks done since the last call, for `position`."""
         self._pass_blocks, self._pass_runs = n_blocks, []
         try:
             yield self._pass_runs.append
@@ -272,12 +275,13 @@ class Pager:
             self._pass_blocks, self._pass_runs = 0, []
 
     def load(self, blocks: np.ndarray, tick: Tick = no_tick) -> np.ndarray:
-        """Make the lowest of `blocks` (int64[k], ascending) resident, as many as fit.
+        """Make the lowest of `blocks` (int64[k], ascending) resident, up to the size of the arena.
 
-        Blocks that are already there count as used now. Returns those that are resident after it."""
+        Blocks that are already resident count as used now. Returns the blocks that are resident afterwards.
+        """
         blocks = blocks[: self.arena.n_slots]
         if len(blocks) + sum(len(loading.blocks) for loading in self.on_way) > self.arena.n_slots:
-            self.settle(tick)  # slots of blocks on their way are free once these are there
+            self.settle(tick)  # slots of blocks being loaded can be evicted after that
         there = self.arena.resident(blocks)
         self.arena.touch(blocks[there])
         if not there.all():
@@ -285,14 +289,14 @@ class Pager:
         return blocks
 
     def begin_load(self, blocks: np.ndarray, keep: np.ndarray) -> Loading:
-        """Bring `blocks` (int64[k], ascending, none of them resident or on its way) on the fetching threads from now
-        on. keep : resident blocks (int64[k]) that stay; all of them fit beside what is on its way."""
+        """Start to load `blocks` (int64[k], ascending, none resident or being loaded) on the fetching threads. keep :
+        resident blocks (int64[k]) that must stay; they must all fit beside the blocks that are being loaded."""
         return Loading(self, blocks, keep, here=False)
 
     def read_ahead(self, blocks: np.ndarray) -> int:
-        """Begin to bring the next blocks that are not there on both sides of `blocks` (int64[k], resident, few);
-        how many. Where rows that are near in the graph are near in the store, levels to come want those on one side,
-        and those on the other one are there. An arena of few slots gets none."""
+        """Start to load the nearest missing blocks on both sides of `blocks` (int64[k], resident, few); returns their
+        number. If rows that are near in the graph are near in the store, later levels need the blocks on one side, and
+        the blocks on the other side are already resident. Does nothing in an arena of few slots."""
         if self.arena.n_slots < _ROOM:
             return 0
         slot_of, ahead = self.arena.slot_of, set[int]()
@@ -305,12 +309,12 @@ class Pager:
         return len(ahead)
 
     def settle(self, tick: Tick = no_tick) -> None:
-        """Wait until all that is on its way is there. Raises StoreError."""
+        """Wait until all loading blocks are resident. Raises StoreError."""
         for loading in list(self.on_way):
             loading.wait(tick)
 
     def stop_loading(self) -> None:
-        """Stop all that is on its way, of what was given up: nobody writes to the arena any more."""
+        """Cancel all loadings of an abandoned task; afterwards no thread writes to the arena."""
         for loading in list(self.on_way):
             loading.stop()
 
@@ -354,13 +358,13 @@ class Pager:
 
         def work(run: tuple[int, int]) -> None:
             arcs.append(self._stream_run(run, to_arena, kernel))
-            self._pass_runs.append(run[1])  # lists grow without a lock
+            self._pass_runs.append(run[1])  # list.append is thread-safe
 
         self.threads.for_each(self._ahead(blocks), work, tick)
         return sum(arcs)
 
     def _ahead(self, blocks: np.ndarray) -> Iterator[tuple[int, int]]:
-        """The runs of blocks, each announced to the disk a few runs before it is taken."""
+        """The runs of blocks, each announced to the disk a few runs in advance."""
         window: deque[tuple[int, int]] = deque()
         for run in self.runs(blocks):
             self._array.prefetch(*run)
@@ -397,7 +401,7 @@ class Pager:
         return buffer
 
     def runs(self, blocks: np.ndarray) -> Iterator[tuple[int, int]]:
-        """(first, count) of consecutive blocks that one fetch takes."""
+        """(first, count) of runs of consecutive blocks, each for one fetch."""
         begin = 0
         for end in (*(np.flatnonzero(blocks[1:] - blocks[:-1] != 1) + 1).tolist(), len(blocks)):
             first, stop, begin = int(blocks[begin]), int(blocks[end - 1]) + 1, end
@@ -407,7 +411,7 @@ class Pager:
                 first += count
 
     def fetch(self, first: int, rows: list[np.ndarray]) -> None:
-        """Decode blocks into rows; an id that is no vertex is an error, never an index."""
+        """Decode blocks into rows; raises StoreError for an id that is not a vertex."""
         wall, cpu = time.perf_counter(), time.thread_time()
         read = self._array.fetch(first, rows)
         if self._rows is not None:

@@ -1,12 +1,14 @@
-"""The memory plan: what a run will take at its peak, before it starts.
+"""The memory plan: the peak memory of a run, computed before it starts.
 
-planned RSS = base (measured in this process, and what kernels will take) + vertex state of the largest phase + reserve
-+ pool + buffers + arena. Phases free their state before the next allocates: maximum, not sum. Vertex state is that of
-columns of one byte and a graph in one piece. Wider columns and labels of components take the reserve, and what that
-has not the arena gives up (reserve.py), so that the promise holds for every graph. What remains is the arena.
+planned RSS = base (measured in this process, plus what kernels will take) + vertex state of the largest phase + reserve
++ pool + buffers + arena. Phases free their state before the next one allocates: so the maximum counts, not the sum.
+Vertex state is planned for columns of one byte and a connected graph. Wider columns and component labels take the
+reserve, and if that is too small, the arena gives up blocks (reserve.py); so the limit holds for every graph. The arena
+gets the rest.
 
-A plan is accepted where its memory does for narrow columns and a graph in one piece. The least that it names does for
-every graph that what is known allows (Known): with the widest columns, labels, and as many components as there may be.
+A plan is accepted if the memory suffices for narrow columns and a connected graph. The minimum that it names suffices
+for every graph that is consistent with what is known (Known): with the widest columns, labels, and the largest possible
+number of components.
 """
 
 from __future__ import annotations
@@ -24,22 +26,22 @@ READERS = 3
 MIN_BLOCKS = 4
 RUN_BLOCKS = 8
 MARGIN = 12 << 20
-# What a process holds more once it has opened the store and loaded all kernels that a run calls (52 to 57 MiB measured
-# for exact, ecc and approx on tiny graphs), and once it has imported numba and compiled all of them (75 to 91 MiB more,
-# and more for pivots in batches, which call the most kernels, about 70).
+# Additional memory of a process after it has opened the store and loaded all kernels of a run (52 to 57 MiB measured
+# for exact, ecc and approx on tiny graphs), and after it has imported numba and compiled them (75 to 91 MiB more, and
+# more for pivots in batches, which use the most kernels, about 70).
 LOADED_BYTES = 60 << 20
 COMPILED_BYTES = 112 << 20
-# What of the base a later run does not take: room to compile, the margin, and 4 MiB of kernels that few runs call.
+# The part of the base that a later run does not need: room to compile, the margin, and 4 MiB of rarely used kernels.
 UNUSED_BYTES = COMPILED_BYTES + MARGIN + (4 << 20)
-_ARENA_ENTRY = 24  # slot table, block table and bookkeeping of a block
+_ARENA_ENTRY = 24  # slot table, block table and bookkeeping for a block
 
 
 @dataclass(frozen=True)
 class Phase:
-    """bytes : vertex state while the phase runs, with columns of one byte and without labels of components;
-    bytes_per_vertex : the same a vertex. middle_bytes, wide_bytes : with columns of two and of four bytes.
-    worst_bytes : with the widest columns that there may be, and labels (0 each: the same as bytes). parts_bytes : of
-    that, what only a graph of several components takes."""
+    """bytes : vertex state during the phase, with columns of one byte and without component labels; bytes_per_vertex :
+    the same a vertex. middle_bytes, wide_bytes : with columns of two and of four bytes. worst_bytes : with the widest
+    possible columns and labels (0 each: equal to bytes). parts_bytes : the part of worst_bytes that only a graph of
+    several components needs."""
 
     name: str
     bytes_per_vertex: float
@@ -50,26 +52,27 @@ class Phase:
     parts_bytes: int = 0
 
     def at_width(self, item: int) -> int:
-        """Vertex state with columns of so many bytes an entry."""
+        """Vertex state with columns of `item` bytes an entry."""
         return max(self.bytes, 0 if item == 1 else self.middle_bytes if item == 2 else self.wide_bytes)
 
     @property
     def more_bytes(self) -> int:
-        """What there may be beside the widest columns: labels."""
+        """Memory that may be needed beyond the widest columns: for labels."""
         return max(0, self.worst_bytes - self.wide_bytes)
 
 
-# Columns hold bounds up to twice the longest distance, and in F-Diam 3 more.
+# Columns hold bounds up to twice the longest distance, plus 3 in F-Diam.
 _BEYOND = 3
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a graph before memory is planned for it.
+    """Facts about a graph that are known before its memory is planned.
 
-    longest : no distance is longer; None: not known. connected : the graph is in one piece, but for isolated vertices.
-    reserve_bytes, pool_bytes : what a run with less has turned out to need of its reserve, and of its pool. attempts :
-    runs that have turned out to need more."""
+    longest : an upper bound of all distances; None: unknown. connected : whether the graph without isolated vertices is
+    connected. reserve_bytes, pool_bytes : the reserve and the pool that earlier attempts turned out to need. attempts :
+    the number of those attempts.
+    """
 
     longest: int | None = None
     connected: bool = False
@@ -79,21 +82,21 @@ class Known:
 
     @property
     def width(self) -> int:
-        """Bytes of an entry of the widest columns that there may be."""
+        """Bytes of an entry of the widest possible columns."""
         if self.longest is None:
             return 4
         largest = 2 * self.longest + _BEYOND
         return 1 if largest < 0xFF else 2 if largest < 0xFFFF else 4
 
     def after(self, error: MoreMemoryError, plan: MemoryPlan) -> Known:
-        """The same, and what a run of `plan` has turned out to need by the error that ended it."""
+        """These facts, plus the need that `error`, which ended a run of `plan`, revealed."""
         if error.reserve_bytes is None:
             pool = max(self.pool_bytes, plan.pool_bytes + error.missing_bytes)
             return replace(self, pool_bytes=pool, attempts=self.attempts + 1)
         return replace(self, reserve_bytes=max(self.reserve_bytes, error.reserve_bytes), attempts=self.attempts + 1)
 
     def most_reserve(self, phases: tuple[Phase, ...]) -> int:
-        """What wider columns and labels may take of a reserve."""
+        """The largest reserve that wider columns and labels may need."""
         wide = max(phase.at_width(self.width) for phase in phases) - max(phase.bytes for phase in phases)
         labels = max(max(0, phase.more_bytes - (phase.parts_bytes if self.connected else 0)) for phase in phases)
         return max(self.reserve_bytes, wide + labels)
@@ -101,13 +104,15 @@ class Known:
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """All sizes in bytes. minimum_bytes : the smallest --memory that works, by what is known of the graph.
-    narrow_bytes : the smallest that is accepted with vertex state in memory, which works where distances take a byte
-    each and the graph is in one piece; 0: there is none. wide_bytes : the smallest that works in memory whatever the
-    graph is like. pool_bytes :
-    for what a method sizes by its budget (batches, pivot columns). reserve_bytes : for wider columns and labels.
-    disk_bytes : what vertex state takes on disk, at most; 0: it is in memory. starts_bytes : for where every row of a
-    graph in memory begins; 0: there is no room, and compact offsets do alone."""
+    """All sizes in bytes.
+
+    minimum_bytes : the smallest --memory that certainly works, given what is known of the graph. narrow_bytes : the
+    smallest that is accepted with vertex state in memory, which works if distances take a byte each and the graph is
+    connected; 0: none. wide_bytes : the smallest that works in memory for any graph. pool_bytes : memory that a method
+    divides by its budget (batches, pivot columns). reserve_bytes : for wider columns and labels. disk_bytes : upper
+    bound of vertex state on disk; 0: it is in memory. starts_bytes : for plain row offsets of a graph in memory; 0:
+    there is no room, and compact offsets are used alone.
+    """
 
     memory_limit_bytes: int
     base_bytes: int
@@ -129,23 +134,24 @@ class MemoryPlan:
 
     @property
     def spare_bytes(self) -> int:
-        """What the plan leaves of the limit."""
+        """The part of the limit that the plan does not use."""
         return self.memory_limit_bytes - self.planned_rss_bytes
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dict for JSON."""
+        """A plain dict for JSON."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class Pool:
-    """What a method can make use of beside its vertex state.
+    """Memory that a method can use beside its vertex state.
 
-    wanted, least : bytes that make a difference, and that it does not work without. smallest : less is of no use to
-    it, and for so much the arena may be halved. roomy : bytes that make it faster, where the arena has all that it can
-    use beside them. whole_reserve : whether the reserve is planned in full, whatever that
-    leaves the arena. both_ways : the rows of the reverse of a store with directions are read as well. of_parts : how
-    much more than `least` very many components may ask for. known : of the graph."""
+    wanted : bytes that are useful. least : bytes that it needs. smallest : less than this is useless to the method, and
+    the arena may be halved for it. roomy : bytes that make it faster, if the arena already has all that it can use.
+    whole_reserve : whether to plan the full reserve even if little remains for the arena. both_ways : whether the
+    reverse rows of a store with directions are read too. of_parts : additional bytes, beyond `least`, that a very large
+    number of components may need. known : facts about the graph.
+    """
 
     wanted: int = 0
     least: int = 0
@@ -157,50 +163,51 @@ class Pool:
     known: Known = Known()
 
     def knowing(self, known: Known) -> Pool:
-        """The same with at least what a run has turned out to need of it, which has counted the components then."""
+        """The pool with at least what earlier attempts turned out to need; those have already counted the
+        components."""
         least = max(self.least, known.pool_bytes)
         return replace(self, known=known, least=least, wanted=max(self.wanted, least),
                        of_parts=0 if known.connected or known.pool_bytes else self.of_parts)
 
 
 def known_of(store: Store) -> Known:
-    """What the record of a store says of its graph: a component has a vertex of the highest degree and its neighbours,
-    and a shortest path has at most three of these."""
+    """Facts that follow from a store's record. A component contains a vertex of the highest degree and its neighbours,
+    and a shortest path contains at most three of these."""
     longest = store.n_vertices - store.record.n_isolated - store.record.max_degree + 1
     return Known(max(0, longest), connected=most_parts(store) <= 1)
 
 
 def most_parts(store: Store) -> int:
-    """Components with an edge that there may be: one with a vertex of the highest degree and its neighbours, and others
-    of two vertices each."""
+    """The largest possible number of components with an edge: one with a vertex of the highest degree and its
+    neighbours, and others of two vertices each."""
     joined = store.n_vertices - store.record.n_isolated
     return 1 + max(0, joined - store.record.max_degree - 1) // 2 if joined else 0
 
 
 def program_bytes() -> int:
-    """Resident memory of this process now, and what kernels may add to it that have not been called yet."""
+    """Resident memory of this process now, plus what kernels not yet called may add."""
     return current_rss_bytes() + LOADED_BYTES + COMPILED_BYTES
 
 
 def base_bytes(store: Store, program: int | None = None, ways: int = 1) -> int:
-    """What a run on the store takes before it plans anything. program : as of make_plan. ways : directions of it whose
-    rows are read."""
+    """Memory of a run on the store before anything is planned. program : see make_plan. ways : the number of directions
+    whose rows are read."""
     return (program_bytes() if program is None else program) + MARGIN + ways * store.ahead_bytes
 
 
 def program_of(plan: MemoryPlan, store: Store) -> int:
-    """What the program took, and what kernels may add to it, in a plan on the store in one direction."""
+    """The `program` part of a plan on the store in one direction: see make_plan."""
     return plan.base_bytes - base_bytes(store, 0)
 
 
 def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int | None, arena_bytes: int | None = None,
               threads: int = 2, pool: Pool = Pool(), program: int | None = None) -> MemoryPlan:
-    """Plan a run with these phases on `store` within `memory_bytes` of peak RSS (None: what machine and cgroup leave).
+    """Plan a run with these phases on `store` within `memory_bytes` of peak RSS (None: what machine and cgroup allow).
 
-    arena_bytes caps the cache of blocks (default: all that is left). pool : what the method could make use of beside,
-    and what is known of the graph. program : what program_bytes gave before the first kernel was called, and what was
-    allocated since; None: measured now, so call it in the process that will run.
-    Raises BudgetError with the numbers if it cannot work, InputError without a thread.
+    arena_bytes : limit of the block cache (default: all remaining memory). pool : what else the method can use, and
+    facts about the graph. program : the result of program_bytes before the first kernel call, plus later allocations;
+    None: measured now, so call this in the process that will run. Raises BudgetError with the numbers if the memory is
+    too small, InputError without a thread.
     """
     memory_bytes = budget_bytes(memory_bytes)
     check_threads(threads)
@@ -226,7 +233,7 @@ def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int | No
     check_arena(arena_bytes, least_blocks, block)
     wanted = n_blocks * block if arena_bytes is None else min(n_blocks * block, arena_bytes)
     reserved, pooled = _shared_out(rest, wanted, (sure, reserve), pool)
-    # What is known is of distances and components alone: where there is room, the reserve is that of any graph.
+    # The known facts concern only distances and components: if there is room, the reserve suffices for any graph.
     reserved += max(0, min(Known().most_reserve(phases) - reserved, rest - wanted - reserved - pooled))
     blocks = max(least_blocks, min(max(1, n_blocks), (rest - reserved - pooled) // block))
     if arena_bytes is not None:
@@ -243,22 +250,22 @@ def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int | No
 
 
 def check_threads(threads: int) -> None:
-    """Raise InputError for fewer than one thread."""
+    """Raise InputError if `threads` is less than one."""
     if threads < 1:
         raise InputError("at least one thread is needed", text=str(threads))
 
 
 def check_arena(arena_bytes: int | None, least_blocks: int, block: int) -> None:
-    """Raise BudgetError for a cache of fewer blocks than there must be, of so many bytes each."""
+    """Raise BudgetError if the cache has room for fewer than `least_blocks` blocks of `block` bytes."""
     if arena_bytes is not None and arena_bytes < least_blocks * block:
         raise BudgetError(f"--arena {format_size(arena_bytes)} is too small: the least is "
                           f"{format_size(least_blocks * block)} ({least_blocks} blocks)")
 
 
 def _shared_out(rest: int, wanted: int, reserves: tuple[int, int], pool: Pool) -> tuple[int, int]:
-    """(reserve, pool) of what is left for them and an arena of `wanted` bytes. reserves : what is sure to be needed,
-    and what may be. Where not everything fits, the arena
-    has three quarters and stands in for the reserve, as it can give up blocks."""
+    """(reserve, pool) from the memory `rest`, which also has to hold an arena of `wanted` bytes. reserves : the reserve
+    certainly needed, and the largest possible one. If not everything fits, the arena gets three quarters and
+    substitutes for the reserve, as it can give up blocks."""
     beside, (least, reserve) = rest - wanted, reserves
     if beside < max(pool.least + least, min(reserve + pool.least, rest // 4)):
         pooled = min(pool.wanted, (rest - least) // (2 if pool.smallest else 4))
@@ -268,8 +275,9 @@ def _shared_out(rest: int, wanted: int, reserves: tuple[int, int], pool: Pool) -
 
 
 def with_budget(error: MoreMemoryError, plan: MemoryPlan, threads: int) -> BudgetError:
-    """The error with a budget that does, for a run that does not begin again: one with all of the reserve, or one where
-    the arena holds all blocks, so that what comes on top is free, unless the arena has given up what it could."""
+    """The error with a sufficient budget, for a run that is not repeated: a budget with the full reserve; or one whose
+    arena holds all blocks, so that the additional memory is free, unless the arena had already given up what it
+    could."""
     if error.reserve_bytes is not None and plan.wide_bytes > plan.memory_limit_bytes:
         return BudgetError(error.what, remedy=f"give at least --memory {-(-plan.wide_bytes // 2**20)}MiB")
     block = plan.arena_bytes // max(1, plan.arena_blocks)
@@ -281,17 +289,17 @@ def with_budget(error: MoreMemoryError, plan: MemoryPlan, threads: int) -> Budge
 
 
 def buffer_bytes(fetchers: int, run_blocks: int, block_bytes: int) -> int:
-    """Bytes of the buffers of a pager: decoded and, at worst as large, encoded, plus slack."""
+    """Bytes of a pager's buffers: decoded blocks and encoded ones, which are at worst equally large, plus slack."""
     return fetchers * run_blocks * block_bytes * 9 // 4
 
 
 def loading_bytes(fetchers: int, run_blocks: int, block_bytes: int) -> int:
-    """The same where every block goes to its place in the arena, once: for encoded blocks alone, plus slack."""
+    """The same if every block is decoded once, directly into the arena: encoded blocks only, plus slack."""
     return fetchers * run_blocks * block_bytes * 5 // 4
 
 
 def longest_run(fits: Callable[[int], bool]) -> int:
-    """Blocks that a fetching thread reads in one go: RUN_BLOCKS, halved until so many fit; one at least."""
+    """Blocks that a fetching thread reads at once: RUN_BLOCKS, halved until they fit; at least one."""
     run = RUN_BLOCKS
     while run > 1 and not fits(run):
         run //= 2
@@ -299,7 +307,7 @@ def longest_run(fits: Callable[[int], bool]) -> int:
 
 
 def _check_enough(memory_bytes: int, needs: tuple[int, int], base: int, state: int) -> None:
-    """Raise BudgetError for less memory than the first of `needs`; it names the second, which works for sure."""
+    """Raise BudgetError for less memory than the first of `needs`; it names the second, which certainly works."""
     need, works = needs
     if memory_bytes >= need:
         return
@@ -311,8 +319,8 @@ def _check_enough(memory_bytes: int, needs: tuple[int, int], base: int, state: i
 
 
 def too_small(memory_bytes: int, least_bytes: int, parts: str = "", works_bytes: int = 0) -> BudgetError:
-    """The refusal of a budget that cannot do. parts : of the least, as the sentence goes on. works_bytes : what works
-    whatever the graph is like, if that is more."""
+    """The refusal of a budget that is too small. parts : continues the sentence with the parts of the least.
+    works_bytes : memory that works for any graph, if that is more."""
     works = max(least_bytes, works_bytes)
     error = BudgetError(f"--memory {format_size(memory_bytes)} is too small: the least is {format_size(least_bytes)}"
                         f"{parts}", remedy=f"give at least --memory {-(-works // 2**20)}MiB")
@@ -321,7 +329,7 @@ def too_small(memory_bytes: int, least_bytes: int, parts: str = "", works_bytes:
 
 
 def _run_blocks(spare: int, n_blocks: int, fetchers: int, block: int) -> int:
-    """Blocks of a run: as many as half of what is spare has buffers for."""
+    """Blocks of a run: the most whose buffers fit in half of the spare memory."""
     least = min(MIN_BLOCKS, max(1, n_blocks)) * block
     return longest_run(lambda run: buffer_bytes(fetchers, run, block) + least <= spare // 2
                        and run <= max(1, n_blocks // fetchers))

@@ -1,7 +1,7 @@
-"""What a run takes beyond the vertex state of its plan: columns wider than a byte, labels of components.
+"""Memory beyond the planned vertex state: columns wider than a byte, and component labels.
 
-Nobody knows beforehand whether a graph needs them. They take the reserve of the plan, and what it has not comes from
-the arena, which gives up slots for good. So the peak stays what was planned.
+A plan cannot know whether a graph needs them. They take the plan's reserve first, then memory from the arena, which
+gives up slots for good. So the peak stays as planned.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .plan import MIN_BLOCKS, MemoryPlan
 
 
 class Reserve:
-    """The reserve of one run. Parameters: its plan, and the pager whose arena stands in for it."""
+    """The reserve of one run. Parameters: the plan, and the pager whose arena substitutes for the reserve."""
 
     def __init__(self, plan: MemoryPlan, pager: Pager) -> None:
         self._plan, self._pager = plan, pager
@@ -21,7 +21,7 @@ class Reserve:
         self._held: dict[str, int] = {}
 
     def widen(self, item: int) -> None:
-        """Columns have entries of so many bytes from now on, or had before. Raises MoreMemoryError."""
+        """Account for columns with entries of `item` bytes, unless they were as wide before. Raises MoreMemoryError."""
         if item <= self._width:
             return
         phases = self._plan.phases
@@ -31,12 +31,14 @@ class Reserve:
         self._width = item
 
     def hold(self, what: str, n_bytes: int) -> None:
-        """`what`, a noun in the plural, take so much from now on, 0 where they are gone. Raises MoreMemoryError."""
+        """Account for `n_bytes` of `what`, a noun in the plural, in place of its previous amount. Raises
+        MoreMemoryError."""
         self._take(n_bytes - self._held.get(what, 0), what)
         self._held[what] = n_bytes
 
     def take_rest(self, *, arena: bool) -> int:
-        """All that is left, for whoever traverses no more; its bytes. arena : and its slots, but MIN_BLOCKS."""
+        """Take the remaining reserve, after the last traversal; returns its bytes. arena : also take slots, all but
+        MIN_BLOCKS."""
         taken, self._left = self._left, 0
         return taken + (self._pager.give_up(self._plan.arena_bytes, MIN_BLOCKS) if arena else 0)
 

@@ -1,11 +1,11 @@
-"""Rows are looked at when a block is first read: a store may come from anyone, and engines trust rows.
+"""Rows are checked when a block is first read: stores are not trusted, but engines rely on valid rows.
 
-In every row ids must be vertices, increase strictly and leave out the vertex itself, or a StoreError says which row is
-wrong. Once all blocks were read, every edge must have been met in both directions: over arcs (v, w) the sum of
-h(v) h(w) modulo 2^64, h an odd hash, is the same for those with v < w and those with v > w; other rows pass with a
-chance of about 2^-63, or by intent. `emdiam info --check` proves it.
-Work: once an arc, beside decoding it. Bytes: 16 a block with uint32 ids. Kernels are safe on rows that are not
-symmetric all the same, since that is known last.
+In every row the ids must be vertices, increase strictly and exclude the row's own vertex; otherwise a StoreError names
+the row. After all blocks were read, every edge must have occurred in both directions: the sum over arcs (v, w) of h(v)
+h(w) modulo 2^64, with an odd hash h, must be the same for v < w and for v > w; asymmetric rows pass with a probability
+of about 2^-63, or if constructed on purpose. `emdiam info --check` proves symmetry. Work: once for each arc, beside its
+decoding. Bytes: 16 a block with uint32 ids. Kernels are safe on asymmetric rows too, since asymmetry is only detected
+at the end.
 """
 
 from __future__ import annotations
@@ -22,23 +22,24 @@ from . import uncompiled
 from .blocks import BlockTable
 from .offsets import following_starts
 
-# bounds(first, stop): the offsets of rows first..stop-1, int64[stop - first]; that of row n is the end of the last.
+# bounds(first, stop): the offsets of rows first..stop-1, int64[stop - first]; the offset of row n is the end of the
+# last row.
 Bounds = Callable[[int, int], np.ndarray]
 _ODD = np.uint64(0x9E3779B97F4A7C15)
-# Rows of a block that are looked at in one go.
+# Rows of a block that are checked at once.
 _PIECE = 1 << 13
 
 
 class RowCheck:
-    """What was seen so far of the rows of one table.
+    """The state of the check of one table's rows.
 
     Parameters
     ----------
-    table : of the store, or of a range of its vertices. dtype : of ids. place : what to call the store in an error.
-    whole : the table has all vertices; others cannot tell whether the other direction of an edge is there.
-    bounds : offsets of rows, thread-safe; None: those of the table.
-    other : of the rows in one direction, that of the other one: the sums of both together are those of edges in both
-    directions. (Pairs of arcs there and back add nothing to either; `emdiam info --check` looks at these, too.)
+    table : of the store, or of a range of its vertices. dtype : of ids. place : the store's name in errors. whole :
+    whether the table has all vertices; otherwise the symmetry of edges cannot be checked. bounds : offsets of rows,
+    thread-safe; None: the table's. other : in a store with directions, the check of the other rows: their sums together
+    must be those of edges in both directions. (Pairs of opposite arcs add nothing to either sum; `emdiam info --check`
+    checks these too.)
     """
 
     def __init__(self, table: BlockTable, dtype: np.dtype[Any], place: str, whole: bool = True,
@@ -54,9 +55,10 @@ class RowCheck:
         self._left, self._whole = table.n_blocks, whole
 
     def vet(self, first: int, rows: Sequence[np.ndarray]) -> None:
-        """Look at blocks first, first + 1, ... unless that was done before: later their checksums vouch for them.
+        """Check blocks first, first + 1, ... unless that was done before; later reads rely on their checksums.
 
-        rows : id_dtype[block_ids] each. Thread-safe. Raises StoreError."""
+        rows : id_dtype[block_ids] each. Thread-safe. Raises StoreError.
+        """
         for block, ids in enumerate(rows, start=first):
             if not self._seen[block]:
                 self._look_at(block, ids)
@@ -95,12 +97,13 @@ class RowCheck:
             raise self._fault("an edge is stored in one direction only")
 
     def _balanced(self) -> bool:
-        """Whether every edge may have been met in both directions, as far as all was seen."""
+        """Whether every edge may have occurred in both directions, as far as blocks were read."""
         parts = [part for part in (self, self._other) if part is not None]
         return any(part._left for part in parts) or sum(int(part._sums.sum()) for part in parts) % (1 << 64) == 0
 
     def _check_cut(self, left: int, block: int) -> None:
-        """A row that goes on from block `left` to the next one, if both are known, one of them being `block`."""
+        """Check a row that continues from block `left` in the next block, if both were read; `block` is one of the
+        two."""
         right = left + 1
         if not (0 <= left and right < self._table.n_blocks and self._seen[left + right - block]):
             return
@@ -116,17 +119,18 @@ class RowCheck:
 
 @inlined
 def _hash(v):
-    """An odd number of 64 bits."""
+    """An odd 64-bit number."""
     x = np.uint64(v) * _ODD
     return (x ^ (x >> np.uint64(32))) | np.uint64(1)
 
 
 @kernel(uncompiled=uncompiled.check_rows)
 def check_rows(ids, first, starts):
-    """(the first row that does not ascend or holds its vertex, or -1; sum over its arcs (v, w) of +-h(v) h(w)).
+    """(the first row that does not ascend or contains its vertex, or -1; sum over its arcs (v, w) of +-h(v) h(w)).
 
-    ids : those of the block. starts : int64[k + 1], where rows first, first + 1, ... begin in it, and where the last
-    one ends. Rows are clipped to the block."""
+    ids : of the block. starts : int64[k + 1], the positions in the block of rows first, first + 1, ..., and the end of
+    the last row. Rows are clipped to the block.
+    """
     total = np.uint64(0)
     for i in range(len(starts) - 1):
         start, end = max(starts[i], 0), min(starts[i + 1], len(ids))

@@ -1,8 +1,8 @@
-"""A few threads that run nogil kernels or fetch blocks, and one rule for errors.
+"""Threads that run nogil kernels or fetch blocks, with one rule for errors.
 
-Kernels are serial and release the GIL; parallelism is threads that run the same kernel and share
-an atomic counter. That needs no second threading layer, costs about 50 microseconds a level, and
-lets fetching, decoding and kernels share the cores as they come.
+Kernels are serial and release the GIL; parallelism comes from threads that run the same kernel and share an atomic
+counter. This needs no second threading layer, costs about 50 microseconds a level, and lets fetching, decoding and
+kernels share the cores.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ R = TypeVar("R")
 
 
 class Begun:
-    """What some threads of a pool are at: task(item) for all items, in order of taking. After an error no further item
-    is taken. Whoever began it calls `wait`, or `stop`."""
+    """Running work of some threads of a pool: task(item) for all items, taken in order. After an error no further item
+    is taken. The caller must call `wait` or `stop`."""
 
     def __init__(self, pool: Executor, n_threads: int, items: Iterable[T], task: Callable[[T], None]) -> None:
         left, lock, stopped = iter(items), threading.Lock(), threading.Event()
 
         def take() -> tuple[T, ...]:
-            """The next item, or nothing."""
+            """The next item in a tuple, or an empty tuple."""
             with lock:
                 return () if stopped.is_set() else tuple(islice(left, 1))
 
@@ -43,8 +43,8 @@ class Begun:
         self._stopped, self._futures = stopped, [pool.submit(work) for _ in range(n_threads)]
 
     def wait(self, tick: Tick = no_tick) -> None:
-        """Wait for the end. `tick` runs on the calling thread about five times a second meanwhile. The first error is
-        raised, of a task or of `tick`, or Ctrl-C."""
+        """Wait for the end, and call `tick` on this thread about five times a second. Raises the first error of a task
+        or of `tick`, or KeyboardInterrupt."""
         try:
             while not all(future.done() for future in self._futures):
                 if wait(self._futures, timeout=0.2).not_done:
@@ -56,7 +56,7 @@ class Begun:
             future.result()
 
     def stop(self) -> None:
-        """Take no further item, and wait for those that were taken, whatever became of them."""
+        """Take no further item, and wait for the running ones, ignoring their errors."""
         self._stopped.set()
         wait(self._futures)
 
@@ -72,13 +72,13 @@ class Threads:
 
     def everywhere(self, task: Callable[[], R], shares: int | None = None,
                    stop: Callable[[], None] | None = None, helpers: bool = False) -> list[R]:
-        """Run `task` on every compute thread at once, or on as many as there are `shares` of the work; the results, the
-        caller's first.
+        """Run `task` on every compute thread at once, or on at most `shares` threads; returns the results, the caller's
+        first.
 
-        Waits for all threads even when one fails, then raises the first error. stop : called where the caller's own
-        task does not come to its end, as by Ctrl-C before it has begun: where threads wait for each other, the others
-        would wait for ever. helpers : the others but help; one that has not begun when the caller is through does not,
-        and has no result.
+        Waits for all threads even if one fails, then raises the first error. stop : called if the caller's own task
+        fails, or is interrupted by Ctrl-C before it starts; otherwise threads that wait for each other would wait for
+        ever. helpers : the other threads only help: a thread that has not started when the caller finishes is
+        cancelled, and has no result.
         """
         count = self.compute if shares is None else min(self.compute, max(1, shares))
         futures = [self._pool.submit(task) for _ in range(count - 1)]
@@ -96,7 +96,7 @@ class Threads:
         return [result, *(f.result() for f in futures)]
 
     def begin(self, items: Iterable[T], task: Callable[[T], None]) -> Begun:
-        """Have the fetching threads run `task(item)` for all items, in order of taking, from now on."""
+        """Start `task(item)` for all items, taken in order, on the fetching threads."""
         return Begun(self._pool, min(self.fetchers, length_hint(items, self.fetchers)), items, task)
 
     def for_each(self, items: Iterable[T], task: Callable[[T], None], tick: Tick = no_tick) -> None:

@@ -1,6 +1,6 @@
-"""Kernels over offsets, rows and bitmaps as numpy does them, for few items where no object is there yet.
+"""Numpy versions of kernels over offsets, rows and bitmaps, for few items when no compiled object exists yet.
 
-They give what the kernels of the same names do; see there for what arguments are. Words are little-endian.
+They return the same as the kernels with the same names, which document the arguments. Words are little-endian.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ Offsets = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def starts_of(group: np.ndarray, row: np.ndarray, hub: np.ndarray) -> np.ndarray:
-    """Where each row begins, int64[len(row) + 1], by the offset of its group: groups outside the range of a worker have
-    none. Rows beyond the last vertex are empty."""
+    """The offset of each row, int64[len(row) + 1], computed from its group's offset, since groups outside a worker's
+    range have none. Rows after the last vertex are empty."""
     lengths = row.astype(np.int64)
     for number in np.flatnonzero(group < 0).tolist():
         first, long = -1 - int(group[number]), np.flatnonzero(row[64 * number : 64 * (number + 1)] == _FULL)
@@ -40,7 +40,7 @@ def row_starts(group: np.ndarray, row: np.ndarray, hub: np.ndarray, vertices: np
 
 
 def odd_hash(ids: np.ndarray) -> np.ndarray:
-    """An odd number of 64 bits for each."""
+    """An odd 64-bit number for each id."""
     product = ids.astype(np.uint64) * _ODD
     return (product ^ (product >> np.uint64(32))) | np.uint64(1)
 
@@ -61,12 +61,12 @@ def check_rows(ids: np.ndarray, first: int, starts: np.ndarray) -> tuple[int, in
 
 
 def bits_of(words: np.ndarray) -> np.ndarray:
-    """Whether each is set, bool[..., 64 k], of words uint64[..., k]."""
+    """Whether each bit is set, bool[..., 64 k], for words uint64[..., k]."""
     return np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=-1, bitorder="little").view(np.bool_)
 
 
 def put_bits(bits: np.ndarray, bitmap: np.ndarray) -> None:
-    """The words of bool[at most 64 k]; the rest is cleared."""
+    """Write bool[at most 64 k] to the words of a bitmap; the remaining bits are cleared."""
     packed = np.packbits(bits, bitorder="little")
     words = bitmap.view(np.uint8)
     words[: len(packed)] = packed
@@ -94,8 +94,8 @@ def equal_bits(bound: np.ndarray, value: int, bitmap: np.ndarray) -> int:
 
 
 class ResidentRows:
-    """The rows of a graph whose blocks are all there. rows : their offsets, or where each begins and the last one ends.
-    Raises Uncovered for another."""
+    """The rows of a graph whose blocks are all resident. rows : compact offsets, or plain ones with the end of the last
+    row. Raises Uncovered if a block is not resident."""
 
     def __init__(self, paging: tuple[np.ndarray, np.ndarray, int], rows: Offsets | np.ndarray) -> None:
         ids, slot_of, shift = paging
@@ -105,18 +105,18 @@ class ResidentRows:
         self._ids, self._slots, self._shift = ids, slot_of, shift
 
     def lengths(self, vertices: np.ndarray) -> np.ndarray:
-        """Arcs of each."""
+        """The number of arcs of each vertex."""
         return self.starts[vertices + 1] - self.starts[vertices]
 
     def arcs(self, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(place of the tail among the vertices, head) of each arc of these rows, int64[k] each."""
+        """(index of the tail in `vertices`, head) of each arc of these rows, int64[k] each."""
         lengths = self.lengths(vertices)
         tails = np.repeat(np.arange(len(vertices)), lengths)
         begin = self.starts[vertices] - np.cumsum(lengths) + lengths
         return tails, self.heads(begin[tails] + np.arange(len(tails)))
 
     def heads(self, arcs: np.ndarray) -> np.ndarray:
-        """Of arcs by their numbers."""
+        """The heads of arcs with these numbers."""
         block = arcs >> self._shift
         return self._ids[(self._slots[block].astype(np.int64) << self._shift) + arcs - (block << self._shift)].astype(
             np.int64)
