@@ -1,1 +1,1 @@
-"""The journal of a run: what the verbs of its engine gave, on disk, so that it goes on. See docs/checkpoints.md."""
+"""The journal of a run: the results of its engine's verbs on disk, so that it can resume. See docs/checkpoints.md."""

@@ -1,10 +1,10 @@
-"""The engine that writes what its verbs give to a journal, and answers from it: the same whatever engine is under it.
+"""An engine that writes the results of its verbs to a journal and answers from it, on top of any engine.
 
-Verbs that pass over edges are answered from the journal or done and written to it, with the columns that
-they wrote. All others (columns, degrees, ranks, rows, paths, trees in RAM) are done again. The bitmap of
-reached vertices is written with each BFS, since Winnow and components look at it. Counters go on where they stood:
-each record has what its verb cost. A traversal under way is saved now and then as a state of the folder. Where vertex
-state lives is said by a VertexState.
+Verbs that pass over edges are answered from the journal, or executed and written to it with the columns that they
+wrote. All others (columns, degrees, ranks, rows, paths, trees in RAM) are executed again. The bitmap of reached
+vertices is written with each BFS, since Winnow and components use it. Counters continue from the journal: each record
+has the cost of its verb. An unfinished traversal is saved at intervals as a state of the folder. A VertexState reads
+and writes the engine's vertex state.
 """
 
 from __future__ import annotations
@@ -33,33 +33,33 @@ from ..traverse.tree_refinement import RamRefinement
 from .journal import Journal, argument
 from .vertex_state import RamState, VertexState
 
-# Writes the arrays of a verb's result, and returns the rest (for JSON); makes the result of a record and that rest.
+# Writes the arrays of a verb's result and returns the rest (for JSON); makes the result from a record and that rest.
 Write = Callable[[RecordWriter, Any], Any]
 Read = Callable[[Record, Any], Any]
 Push = Callable[[np.ndarray], None]
-# Verbs whose results are vertex state that not every engine hands out.
+# Verbs whose results are vertex state that not every engine exposes.
 _LABELS = {"components", "grow_clusters", "restart"}
 _ARCS, _LEAST_ARC_BYTES = "arcs", 1 << 20
 
 
 class Resumable(Protocol):
-    """A traversal that can be put down between two steps, and be taken up by a new one of the same arguments."""
+    """A traversal that can be saved between two steps, and restored in a new one with the same arguments."""
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Scalars (for JSON) and arrays, 1-D, which are views."""
+        """Scalars (for JSON) and 1-D arrays, which are views."""
         ...
 
     def restore(self, scalars: dict[str, Any], read: Any) -> None:
-        """Take over what `state` gave. read(name, out=None) gives an array, into `out` if given."""
+        """Restore a result of `state`. read(name, out=None) returns an array, read into `out` if passed."""
         ...
 
 
 class JournalEngine:
     """The verbs of `engine`, answered from `journal` as far as it goes; see emdiam.engine.interface.Engine.
 
-    engine : of the CPU or over workers; its reporter measures time by the journal from here on. state : its vertex
-    state. folder : where traversals under way are saved. facts : what methods see of the plan (run_facts), that of the
-    run which began the journal. resumed_inside : whether one under way was taken up.
+    engine : of the CPU or over workers; from now on its reporter uses the journal's clock. state : its vertex state.
+    folder : receives unfinished traversals. facts : the run_facts of the run that began the journal. resumed_inside :
+    whether an unfinished traversal was resumed.
     """
 
     def __init__(
@@ -74,22 +74,22 @@ class JournalEngine:
         self.resumed_inside = False
 
     def __getattr__(self, name: str) -> Any:
-        """What reads no edges but few rows, and all that is no verb, is that of the engine itself."""
+        """All other attributes, including verbs that read only a few rows, are the engine's own."""
         return getattr(self.engine, name)
 
     def watch(self, column: Column | None) -> None:
-        """See SharedScans. A run may have begun on an engine that shares scans, and go on with one that does not."""
+        """See SharedScans. A run may begin on an engine that shares scans and resume on one that does not."""
         self._state.watch(column)
 
     # -- the journal ----------------------------------------------------------------------------
     def answered(self, verb: str, args: Any, live: Callable[[], Any], write: Write, read: Read) -> Any:
-        """The result of the verb of this name. args : its arguments, for JSON. live : does it."""
+        """The result of a verb. args : its arguments, for JSON. live : executes it."""
         record = self.journal.answer(verb, args)
         unwritten = verb in _LABELS and not self._state.keeps_labels
         if record is not None:
             self._state.set_core(record.head["core"])
             if record.head.get("again") or unwritten:
-                self._run = record  # no other: nothing is taken up or saved
+                self._run = record  # a placeholder: no run is restored or saved
                 return self._rested(live)
             self.reporter.count(**record.head["counters"])
             return read(record, record.head["value"])
@@ -100,12 +100,12 @@ class JournalEngine:
         return result
 
     def _rested(self, live: Callable[[], Any]) -> Any:
-        """Do a verb, which calls at its rests, where it can be put down."""
+        """Execute a verb that calls _at_rest whenever its state can be saved."""
         with self._state.resting(self._at_rest):
             return live()
 
     def _at_rest(self, run: Resumable) -> None:
-        """The first run of a verb is taken up where it was, and saved now and then. Called between steps."""
+        """Restore the first run of a verb, then save it at intervals. Called between steps."""
         if self._run is None:
             self._run = run
             self._take_up(run)
@@ -116,7 +116,7 @@ class JournalEngine:
                                "counters": self._cost()}, arrays)
 
     def _take_up(self, run: Resumable) -> None:
-        """Bring a run to where the newest whole state has it, if that is one of the verb at hand."""
+        """Restore a run from the newest undamaged state, if that belongs to the current verb."""
         for number in self._folder.states():
             try:
                 with self._folder.state(number) as state:
@@ -129,14 +129,15 @@ class JournalEngine:
                 self._folder.damage.append(str(error))
 
     def _finish(self, writer: RecordWriter, verb: str, args: Any, value: Any, again: bool = False) -> None:
-        """Finish the record of the verb at hand. again : it has no result, and the verb is to be done again."""
+        """Finish the record of the current verb. again : the record has no result, and a resumed run executes the verb
+        again."""
         self.journal.finish(writer, {"verb": verb, "args": args, "value": value, "counters": self._cost(),
                                      "core": self._state.core(), **({"again": True} if again else {})})
         self._folder.drop(self._folder.states())
         self._folder.saved()
 
     def _cost(self) -> dict[str, float]:
-        """What the verb at hand has cost so far."""
+        """The cost of the current verb so far."""
         return (self.reporter.stats() - self._begun).to_dict()
 
     # -- traversals -----------------------------------------------------------------------------
@@ -171,7 +172,7 @@ class JournalEngine:
         self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
         columns: Sequence[Column] | None = None,
     ) -> np.ndarray:
-        """See Engine.eccentricities. Each batch has a record of its own, so that no more than one is repeated."""
+        """See Engine.eccentricities. Each batch has its own record, so that at most one batch is repeated."""
         wanted = np.asarray(sources, np.int64)
         windows = columns is not None and targets is None and self._state.core()[1]
         size = MAX_WINDOW_SOURCES if windows else self.facts.batch_bits
@@ -201,7 +202,7 @@ class JournalEngine:
         return result
 
     def wide_eccentricities(self, sources: np.ndarray, bits: int) -> np.ndarray:
-        """See WideBatches; a batch of at most `bits` sources is one record."""
+        """See WideBatches; a batch of at most `bits` sources has one record."""
         def write(writer: RecordWriter, eccentricities: np.ndarray) -> None:
             writer.add("eccentricities", eccentricities)
 
@@ -220,7 +221,7 @@ class JournalEngine:
         return self.changing("spread", args, live, self._state, bound)
 
     def changing(self, verb: str, args: Any, live: Callable[[], int], state: VertexState, column: Column) -> int:
-        """A verb that changes entries of `column`, which is of `state`, and returns a number."""
+        """Execute or answer a verb that changes entries of `column`, a column of `state`, and returns a number."""
         before = {} if self.journal.replaying else state.digests(column)
 
         def write(writer: RecordWriter, number: int) -> Any:
@@ -291,8 +292,8 @@ class JournalEngine:
         return bool(self.answered("restart", args, live, write, read))
 
     def condense(self, by: RamLabels | np.ndarray, bits: tuple[int, int], push: Push) -> None:
-        """See Engine.condense. The arcs are written if they take less than reading them again would; otherwise the
-        scan is done again."""
+        """See Engine.condense. The arcs are written if reading them again would cost more; otherwise a resumed run
+        scans again."""
         verb, args = "condense", list[Any](bits)
         if isinstance(by, np.ndarray):
             verb, args = "renumbered_arcs", [argument(by), *bits]
@@ -327,16 +328,16 @@ class JournalEngine:
 
 
 def _read_labels(record: Record, labels: RamLabels, bits: int) -> None:
-    """Take labels over as they were written. bits : of a group."""
+    """Restore labels as they were written. bits : of a group."""
     labels.packed.adopt(record.shape("labels")[0], bits)
     record.read("labels", labels.packed.values)
 
 
 class ArcSpill:
-    """Packed arcs on their way from a scan to a collector: handed on to `push`, from any number of threads, and written
-    to the array "arcs" while they are few.
+    """Passes packed arcs from a scan to a collector: to `push`, from any number of threads, and to the array "arcs" of
+    the journal while they are few.
 
-    limit : bytes on disk, packed; beyond that none is written. whole : all are written.
+    limit : bytes on disk, packed; if there are more, none are written. whole : whether all arcs are written.
     """
 
     def __init__(self, writer: RecordWriter, push: Push, limit: int) -> None:
@@ -345,7 +346,7 @@ class ArcSpill:
         writer.add(_ARCS, np.empty(0, np.uint64))
 
     def push(self, arcs: np.ndarray) -> None:
-        """Take arcs, uint64[k], in any order. Raises OSError where the disk is full."""
+        """Pass on arcs, uint64[k], in any order. Raises OSError if the disk is full."""
         self._push(arcs)
         with self._lock:
             if not self.whole:
@@ -358,7 +359,7 @@ class ArcSpill:
 
 @dataclass
 class JournalForest(CpuForest):
-    """A forest whose refinement is answered by the engine `over` the journal."""
+    """A forest whose refinement is answered by the journaling engine `over`."""
 
     over: JournalEngine
 
@@ -367,8 +368,8 @@ class JournalForest(CpuForest):
 
 
 class JournalTrees(RamRefinement):
-    """See TreeRefinement. Each iteration has a record, the parents that were chosen; heights follow from these, and
-    are computed again."""
+    """See TreeRefinement. Each iteration has a record with the chosen parents; heights follow from these and are
+    computed again."""
 
     def __init__(self, engine: LocalEngine, parents: np.ndarray, over: JournalEngine) -> None:
         super().__init__(engine.core, parents, engine.rank_array, engine.reporter.heartbeat)

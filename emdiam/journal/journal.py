@@ -1,8 +1,8 @@
-"""The journal of a run: what its verbs gave, in order; first answered from, then added to.
+"""The journal of a run: the results of its verbs, in order; first answered from, then extended.
 
-Methods are deterministic given what the verbs of an engine return. So a run goes on by being run again:
-as long as the journal has records, verbs are answered from it and their arguments compared; after the
-last one the engine works. A record is written before the method goes on, so at most one verb is repeated.
+Methods are deterministic, given the results of an engine's verbs. So a resumed run executes the method again: verbs are
+answered from the journal, with their arguments compared, until it has no more records; then the engine works. A record
+is written before the method continues, so at most one verb is repeated.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from ..jit import working_seconds
 
 CLOCK = "clock"
 _SHOWN = 8
-# Records lie with the operating system at once, which a killed process does not hurt. They are waited for
-# on disk this often: more would cost short traversals more than it saves, were the machine itself to stop.
+# Records are handed to the operating system at once, which is enough if the process is killed. They are synced to disk
+# at this interval: if the machine fails, shorter intervals would save less than they cost in short traversals.
 SYNC_SECONDS = 0.5
 
 
 def argument(values: np.ndarray | None) -> Any:
-    """An array as an argument: itself if it is short, else its length and a digest of its bytes."""
+    """An array as an argument: its values if it is short, else its length, dtype and a digest of its bytes."""
     if values is None:
         return None
     if len(values) <= _SHOWN:
@@ -37,10 +37,9 @@ def argument(values: np.ndarray | None) -> Any:
 
 
 class Journal:
-    """The journal in a folder. What of it is damaged is cut off. Raises OSError, and InputError for that of
-    another run.
+    """The journal in a folder. Damaged parts are cut off. Raises OSError, and InputError for a journal of another run.
 
-    n_records : verbs that it answered or took so far. n_before : those it had at the start.
+    n_records : verbs answered or recorded so far. n_before : verbs in the journal at the start.
     """
 
     def __init__(self, folder: Folder) -> None:
@@ -53,7 +52,7 @@ class Journal:
             raise
 
     def _take_up(self) -> None:
-        """Look through the records that are there, and cut off what is damaged."""
+        """Read the existing records, and cut off the damaged part."""
         folder = self._folder
         self.n_records = self.n_before = 0
         end, last = self._file.begin, 0.0
@@ -72,7 +71,7 @@ class Journal:
 
     @property
     def replaying(self) -> bool:
-        """Whether there is a record that was not answered from yet."""
+        """Whether a record remains to answer from."""
         return self._next is not None
 
     @property
@@ -80,7 +79,7 @@ class Journal:
         return self._file.end.offset
 
     def clock(self) -> float:
-        """Seconds; the same in a run that goes on as in the one before."""
+        """Seconds; a resumed run gets the same values as the run before."""
         if self._next is not None:
             return float(self._take(CLOCK, None).head["value"])
         now = self.now()
@@ -89,8 +88,8 @@ class Journal:
         return now
 
     def answer(self, verb: str, args: Any) -> Record | None:
-        """The record of this verb; None once there is none. Raises InputError if it was called
-        otherwise in the run that left the journal."""
+        """The record of this verb; None after the last record. Raises InputError if the earlier run called another
+        verb, or with other arguments, at this position."""
         if self._next is None:
             return None
         self.n_records += 1
@@ -104,14 +103,14 @@ class Journal:
                              f" asks for {verb} {args}",
                              remedy="begin again without it, and report it: this is a fault of emdiam")
         self._next = next(self._again, None)
-        if self._next is None:  # from here on time goes on where it stood
+        if self._next is None:  # from here on the clock continues
             self._offset = record.head[CLOCK] - working_seconds()
         return record
 
     @contextmanager
     def writing(self) -> Iterator[RecordWriter]:
-        """A writer for the next record; it is dropped if something fails before it is finished. Raises
-        BudgetError where the disk is full."""
+        """A writer for the next record; the record is dropped if an error comes before it is finished. Raises
+        BudgetError if the disk is full."""
         writer = RecordWriter(self._file)
         with self._folder.writing():
             try:
@@ -121,7 +120,7 @@ class Journal:
                 raise
 
     def finish(self, writer: RecordWriter, head: dict[str, Any]) -> None:
-        """Make the writer's record last."""
+        """Commit the writer's record."""
         now = self.now()
         due = now - self._synced >= SYNC_SECONDS
         writer.commit({**head, CLOCK: now}, sync=due)
@@ -129,18 +128,18 @@ class Journal:
         self.n_records += 1
 
     def sync(self) -> None:
-        """What was written lasts. Raises BudgetError."""
+        """Sync the records to disk. Raises BudgetError."""
         with self._folder.writing():
             self._file.sync()
 
     def close(self) -> None:
-        """Let go of the file; what is in it lasts. Raises BudgetError where it cannot, and has let go of it then."""
+        """Sync and close the file. Raises BudgetError if it cannot be synced; it is closed then too."""
         try:
             self.sync()
         finally:
             self._file.close()
 
     def now(self) -> float:
-        """Seconds of the run, without those for kernels (jit.working_seconds), those before it was stopped included;
-        not for choices, see `clock`."""
+        """Seconds of the run, with those of earlier runs, but without time for kernels (jit.working_seconds); not for
+        decisions, see `clock`."""
         return working_seconds() + self._offset

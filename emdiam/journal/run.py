@@ -1,4 +1,4 @@
-"""The checkpoint of one run: found or begun, put between method and engine, left or removed."""
+"""The checkpoint of one run: found or begun, put between method and engine, kept or removed."""
 
 from __future__ import annotations
 
@@ -25,18 +25,17 @@ if TYPE_CHECKING:
     from ..dask.engine import DaskEngine
 
 _LOG = logging.getLogger("emdiam")
-# Options of methods that change no answer: a run may go on with others.
+# Options of methods that do not affect the answer: a resumed run may change them.
 _FREE = ("limits", "path_file", "scratch", "known_diameter", "out", "keep")
-# The pool of a plan differs a little from process to process, by what the program itself takes; the margin
-# of the plan covers that.
+# The pool of a plan varies a little between processes with the program's own memory; the plan's margin covers that.
 POOL_JITTER = 8 << 20
-# Among the facts of a folder.
+# A name among the facts of a folder.
 _ORDER = "order"
 _PLAIN = (str, int, float, bool, type(None))
 
 
 def run_identity(store: Store, method: str, options: Any, limits: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes a run another one: store, method and options. options : a MethodOptions. limits : those beside the
+    """The values that identify a run: store, method and options. options : a MethodOptions. limits : limits other than
     time."""
     chosen = {field.name: getattr(options, field.name) for field in fields(options) if field.name not in _FREE}
     if chosen["earlier"] is None:
@@ -46,19 +45,19 @@ def run_identity(store: Store, method: str, options: Any, limits: Mapping[str, A
 
 
 def run_facts(engine: LocalEngine | DaskEngine) -> dict[str, Any]:
-    """What methods see of the plan of a run, by which they choose."""
+    """The facts about a run's plan that methods use for decisions."""
     names = ("pool_bytes", "room_bytes", "in_ram", "batch_bits", "together")
     return {name: getattr(engine.facts, name) for name in names}
 
 
 def default_folder(store: Store, identity: Mapping[str, Any], scratch: str | Path | None) -> Path:
-    """Where a checkpoint is that has no folder of its own."""
+    """The default folder of a checkpoint."""
     name = Path(str(store.path)).name or "store"
     return Path(scratch_folder(scratch)) / f"emdiam-{name}-{identity_digest(identity)}.checkpoint"
 
 
 class RunCheckpoint:
-    """The checkpoint of the run `identity` in the folder at `path`; `attach` it to an engine. Raises InputError as
+    """The checkpoint of the run `identity` in the folder at `path`; `attach` it to an engine. Raises InputError like
     Folder."""
 
     def __init__(self, path: Path, identity: dict[str, Any], options: CheckpointOptions) -> None:
@@ -73,9 +72,10 @@ class RunCheckpoint:
             raise
 
     def attach(self, engine: LocalEngine | DaskEngine, progress: Listener | None = None) -> Any:
-        """The engine for the method, which begins; again, where workers were lost. progress : told of what there was.
-        Raises BudgetError where there is less memory than the run had that left the checkpoint."""
-        if self._engine is not None:  # its records are answers now
+        """The engine for the method, at the start of a run, or again after workers were lost. progress : receives an
+        event about records found. Raises BudgetError if there is less memory than in the run that made the
+        checkpoint."""
+        if self._engine is not None:  # the records of this run become answers
             self._journal.close()
             self._journal = Journal(self._folder)
         noted = self._folder.facts or {}
@@ -100,13 +100,13 @@ class RunCheckpoint:
 
     @property
     def order(self) -> str | None:
-        """The order that the store of the run was put into first; None for the one that it has."""
+        """The order into which the run put the store first; None if it uses the store's own."""
         order: str | None = (self._folder.facts or {}).get(_ORDER)
         return order
 
     @property
     def reordered(self) -> Path:
-        """The folder in it of the store in that order."""
+        """The folder, inside the checkpoint, of the reordered store."""
         return self.path / REORDERED
 
     @property
@@ -116,11 +116,11 @@ class RunCheckpoint:
 
     @property
     def n_before(self) -> int:
-        """Verbs that a run before has left."""
+        """Verbs recorded by earlier runs."""
         return self._journal.n_before
 
     def begin_in(self, order: str | None) -> None:
-        """Let the run begin in this order; what there was of it in another one is dropped."""
+        """Make the run use this order; records in another order are dropped."""
         if order == self.order:
             return
         self._journal.close()
@@ -130,18 +130,18 @@ class RunCheckpoint:
         self._engine = None
 
     def details(self) -> dict[str, Any]:
-        """For Result.details: the folder; passes over edges that were answered from it; whether one under
-        way was taken up inside; bytes; what was damaged."""
+        """For Result.details: the folder; passes over edges answered from it; whether an unfinished traversal was
+        resumed; bytes; damage found."""
         inside = self._engine is not None and self._engine.resumed_inside
         return {"folder": str(self.path), "resumed": self._journal.n_before, "resumed_inside": inside,
                 "bytes": self._journal.nbytes, "damaged": "; ".join(dict.fromkeys(self._folder.damage)) or None}
 
     def _has_records(self) -> bool:
-        """Whether there is something to go on from."""
+        """Whether a run could resume from it."""
         return self.reordered.is_dir() or max(self._journal.n_before, self._journal.n_records) > 0
 
     def stopped(self, stop: StoppedEarly) -> StoppedEarly:
-        """The same, with a clause on how to go on, if there is something to go on from."""
+        """The exception with a clause on how to resume, if that is possible."""
         if not self._has_records():
             return stop
         if isinstance(stop.result, Result):
@@ -149,12 +149,12 @@ class RunCheckpoint:
         return StoppedEarly(f"{stop}; the same command with --resume continues from {self.path}", stop.result)
 
     def finish(self) -> None:
-        """The run has ended well: remove the folder, unless it is to stay."""
+        """Remove the folder after success, unless it is kept."""
         if not self._folder.options.keep:
             self._remove()
 
     def close(self) -> None:
-        """Let go of it; one without a record is removed."""
+        """Close the checkpoint; an empty one is removed."""
         try:
             if self.path.exists() and not self._has_records():
                 self._remove()
@@ -163,7 +163,7 @@ class RunCheckpoint:
             self._folder.close()
 
     def _remove(self) -> None:
-        """Remove the folder; where the disk does not let that be done, a warning says so: nobody needs it any more."""
+        """Remove the folder; if that fails there is only a warning, as the checkpoint is no longer needed."""
         try:
             self._folder.remove()
         except OSError as error:
@@ -174,8 +174,8 @@ class RunCheckpoint:
 def checkpointed(
     store: Store, identity: dict[str, Any], options: CheckpointOptions, scratch: str | Path | None
 ) -> Iterator[RunCheckpoint]:
-    """The checkpoint of a run on `store`, open. scratch : where it is if `options` do not say. Raises
-    InputError as Folder."""
+    """The checkpoint of a run on `store`, open inside the context. scratch : folder for it if `options` name none.
+    Raises InputError like Folder."""
     checkpoint = RunCheckpoint(options.folder or default_folder(store, identity, scratch), identity, options)
     with closing(checkpoint):
         yield checkpoint

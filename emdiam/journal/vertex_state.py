@@ -1,4 +1,4 @@
-"""The vertex state of an engine: how a checkpoint writes it, and takes it back."""
+"""The vertex state of an engine: how a checkpoint writes and restores it."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from ..traverse.components import Components
 from ..traverse.hidden import HiddenComponents
 from ..traverse.labels import LabelVector
 
-# Digest of each piece of a column, by its number, and by whatever else tells parts of it from each other.
+# Digest of each piece of a column, by its number, and by a further key that distinguishes parts of the column.
 Digests = Mapping[tuple[Hashable, int], bytes]
 _CHANGED, _REACHED = "changed", "visited"
 
 
 class VertexState(ABC):
-    """The vertex state of `engine`, of the CPU or over workers. Arrays go in pieces of PIECE_BYTES.
+    """The vertex state of `engine`, of the CPU or over workers. Arrays are written in pieces of PIECE_BYTES.
 
-    keeps_labels : whether labels of components and clusters are written, which are in RAM then, or their verbs done
-    again.
+    keeps_labels : whether labels of components and clusters, which are then in RAM, are written; otherwise their verbs
+    are executed again.
     """
 
     keeps_labels: ClassVar[bool] = False
@@ -40,50 +40,50 @@ class VertexState(ABC):
     # -- what engines differ in -----------------------------------------------------------------
     @abstractmethod
     def core(self) -> list[Any]:
-        """[bias, thin] of the engine's core (traverse/core.py): what later verbs choose by."""
+        """[bias, thin] of the engine's core (traverse/core.py), on which decisions of later verbs depend."""
 
     @abstractmethod
     def set_core(self, facts: list[Any]) -> None:
-        """Take over what `core` gave."""
+        """Restore a result of `core`."""
 
     @abstractmethod
     def words(self, start: int, stop: int) -> np.ndarray:
-        """Words start..stop-1 of the bitmap of what the last BFS reached, uint64[k]."""
+        """Words start..stop-1 of the bitmap of vertices that the last BFS reached, uint64[k]."""
 
     @abstractmethod
     def set_words(self, start: int, words: np.ndarray) -> None:
-        """Overwrite words of that bitmap from `start` on."""
+        """Overwrite words of that bitmap, from `start`."""
 
     @abstractmethod
     def digests(self, column: Column) -> Digests:
-        """What tells later which pieces of PIECE_ITEMS entries have changed."""
+        """Digests to find later which pieces of PIECE_ITEMS entries have changed."""
 
     @abstractmethod
     def engine_of_trees(self) -> LocalEngine:
-        """The engine that trees are refined with."""
+        """The engine for refining trees."""
 
     @abstractmethod
     def reached(self) -> Any:
-        """What the last BFS reached; see Traversal.reached."""
+        """The vertices that the last BFS reached; see Traversal.reached."""
 
     def watch(self, column: Column | None) -> None:
-        """See SharedScans; nothing where the engine has none."""
+        """See SharedScans; does nothing without them."""
         return
 
     def find_components(self, reached: int) -> Any:
-        """What the verb gives; with labels that can be written, where they are."""
+        """The result of the verb components; with writable labels, if labels are written."""
         return self.engine.components(reached)
 
     def components(self, words: np.ndarray, entries: np.ndarray, reached: int) -> Components:
-        """What the verb gave; see HiddenComponents. Only where labels are written."""
+        """The restored result of components; see HiddenComponents. Only if labels are written."""
         raise TypeError("these labels are not written")
 
     def clusters(self, masters: np.ndarray, passes: int) -> RamLabels:
-        """What grow_clusters gave, with labels that are to be read. Only where labels are written."""
+        """The restored result of grow_clusters, whose labels are then read. Only if labels are written."""
         raise TypeError("these labels are not written")
 
     def resting(self, at_rest: Callable[[Any], None]) -> AbstractContextManager[None]:
-        """Around a verb: at_rest is called with a traversal between its steps, where it can be put down."""
+        """Context of a verb: at_rest is called with a traversal between its steps, when it can be saved."""
         return nullcontext()
 
     # -- what is written and taken back ---------------------------------------------------------
@@ -95,7 +95,8 @@ class VertexState(ABC):
             writer.add(name, column.part(start, start + step))
 
     def read_column(self, record: Record, name: str, into: Column | None = None) -> Column:
-        """The column of write_column: `into`, or a new one. Raises InputError if it does not fit."""
+        """The column written by write_column, read into `into` or a new one. Raises InputError if dtype or length
+        differ."""
         dtype, length = record.shape(name)
         column: Any = into if into is not None else self.engine.new_column(int(np.iinfo(dtype).max) - 2)
         if column.dtype != dtype or len(column) != length:
@@ -108,35 +109,35 @@ class VertexState(ABC):
         return column
 
     def write_reached(self, writer: RecordWriter) -> None:
-        """Write the bitmap of what the last BFS reached."""
+        """Write the bitmap of vertices that the last BFS reached."""
         writer.add(_REACHED, np.empty(0, np.uint64))
         step = PIECE_BYTES // 8
         for start in range(0, self._n_words, step):
             writer.add(_REACHED, self.words(start, min(self._n_words, start + step)))
 
     def read_reached(self, record: Record) -> None:
-        """Take over what write_reached wrote."""
+        """Restore the bitmap from write_reached."""
         start = 0
         for piece in record.pieces(_REACHED):
             self.set_words(start, piece)
             start += len(piece)
 
     def write_changes(self, writer: RecordWriter, column: Column, before: Digests) -> list[int]:
-        """Write the pieces that changed since `digests`; their numbers."""
+        """Write the pieces that changed since `digests`; returns their numbers."""
         pieces = sorted({key[1] for key, digest in self.digests(column).items() if before[key] != digest})
         for i in pieces:
             writer.add(_CHANGED, column.part(i * PIECE_ITEMS, (i + 1) * PIECE_ITEMS))
         return pieces
 
     def read_changes(self, record: Record, pieces: list[int], column: Any) -> None:
-        """Take over what write_changes wrote."""
+        """Restore the pieces from write_changes."""
         for i, piece in zip(pieces, record.pieces(_CHANGED) if pieces else (), strict=True):
             column.set_part(i * PIECE_ITEMS, piece)
 
 
 class RamState(VertexState):
-    """That of an engine of this process: in RAM, streamed, or on a device, whose columns come to the host to be
-    written."""
+    """The state of an engine in this process: in RAM, streamed, or on a device, whose columns are copied to the host
+    for writing."""
 
     keeps_labels = True
     engine: LocalEngine

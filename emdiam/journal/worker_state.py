@@ -1,7 +1,8 @@
-"""The vertex state of the engine over workers: the checkpoint is the client's, its journal the same.
+"""The vertex state of the engine over workers. The checkpoint and its journal are the client's, and the same as for
+other engines.
 
-Columns travel through the client in pieces, so that it holds none. Labels of components and clusters stay on the
-workers: a run that goes on makes them again. A run may go on with another number of workers, or with none.
+Columns pass through the client in pieces, so that it never holds a whole one. Labels of components and clusters stay on
+the workers: a resumed run makes them again. A run may resume with another number of workers, or with none.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .vertex_state import Digests, VertexState
 
 
 class WorkerState(VertexState):
-    """That of the engine over workers."""
+    """The state of the engine over workers."""
 
     engine: DaskEngine
 
@@ -46,7 +47,7 @@ class WorkerState(VertexState):
                                             for rank, low, high in self._ranges(start, start + len(words))})
 
     def _ranges(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
-        """(rank, first, last + 1) of the parts of words start..stop-1."""
+        """(rank, first, last + 1) of each rank's part of words start..stop-1."""
         bounds = ((self.group.ranges + 63) >> 6).tolist()
         for rank, (low, high) in enumerate(itertools.pairwise(bounds)):
             if max(low, start) < min(high, stop):

@@ -1,12 +1,12 @@
-"""The memory plan of a conversion: what the budget is spent on, and the buffer sizes that follow.
+"""The memory plan of a conversion: the use of the budget, and the buffer sizes.
 
-`memory` is the peak RSS of the process. What the process holds when the conversion starts is
-measured; input buffers, the store writer and a margin (library pages that are touched later,
-thread stacks, malloc's slack) are taken off; the rest, `work`, is divided:
+`memory` is the peak RSS of the process. The process's memory at the start of the conversion is measured; input buffers,
+the store writer and a margin (library pages that are touched later, thread stacks, malloc's slack) are subtracted; the
+rest, `work`, is divided:
 
     reading      sort buffers, one half; a bitmap of the ids seen, a quarter (ids not declared)
     merging      the buffers of the key ranges in flight: a quarter beside runs that stay in RAM,
-                 two thirds once the sort buffers are gone
+                 two thirds once the sort buffers are freed
     relabelling  a piece of the table of ids, one half; endpoints being joined, an eighth; sort
                  buffers, a quarter
     strings      a run of strings while it is sorted, one half
@@ -27,20 +27,20 @@ _MOST_BATCH_BYTES = 8 << 20
 _BATCHES_IN_BUDGET = 128
 _BATCH_COPIES = 5
 _PARSER_BYTES = 12 << 20
-# Runs that one merge should manage: smaller blocks allow more runs but pack a little worse.
+# Runs that one merge should manage: with smaller blocks there can be more runs, but they compress a little less.
 _USUAL_FAN_IN = 128
 
-# Bytes per key of a range in flight: the key, its id (8 at most), its row and count in the worst case; and where a
-# number follows, that, what sorting it takes, and the weight that it becomes.
+# Bytes per key of a range in flight: the key, its id (8 at most), its row and count in the worst case; and if a number
+# follows, that number, the memory to sort it, and the weight made from it.
 RANGE_BYTES, FOLLOWED_RANGE_BYTES = 40, 80
-# Bytes per key of a run: the key; with the number that follows it and what sorting both takes.
+# Bytes per key of a run: the key; with the following number and the memory to sort both.
 KEY_BYTES, FOLLOWED_KEY_BYTES = 8, 32
-# Bytes per key that no number follows while a run is sorted.
+# Bytes per key without a following number while a run is sorted.
 SORT_BYTES = 4
-# Bytes per entry of the table of ids while a piece of it is put in order, and per endpoint of a block being joined.
+# Bytes per entry of the table of ids while a piece of it is sorted, and per endpoint of a block being joined.
 TABLE_BYTES = 24
 JOIN_BYTES, FOLLOWED_JOIN_BYTES = 48, 56
-# Bytes per id of the bitmap with its running counts, times 16.
+# 16 times the bytes per id of the bitmap with its running counts.
 PRESENCE_SIXTEENTHS = 3
 
 
@@ -48,14 +48,14 @@ PRESENCE_SIXTEENTHS = 3
 class SortPlan:
     """Sizes of every internal buffer. Results never depend on them.
 
-    memory_bytes, planned_bytes : budget and planned peak RSS (0 where the sizes were set by hand). batch_bytes : asked
-    of the source. run_keys, n_buffers : sort buffers (most keys of a run, how many); least_run_keys : runs start with
-    this size and grow with the input. block_keys : keys per block of a run. n_ranges : key ranges in flight while
-    merging; merge_keys : keys of one beside runs in RAM; merge_keys_alone : the same once the sort buffers are gone.
-    index_bytes : for the block indexes of all runs, see block_keys_after. presence_ids : ids at or above this leave the
-    bitmap for the table. key_bits : width of a sort key. table_ids : entries of a piece of the table in RAM. join_ids :
-    endpoints joined at a time. string_bytes, string_block_bytes : a run of strings before it is sorted, and a block of
-    one. hash_bits : bits of a string's hash.
+    memory_bytes, planned_bytes : budget and planned peak RSS (0 if the sizes were set by hand). batch_bytes : requested
+    from the source. run_keys, n_buffers : sort buffers (most keys of a run, number of buffers); least_run_keys : runs
+    start with this size and grow with the input. block_keys : keys per block of a run. n_ranges : key ranges in flight
+    while merging; merge_keys : keys of a range beside runs in RAM; merge_keys_alone : the same once the sort buffers
+    are freed. index_bytes : for the block indexes of all runs, see block_keys_after. presence_ids : ids from this one
+    on are in the table instead of the bitmap. key_bits : width of a sort key. table_ids : entries of a piece of the
+    table in RAM. join_ids : endpoints joined at a time. string_bytes, string_block_bytes : a run of strings before it
+    is sorted, and a block of one. hash_bits : bits of a string's hash.
     """
 
     memory_bytes: int = 0
@@ -82,14 +82,14 @@ class SortPlan:
         return replace(self, run_keys=max(2, self.run_keys // 2))
 
     def run_keys_after(self, n_keys: int) -> int:
-        """Keys of the next run when `n_keys` lie in runs already. Runs no longer than needed for a
-        merge of about 32 to 100 touch less memory and stay in cache while they are sorted."""
+        """Keys of the next run when the existing runs have `n_keys`. Runs that are just long enough for a merge of
+        about 32 to 100 of them touch less memory and stay in cache while they are sorted."""
         return min(self.run_keys, max(self.least_run_keys, n_keys // 32))
 
     def block_keys_after(self, n_keys: int) -> int:
-        """Keys per block of the next run when `n_keys` keys lie in runs already: doubled each time
-        the input doubles beyond what fits half of `index_bytes`, so that all block indexes
-        together grow by a quarter of it per doubling."""
+        """Keys per block of the next run when the existing runs have `n_keys`: doubled each time the input doubles
+        beyond what fits half of `index_bytes`, so that all block indexes together grow by a quarter of it per
+        doubling."""
         first = max(1, self.index_bytes // (2 * INDEX_BYTES)) * self.block_keys
         return self.block_keys << (n_keys // first).bit_length()
 
@@ -98,9 +98,9 @@ def plan_sort(memory_bytes: int, base_bytes: int, source_bytes: int, threads: in
               followed: bool = False) -> SortPlan:
     """The plan for a budget.
 
-    memory_bytes : peak RSS allowed. base_bytes : RSS now, with all libraries loaded. source_bytes : what the source
-    needs beside its batches. threads : of the sort. writer_bytes : of two arrays that are written at once. followed :
-    whether numbers follow the keys. Raises BudgetError with the smallest budget that would do.
+    memory_bytes : peak RSS allowed. base_bytes : RSS now, with all libraries loaded. source_bytes : memory of the
+    source beside its batches. threads : of the sort. writer_bytes : of two arrays that are written at once. followed :
+    whether numbers follow the keys. Raises BudgetError with the smallest budget that works.
     """
     batch = min(_MOST_BATCH_BYTES, max(_LEAST_BATCH_BYTES, memory_bytes // _BATCHES_IN_BUDGET))
     outside = _outside_bytes(base_bytes, source_bytes, writer_bytes)
@@ -132,12 +132,12 @@ def plan_sort(memory_bytes: int, base_bytes: int, source_bytes: int, threads: in
 
 
 def _outside_bytes(base_bytes: int, source_bytes: int, writer_bytes: int) -> int:
-    """Beside batches and work. The writer has up to four arrays open (two for the map of ids)."""
+    """Memory other than batches and work. The writer has up to four arrays open (two for the map of ids)."""
     return base_bytes + source_bytes + MARGIN_BYTES + 2 * writer_bytes + _PARSER_BYTES
 
 
 def _least_bytes(outside: int) -> int:
-    """The budget that leaves the least work beside so much and batches, which grow with it."""
+    """The budget that leaves the least work beside `outside` and batches, which grow with the budget."""
     return (outside + LEAST_WORK_BYTES) * _BATCHES_IN_BUDGET // (_BATCHES_IN_BUDGET - _BATCH_COPIES) + 1
 
 

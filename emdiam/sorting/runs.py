@@ -1,20 +1,17 @@
 """Sorted runs of entries, in RAM or compressed in a scratch file.
 
-A run on disk is a sequence of blocks of at most `block_keys` keys; a block holds the differences of neighbouring keys
-through blosc (lz4, byte shuffle), behind them the numbers that follow, and ends in its crc32c. Sorted keys of a graph
-take 2 to 3 bytes so, and page-cache writes cost more time than the compression. The first key and the offset of every
-block stay in RAM (16 bytes a block): a slice of a run is found without reading.
+A run on disk is a sequence of blocks of at most `block_keys` keys. A block holds the differences of neighbouring keys,
+then the numbers that follow the keys, both through blosc (lz4, byte shuffle), and ends with its crc32c. Sorted keys of
+a graph take 2 to 3 bytes in this form, and uncompressed page-cache writes would take more time than the compression.
+The first key and the offset of every block stay in RAM (16 bytes a block), to find a slice of a run without reading.
 
-Entries: keys, and what follows each of them through a sort.
+Entries are keys, each with a following number or without. An array of entries is uint64[k], keys alone, or uint64[2,
+k], keys and a number for each. Bit 0 of a key with a number is reserved: it marks a key that came with several numbers,
+of which the least is kept. Sorting, merging and storing work for both forms; the functions here hide the difference.
 
-An array of entries is uint64[k], keys alone, or uint64[2, k], keys and a number for each. Bit 0 of a key that a number
-follows is not the caller's: it is the mark of a key that came with several numbers, of which it has the least.
-Whatever is sorted, merged or kept on disk is either the one or the other, and the functions here are what differs.
-
-Which ids occur: a bitmap filled from sorted runs, and the rank of an id among those present.
-
-While the ids of an input fit the bitmap, edges are sorted by raw ids; relabelling by rank keeps every order, so it
-happens as the merged edges stream by. RAM: 1 bit an id up to the largest seen, and 32 bits per 64 ids for the ranks.
+The set of ids that occur is a bitmap filled from sorted runs, with the rank of an id among them. If the ids of an input
+fit the bitmap, edges are sorted by raw ids; relabelling by rank preserves every order, so it happens as the merged
+edges stream by. RAM: 1 bit an id up to the largest seen, and 32 bits per 64 ids for the ranks.
 """
 
 from __future__ import annotations
@@ -40,20 +37,21 @@ _PIECE = 8
 
 
 def room_for(n: int, followed: bool) -> Entries:
-    """An empty array of n entries; followed : by numbers."""
+    """An empty array of n entries; followed : with numbers."""
     return np.empty((2, n) if followed else n, np.uint64)
 
 
 def keys_of(entries: Entries) -> Keys:
-    """Their keys, with marks if numbers follow; a view."""
+    """The keys of entries, a view; with marks if numbers follow."""
     return entries if entries.ndim == 1 else entries[0]
 
 
 def sort_entries(entries: Entries) -> None:
-    """Sort them by key, in their place; with numbers that takes 16 bytes an entry more, else up to 4.
+    """Sort entries by key, in place; takes 16 bytes an entry more with numbers, else up to 4.
 
-    What comes in long ascending pieces, as slices of runs do, and rows of a sorted source in both directions, is merged
-    piece by piece (numpy's stable sort): 6 to 23 ns a key, where a sort that looks for none takes 57 to 77."""
+    Long ascending pieces, such as slices of runs, or rows of a sorted source in both directions, are merged piece by
+    piece (numpy's stable sort): 6 to 23 ns a key, instead of 57 to 77 for a sort that ignores them.
+    """
     if entries.ndim == 1:
         entries.sort(kind="stable" if _has_long_pieces(entries) else None)
         return
@@ -63,8 +61,8 @@ def sort_entries(entries: Entries) -> None:
 
 
 def sort_parts(entries: Entries, front: int) -> None:
-    """sort_entries, where those before place `front` may ascend, and those behind may not: rows of a sorted source in
-    both directions. Sorting the second part alone and merging takes 10 ns a key, where all at once takes 18."""
+    """Sort entries, of which the ones before `front` may ascend and the others may not: rows of a sorted source in both
+    directions. Sorting the second part alone and then merging takes 10 ns a key, instead of 18 for one sort."""
     parts = (entries[..., :front], entries[..., front:])
     if entries.ndim == 1 and 0 < front < len(entries) and _has_long_pieces(parts[0]):
         for part in parts:
@@ -73,7 +71,7 @@ def sort_parts(entries: Entries, front: int) -> None:
 
 
 def _has_long_pieces(keys: Keys) -> bool:
-    """Whether one key in 8, or fewer, is less than the one before it."""
+    """Whether at most one key in 8 is less than the key before it."""
     most = len(keys) // _PIECE
     for start in range(0, len(keys), _BLOCK):
         part = keys[start : start + _BLOCK]
@@ -84,9 +82,9 @@ def _has_long_pieces(keys: Keys) -> bool:
 
 
 def distinct_in_place(entries: Entries, block: int = _BLOCK) -> int:
-    """Move the entries of distinct keys to the front of sorted ones; returns their number.
+    """Move the entries of distinct keys of sorted entries to the front; returns their number.
 
-    `block` entries are handled at a time, so that they stay in cache.
+    `block` entries are processed at a time, so that they stay in cache.
     """
     return unique_in_place(entries, block) if entries.ndim == 1 else _least_in_place(entries, block)
 
@@ -94,7 +92,7 @@ def distinct_in_place(entries: Entries, block: int = _BLOCK) -> int:
 def unique_in_place(keys: Keys, block: int = _BLOCK) -> int:
     """Move the distinct keys of a sorted array to its front; returns their number.
 
-    keys : uint64[k], sorted. `block` keys are handled at a time, so that they stay in cache.
+    keys : uint64[k], sorted. `block` keys are processed at a time, so that they stay in cache.
     """
     kept_total, last = 0, None
     for start in range(0, len(keys), block):
@@ -112,12 +110,12 @@ def unique_in_place(keys: Keys, block: int = _BLOCK) -> int:
 
 
 def _least_in_place(entries: Entries, block: int) -> int:
-    """The same of keys that numbers follow: the least number of each key, marked where there were others."""
+    """The same for keys with numbers: keeps the least number of each key, and marks the key if there were others."""
     kept = 0
     for start in range(0, entries.shape[1], block):
         joined = least_of(entries[:, start : start + block])
         if kept and (entries[0, kept - 1] ^ joined[0, 0]) >> np.uint64(MARK_BITS) == 0:
-            # The last key of the block before goes on in this one.
+            # The last key of the previous block continues in this one.
             joined[:, :1] = least_of(np.concatenate([entries[:, kept - 1 : kept], joined[:, :1]], axis=1))
             kept -= 1
         entries[:, kept : kept + joined.shape[1]] = joined
@@ -126,7 +124,7 @@ def _least_in_place(entries: Entries, block: int) -> int:
 
 
 def least_of(entries: Entries) -> Entries:
-    """The entries of distinct keys of sorted ones that numbers follow, uint64[2, k], as a copy."""
+    """The entries of distinct keys, from sorted entries with numbers, uint64[2, k]; a copy."""
     keys, numbers = entries
     starts = starts_of_equal(keys >> np.uint64(MARK_BITS))
     if len(starts) == len(keys):
@@ -137,7 +135,7 @@ def least_of(entries: Entries) -> Entries:
 
 
 def starts_of_equal(values: Keys) -> npt.NDArray[np.int64]:
-    """Where equal neighbours begin, int64[r], 0 included, of at least one value."""
+    """The first position of each group of equal neighbours, int64[r], beginning with 0; needs at least one value."""
     return np.concatenate([np.zeros(1, np.int64), np.flatnonzero(values[1:] != values[:-1]) + 1])
 
 
@@ -149,7 +147,7 @@ _READ_BYTES = 4 << 20
 
 
 def mix64(values: Keys) -> Keys:
-    """A bijection of uint64 (the finaliser of splitmix64) that changes about half of the bits for any change."""
+    """A bijection of uint64 (the finaliser of splitmix64) in which any change flips about half of the bits."""
     values = values + np.uint64(0x9E3779B97F4A7C15)
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -158,7 +156,7 @@ def mix64(values: Keys) -> Keys:
 
 @dataclass(frozen=True)
 class RamRun:
-    """A sorted run of distinct keys in RAM. entries : of n_keys; block_keys : sampling distance."""
+    """A sorted run of distinct keys in RAM. entries : n_keys of them; block_keys : sampling distance."""
 
     entries: Entries
     block_keys: int
@@ -178,12 +176,12 @@ class RamRun:
         return keys_of(self.entries)[:: self.block_keys]
 
     def blocks(self, start: int, end: int) -> Iterator[Entries]:
-        """Blocks number `start` to `end` - 1; views."""
+        """Views of the blocks `start` to `end` - 1."""
         for block in range(start, end):
             yield self.entries[..., block * self.block_keys : (block + 1) * self.block_keys]
 
     def read(self, low: int, high: int | None, out: Entries) -> int:
-        """Copy the entries of keys in [low, high) (no upper end: None) to the front of `out`; their number."""
+        """Copy the entries of keys in [low, high) (None: no upper end) to the front of `out`; returns their number."""
         keys = keys_of(self.entries)
         start = int(np.searchsorted(keys, np.uint64(low)))
         end = self.n_keys if high is None else int(np.searchsorted(keys, np.uint64(high)))
@@ -206,7 +204,7 @@ class DiskRun:
     followed: bool = False
 
     def blocks(self, start: int, end: int) -> Iterator[Entries]:
-        """Decoded blocks number `start` to `end` - 1, a few MiB read at a time."""
+        """The decoded blocks `start` to `end` - 1, a few MiB read at a time."""
         while start < end:
             reach = int(np.searchsorted(self.offsets, self.offsets[start] + _READ_BYTES, side="right")) - 1
             stop = min(end, max(start + 1, reach))
@@ -218,7 +216,7 @@ class DiskRun:
             start = stop
 
     def read(self, low: int, high: int | None, out: Entries) -> int:
-        """Copy the entries of keys in [low, high) (no upper end: None) to the front of `out`; their number."""
+        """Copy the entries of keys in [low, high) (None: no upper end) to the front of `out`; returns their number."""
         first = max(0, int(np.searchsorted(self.firsts, np.uint64(low), side="right")) - 1)
         end = len(self.firsts) if high is None else int(np.searchsorted(self.firsts, np.uint64(high)))
         used = 0
@@ -258,7 +256,7 @@ def _encode(entries: Entries) -> bytes:
 
 
 class RunWriter:
-    """Appends one sorted run to `file`, which nothing else may append to meanwhile."""
+    """Appends one sorted run to `file`; nothing else may append to it meanwhile."""
 
     def __init__(self, file: ScratchFile, block_keys: int) -> None:
         self._file, self._block_keys, self._followed = file, block_keys, False
@@ -269,7 +267,7 @@ class RunWriter:
         self._n_keys = 0
 
     def add(self, entries: Entries) -> None:
-        """Append entries with sorted distinct keys, all above those before. Empty is allowed."""
+        """Append entries with sorted distinct keys, all above the earlier ones. May be empty."""
         size, self._followed = entries.shape[-1], entries.ndim > 1
         for start in range(0, size, self._block_keys):
             part = entries[..., start : start + self._block_keys]
@@ -288,7 +286,7 @@ class RunWriter:
             self._waiting, self._waiting_bytes = [], 0
 
     def close(self) -> DiskRun:
-        """Write what is left; returns the run."""
+        """Write the rest; returns the run."""
         self._flush()
         return DiskRun(
             self._file, np.array(self._firsts, np.uint64), np.array(self._offsets, np.int64),
@@ -300,16 +298,16 @@ _WORDS = 1 << 14
 
 
 class Presence:
-    """A set of ids in [0, n_ids). The bitmap is untouched memory where no id was added."""
+    """A set of ids in [0, n_ids). Parts of the bitmap without ids are untouched memory."""
 
     def __init__(self, n_ids: int) -> None:
         self.n_ids = n_ids
         self.words = np.zeros(n_ids // 64 + 1, np.uint64)
-        self.n_used = 0  # words up to the last that is not 0: what is behind them is never looked at
+        self.n_used = 0  # words up to the last one that is not 0; later ones are never read
         self._lock = Lock()
 
     def add_sources(self, keys: Keys, shift: int) -> None:
-        """Add key >> shift of sorted keys. Several threads may call this."""
+        """Add key >> shift of sorted keys. Thread-safe."""
         for start in range(0, len(keys), _BLOCK):
             ids = keys[start : start + _BLOCK] >> np.uint64(shift)
             fresh = np.flatnonzero(ids[1:] != ids[:-1])
@@ -328,7 +326,7 @@ class Presence:
             self.n_used = max(self.n_used, int(words[-1]) + 1)
 
     def state(self) -> State:
-        """The set as a state: its size, and the words up to the last that is not 0 (not copied)."""
+        """The set as a state: its size, and the words up to the last one that is not 0 (not copied)."""
         return {"n_ids": self.n_ids, "words": self.words[: self.n_used]}
 
     @classmethod
@@ -339,7 +337,7 @@ class Presence:
         return made
 
     def ids(self) -> Iterator[Keys]:
-        """All ids in increasing order, uint64, some hundred thousand at a time, never empty."""
+        """All ids in increasing order, uint64, some hundred thousand at a time, never an empty piece."""
         for start in range(0, self.n_used, _WORDS):
             part = self.words[start : min(start + _WORDS, self.n_used)]
             if part.any():
@@ -348,10 +346,10 @@ class Presence:
 
 
 class Ranks:
-    """The finished set with running counts.
+    """A finished set with running counts.
 
-    n : how many ids are present. first, last : the smallest and largest (0 and -1 of an empty set).
-    contiguous : True if they are exactly first..last, so that no table is needed.
+    n : number of ids in the set. first, last : the smallest and largest (0 and -1 of an empty set). contiguous :
+    whether the ids are exactly first..last, so that no table is needed.
     """
 
     def __init__(self, presence: Presence) -> None:
@@ -367,7 +365,7 @@ class Ranks:
         self.contiguous = self.n == self.last - self.first + 1
 
     def _count(self, start: int, part: Keys) -> None:
-        """Enter the running counts of the words from `start` on."""
+        """Add the running counts of the words from `start`."""
         counts = np.bitwise_count(part).astype(np.uint64)
         if not self.n and counts.any():
             word = int(np.flatnonzero(counts)[0])
@@ -378,7 +376,7 @@ class Ranks:
         self.n = int(reached[-1])
 
     def rank(self, ids: npt.NDArray[np.unsignedinteger]) -> npt.NDArray[np.uint32]:
-        """Rank of every id, which must be present: how many smaller ones are, uint32[k]."""
+        """The rank of every id, which must be in the set: the number of smaller ids in the set, uint32[k]."""
         out = np.empty(len(ids), np.uint32)
         for start in range(0, len(ids), _BLOCK):
             part = ids[start : start + _BLOCK].astype(np.uint64)

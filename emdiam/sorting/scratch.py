@@ -1,17 +1,16 @@
-"""Scratch files of a conversion: append-only, never larger than the disk has room for.
+"""Scratch files of a conversion: append-only, and limited to the free space on disk.
 
-A scratch file has no name (O_TMPFILE, or unlinked as soon as it is open), so whatever ends the process, `kill -9`
-included, leaves nothing behind, and two conversions never meet. The folder is the target's unless the user names one.
-Memory file systems are refused unless named, since what lies there is RAM outside the budget.
+A scratch file has no name (O_TMPFILE, or unlinked as soon as it is open), so that nothing remains however the process
+ends, `kill -9` included, and two conversions never collide. The folder is the target's unless the user names one.
+Memory file systems are refused unless named, since files there take RAM outside the budget.
 
-In the folder of a checkpoint they have names (NamedScratch) and outlive the process. What a checkpoint refers to is
-never changed: files only grow, one that is closed stays on disk until no checkpoint that is left refers to it, and one
-taken up again is cut to the size that the checkpoint knows. They count as scratch as long as they lie there.
+In the folder of a checkpoint scratch files have names (NamedScratch) and outlive the process. Data that a checkpoint
+refers to never changes: files only grow, a closed file stays on disk until no remaining checkpoint refers to it, and a
+resumed one is cut to the size in the checkpoint. They count as scratch as long as they exist.
 
-Checkpoints of a conversion or reordering: states of its phases, and the scratch files that they refer to.
-
-A state has, beside what the conversion says of itself, size and checksum of every scratch file. It is written after
-these were synced; and they stay as long as one of the states (checkpoint/folder.py) refers to them.
+Also here: checkpoints of a conversion or reordering, with states of its phases and the scratch files that they refer
+to. A state contains, beside the conversion's own values, size and checksum of every scratch file. It is written after
+these were synced, and they stay as long as one of the states (checkpoint/folder.py) refers to them.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ from ..errors import BudgetError, InputError
 from ..units import format_size
 
 MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs", "devtmpfs")
-# Bytes of a named file, and the checksum of them; a list, as JSON has it.
+# Size of a named file in bytes, and the checksum of these bytes; a list, as in JSON.
 Mark = list[int]
 _PIECE = 1 << 20
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def file_system(folder: Path) -> str:
-    """Type of the file system that holds `folder`, e.g. "ext4"; "" where the kernel does not say."""
+    """Type of the file system of `folder`, e.g. "ext4"; "" if the kernel does not say."""
     device = os.stat(folder).st_dev
     wanted = f"{os.major(device)}:{os.minor(device)}"
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
@@ -55,8 +54,8 @@ def file_system(folder: Path) -> str:
 
 @contextmanager
 def disk_faults_are_said(folder: Path, what: str) -> Iterator[None]:
-    """Turn "disk full", "quota exceeded" and "file too large" into a BudgetError about `folder`, and whatever else the
-    system says of files into an InputError."""
+    """Turn "disk full", "quota exceeded" and "file too large" into a BudgetError about `folder`, and other system
+    errors about files into an InputError."""
     try:
         yield
     except OSError as error:
@@ -72,10 +71,10 @@ def disk_faults_are_said(folder: Path, what: str) -> Iterator[None]:
 
 
 def checksum(data: bytes | memoryview, before: int = 0) -> int:
-    """Checksum of scratch files: CRC-32 of `data` behind what gave `before`.
+    """Checksum of scratch files: the CRC-32 of `data`, continued from `before`.
 
-    Blocks of runs end in their own crc32c, and the crc32c of a block with its crc32c is the same for all blocks
-    of one length: another polynomial is needed for it to tell files apart.
+    Blocks of runs end with their own crc32c, and the crc32c over a block together with its crc32c is the same for all
+    blocks of one length. So files can only be distinguished with another polynomial.
     """
     return zlib.crc32(data, before)
 
@@ -90,7 +89,7 @@ def check_of(path: Path, size: int) -> int:
 
 
 def free_bytes(folder: Path) -> int:
-    """Bytes that an ordinary user may still write in `folder`."""
+    """Free bytes in `folder` for ordinary users."""
     figures = os.statvfs(folder)
     return figures.f_bavail * figures.f_frsize
 
@@ -100,12 +99,12 @@ class Scratch:
 
     Parameters
     ----------
-    folder : where files go, as named by the user; None: the folder of the target.
-    target : the store to be written.
-    likely : whether files are to be expected, so that the folder is tried now.
+    folder : folder for the files, named by the user; None: the folder of the target.
+    target : the store that will be written.
+    likely : whether files are expected, so that the folder is tested now.
 
-    Raises InputError where the folder is missing or not writable. `bytes_written` and `bytes_read`
-    count all files since the start; `peak_bytes` is the most that lay on disk at a time.
+    Raises InputError if the folder is missing or not writable. `bytes_written` and `bytes_read` count all files since
+    the start; `peak_bytes` is the largest size on disk at a time.
     """
 
     def __init__(self, folder: Path | None, target: Path, likely: bool = True) -> None:
@@ -125,7 +124,7 @@ class Scratch:
         return file_system(self.folder) in MEMORY_FILE_SYSTEMS
 
     def file(self) -> ScratchFile:
-        """A new empty file. Raises InputError on a memory file system that nobody named."""
+        """A new empty file. Raises InputError on a memory file system that the user did not name."""
         if self.in_memory and not self.named:
             raise InputError(
                 "scratch files would be on a memory file system, that is in RAM outside --memory", path=self.folder,
@@ -144,8 +143,8 @@ class Scratch:
         return ScratchFile(self, handle)
 
     def check_room(self, need_bytes: int, store_bytes: int, target: Path) -> None:
-        """Raise BudgetError if the planned scratch does not fit, together with the store where
-        both lie on the same file system."""
+        """Raise BudgetError if the planned scratch does not fit, together with the store if both are on the same file
+        system."""
         place = Path(target).absolute().parent
         same = os.stat(place).st_dev == os.stat(self.folder).st_dev
         for folder, need, what in ((self.folder, need_bytes + (store_bytes if same else 0), "scratch files"),
@@ -159,7 +158,7 @@ class Scratch:
                 )
 
     def grew(self, size: int) -> None:
-        """Account for `size` bytes more (negative: fewer) on disk."""
+        """Add `size` (may be negative) to the bytes on disk."""
         with self._lock:
             self._bytes += size
             self.bytes_written += max(0, size)
@@ -170,22 +169,22 @@ class Scratch:
             self.bytes_read += size
 
     def closed(self, file: ScratchFile) -> None:
-        """Forget `file`, which has been closed and so is gone."""
+        """Forget `file`, which has been closed and thereby removed."""
         self.grew(-file.size)
         with self._lock:
             self._files.discard(file)
 
     def close(self) -> None:
-        """Close, and so remove, all files. Threads that use them must have ended."""
+        """Close, and thereby remove, all files. Threads that use them must have ended."""
         for file in list(self._files):
             file.close()
 
 
 class ScratchFile:
-    """One file, nameless unless it is a NamedScratch's. One thread appends at a time; any number read.
+    """One file, nameless unless it belongs to a NamedScratch. One thread appends at a time; any number may read.
 
-    size : bytes that it begins with. name : in its folder, "" without one. check : checksum of those bytes, and of
-    all that is appended, if it has a name.
+    size : bytes at the start. name : in its folder, "" without a name. check : checksum of the initial bytes and, for a
+    named file, of all appended ones.
     """
 
     def __init__(self, scratch: Scratch, handle: IO[bytes], size: int = 0, name: str = "", check: int = 0) -> None:
@@ -214,7 +213,7 @@ class ScratchFile:
         return offset
 
     def overwrite(self, data: np.ndarray, offset: int) -> None:
-        """Write a contiguous array over bytes already written, in a file without a name."""
+        """Overwrite written bytes with a contiguous array, in a file without a name."""
         view = _bytes_of(data)
         if self.name:
             raise ValueError(f"{self.name} only grows, since a checkpoint may refer to it")
@@ -246,7 +245,7 @@ class ScratchFile:
         self._scratch.was_read(out.nbytes)
 
     def sync(self) -> None:
-        """Sync to disk what was appended since the last time."""
+        """Sync the bytes appended since the last call to disk."""
         size = self.size
         if size != self._synced:
             with disk_faults_are_said(self._scratch.folder, "scratch files"):
@@ -268,7 +267,7 @@ def _bytes_of(array: np.ndarray) -> memoryview:
 class NamedScratch(Scratch):
     """The scratch space of one conversion with checkpoints in `folder`; see Scratch.
 
-    `close` closes the files and leaves them there.
+    `close` closes the files and keeps them.
     """
 
     def __init__(self, folder: Path, target: Path) -> None:
@@ -291,9 +290,9 @@ class NamedScratch(Scratch):
         return made
 
     def restored(self, name: str, mark: Mark) -> ScratchFile:
-        """The file of this name as it was at `mark`; the same one each time.
+        """The file with this name as it was at `mark`; the same object each time.
 
-        Raises OSError if it is not there or has become shorter.
+        Raises OSError if it is missing or has become shorter.
         """
         if name not in self._by_name:
             size, check = mark
@@ -311,7 +310,7 @@ class NamedScratch(Scratch):
         return self._by_name[name]
 
     def open_marks(self) -> dict[str, Mark]:
-        """How far every file has come that is open. Nobody may be appending."""
+        """Marks of all open files. No thread may be appending."""
         with self._lock:
             return {file.name: [file.size, file.check] for file in self._files}
 
@@ -323,7 +322,7 @@ class NamedScratch(Scratch):
             file.sync()
 
     def closed(self, file: ScratchFile) -> None:
-        """Note that nobody uses `file` any more; it stays on disk until `sweep`."""
+        """Note that `file` is closed; it stays on disk until `sweep`."""
         with self._lock:
             self._files.discard(file)
             self._by_name.pop(file.name, None)
@@ -342,9 +341,8 @@ class NamedScratch(Scratch):
 class Checkpoint:
     """The checkpoint in the folder at `path`, locked until `finish` or `release`.
 
-    identity : see Folder. state : the newest good state, None where there is nothing to go on from. notes : what the
-    user should know of that, one sentence each. scratch : where its scratch files lie. Raises InputError as Folder,
-    and where no state is good.
+    identity : see Folder. state : the newest undamaged state, or None. notes : sentences about it for the user. scratch
+    : the space of its scratch files. Raises InputError like Folder, and if all states are damaged.
     """
 
     def __init__(self, path: Path, identity: Mapping[str, Any], options: CheckpointOptions) -> None:
@@ -352,7 +350,7 @@ class Checkpoint:
         self.path, self.options = path, options
         self.state: State | None = None
         self.notes: list[str] = []
-        # Number of a state -> marks of the scratch files that it refers to.
+        # Number of a state -> marks of its scratch files.
         self._marks: dict[int, dict[str, Mark]] = {}
         self._folder = Folder(path, identity, options)
         try:
@@ -364,7 +362,7 @@ class Checkpoint:
             raise
 
     def _load(self) -> None:
-        """Read the states; damaged ones are removed, so that they never pass for the newest again."""
+        """Read the states; damaged ones are removed, so that they are never taken for the newest again."""
         numbers = self._folder.states()
         for number in numbers:
             try:
@@ -385,8 +383,8 @@ class Checkpoint:
             self.notes.append(f"a checkpoint was damaged ({damage}); went on from another one")
 
     def _check_files(self, number: int, marks: Mapping[str, Mark], whole: bool) -> None:
-        """Raise DamagedError or OSError unless the scratch files are there and long enough. whole : and hold what
-        was written, which takes reading them."""
+        """Raise DamagedError or OSError unless the scratch files exist and are long enough. whole : also read them to
+        verify their checksums."""
         for name, (size, check) in marks.items():
             there = (self.path / name).stat().st_size
             if there < size:
@@ -399,22 +397,22 @@ class Checkpoint:
 
     @property
     def has_state(self) -> bool:
-        """Whether there is something to go on from."""
+        """Whether there is a state to resume from."""
         return bool(self._marks)
 
     @property
     def due(self) -> bool:
-        """Whether the time between states has gone by."""
+        """Whether the time between states has passed."""
         return self._folder.due
 
     def file_marks(self) -> dict[str, Mark]:
-        """Marks of the scratch files that `state` refers to."""
+        """Marks of the scratch files of `state`."""
         return {} if self.state is None else dict(self.state["files"])
 
     def save(self, state: State) -> None:
-        """Make `state` the newest. Nobody may be appending to a scratch file.
+        """Save `state` as the newest. No thread may be appending to a scratch file.
 
-        Raises BudgetError if the disk is full; the states before are then as they were.
+        Raises BudgetError if the disk is full; the earlier states are then unchanged.
         """
         self.scratch.sync()
         marks = self.scratch.open_marks()
@@ -422,15 +420,15 @@ class Checkpoint:
         self._forget(set(self._marks) - set(self._folder.states()))
 
     def _forget(self, numbers: set[int]) -> None:
-        """Remove states, and the scratch files that no other refers to."""
+        """Remove states, and the scratch files that no other state refers to."""
         for number in numbers:
             del self._marks[number]
         self._folder.drop(list(numbers))
         self.scratch.sweep(self._referred())
 
     def finish(self, done: State) -> None:
-        """The work is done: remove the folder, unless it is to stay. done : a last state that needs no scratch file,
-        for whoever is killed in here."""
+        """Remove the folder after the work, unless it is kept. done : a last state that needs no scratch file, in case
+        the process is killed in this function."""
         self.scratch.close()
         self.save(done)
         self._forget(set(self._marks) - {max(self._marks)})
@@ -439,7 +437,7 @@ class Checkpoint:
         self.release()
 
     def release(self) -> None:
-        """Let go of the folder and leave all in it, but nothing where there is no state yet. May be called again."""
+        """Unlock the folder and keep its content; without a state, remove it. May be called again."""
         try:
             self.scratch.close()
             if not self._marks and self.path.exists():
@@ -449,9 +447,9 @@ class Checkpoint:
 
 
 class SafePoints:
-    """The points of a conversion at which its state can be read, and where it is saved.
+    """The points of a conversion at which its state is consistent and can be saved.
 
-    checkpoint : None: nothing is saved and every call is free.
+    checkpoint : None: nothing is saved, and calls cost nothing.
     """
 
     def __init__(self, checkpoint: Checkpoint | None = None) -> None:
@@ -460,7 +458,7 @@ class SafePoints:
 
     @property
     def active(self) -> bool:
-        """Whether there are checkpoints."""
+        """Whether checkpoints are saved."""
         return self.checkpoint is not None
 
     @property
@@ -469,12 +467,12 @@ class SafePoints:
         return self.checkpoint is not None and self.checkpoint.due
 
     def save_by(self, state: Callable[[], State]) -> None:
-        """state() -> State of what the whole conversion has done, with nothing under way in any thread."""
+        """Set the function state() -> State, which returns the progress of the whole conversion while no thread is
+        working."""
         self._state = state
 
     def reached(self, *, always: bool = False) -> None:
-        """The conversion is at a safe point: save its state if it is time, or `always`.
-        Raises BudgetError if the disk is full."""
+        """Save the state at a safe point, if it is time, or `always`. Raises BudgetError if the disk is full."""
         checkpoint = self.checkpoint
         if checkpoint is not None and (always or checkpoint.due):
             checkpoint.save(self._state())
