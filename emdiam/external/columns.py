@@ -1,7 +1,7 @@
-"""Columns on disk: see traverse/columns.py. Passes go over pages of entries, of which a few are in memory at a time.
+"""Columns on disk: see traverse/columns.py. Passes go over pages of entries, a few of them in memory at a time.
 
-A page that was never written has one value throughout and takes no room on disk, so a new column costs nothing, and
-clearing one neither. Bytes in memory: 9 a page. I/O: a pass reads a page once, and writes it if it changed.
+A page that was never written has a single value and takes no space on disk, so that making or clearing a column costs
+nothing. Bytes in memory: 9 a page. I/O: a pass reads a page once, and writes it if it changed.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ PAGE = 1 << 16
 
 
 def _by_pages(method: str) -> Callable[..., None]:
-    """The method of DiskColumn that is that of Column on every page. Columns among its arguments are taken a page at a
-    time; its last two are `start` and `stop`."""
+    """A method of DiskColumn that applies Column's method to every page. Columns among its arguments are read a page at
+    a time; its last two arguments are `start` and `stop`."""
     def change(self: DiskColumn, *args: Any) -> None:
         """See Column."""
         *others, start, stop = args
@@ -37,8 +37,8 @@ class DiskColumn(Column):
 
     Parameters
     ----------
-    scratch : where the file is. length : entries. dtype : unsigned.
-    value : of all entries at first; None: unreached.
+    scratch : space for the file. length : entries. dtype : unsigned.
+    value : initial value of all entries; None: unreached.
     page : entries that are read and written together, a multiple of 64.
     """
 
@@ -60,7 +60,7 @@ class DiskColumn(Column):
 
     # -- values ---------------------------------------------------------------------------------
     def _pages(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
-        """(first, end) of the parts of start..stop-1 that lie in one page each."""
+        """(first, end) of the parts of start..stop-1 in each page."""
         while start < stop:
             end = min(stop, (start // self.piece + 1) * self.piece)
             yield start, end
@@ -79,7 +79,7 @@ class DiskColumn(Column):
         return out
 
     def set_part(self, start: int, values: np.ndarray) -> None:
-        """Overwrite the values from `start` on with values of this dtype."""
+        """Overwrite the values from `start` with values of this dtype."""
         for first, end in self._pages(start, start + len(values)):
             page, part = first // self.piece, values[first - start : end - start]
             if not self._written[page]:
@@ -93,11 +93,11 @@ class DiskColumn(Column):
                 self._file.overwrite(np.ascontiguousarray(part), self._offset(page, first))
 
     def _offset(self, page: int, entry: int) -> int:
-        """Where the entry, of a page that was written, is in the file."""
+        """The position in the file of an entry in a written page."""
         return int(self._place[page]) + (entry - page * self.piece) * self._dtype.itemsize
 
     def _make(self, page: int, values: np.ndarray) -> None:
-        """Write a whole page for the first time, or since all was cleared."""
+        """Write a whole page for the first time, or for the first time since `clear`."""
         data = np.ascontiguousarray(values)
         if self._place[page] < 0:
             self._place[page] = self._file.append(data)
@@ -113,7 +113,7 @@ class DiskColumn(Column):
         return out
 
     def _by_page(self, ids: np.ndarray) -> Iterator[tuple[np.ndarray, int, int]]:
-        """(places in `ids`, first vertex, end of what holds them), page by page."""
+        """(places in `ids`, first vertex, end of the vertices there), page by page."""
         order = np.argsort(ids, kind="stable")
         in_order = ids[order]
         cuts = np.flatnonzero(np.diff(in_order // self.piece)) + 1
@@ -121,7 +121,7 @@ class DiskColumn(Column):
             yield where, int(ids[where[0]]), int(ids[where[-1]]) + 1
 
     def raw(self) -> np.ndarray:
-        """A column on disk is read in parts: raises TypeError."""
+        """Raises TypeError: a column on disk is only read in parts."""
         raise TypeError("a column on disk has no vector in memory")
 
     def copy_from(self, other: Column) -> None:
@@ -188,7 +188,7 @@ class DiskColumn(Column):
 
     # -- changing values ------------------------------------------------------------------------
     def _changed(self, start: int, stop: int, change: Callable[[RamColumn, int, int], T]) -> list[T]:
-        """What change(piece, first vertex, end) gives for the pieces of start..stop-1, which it may change."""
+        """The results of change(piece, first vertex, end) for the pieces of start..stop-1, which it may change."""
         results = []
         for first, column in self._ram(start, stop):
             before = column.part(0, len(column)).copy()
@@ -198,7 +198,7 @@ class DiskColumn(Column):
         return results
 
     def recode(self, old: Sequence[int], new: int, within: Any = None) -> int:
-        """See Column. within : of uint64 words, which may be in a WordFile, too."""
+        """See Column. within : uint64 words, also in a WordFile."""
         return sum(self._changed(0, self._length, lambda column, first, end: column.recode(
             old, new, None if within is None else within[first >> 6 : -(-end // 64)])))
 
@@ -233,14 +233,15 @@ class DiskColumn(Column):
 
 
 def _part(column: Column, first: int, end: int) -> RamColumn:
-    """Those entries of a column, in memory."""
+    """These entries of a column, in memory."""
     return RamColumn(column.part(first, end))
 
 
 class WordFile(DiskColumn):
-    """A vector unsigned[length] in a scratch file, read and written in parts as an array is: bitmaps and labels.
+    """A vector unsigned[length] in a scratch file, read and written by slices like an array: for bitmaps and labels.
 
-    value : of all entries at first."""
+    value : initial value of all entries.
+    """
 
     def __init__(self, scratch: Scratch, length: int, dtype: Any = np.uint64, value: int = 0, page: int = PAGE) -> None:
         super().__init__(scratch, length, dtype, value, page)

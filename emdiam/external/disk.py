@@ -1,4 +1,4 @@
-"""What the verbs of one external engine share: rows, scratch files, and how much of them is in memory at a time."""
+"""Shared parts of the verbs of one external engine: rows, scratch files, and the sizes of pieces in memory."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .frontier import DiskFrontier
 from .queues import Space
 from .rows import Rows
 
-# Bytes a vertex of a range while components are found (components.py).
+# Bytes a vertex of a range while components are computed (components.py).
 SPACE_BYTES = 64
-# Of the room of a range, vertices of a frontier that are in memory: one in so many bytes.
+# range_bytes of a plan, divided by this, is the number of vertices of a frontier in memory.
 IN_MEMORY = 64
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """range_bytes : for the state of one range of vertices. buffer_bytes : of the buffer of pairs. thin : heads of a
-    level that is done in short lists, at most. page : entries of a column that are read together."""
+    """range_bytes : for the state of one range of vertices. buffer_bytes : for the buffer of pairs. thin : limit of
+    heads for a level on short lists. page : entries of a column that are read together."""
 
     range_bytes: int
     buffer_bytes: int
@@ -34,7 +34,7 @@ class Sizes:
 
 @dataclass
 class Disk:
-    """store : the graph. rows : of it. scratch : for columns, pairs and frontiers. sizes : in memory."""
+    """store : the graph. rows : its rows. scratch : for columns, pairs and frontiers. sizes : of pieces in memory."""
 
     store: Store
     rows: Rows
@@ -43,30 +43,30 @@ class Disk:
 
     @property
     def n(self) -> int:
-        """Vertices."""
+        """Number of vertices."""
         return self.store.n_vertices
 
     @property
     def key(self) -> np.dtype[Any]:
-        """Of vertices in files."""
+        """dtype of vertices in files."""
         return self.store.id_dtype
 
     @property
     def space(self) -> Space:
-        """The same for components, clusters and trees, whose ranges have up to 64 bytes a vertex."""
+        """A Space for components, clusters and trees, whose ranges have up to 64 bytes a vertex."""
         return Space(self.scratch, self.ranges(SPACE_BYTES), self.sizes.buffer_bytes // 8, self.key)
 
     @property
     def in_memory(self) -> int:
-        """Vertices of a frontier that are in memory, at most: more are in a file."""
+        """Limit of frontier vertices in memory: a larger frontier is in a file."""
         return max(self.sizes.thin, self.sizes.range_bytes // IN_MEMORY)
 
     def ranges(self, item_bytes: float) -> Ranges:
-        """Ranges of vertices whose state takes so many bytes each."""
+        """Ranges of vertices whose state takes `item_bytes` a vertex."""
         return widest(self.n, item_bytes, self.sizes.range_bytes)
 
     def buckets(self, taker: Taker, item_bytes: float, value: Any = None) -> Buckets:
-        """Pairs of vertices and values for what takes so many bytes a vertex of a range."""
+        """Buckets for pairs of vertices and values, with a state of `item_bytes` a vertex of a range."""
         return Buckets(self.scratch, self.ranges(item_bytes), taker, self.key, value,
                        buffer_bytes=self.sizes.buffer_bytes)
 

@@ -1,7 +1,7 @@
-"""The external engine: the Engine interface without an array of as many entries as the graph has vertices.
+"""The external engine: the Engine interface without arrays that have an entry for every vertex.
 
 Columns are files (columns.py), rows are looked up in chunks of `indptr` and `indices` (rows.py), traversals keep two
-levels (search.py), and what comes along arcs is sorted by ranges of vertices (buckets.py).
+levels (search.py), and values sent along arcs are sorted by ranges of vertices (buckets.py).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ExternalEngine(ColumnCounting, ClusteringVerbs):
         return {"pass_done": done, "pass_total": total} if total else {}
 
     def details(self) -> dict[str, Any]:
-        """What a result tells of the engine beside its counters, for Result.details."""
+        """Facts about the engine other than its counters, for Result.details."""
         scratch = self.disk.scratch
         return {"vertex_state": "on disk", "scratch_bytes_written": scratch.bytes_written,
                 "scratch_bytes_read": scratch.bytes_read, "scratch_peak_bytes": scratch.peak_bytes}
@@ -83,7 +83,7 @@ class ExternalEngine(ColumnCounting, ClusteringVerbs):
                              self._reached)
 
     def _check(self, sources: Sequence[int] | np.ndarray) -> None:
-        """Raises ValueError for what is no vertex."""
+        """Raise ValueError for an invalid vertex."""
         if len(sources) and not 0 <= min(sources) <= max(sources) < self.facts.n_vertices:
             raise ValueError(f"a source is no vertex (0 to {self.facts.n_vertices - 1})")
 

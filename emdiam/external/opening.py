@@ -1,4 +1,4 @@
-"""Opening the external engine: how the memory of a run is shared out where vertices have none of it.
+"""Opening the external engine: its memory plan, in which no array has an entry for every vertex.
 
 peak = base + tables of blocks + fixed pieces + state of a range and buffers of pairs + pool + buffers + arenas.
 """
@@ -37,21 +37,21 @@ from .disk import Disk, Sizes
 from .engine import ExternalEngine
 from .rows import PIECE, RECENT, Rows
 
-# States of ranges and buffers that may be there at a time: a range with a copy and two frontiers beside it; the
-# buffers of distances, of a level and of components, each twice where it is put in order.
+# States of ranges and buffers that exist at a time: a range with a copy and two frontiers; the buffers of distances, of
+# a level and of components, each twice while it is sorted.
 _RANGES, _BUFFERS = 4, 8
 _LEAST_UNIT, _MOST_UNIT = 1 << 20, 1 << 27
 _LEAST_POOL = 1 << 20
 _THIN = 1 << 14
-_THIN_BYTES = 320  # an entry of the lists of thin levels
-_SLOTS = 4  # of each arena, at least
-_TABLE_BYTES = 48  # of a block or a chunk of offsets: slots, first vertex, checks; pages of columns
+_THIN_BYTES = 320  # for an entry of the lists of thin levels
+_SLOTS = 4  # the least, for each arena
+_TABLE_BYTES = 48  # for a block or a chunk of offsets: slots, first vertex, checks; pages of columns
 _PIECES = 12 * 8 * PIECE + FOLD_BYTES
 
 
 @dataclass(frozen=True)
 class DiskPlan:
-    """sizes : of pieces in memory. offset_slots : chunks of offsets. plan : the whole of it."""
+    """sizes : of pieces in memory. offset_slots : chunks of offsets in memory. plan : the whole memory plan."""
 
     sizes: Sizes
     offset_slots: int
@@ -62,8 +62,8 @@ def plan_external(
     store: Store, needs: Needs, *, memory_bytes: int | None = None, arena_bytes: int | None = None, threads: int = 2,
     program: int | None = None,
 ) -> DiskPlan:
-    """The memory plan with vertex state on disk; parameters as of engine.cpu.plan_engine. Half of what is free goes to
-    the arenas, a quarter to the pool of the method as far as it can make use of it. Raises BudgetError."""
+    """The memory plan with vertex state on disk; parameters as for engine.cpu.plan_engine. Half of the free memory goes
+    to the arenas, and up to a quarter to the method's pool, if it can use it. Raises BudgetError."""
     memory = budget_bytes(memory_bytes)
     check_threads(threads)
     ids, offsets, fetchers = store.indices, store.indptr, threads + READERS
@@ -105,8 +105,8 @@ def plan_external(
 
 
 def disk_bytes(store: Store) -> int:
-    """What scratch files may take, at most: a dozen columns of four bytes, distances of a batch before and after they
-    are put in order, and the arcs of a level or of a scan with a value each."""
+    """Upper bound of scratch files: a dozen columns of four bytes, distances of a batch before and after sorting, and
+    the arcs of a level or of a scan with a value each."""
     return (12 * 4 + 16 * MOST_ON_DISK) * store.n_vertices + (store.id_dtype.itemsize + 8) * store.n_arcs
 
 
@@ -115,9 +115,9 @@ def open_external_engine(
     store: Store, needs: Needs, *, threads: int = 2, progress: Listener | None = None,
     scratch: str | Path | None = None, sizes: Sizes | None = None, **memory: Any,
 ) -> Iterator[ExternalEngine]:
-    """An engine on `store` with vertex state in files of the folder `scratch` (None: that for temporary files); leaving
-    the context ends its threads and removes them. sizes : instead of those of the plan. memory : memory_bytes,
-    arena_bytes and program, as of plan_external. Raises BudgetError, StoreError, InputError."""
+    """An engine on `store` with vertex state in files of the folder `scratch` (None: the one for temporary files);
+    leaving the context ends its threads and removes the files. sizes : in place of the plan's. memory : memory_bytes,
+    arena_bytes and program for plan_external. Raises BudgetError, StoreError, InputError."""
     begin = clock()
     plan = plan_external(store, needs, threads=threads, **memory)
     with ExitStack() as stack:

@@ -1,17 +1,16 @@
-"""Rows of words for ranges of vertices, of which some are read while others are still put to.
+"""Rows of words for ranges of vertices; ranges can be read while rows are still added to others.
 
-Rows wait in a room of fixed size. When it is full they are put in the order of their ranges and written behind each
-other to one scratch file, so that every range has one stretch of each such write. Rows that fit the room never touch
-the disk. A range may be read while others are still put to: what leaves a range for one that is read later (towards
-smaller vertices, or towards larger ones) needs no sort (time-forward processing).
-I/O: every row that does not fit is written once, and read once for each time that its range is read; a stretch is the
-room / the number of ranges on average. Bytes: 8 a word of the room, twice, and 4 a row; 8 a range for each write.
-Source: Chiang, Goodrich, Grove, Tamassia, Vengroff, Vitter, External-memory graph algorithms (1995), time-forward
-processing; the distribution in place of its priority queue, since the ranges are few.
+Rows wait in a room of fixed size. When it is full they are sorted by range and appended to one scratch file, so that
+every range has one stretch in each write. Rows that fit the room never touch the disk. As a range can be read while
+rows are added to others, rows sent from a range to one that is read later (towards smaller vertices, or towards larger
+ones) need no sort (time-forward processing). I/O: every row that does not fit is written once, and read once each time
+that its range is read; a stretch is the room / the number of ranges on average. Bytes: 8 a word of the room, twice, and
+4 a row; 8 a range for each write. Source: Chiang, Goodrich, Grove, Tamassia, Vengroff, Vitter, External-memory graph
+algorithms (1995), time-forward processing; with distribution in place of its priority queue, since there are few
+ranges.
 
-Rows of numbers in scratch: appended, read in pieces, changed in place.
-
-A table keeps its last rows in RAM, so that a short one never touches the disk.
+Table holds rows of numbers in scratch: appended, read in pieces, changed in place. Its last rows stay in RAM, so that a
+short table never touches the disk.
 """
 
 from __future__ import annotations
@@ -59,12 +58,12 @@ class Table:
         return np.concatenate((written, self._last[max(0, start - self._written) : max(0, stop - self._written)]))
 
     def pieces(self) -> Iterator[tuple[int, np.ndarray]]:
-        """(number of the first, rows) of all, in pieces."""
+        """(number of the first row, rows) of all rows, in pieces."""
         for start in range(0, len(self), self._room):
             yield start, self.part(start, min(len(self), start + self._room))
 
     def replace(self, start: int, rows: np.ndarray) -> None:
-        """Write rows (int64[k, width]) over those from `start` on."""
+        """Overwrite the rows from `start` with `rows` (int64[k, width])."""
         on_disk = max(0, min(len(rows), self._written - start))
         if on_disk:
             assert self._file is not None
@@ -80,14 +79,14 @@ class Table:
         self._written, self._last = 0, self._last[:0].copy()
 
 
-# Words of a piece that is read.
+# Words that are read at a time.
 _READ_WORDS = 1 << 16
 
 
 @dataclass(frozen=True)
 class Space:
-    """Where what belongs to vertices is. ranges : of vertices, one of which has arrays in RAM at a time. room : words
-    in RAM that wait for their range, of one set of queues. key : dtype of vertices in files."""
+    """Scratch space for data of vertices. ranges : of vertices; one of them has arrays in RAM at a time. room : words
+    in RAM that wait for their range, in one set of queues. key : dtype of vertices in files."""
 
     scratch: Scratch
     ranges: Ranges
@@ -96,19 +95,19 @@ class Space:
 
     @property
     def page(self) -> int:
-        """Entries that a column of these vertices reads and writes together."""
+        """Entries that a column of these vertices reads and writes at a time."""
         return min(PAGE, self.ranges.width)
 
     def queues(self, width: int = 1) -> RangeQueues:
-        """Queues of rows of so many words for every range."""
+        """Queues for every range, with rows of `width` words."""
         return RangeQueues(self.scratch, self.ranges.count, max(1, self.room // width), width)
 
     def buckets(self, taker: Taker) -> Buckets:
-        """Pairs of vertices and words."""
+        """Buckets of pairs of vertices and words."""
         return Buckets(self.scratch, self.ranges, taker, self.key, np.uint64, buffer_bytes=8 * self.room)
 
     def write(self, rows: RangeQueues, file: WordFile) -> None:
-        """Write values to entries of a file: rows (entry, value), which are dropped."""
+        """Write values to entries of a file. rows : (entry, value), dropped afterwards."""
         for number, first, stop in self.ranges.each(rows.filled()):
             values = file[first:stop]
             for some in rows.read(number):
@@ -120,7 +119,7 @@ class Space:
 class RangeQueues:
     """Rows of words by range.
 
-    scratch : where they go. n_ranges : how many. room : rows in RAM. width : words of a row.
+    scratch : space for them. n_ranges : number of ranges. room : rows in RAM. width : words of a row.
     """
 
     def __init__(self, scratch: Scratch, n_ranges: int, room: int, width: int = 1) -> None:
@@ -128,15 +127,15 @@ class RangeQueues:
         self._waiting, self._where = np.empty((0, width), np.uint64), np.empty(0, np.int32)
         self._used = 0
         self._file: ScratchFile | None = None
-        # For every write: its offset in the file, and where each range begins in it, int64[n_ranges + 1].
+        # For every write: its offset in the file, and the start of each range in it, int64[n_ranges + 1].
         self._writes: list[tuple[int, np.ndarray]] = []
 
     def __len__(self) -> int:
-        """Rows put since the last `clear`."""
+        """Rows added since the last `clear`."""
         return self._used + sum(int(starts[-1]) for _, starts in self._writes)
 
     def put(self, ranges: np.ndarray, rows: np.ndarray) -> None:
-        """Put rows (uint64[k] or uint64[k, width]) to `ranges` (integers[k])."""
+        """Add rows (uint64[k] or uint64[k, width]) to `ranges` (integers[k])."""
         rows = rows.reshape(-1, self._width)
         if len(self._waiting) < min(self._room, self._used + len(rows)):
             self._widen(self._used + len(rows))
@@ -151,14 +150,14 @@ class RangeQueues:
             start += take
 
     def _widen(self, rows: int) -> None:
-        """Room for so many rows, or twice what there is, as far as the plan goes."""
+        """Make room for `rows` rows, or for twice the present number, within the plan."""
         size = min(self._room, max(rows, 2 * len(self._waiting)))
         waiting, where = np.empty((size, self._width), np.uint64), np.empty(size, np.int32)
         waiting[: self._used], where[: self._used] = self._waiting[: self._used], self._where[: self._used]
         self._waiting, self._where = waiting, where
 
     def _spill(self) -> None:
-        """Write what waits, by ranges."""
+        """Write the waiting rows, sorted by range."""
         if self._file is None:
             self._file = self._scratch.file()
             weakref.finalize(self, self._file.close)
@@ -169,7 +168,8 @@ class RangeQueues:
         self._used = 0
 
     def resident(self) -> np.ndarray | None:
-        """All rows, uint64[k, width], as they came, if none was written; valid until the next put."""
+        """All rows, uint64[k, width], in the order of arrival, if none was written, else None; valid until the next
+        put."""
         return None if self._writes else self._waiting[: self._used]
 
     def filled(self) -> np.ndarray:
@@ -180,8 +180,8 @@ class RangeQueues:
         return np.flatnonzero(counts)
 
     def read(self, number: int) -> Iterator[np.ndarray]:
-        """The rows of a range, uint64[k, width], in pieces, in the order in which they came. Rows may be put to other
-        ranges meanwhile."""
+        """The rows of a range, uint64[k, width], in pieces, in the order of arrival. Rows may be added to other ranges
+        meanwhile."""
         waiting = self._waiting[: self._used][self._where[: self._used] == number]
         stretches = [(offset, int(starts[number]), int(starts[number + 1])) for offset, starts in self._writes]
         left = sum(stop - begin for _, begin, stop in stretches)
@@ -199,17 +199,17 @@ class RangeQueues:
             yield waiting
 
     def _piece(self, rows: int) -> np.ndarray:
-        """Room for so many rows, or as many as are read at a time."""
+        """Room for `rows` rows, at most for one read."""
         return np.empty((min(rows, max(1, _READ_WORDS // self._width)), self._width), np.uint64)
 
     def clear(self) -> None:
-        """Drop all rows, and what was written; the room stays."""
+        """Drop all rows and the file; the room stays."""
         self._used, self._writes = 0, []
         if self._file is not None:
             self._file.close()
             self._file = None
 
     def close(self) -> None:
-        """Drop all, the room as well."""
+        """Drop everything, including the room."""
         self.clear()
         self._waiting, self._where = self._waiting[:0].copy(), self._where[:0].copy()

@@ -1,7 +1,7 @@
-"""Rows of a graph whose offsets are not in memory: offsets are chunks of `indptr` in an arena, as arcs are blocks.
+"""Rows of a graph whose offsets are not in memory: an arena holds chunks of `indptr`, another one blocks of arcs.
 
-Bytes: two arenas, and some words a chunk of both arrays. I/O: a chunk of `indptr` for the vertices that are asked for,
-unless it is in its arena; and once, when a block is first read, those of its rows, which are checked (stream/rows.py).
+Bytes: two arenas, and some words a chunk of both arrays. I/O: the chunk of `indptr` of a requested vertex, unless it is
+in the arena; and once, when a block is first read, the chunks of its rows, which are checked (stream/rows.py).
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from .buckets import Buckets, Sink
 
 # Vertices whose bounds are in memory at a time.
 PIECE = 1 << 16
-# Chunks of offsets that stay beside the arena.
+# Chunks of offsets that are kept outside the arena.
 RECENT = 4
-_BATCH = 1 << 14  # arcs that a thread gathers before it hands them on
+_BATCH = 1 << 14  # arcs that a thread collects before it passes them on
 _CHUNK, _LAST, _ROW, _ARC, _DONE, _STATE = range(6)
 _NO_VALUES = np.empty(0, np.uint32)
-# Pieces of vertices, ascending, int64[k], with a value for each, or none.
+# Pieces of vertices, ascending, int64[k], with a value for each, or without values.
 Sources = Iterable[tuple[np.ndarray, np.ndarray | None]]
 
 
@@ -40,8 +40,8 @@ class Rows:
 
     Parameters
     ----------
-    store : the graph. threads, counters : as in Pager; what is read of offsets is counted apart. arc_slots,
-    offset_slots : chunks of `indices` and of `indptr` in memory. run_blocks : chunks that a thread reads in one go.
+    store : the graph. threads, counters : see Pager; reads of offsets are counted separately. arc_slots, offset_slots :
+    chunks of `indices` and of `indptr` in memory. run_blocks : chunks that a thread reads at once.
 
     Reads all of `indptr` once, and checks it. Raises StoreError.
     """
@@ -60,7 +60,7 @@ class Rows:
         self._lock = threading.Lock()
 
     def stats(self) -> Counters:
-        """What was counted so far, with the bytes of offsets; blocks are those of arcs."""
+        """The counters so far, with the bytes of offsets; blocks are only those of arcs."""
         counted, offsets = self.counters.snapshot(), self.offset_counters.snapshot()
         counted.bytes_read += offsets.bytes_read
         counted.bytes_decoded += offsets.bytes_decoded
@@ -68,12 +68,13 @@ class Rows:
 
     @property
     def paging(self) -> tuple[tuple[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray, int]]:
-        """(items, slot of each chunk, shift) of offsets and of arcs, as kernels take them."""
+        """(items, slot of each chunk, shift) of offsets and of arcs, for kernels."""
         return ((self.offsets.arena.ids, self.offsets.arena.slot_of, self.offset_shift),
                 (self.arcs.arena.ids, self.arcs.arena.slot_of, self.table.shift))
 
     def read_bounds(self, first: int, stop: int) -> np.ndarray:
-        """Offsets of rows first..stop-1, int64[stop - first], past the arena; thread-safe. stop : at most n + 1."""
+        """Offsets of rows first..stop-1, int64[stop - first], read without the arena; thread-safe. stop : at most n +
+        1."""
         out, items = np.empty(stop - first, np.int64), 1 << self.offset_shift
         for chunk in range(first >> self.offset_shift, -(-stop // items)):
             low, high = max(first, chunk * items), min(stop, (chunk + 1) * items)
@@ -81,7 +82,7 @@ class Rows:
         return out
 
     def _chunk(self, chunk: int) -> np.ndarray:
-        """A chunk of offsets, of which the last few stay, int64[chunk_items]: neighbouring blocks need the same one."""
+        """A chunk of offsets, int64[chunk_items]; the last few are kept, as neighbouring blocks need the same chunk."""
         with self._lock:
             found = self._recent.pop(chunk, None)
             if found is None:
@@ -97,7 +98,7 @@ class Rows:
         starts, ends = np.empty(len(vertices), np.int64), np.empty(len(vertices), np.int64)
         at, slots = 0, max(1, self.offsets.arena.n_slots - 1)
         while at < len(vertices):
-            # As many as lie within the chunks that fit; a row that ends in the next chunk needs that one too.
+            # The vertices within the chunks that fit; a row that ends in the next chunk needs that chunk too.
             stop = int(np.searchsorted(vertices, ((int(vertices[at]) >> self.offset_shift) + slots)
                                        << self.offset_shift))
             some = vertices[at:stop]
@@ -118,7 +119,7 @@ class Rows:
         return 0, self.table.n_vertices
 
     def degrees_of(self, first: int, stop: int) -> np.ndarray:
-        """Degrees of vertices first..stop-1, int64[stop - first], past the arena."""
+        """Degrees of vertices first..stop-1, int64[stop - first], read without the arena."""
         result: np.ndarray = np.diff(self.read_bounds(first, stop + 1))
         return result
 
@@ -128,12 +129,12 @@ class Rows:
         return ends - starts
 
     def ascending(self, stop: int | None = None, first: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """(vertices, their degrees) of first..stop-1 (None: all), in pieces, int64[k] each."""
+        """(vertices, degrees) of first..stop-1 (None: all), in pieces, int64[k] each."""
         for start, end in pieces(self.table.n_vertices if stop is None else stop, first):
             yield np.arange(start, end), self.degrees_of(start, end)
 
     def needed(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """Blocks with an arc of rows with these bounds (ascending), int64[k] ascending."""
+        """Blocks that contain an arc of rows with these bounds (ascending), int64[k] ascending."""
         some = starts < ends
         if not some.any():
             return np.empty(0, np.int64)
@@ -144,8 +145,8 @@ class Rows:
         return np.flatnonzero(np.cumsum(steps)) + first[0]
 
     def send(self, sources: Sources, buckets: Sink, *, up: bool = False, tick: Tick = no_tick) -> int:
-        """Bring the value of every source along its arcs: (head, value) for each arc goes into `buckets`, from several
-        threads and in no order. up : only to heads above the source. Returns the arcs looked at. Each piece of
+        """Send the value of every source along its arcs: (head, value) for each arc goes into `buckets`, from several
+        threads and in no order. up : only to heads above the source. Returns the number of arcs examined. Each piece of
         sources reads every block that it needs once."""
         total = 0
         for vertices, values in sources:
@@ -159,7 +160,7 @@ class Rows:
         return total
 
     def bring(self, sources: Sources, buckets: Buckets, *, up: bool = False, tick: Tick = no_tick) -> int:
-        """One pass: what is sent, as `send`, is handed out. Returns the arcs looked at."""
+        """One pass: `send`, then hand out what was sent. Returns the number of arcs examined."""
         arcs = self.send(sources, buckets, up=up, tick=tick)
         buckets.finish()
         self.counters.add(passes=1)
@@ -180,7 +181,7 @@ def _arena(array: ShardedArray, slots: int) -> Arena:
 def _sender(
     shift: int, rows: tuple[np.ndarray, ...], up: bool, add: Callable[[np.ndarray, np.ndarray | None], None]
 ) -> Callable[..., int]:
-    """A kernel for Pager.sweep that hands (head, value) for every arc of the rows on."""
+    """A kernel for Pager.sweep that passes on (head, value) for every arc of the rows."""
     with_values = len(rows[3]) > 0
 
     def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
@@ -198,7 +199,7 @@ def _sender(
 
 @kernel
 def gather_bounds(items, slot_of, shift, vertices, starts, ends):
-    """starts, ends = offsets of the rows of `vertices` and of those behind them; all chunks are in the arena."""
+    """starts, ends = offsets of the rows of `vertices` and of the next rows; all chunks are in the arena."""
     mask = (1 << shift) - 1
     for i in range(len(vertices)):
         v = vertices[i]
@@ -209,11 +210,12 @@ def gather_bounds(items, slot_of, shift, vertices, starts, ends):
 
 @kernel
 def send_arcs(piece, shift, vertices, starts, ends, given, up, state, heads, values):
-    """(head, value of the row) of arcs in the blocks of the piece, as many as there is room for; returns how many.
+    """Write (head, value of the row) of arcs in the blocks of the piece, up to the room; returns their number.
 
-    piece : as Pager.sweep gives it. vertices, starts, ends : int64[k] ascending, rows; given : a value for each, or
-    length 0. up : heads above their vertex only. state : int64[5] = block at hand and end of those that were taken;
-    row (-1: to be looked for) and arc where to go on; whether all is done."""
+    piece : from Pager.sweep. vertices, starts, ends : int64[k] ascending, rows; given : a value for each, or length 0.
+    up : only heads above their vertex. state : int64[5] = the current block, and the end of the taken blocks; the row
+    (-1: search for it) and arc to continue with; whether all is done.
+    """
     chunks, position, turn, grain, ids = piece
     count = 0
     while True:

@@ -1,11 +1,11 @@
-"""Breadth-first search without state a vertex: next = N(frontier) - frontier - previous, by sorted lists and ranges.
+"""Breadth-first search without state for every vertex: next = N(frontier) - frontier - previous, with sorted lists and
+ranges.
 
-Thin levels go by many in one call (thin.py). A thick one sends its heads to buckets; each range of vertices makes a
-bitmap of them (masks of up to 64 sources where there are several), takes the frontier and the one before it away, and
-lists what is left. With a range as wide as the graph that is a bitmap in memory, and nothing is sorted or written.
-I/O of a thick level: its blocks and chunks of offsets once; where there are several ranges and more arcs than the
-buffer holds, every head is written once and read once.
-Source: Munagala and Ranade, SODA 1999.
+Many thin levels are processed in one call (thin.py). A thick level sends its heads to buckets; each range of vertices
+turns them into a bitmap (for several sources, masks of up to 64), subtracts the frontier and the one before, and lists
+the rest. If one range covers the graph, it is a bitmap in memory, and nothing is sorted or written. I/O of a thick
+level: its blocks and chunks of offsets once; if there are several ranges and more arcs than the buffer holds, every
+head is written once and read once. Source: Munagala and Ranade, SODA 1999.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ from .thin import (
     thin_levels,
 )
 
-# A slice of thin levels ends after so many arcs, or so many seconds where its blocks are read again and again.
+# Limits of a slice of thin levels: arcs, and seconds if its blocks are read repeatedly.
 _SLICE_ARCS, _SLICE_SECONDS = 1 << 24, 0.25
-# Arcs a head of the list of a frontier at most; a thinner one is worth another try.
+# A frontier becomes thin again if it has at most size / _THINNER vertices.
 _THINNER = 4
 BITS = 64
 # found(vertices int64[k], masks uint64[k], levels int64[k]), ascending in each level
@@ -56,8 +56,8 @@ Found = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
 
 @dataclass(frozen=True)
 class Wanted:
-    """Where a search ends. radius : levels; -1: no limit. listed, words : targets, sorted int64[k] or a bitmap.
-    remaining : pairs (source, target) to be met, -1 without targets."""
+    """The end of a search. radius : levels; -1: no limit. listed, words : targets, sorted int64[k] or a bitmap.
+    remaining : pairs (source, target) not yet met, -1 without targets."""
 
     radius: int = -1
     listed: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
@@ -81,13 +81,12 @@ class DiskSearch:
     """A search in slices: call `step` until it returns True.
 
     start : pieces of vertices (int64[k], ascending) with masks of the sources (uint64[k]) that are there at level 0.
-    bits : sources, at most BITS. found : gets all that is reached, level 0 included. counting : whether there are
-    counts.
+    bits : number of sources, at most BITS. found : called with everything reached, including level 0. counting :
+    whether to count the vertices of each level.
 
-    level : the last one that has a vertex. smallest : the smallest vertex there.
-    reached : vertices with their levels so far; of several sources, one for each time that it was reached.
-    complete : None until the end; then whether nothing is left. farthest : int64[bits], the last
-    level of each source.
+    level : the last nonempty level. smallest : its smallest vertex. reached : vertices with known levels so far; with
+    several sources, one for each source that reached a vertex. complete : None until the end; then whether everything
+    reachable was reached. farthest : int64[bits], the last level of each source.
     """
 
     def __init__(self, disk: Disk, start: Iterable[tuple[np.ndarray, np.ndarray]], bits: int, wanted: Wanted,
@@ -114,7 +113,7 @@ class DiskSearch:
 
     @property
     def level(self) -> int:
-        """The last level that has a vertex."""
+        """The last nonempty level."""
         return int(self._state[LEVEL])
 
     @property
@@ -123,7 +122,7 @@ class DiskSearch:
         return list(self._counts[: self._told + 1].tolist()) if self._counting else []
 
     def _tell(self, vertices: np.ndarray, masks: np.ndarray, levels: np.ndarray) -> None:
-        """These were reached, in order of levels."""
+        """Record that these vertices were reached, in order of levels."""
         if not len(vertices):
             return
         self._found(vertices, masks, levels)
@@ -134,12 +133,12 @@ class DiskSearch:
         if self._counting:
             first, counts = int(levels[0]), np.bincount(levels - levels[0])
             end = first + len(counts)
-            if end > len(self._counts):  # there may be a level a vertex, and a call for each
+            if end > len(self._counts):  # there may be one level a vertex, with a call for each
                 self._counts = np.pad(self._counts, (0, max(end, 2 * len(self._counts)) - len(self._counts)))
             self._counts[first:end] += counts
 
     def step(self, tick: Tick = no_tick) -> bool:
-        """One thick level, or a slice of thin ones; True when it is over."""
+        """Do one thick level, or a slice of thin ones; returns True at the end."""
         if self.complete is None:
             before = self.level
             if self._thin:
@@ -158,7 +157,7 @@ class DiskSearch:
 
     # -- thin -----------------------------------------------------------------------------------
     def _to_thin(self) -> None:
-        """Take the frontier and the one before it into the lists, if they fit."""
+        """Copy the frontier and the previous one into the lists, if they fit."""
         size = self._disk.sizes.thin
         if self._current.count > size // _THINNER or self._previous.count > size:
             return
@@ -194,7 +193,7 @@ class DiskSearch:
             self._thick_step(no_tick)
 
     def _flush(self) -> None:
-        """Hand on what the lists have written."""
+        """Pass on the output of the lists."""
         assert self._lists is not None
         count = int(self._state[WRITTEN])
         self._tell(*(values[:count] for values in self._lists.out))
@@ -241,7 +240,7 @@ class DiskSearch:
             for frontier in (self._current, self._previous):
                 for vertices, _ in frontier.within(number):
                     take_away_bits(words, first, vertices)
-            # A list takes up to 64 times what the bitmap does.
+            # A list takes up to 64 times as much memory as the bitmap.
             for start in range(0, len(words), max(1, PIECE >> 6)):
                 some = words[start : start + max(1, PIECE >> 6)]
                 vertices = np.empty(int(np.bitwise_count(some).sum()), np.int64)
@@ -262,7 +261,7 @@ class DiskSearch:
         return done
 
     def _next(self, following: DiskFrontier, number: int, vertices: np.ndarray, masks: np.ndarray) -> None:
-        """Vertices of a range are reached by the next level."""
+        """Add vertices of a range, reached by the next level."""
         if not len(vertices):
             return
         level = self.level + 1
@@ -280,6 +279,6 @@ def _wanted_at(wanted: Wanted, vertices: np.ndarray) -> np.ndarray:
 
 
 def listed_targets(source: int, targets: Iterable[int]) -> dict[str, Any]:
-    """Fields of Wanted for a search from one source that ends when all of these are reached."""
+    """Fields of Wanted for a search from one source that ends when all these targets are reached."""
     listed = np.unique(np.array(list(targets), np.int64))
     return {"listed": listed, "remaining": len(listed) - int(source in listed)}

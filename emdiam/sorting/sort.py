@@ -1,14 +1,15 @@
-"""Sorting more uint64 keys than fit in RAM, with what follows them (runs.py): sorted runs, and merging them.
+"""Sorting more uint64 keys than fit in RAM, alone or with numbers that follow them (runs.py): sorted runs, and their
+merge.
 
-Runs. Keys are written into buffers; a full buffer is sorted and stripped of duplicates by a thread (numpy's sort
-releases the GIL) while the next one fills. A few runs stay in RAM; from the moment the last buffer is handed out every
-run goes to a scratch file, where it takes a quarter of the room.
+Runs. Keys are written into buffers; a thread sorts a full buffer and removes duplicates (numpy's sort releases the GIL)
+while the next buffer fills. A few runs stay in RAM; once the last buffer is in use every run goes to a scratch file,
+where it takes a quarter of the space.
 
-Merging. The key space is cut into ranges that hold about `capacity` keys over all runs, by the first keys of the runs'
-blocks alone. A range is handled by one thread: its slice of every run is read and decoded, the slices are sorted
-together (numpy's vectorised sort outruns a k-way heap here), then duplicates go. Ranges are independent, so several are
-in flight, and their results come in order. When the runs are too many for one block of each to fit, groups of them are
-merged to longer runs first.
+Merging. The key space is cut into ranges that contain about `capacity` keys over all runs, using only the first keys of
+the runs' blocks. One thread processes a range: it reads and decodes its slice of every run, sorts the slices together
+(numpy's vectorised sort is faster than a k-way heap here), then removes duplicates. Ranges are independent, so several
+are processed at once, and their results come in order. If one block of every run does not fit, groups of runs are
+merged into longer runs first.
 """
 
 from __future__ import annotations
@@ -43,17 +44,17 @@ from .scratch import NamedScratch, SafePoints, Scratch, ScratchFile
 T = TypeVar("T")
 
 _USUAL_KEYS = 1 << 20
-# Keys that are sorted, and merged, before a thread would have begun.
+# Keys that are sorted, or merged, sooner than a thread would start.
 _FEW = 1 << 13
-# A range holds this many blocks of every run at least: two may begin or end outside it, and with
-# fewer than one whole block a run, reading blocks twice would cost more than merging twice.
+# A range contains at least this many blocks of every run: two may begin or end outside it, and with less than one whole
+# block a run, reading blocks twice would cost more than merging twice.
 LEAST_BLOCKS = 3
 
 
 @dataclass
 class SortStats:
-    """What a conversion did: sorted runs, those of them on disk, extra merge passes, partitions of
-    the arcs, pieces of the table of ids."""
+    """Counts of a conversion: sorted runs, runs on disk, extra merge passes, partitions of the arcs, pieces of the
+    table of ids."""
 
     runs: int = 0
     disk_runs: int = 0
@@ -64,9 +65,9 @@ class SortStats:
 
 @dataclass(frozen=True)
 class SortContext:
-    """What every stage of a conversion shares: buffer sizes, scratch space, how many threads sort, merge and join at a
-    time, the meter that hears of progress, the counts so far, and the points at which its state may be kept. directed :
-    whether pairs are arcs with a direction. weighted : whether they have weights."""
+    """Context for every stage of a conversion: buffer sizes, scratch space, the number of threads that sort, merge and
+    join, the progress meter, the counts so far, and the points at which its state can be saved. directed : whether
+    pairs are arcs with a direction. weighted : whether they have weights."""
 
     plan: SortPlan
     scratch: Scratch
@@ -78,7 +79,7 @@ class SortContext:
     weighted: bool = False
 
     def file(self, name: str) -> ScratchFile:
-        """The scratch file of this name, as the state that is resumed knows it."""
+        """The scratch file with this name, as in the resumed state."""
         checkpoint = self.safe.checkpoint
         if checkpoint is None or not isinstance(self.scratch, NamedScratch):
             raise ValueError("scratch files without a checkpoint have no names")
@@ -87,7 +88,7 @@ class SortContext:
 
 @dataclass
 class RunSet:
-    """Sorted runs that together hold all keys; a key may occur in several runs.
+    """Sorted runs that together contain all keys; a key may occur in several runs.
 
     files : the scratch files of the runs, closed by `close`.
     """
@@ -97,7 +98,7 @@ class RunSet:
 
     @property
     def n_keys(self) -> int:
-        """Number of keys, those that occur in several runs counted each time."""
+        """Number of keys; a key in several runs is counted several times."""
         return sum(run.n_keys for run in self.runs)
 
     @property
@@ -107,11 +108,11 @@ class RunSet:
 
     @property
     def in_ram(self) -> bool:
-        """True if runs occupy sort buffers."""
+        """Whether any run occupies a sort buffer."""
         return any(isinstance(run, RamRun) for run in self.runs)
 
     def state(self) -> State:
-        """The runs, all on disk, as a state: arrays of all runs together, and what each has of them."""
+        """The runs, all on disk, as a state: concatenated arrays, and each run's figures."""
         runs = [run for run in self.runs if isinstance(run, DiskRun)]
         if len(runs) < len(self.runs):
             raise ValueError("runs in RAM cannot be kept")
@@ -146,7 +147,7 @@ class RunSet:
 
 
 def done_here(work: Callable[..., T], *arguments: Any) -> Future[T]:
-    """The future of a job that is done here and now."""
+    """A finished future with the result of a job that was executed immediately."""
     job: Future[T] = Future()
     job.set_result(work(*arguments))
     return job
@@ -155,12 +156,12 @@ def done_here(work: Callable[..., T], *arguments: Any) -> Future[T]:
 class KeySorter:
     """Takes keys in any order and makes sorted runs of distinct keys.
 
-    context : buffer sizes, where runs go that do not fit, how many threads sort.
-    on_run : called in a sorting thread with the keys of every run (sorted, distinct), which it
-    must not keep or change. followed : whether numbers follow the keys. resumed : a `state`, to go on from there.
+    context : buffer sizes, scratch space for runs that do not fit, number of threads. on_run : called in a sorting
+    thread with the keys of every run (sorted, distinct), which it must not keep or change. followed : whether numbers
+    follow the keys. resumed : a `state` to continue from.
 
-    Write entries into the places at the front and at the back of `room(k)` and then call `took`, or use `add`. Only one
-    thread may do so. What ascends, at the front or at the back, is not sorted again (sort_parts).
+    Write entries into the first and last places of `room(k)` and then call `took`, or use `add`; from one thread only.
+    Entries that already ascend, at the front or at the back, are not sorted again (sort_parts).
     """
 
     def __init__(
@@ -174,13 +175,13 @@ class KeySorter:
         self._idle_files: SimpleQueue[ScratchFile] = SimpleQueue()
         self._free: list[Entries] = []
         self._n_allocated = 0
-        # What is to outlive the process cannot stay in RAM.
+        # Runs for a checkpoint cannot stay in RAM.
         self._spilling = context.safe.active
         self._in_ram: list[tuple[Entries, Run]] = []
         self._set = RunSet()
         self._n_keys = 0
         self._buffer: Entries | None = None
-        self._used = self._used_behind = 0  # at the front of the buffer, and at its back
+        self._used = self._used_behind = 0  # entries at the front of the buffer, and at its back
         self._limit = 0
         if resumed is not None:
             self._n_keys = resumed["n_keys"]
@@ -189,7 +190,7 @@ class KeySorter:
                 self._idle_files.put(file)
 
     def state(self) -> State:
-        """All keys taken so far, which are brought to disk first, as a state."""
+        """All keys so far, which are written to disk first, as a state."""
         self._submit()
         self._spilling = True
         self._settle()
@@ -197,7 +198,7 @@ class KeySorter:
 
     @property
     def most_keys(self) -> int:
-        """Most keys that `room` can be asked for."""
+        """The largest argument of `room`."""
         return min(self._plan.run_keys, self._plan.least_run_keys)
 
     def room(self, n_keys: int) -> Entries:
@@ -211,12 +212,12 @@ class KeySorter:
         return self._buffer[..., self._used : self._limit - self._used_behind]
 
     def took(self, front: int, back: int = 0) -> None:
-        """So many first places of the last `room` are filled now, and so many last ones."""
+        """Note that the first `front` and the last `back` places of the last `room` have been filled."""
         self._used += front
         self._used_behind += back
 
     def add(self, entries: Entries, behind: bool = False) -> None:
-        """Copy entries of any number. behind : to the back."""
+        """Copy any number of entries. behind : to the back."""
         start, size = 0, entries.shape[-1]
         while start < size:
             room = self.room(1)
@@ -227,10 +228,10 @@ class KeySorter:
             start += take
 
     def add_made(self, make: Callable[[Entries], Entries]) -> None:
-        """Add what `make` makes of all entries so far, as many as it is given, in any order, to the back."""
+        """Add make(entries) for all entries so far, in pieces of any size and order, to the back."""
         used, n_runs = self._used + self._used_behind, len(self._jobs) + len(self._in_ram)
         n_keys = self._n_keys + used
-        # Later runs have at least as much room, so that this is what all will take.
+        # Later runs have at least as much room, so this is an upper bound.
         n_more = -(-(n_keys + used) // self._plan.run_keys_after(n_keys))
         self._spilling = self._spilling or n_runs + n_more >= self._plan.n_buffers
         waiting: Entries | None = None
@@ -251,7 +252,7 @@ class KeySorter:
                 self.add(make(entries), behind=True)
 
     def finish(self, *, on_disk: bool = False) -> RunSet:
-        """The runs. on_disk: none may stay in RAM. The sorter takes no more keys."""
+        """The runs, after the last key. on_disk : no run may stay in RAM."""
         if on_disk:
             self._spilling = True
         self._submit()
@@ -260,20 +261,20 @@ class KeySorter:
         self._free = []
         self._set.runs += [run for _, run in self._in_ram]
         self._in_ram = []
-        # Of keys that came in order, slices follow each other so.
+        # If keys came in order, their slices then follow each other.
         self._set.runs.sort(key=lambda run: int(run.firsts[0]))
         self._stats.runs += len(self._set.runs)
         self._stats.disk_runs += sum(isinstance(run, DiskRun) for run in self._set.runs)
         return self._set
 
     def abort(self) -> None:
-        """Stop: wait for the sorts under way and drop everything."""
+        """Stop: wait for running sorts and drop everything."""
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._free, self._in_ram, self._buffer = [], [], None
         self._set.close()
 
     def _settle(self) -> None:
-        """Wait until no job is left, nor a run in RAM if they are to go to disk."""
+        """Wait until no job remains and, if runs go to disk, no run is in RAM."""
         while self._jobs or (self._spilling and self._in_ram):
             self._spill_resident()
             self._collect()
@@ -291,7 +292,7 @@ class KeySorter:
         self._buffer, self._used, self._used_behind = None, 0, 0
 
     def _acquire(self) -> Entries:
-        """An empty buffer, waiting for one if need be."""
+        """An empty buffer; waits for one if necessary."""
         if not self._free and self._n_allocated < self._plan.n_buffers:
             self._n_allocated += 1
             self._spilling = self._spilling or self._n_allocated == self._plan.n_buffers
@@ -302,14 +303,14 @@ class KeySorter:
         return self._free.pop()
 
     def _spill_resident(self) -> None:
-        """Queue the runs that sit in RAM for writing, once there is no RAM for them."""
+        """Queue the runs in RAM for writing, once runs go to disk."""
         if self._spilling:
             for buffer, run in self._in_ram:
                 self._jobs.add(self._pool.submit(self._spill, buffer, run.n_keys, run.block_keys))
             self._in_ram = []
 
     def _collect(self) -> None:
-        """Wait for at least one job and take what it made; errors of threads surface here."""
+        """Wait for at least one job and take its result; raises errors of threads."""
         done, self._jobs = wait(self._jobs, return_when=FIRST_COMPLETED)
         for job in done:
             buffer, run = job.result()
@@ -322,7 +323,7 @@ class KeySorter:
                 self._in_ram.append((buffer, run))
 
     def _sort(self, buffer: Entries, counts: tuple[int, int], block_keys: int, spill: bool) -> tuple[Entries, Run]:
-        """In a thread: make a run of `buffer`. counts : its entries from the front, and all."""
+        """Make a run of `buffer`, in a thread. counts : its entries at the front, and in all."""
         front, used = counts
         sort_parts(buffer[..., :used], front)
         n_keys = distinct_in_place(buffer[..., :used])
@@ -333,7 +334,7 @@ class KeySorter:
         return buffer, RamRun(buffer[..., :n_keys], block_keys)
 
     def _spill(self, buffer: Entries, n_keys: int, block_keys: int) -> tuple[Entries, Run]:
-        """In a thread: write the sorted keys to a file that no other thread appends to."""
+        """Write the sorted keys, in a thread, to a file that no other thread appends to."""
         try:
             file = self._idle_files.get_nowait()
         except Empty:
@@ -349,10 +350,10 @@ def cut_keys(runs: list[Run], capacity: int) -> list[int]:
     """Keys that cut the key space into ranges with at most `capacity` keys each.
 
     The first range starts at 0, the last is open; a cut belongs to the range above it. Cuts are even, and multiples of
-    4 where numbers follow, so that the two keys of an arc, with marks and without, stay together. Between two
-    cuts lie at most `capacity` keys because every run has at most block_keys keys per sample and one block that began
-    before, in which also lies what comes between a cut and the sample above it. Raises ValueError where that cannot be
-    had, which is when capacity is below LEAST_BLOCKS blocks of every run.
+    4 if numbers follow, so that the two keys of an arc, with marks and without, stay together. There are at most
+    `capacity` keys between two cuts, because every run has at most block_keys keys per sample, plus one block that
+    began before, which also contains the keys between a cut and the sample above it. Raises ValueError if that is
+    impossible, which is when capacity is below LEAST_BLOCKS blocks of every run.
     """
     slack = sum(run.block_keys for run in runs)
     step = capacity - 2 * slack
@@ -371,14 +372,14 @@ def cut_keys(runs: list[Run], capacity: int) -> list[int]:
         if stop >= len(samples):
             return cuts
         cuts.append(int(samples[stop]) & ~together)
-        # Equal samples stay together: the range above the cut takes all of them.
+        # Equal samples stay together, in the range above the cut.
         start = int(np.searchsorted(samples, samples[stop]))
 
 
 def merged(
     runs: RunSet, context: SortContext, transform: Callable[[Entries], T], *, capacity: int | None = None
 ) -> Iterator[T]:
-    """The distinct keys of all runs, in order, as `transform` makes them; see merged_from."""
+    """The results of `transform` for the distinct keys of all runs, in order; see merged_from."""
     with closing(merged_from(runs, context, transform, capacity=capacity)) as ranges:
         for _, result in ranges:
             yield result
@@ -387,8 +388,8 @@ def merged(
 def in_order(
     work: Callable[..., T], jobs: Iterable[tuple[Any, ...]], threads: int, most: int, name: str
 ) -> Generator[T, None, None]:
-    """work(*job) of every job, in the order of the jobs, by threads of this name; at most `most` are in flight. Close
-    it (or exhaust it) to have the threads joined. Raises what `work` raises."""
+    """work(*job) for every job, in the order of the jobs, on threads with this name, with at most `most` jobs in
+    progress. Close the iterator (or exhaust it) to join the threads. Raises what `work` raises."""
     flight: deque[Future[T]] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix=name) as pool:
         try:
@@ -406,12 +407,11 @@ def in_order(
 def merged_from(
     runs: RunSet, context: SortContext, transform: Callable[[Entries], T], *, low: int = 0, capacity: int | None = None
 ) -> Generator[tuple[int | None, T], None, None]:
-    """The distinct keys from `low` on of all runs, in order: pairs of the end of a range of keys (the
-    first key above it; None: there is none) and what `transform` made of its keys.
+    """The distinct keys of all runs from `low` on, in order: pairs of the end of a range of keys (the first key above
+    it; None for the last range) and the result of `transform` for its keys.
 
-    transform : called in threads with entries (keys sorted, distinct, never none), one call a range;
-    the array may be changed but not kept. Results are yielded in key order; a few ranges are in
-    flight, so close the iterator (or exhaust it) to have their threads joined.
+    transform : called in threads with nonempty entries (keys sorted and distinct), once a range; it may change the
+    array but not keep it. Results come in key order, a few ranges ahead; close or exhaust the iterator to join threads.
     """
     if not runs.n_keys:
         return
@@ -445,7 +445,7 @@ def merged_from(
 def _range(
     runs: list[Run], bounds: tuple[int, int | None], buffer: Entries, transform: Callable[[Entries], T]
 ) -> tuple[int, T | None]:
-    """In a thread: the number of keys read within `bounds` and the transform of the distinct ones."""
+    """The number of keys read within `bounds`, and the transform of the distinct ones; runs in a thread."""
     used = n_sources = 0
     for run in runs:
         got = run.read(*bounds, buffer[..., used:])
@@ -459,17 +459,17 @@ def _range(
 
 
 def range_keys(runs: RunSet, plan: SortPlan) -> int:
-    """Keys of a range: a comfortable size within the plan, more where many runs have slices."""
+    """Keys of a range: a suitable size within the plan, more if many runs have slices."""
     limit = plan.merge_keys if runs.in_ram else plan.merge_keys_alone
     slack = sum(run.block_keys for run in runs.runs)
     return max(LEAST_BLOCKS * slack, min(limit, max(_USUAL_KEYS, 6 * slack)))
 
 
 def fewer_runs(runs: RunSet, context: SortContext, on_pass: Callable[[RunSet], None] | None = None) -> RunSet:
-    """Merge groups of runs until one range of all that are left fits the plan.
+    """Merge groups of runs until one range of all remaining runs fits the plan.
 
-    on_pass : called with the runs after each pass over all keys. Returns `runs` itself, or a set that
-    replaces it (the old files are gone).
+    on_pass : called with the runs after each pass over all keys. Returns `runs` itself, or a set that replaces it (the
+    old files are removed).
     """
     plan = context.plan
     while True:
@@ -482,7 +482,7 @@ def fewer_runs(runs: RunSet, context: SortContext, on_pass: Callable[[RunSet], N
 
 
 def _one_pass(runs: RunSet, context: SortContext, most_keys: int) -> RunSet:
-    """Merge consecutive groups of runs, as large as the plan allows and at least pairs."""
+    """Merge consecutive groups of runs, as large as the plan allows, but at least pairs."""
     context.stats.merge_passes += 1
     made = RunSet(files=[context.scratch.file()])
     waiting = list(runs.runs)
