@@ -1,14 +1,17 @@
-"""The minimum spanning forest under random weights in rounds of Boruvka, without an entry a vertex in the process.
+"""The minimum spanning forest under random weights, in rounds of Boruvka, without arrays that have an entry for every
+vertex.
 
-Weights are those of traverse/spanning.py, a hash of (key, natural ranks of the ends), so that the forest is the same
-as in RAM. In a round every vertex sends the label of its tree and its rank along its arcs; what comes to a vertex from
-another tree is an edge, of which the lightest counts; of those of a tree again the lightest; it joins two trees. Trees
-joined so are components of the graph of these edges (components.py). A vertex whose neighbours are all in its tree
-takes part no more, and its blocks are read no more.
-I/O, with m arcs and b the bytes of an id: for each round one pass over blocks with a vertex that takes part; for arcs
-of these b + 8 bytes written and read; for these vertices 64 written and read, beside components. Rounds: the logarithm
-of the number of vertices at most, since every tree with another beside it is joined to one.
-Bytes: the rooms of the queues; 64 a vertex of a range.
+Weights are those of traverse/spanning.py, a hash of (key, natural ranks of the ends), so that the forest is the same as
+in RAM. In a round every vertex sends the label of its tree and its rank along its arcs. A word that arrives at a vertex
+from another tree is an edge between trees; the lightest edge of each vertex counts, and of these the lightest of each
+tree, which joins two trees. The joined trees are components of the graph of these edges (components.py). A vertex whose
+neighbours are all in its tree becomes inactive, and its blocks are no longer read.
+
+I/O, with m arcs and b the bytes of an id: for each round one pass over blocks with an active vertex; for arcs of these
+b + 8 bytes written and read; for these vertices 64 written and read, besides components. Rounds: at most the logarithm
+of the number of vertices, since every tree with another beside it is joined to one. Bytes: the rooms of the queues; 64
+a vertex of a range.
+
 Sources: Boruvka (1926); Ajwani, Beckmann, Meyer, Veith (2012), section 2, spanning tree heuristics (weights).
 """
 
@@ -33,8 +36,8 @@ _NO_EDGE = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 class Boruvka:
-    """The rounds. key : of the weights, below 2^64. edges : those of the forest, words (rank, larger rank), by ranges
-    of the former; some twice. rounds : so far. Raises InputError from 2^32 vertices on."""
+    """The rounds. key : of the weights, below 2^64. edges : of the forest, words (rank, larger rank), by ranges of the
+    smaller rank; some occur twice. rounds : number so far. Raises InputError from 2^32 vertices on."""
 
     def __init__(self, rows: Rows, space: Space, ranks: NaturalRanks, key: int, tick: Tick = no_tick) -> None:
         if space.ranges.n >= 1 << 32:
@@ -50,12 +53,12 @@ class Boruvka:
         self.edges, self.rounds = space.queues(), 0
 
     def run(self) -> None:
-        """All rounds."""
+        """Do all rounds."""
         while self._round():
             self.rounds += 1
 
     def _round(self) -> bool:
-        """Join every tree with another; False if there is none."""
+        """Join every tree to another one; returns False if only complete components remain."""
         space = self._space
         offers = space.queues(4)
         self._rows.bring(self._sources(), space.buckets(_Lightest(self, offers)), tick=self._tick)
@@ -70,7 +73,7 @@ class Boruvka:
         return True
 
     def _sources(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The vertices that take part, and words (label of the tree, rank)."""
+        """The active vertices, with words (label of the tree, rank)."""
         for start, stop in pieces(self._space.ranges.n):
             active = np.flatnonzero(self.active[start:stop])
             if len(active):
@@ -78,7 +81,7 @@ class Boruvka:
                 yield active + start, (trees.astype(np.uint64) << HALF) | ranks.astype(np.uint64)
 
     def _choose(self, offers: Iterator[np.ndarray], span: tuple[int, int], chosen: WordFile, joins: Table) -> None:
-        """The lightest edges of the trees with labels in a range."""
+        """Choose the lightest edges of the trees with labels in a range."""
         first, stop = span
         weights, others, edges = (np.full(stop - first, _NO_EDGE) for _ in range(3))
         for rows in offers:
@@ -92,7 +95,7 @@ class Boruvka:
         self.edges.put((words >> HALF).astype(np.int64) >> self.shift, words)
 
     def _join(self, chosen: WordFile, joins: Table) -> None:
-        """Labels of the trees that are joined, for all vertices that take part."""
+        """Write the labels of the joined trees to all active vertices."""
         ranges = self._space.ranges
 
         def send(sink: Sink) -> None:
@@ -121,7 +124,7 @@ class Boruvka:
 
 
 class _Lightest(Taker):
-    """Offers the lightest edge of every vertex to its tree: rows (label, weight, label of the other tree, edge)."""
+    """Offers each vertex's lightest edge to its tree: rows (label, weight, label of the other tree, edge)."""
 
     everywhere = True
 
@@ -156,9 +159,10 @@ class _Lightest(Taker):
 
 @kernel
 def lightest_edges(pairs, first, active, trees, ranks, stream, weights, words):
-    """Keep the word (label of the tree, rank) of the lightest edge to another tree for every vertex, and its weight.
+    """Find the lightest edge to another tree for every vertex: its word (label of the tree, rank) and its weight.
 
-    Labels of vertices that take part no more are those of an earlier round."""
+    Labels of inactive vertices are from an earlier round.
+    """
     keys, values = pairs
     for i in range(len(keys)):
         at = np.int64(keys[i]) - first
@@ -174,7 +178,7 @@ def lightest_edges(pairs, first, active, trees, ranks, stream, weights, words):
 
 @kernel
 def fold_offers(rows, first, weights, others, edges):
-    """Keep the lightest of the edges offered to every tree. rows : uint64[k, 4], see _Lightest."""
+    """Keep the lightest edge offered to every tree. rows : uint64[k, 4], see _Lightest."""
     for i in range(len(rows)):
         at = np.int64(rows[i, 0]) - first
         if edges[at] == _NO_EDGE or rows[i, 1] < weights[at]:

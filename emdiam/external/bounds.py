@@ -1,7 +1,7 @@
 """Bounds on all eccentricities in columns on disk: traverse/pivot_bounds.py, page by page.
 
-I/O of a fold: the distances, three columns and the offsets (8 bytes a vertex before they were packed) are read once,
-as far as a page has a vertex that the traversal reached; the columns are written once where they changed.
+I/O of a fold: the distances, three columns and the offsets (8 bytes a vertex, unpacked) are read once, for pages with a
+vertex that the traversal reached; the columns are written once where they changed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class DiskPivotBounds(PivotBounds):
         return merged(np.concatenate(results))
 
     def _fold_page(self, start: int, away: np.ndarray, about: np.ndarray) -> np.ndarray:
-        """fold_pivot on one page; its `out`, in numbers of the graph."""
+        """Apply fold_pivot to one page; its `out`, in vertex numbers of the graph."""
         stop = start + len(away)
         columns = [column.part(start, stop) for column in self._columns]
         before = [column.copy() for column in columns]

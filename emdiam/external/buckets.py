@@ -1,13 +1,13 @@
 """Pairs (key, value) in any order, handed out by ranges of keys: a distribution sort.
 
-Pairs gather in a buffer. Where all keys are in one range, what is made of that range is in memory, and takes them
-whenever the buffer is full. Else they are put in order of ranges then and written to a scratch file; at the end every
-range takes its pairs, one range after another. Pairs of one range come in the order in which they were added.
+Pairs are collected in a buffer. If all keys are in one range, the range's result is in memory and receives the pairs
+whenever the buffer is full. Otherwise a full buffer is sorted by ranges and written to a scratch file; at the end every
+range receives its pairs, one range after another. Pairs of one range arrive in the order in which they were added.
 
-Bytes: twice the buffer, 8 a range for every time that it was full. I/O: where there are several ranges and more pairs
-than the buffer holds, every pair is written once and read once: 2 (bytes of a key + bytes of a value).
+Bytes: twice the buffer, 8 a range for every time that it was full. I/O: if there are several ranges and more pairs than
+the buffer holds, every pair is written once and read once: 2 (bytes of a key + bytes of a value).
 
-What is made of the pairs of a range of vertices: the least value of each, the bits of all, the union of masks.
+Also here, results for the pairs of a range of vertices: the least value of each, a bitmap, the union of masks.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ _PIECE = 1 << 16
 
 
 class Sink(Protocol):
-    """What takes the values that are brought along arcs."""
+    """A receiver of values that are sent along arcs."""
 
     def add(self, keys: np.ndarray, values: np.ndarray | None = None) -> None:
-        """Pairs of these keys and values, of any integer dtype that fits; from any thread."""
+        """Receive pairs of these keys and values, of any integer dtype that fits; from any thread."""
 
 
 class Taker(ABC):
-    """What is made of the pairs, range by range. everywhere : whether ranges without a pair count too."""
+    """A consumer of the pairs, range by range. everywhere : whether to include ranges without a pair."""
 
     everywhere = False
 
     @abstractmethod
     def begin(self, first: int, stop: int) -> None:
-        """The pairs of keys first..stop-1 come next."""
+        """Start a range: the pairs of keys first..stop-1 follow."""
 
     @abstractmethod
     def take(self, keys: np.ndarray, values: np.ndarray) -> None:
-        """Some of them; valid until it returns."""
+        """Take some of its pairs; the arrays are valid until this returns."""
 
     @abstractmethod
     def end(self) -> None:
-        """There are no more of this range."""
+        """End the range."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Ranges:
 
 
 def widest(n: int, item_bytes: float, room_bytes: int) -> Ranges:
-    """The fewest ranges whose keys have room for so many bytes each; at least 64 in a range."""
+    """The fewest ranges for which a range of `item_bytes` a key fits in room_bytes; at least 64 keys in a range."""
     width = 64
     while width < n and 2 * width * item_bytes <= room_bytes:
         width *= 2
@@ -90,10 +90,11 @@ def pair_bytes(key: Any, value: Any = None) -> int:
 
 
 class Buckets:
-    """The pairs. add may be called by several threads, finish once.
+    """The pairs. `add` may be called by several threads; call `finish` once.
 
-    scratch : where they go. ranges : of keys. key, value : dtypes; None: there are only keys, and `taker` gets values
-    of length 0. buffer_bytes : of the buffer; twice as much where it is put in order."""
+    scratch : space for them. ranges : of keys. key, value : dtypes; value None: there are only keys, and `taker` gets
+    values of length 0. buffer_bytes : of the buffer; sorting takes twice as much.
+    """
 
     def __init__(
         self, scratch: Scratch, ranges: Ranges, taker: Taker, key: Any, value: Any = None, *, buffer_bytes: int,
@@ -105,15 +106,15 @@ class Buckets:
         self._count = self.total = 0
         self._lock, self._begun = threading.Lock(), False
         self._file: ScratchFile | None = None
-        self._spills: list[tuple[int, int, np.ndarray]] = []  # (place of keys, place of values, first pair by range)
+        self._spills: list[tuple[int, int, np.ndarray]] = []  # (offset of keys, offset of values, starts of ranges)
 
     def _arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Room for keys and values of the buffer."""
+        """Arrays for the buffer's keys and values."""
         return (np.empty(self.capacity, self._key),
                 np.empty(0 if self._value is None else self.capacity, self._value or np.uint32))
 
     def add(self, keys: np.ndarray, values: np.ndarray | None = None) -> None:
-        """Pairs of these keys and values, of any integer dtype that fits."""
+        """Add pairs of these keys and values, of any integer dtype that fits."""
         with self._lock:
             done = 0
             while done < len(keys):
@@ -127,7 +128,7 @@ class Buckets:
             self.total += len(keys)
 
     def _empty(self) -> None:
-        """Take or write what the buffer holds."""
+        """Hand out or write the content of the buffer."""
         count, self._count = self._count, 0
         values = self._values[:count]
         if self._ranges.count == 1:
@@ -142,7 +143,7 @@ class Buckets:
         self._spills.append((self._file.append(keys), self._file.append(values), starts))
 
     def _in_order(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(keys, values) of the buffer by ranges, and where each range begins, int64[ranges + 1]."""
+        """(keys, values) of the buffer sorted by ranges, and the start of each range, int64[ranges + 1]."""
         keys, values = np.empty(count, self._key), np.empty(min(count, len(self._values)), self._values.dtype)
         starts = np.zeros(self._ranges.count + 2, np.int64)
         by_range(self._keys, self._values, count, self._ranges.shift, starts, keys, values)
@@ -168,7 +169,7 @@ class Buckets:
                 self._file.close()
 
     def _hand_out_rest(self, keys: np.ndarray, values: np.ndarray, starts: np.ndarray) -> None:
-        """What never left memory."""
+        """Hand out pairs that were never written."""
         for i in range(self._ranges.count) if self._taker.everywhere else np.flatnonzero(np.diff(starts)).tolist():
             self._taker.begin(*self._ranges.bounds(i))
             if starts[i] < starts[i + 1]:
@@ -176,7 +177,7 @@ class Buckets:
             self._taker.end()
 
     def _hand_out(self, i: int) -> None:
-        """What was written of range i."""
+        """Hand out the written pairs of range i."""
         if not self._taker.everywhere and not any(starts[i] < starts[i + 1] for _, _, starts in self._spills):
             return
         self._taker.begin(*self._ranges.bounds(i))
@@ -199,9 +200,10 @@ class Buckets:
 
 @kernel
 def by_range(keys, values, count, shift, starts, keys_out, values_out):
-    """The first `count` pairs in order of key >> shift, into keys_out and values_out, those of a range as they came.
+    """Sort the first `count` pairs by key >> shift into keys_out and values_out, stably.
 
-    starts : int64[ranges + 2], zeros; the first pair of every range, and their number."""
+    starts : int64[ranges + 2], zeros; receives the first pair of every range, and the number of pairs.
+    """
     for i in range(count):
         starts[(np.int64(keys[i]) >> shift) + 2] += 1
     for r in range(2, len(starts)):
@@ -219,8 +221,8 @@ Done = Callable[[int, np.ndarray], None]
 
 
 class Fold(Taker):
-    """Folds pairs into what a range has. fresh(first, stop) : its entries at first. put(entries, first, keys, values) :
-    takes some pairs. done : gets the entries after the last."""
+    """Folds pairs into entries of a range. fresh(first, stop) : returns the initial entries. put(entries, first, keys,
+    values) : folds some pairs. done : called with the final entries."""
 
     def __init__(self, fresh: Callable[[int, int], np.ndarray], put: Callable[..., object],
                  done: Done = lambda first, entries: None) -> None:
@@ -242,23 +244,23 @@ class Fold(Taker):
 
 
 def smallest(done: Done, dtype: Any, start: int) -> Fold:
-    """done gets the least value of every vertex of a range, dtype[k]; `start` where there is none."""
+    """A Fold that calls `done` with the least value of every vertex of a range, dtype[k]; `start` without a value."""
     return Fold(lambda first, stop: np.full(stop - first, start, dtype), put_smaller, done)
 
 
 def bitmap(done: Done) -> Fold:
-    """done gets a bitmap of the vertices of a range, uint64[ceil(k/64)], that were a key."""
+    """A Fold that calls `done` with a bitmap of the vertices of a range that occurred as keys, uint64[ceil(k/64)]."""
     return Fold(lambda first, stop: np.zeros(-(-(stop - first) // 64), np.uint64), set_keys, done)
 
 
 def united(done: Done) -> Fold:
-    """done gets the union of the masks of every vertex of a range, uint64[k]."""
+    """A Fold that calls `done` with the union of the masks of every vertex of a range, uint64[k]."""
     return Fold(lambda first, stop: np.zeros(stop - first, np.uint64), unite_masks, done)
 
 
 @kernel
 def put_smaller(least, first, keys, values):
-    """least[keys[i] - first] = the smaller of it and values[i]."""
+    """least[keys[i] - first] = min(itself, values[i])."""
     for i in range(len(keys)):
         at = np.int64(keys[i]) - first
         if np.uint64(values[i]) < np.uint64(least[at]):
@@ -267,7 +269,7 @@ def put_smaller(least, first, keys, values):
 
 @kernel
 def set_keys(words, first, keys, values):
-    """Set bit keys[i] - first of `words`, whatever the values are."""
+    """Set bit keys[i] - first of `words`; values are ignored."""
     for i in range(len(keys)):
         at = np.int64(keys[i]) - first
         words[at >> 6] |= np.uint64(1) << np.uint64(at & 63)

@@ -1,12 +1,11 @@
 """The verbs of the external engine for components and clusters: see Engine in engine/interface.py.
 
-A restart takes a BFS from all sources at once: upper bounds would need an entry a vertex to be mended in any order.
+A restart is a BFS from all sources at once: correcting upper bounds in any order would need an entry for every vertex.
 
-Arcs between clusters, by labels that are brought along arcs: every vertex sends its label to its neighbours, and in
-each range of vertices the labels there meet those that came.
-
-I/O, with m arcs and b the bytes of an id: one pass over the arcs; (b + 8) m written and read, where they do not fit the
-buffer; 16 a vertex for the labels. Bytes: the buffer twice; 8 a vertex of a range.
+Arcs between clusters are found with labels sent along arcs: every vertex sends its label to its neighbours, and in each
+range of vertices their labels are compared with the received ones. I/O, with m arcs and b the bytes of an id: one pass
+over the arcs; (b + 8) m written and read, if they do not fit the buffer; 16 a vertex for the labels. Bytes: the buffer
+twice; 8 a vertex of a range.
 """
 
 from __future__ import annotations
@@ -38,14 +37,14 @@ from .rows import Rows, pieces
 from .tree_diameter import tree_diameter
 
 Push = Callable[[np.ndarray], None]
-# part(first, stop): what vertices send, and what meets it, uint64[stop - first].
+# part(first, stop): the words that vertices send and that are compared with received ones, uint64[stop - first].
 Part = Callable[[int, int], np.ndarray]
 
 
 def push_meetings(
     rows: Rows, space: Space, part: Part, crossing: bool, bits: tuple[int, int], push: Push, tick: Tick = no_tick,
 ) -> None:
-    """Hand packed arcs to `push`, as Engine.condense. part : labels where only arcs that are `crossing` between two
+    """Pass packed arcs to `push`, like Engine.condense. part : labels if `crossing`, when only arcs between two
     clusters count, else new numbers of vertices."""
     shifts = np.array([bits[0] + bits[1], bits[1]], np.uint64)
     pack = pack_crossing if crossing else pack_renumbered
@@ -65,9 +64,10 @@ def push_meetings(
 
 @kernel
 def pack_crossing(heads, first, own, others, shifts, packed):
-    """Pack the arcs from clusters of `others` to those of `heads` that are others; see push_meetings.
+    """Pack the arcs from clusters of `others` to different clusters of `heads`; see push_meetings.
 
-    Returns how many words; below 0: an end of an arc is in no cluster."""
+    Returns the number of words, or -1 - i if an end of arc i is in no cluster.
+    """
     count = 0
     for i in range(len(heads)):
         here = own[np.int64(heads[i]) - first]
@@ -84,20 +84,21 @@ def pack_crossing(heads, first, own, others, shifts, packed):
 
 @kernel
 def pack_renumbered(heads, first, own, others, shifts, packed):
-    """Pack all arcs, by the new numbers of their ends, with the weight 1."""
+    """Pack all arcs with the new numbers of their ends and the weight 1."""
     for i in range(len(heads)):
         packed[i] = (own[np.int64(heads[i]) - first] << shifts[0]) | (others[i] << shifts[1]) | np.uint64(1)
     return len(heads)
 
 
-# The compiled hash takes one number; its Python source takes arrays.
+# The compiled hash takes one number; its Python source also takes arrays.
 _draws = getattr(draw, "py_func", draw)
 
 
 class ClusteringVerbs:
-    """What the external engine does for components and clusters; it has the rest.
+    """The part of the external engine for components and clusters.
 
-    _rows : of the graph (its verb `rows` lists a few). space : where what belongs to vertices is."""
+    _rows : of the graph (its verb `rows` lists a few). space : scratch space for data of vertices.
+    """
 
     store: Store
     reporter: Reporter
@@ -111,7 +112,7 @@ class ClusteringVerbs:
 
     @property
     def _n_connected(self) -> int:
-        """Vertices with an edge."""
+        """Number of vertices with an edge."""
         return self.store.n_vertices - self.store.record.n_isolated
 
     def ranks(self, ids: np.ndarray) -> np.ndarray:
@@ -134,8 +135,8 @@ class ClusteringVerbs:
         return result
 
     def hidden_components(self, unseen: Callable[[int, int], np.ndarray], reached: int) -> ExternalComponents | None:
-        """The components of vertices with an edge that are unseen. unseen(first, stop) : bool[stop - first]. reached :
-        label of all others."""
+        """The components of unseen vertices with an edge. unseen(first, stop) : bool[stop - first]. reached : label of
+        all other vertices."""
         rows = self._rows
 
         def members(first: int, stop: int) -> np.ndarray:
@@ -164,7 +165,7 @@ class ClusteringVerbs:
         return tree_diameter(self._rows, self.space, column, self.natural_ranks, self.reporter.heartbeat)
 
     def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> DiskForest:
-        """See Engine.spanning_forest; by rounds, whatever the buffer is."""
+        """See Engine.spanning_forest; works in rounds and ignores the buffer size."""
         return DiskForest(self._rows, self.space, self.natural_ranks, key, self._n_connected, self.reporter.heartbeat)
 
     # -- clusters -------------------------------------------------------------------------------
@@ -187,12 +188,12 @@ class ClusteringVerbs:
         return DiskLabels(self.space, words, masters, self.natural_ranks)
 
     def _grow(self, words: WordFile, seeds: np.ndarray, first: int, most_rounds: int | None = None) -> bool:
-        """Grow around the seeds from number `first` on; False if that takes more rounds."""
+        """Grow around the seeds from number `first` on; returns False if that takes more rounds than allowed."""
         with closing(DiskGrowth(self._rows, self.space, words, len(seeds))) as growth:
             return growth.grow(seeds[first:], first, most_rounds, self.reporter.heartbeat)
 
     def _check_whole(self, words: WordFile) -> None:
-        """Raise StoreError unless labels have reached the vertices with an edge and no others."""
+        """Raise StoreError unless exactly the vertices with an edge have labels."""
         for vertices, degrees in self._rows.ascending():
             first, stop = int(vertices[0]), int(vertices[-1]) + 1
             wrong = np.flatnonzero((words[first:stop] == UNREACHED) != (degrees == 0))
@@ -201,7 +202,7 @@ class ClusteringVerbs:
 
     def restart(self, labels: Labels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray,
                 most_scans: int | None = None) -> bool:
-        """See Engine.restart; by a BFS from all sources, however many scans it takes."""
+        """See Engine.restart; a BFS from all sources, without a limit of scans."""
         assert isinstance(labels, DiskLabels)
         labels.words, labels.masters = new_labels(self.space), sources
         self._grow(labels.words, np.asarray(sources, np.int64), 0)

@@ -1,18 +1,20 @@
-"""Components of what a BFS has not reached, without an entry a vertex in the process: union-find range by range.
+"""Components of the vertices that a BFS has not reached, without arrays that have an entry for every vertex: union-find
+range by range.
 
-Ranges of vertices are gone through from the last to the first. In a range the edges within it are united in RAM; the
-smallest vertex of each part leads it. Of the edges that leave the part for smaller vertices the one to the smallest of
-all, p, is taken for the part to hang from, and every other one, to w, becomes an edge between w and p and goes to the
-range of w: so all ranges before stay as connected as they were. What the part adds up to, its size, largest vertex, hub
-and vertex of smallest rank, goes to p as well. A part without a smaller neighbour is a component, led by its smallest
-vertex. Then labels go the other way, from the first range to the last.
+Ranges of vertices are processed from the last to the first. In a range the edges within it are united in RAM; the
+smallest vertex of each part leads it. Some edges lead from the part to vertices of earlier ranges. The smallest of
+these vertices, p, becomes the part's parent; each other edge, to a vertex w, becomes an edge between w and p and is
+passed to the range of w. So all earlier ranges stay as connected as they were. The totals of the part (size, largest
+vertex, hub, and vertex of smallest rank) are passed to p as well. A part without a smaller neighbour is a component,
+led by its smallest vertex. Then labels are passed in the other direction, from the first range to the last.
 
-I/O, with e edges of hidden vertices, h of these and b the bytes of an id: 8 e (1 + p) written and twice that read, p
-being the ranges that an edge is handed on to on average (at most their number less one, and the logarithm of it for
-vertices in random order: see Dementiev et al.); (4 + b) h written and as much read; and at most 80 h for parts that
-hang from a part of a range before. Bytes: 64 a vertex of a range; the rooms of three buckets.
+I/O, with e edges of hidden vertices, h of these vertices and b the bytes of an id: 8 e (1 + p) written and twice that
+read, p being the average number of ranges that an edge is passed to (at most their number less one, and its logarithm
+for vertices in random order: see Dementiev et al.); (4 + b) h written and as much read; and at most 80 h for parts
+whose parent is in an earlier range. Bytes: 64 a vertex of a range; the rooms of three buckets.
+
 Source: Dementiev, Sanders, Schultes, Sibeyn, Engineering an external memory minimum spanning tree algorithm (2004):
-nodes are removed in a fixed order and their edges handed on; ranges in place of single nodes.
+nodes are removed in a fixed order and their edges passed on; here ranges take the place of single nodes.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from .buckets import Sink
 from .columns import WordFile
 from .queues import Space, Table
 
-# Of a record, and of what parts add up to.
+# Columns of a record, and of the totals of parts.
 _SIZE, _LAST, _DEGREE, _HUB, _RANK, _FIRST, _SUMS = range(7)
 _NONE = np.int64(1) << 62
 _NOT_HIDDEN = np.uint32(0xFFFFFFFF)
@@ -38,7 +40,7 @@ _NOT_HIDDEN = np.uint32(0xFFFFFFFF)
 
 @dataclass(frozen=True)
 class Hidden:
-    """What is to be labelled. send : sends the number of every hidden vertex along its arcs to larger vertices.
+    """The graph to label. send : sends the number of every hidden vertex along its arcs to larger vertices.
     members(first, stop) : whether each vertex of a range is hidden, bool[k]. facts(first, stop) : degrees and natural
     ranks of its vertices, int64[k] each."""
 
@@ -48,7 +50,7 @@ class Hidden:
 
 
 class ExternalComponents(Components):
-    """See Components. table : a row (root, sizes and so on) of every component; a size of 0 was returned."""
+    """See Components. table : a row (root, sizes and so on) for every component; size 0 means that it was returned."""
 
     def __init__(self, labels: WordFile, reached_label: int, table: Table) -> None:
         super().__init__(labels, reached_label, len(table))
@@ -89,7 +91,8 @@ class ExternalComponents(Components):
                                *(rows[:, 1 + _RANK : 3 + _RANK] for _, rows in self._table.pieces())])
 
     def described(self) -> tuple[np.ndarray, ...]:
-        """(labels, sizes, hubs, smallest ranks, their vertices), int64[n_others] each, as long as none was returned."""
+        """(labels, sizes, hubs, smallest ranks, their vertices), int64[n_others] each; valid until a component is
+        returned."""
         rows = np.concatenate([np.empty((0, 5), np.int64), *(
             rows[:, [0, 1 + _SIZE, 1 + _HUB, 1 + _RANK, 1 + _FIRST]] for _, rows in self._table.pieces())])
         return tuple(np.ascontiguousarray(values) for values in rows.T)
@@ -103,7 +106,7 @@ class ExternalComponents(Components):
 def external_components(
     space: Space, hidden: Hidden, reached: int, tick: Tick = no_tick,
 ) -> ExternalComponents | None:
-    """The components of the hidden vertices, None if there is none. reached : label of all other vertices."""
+    """The components of the hidden vertices, or None without hidden vertices. reached : label of all other vertices."""
     union = _Union(space, hidden, reached)
     hidden.send(union)
     if len(union.edges) == 0:
@@ -121,8 +124,8 @@ def external_components(
 
 
 class _Union:
-    """The way down through the ranges, and up again. leaders : offset of the leader of every hidden vertex in its
-    range. reached : label of what is not hidden. table : of the components, as far as they are complete."""
+    """The passes down and up through the ranges. leaders : offset in its range of the leader of every hidden vertex.
+    reached : label of the other vertices. table : the complete components so far."""
 
     def __init__(self, space: Space, hidden: Hidden, reached: int) -> None:
         self._ranges, self._hidden, self._reached, self._lock = space.ranges, hidden, reached, Lock()
@@ -133,7 +136,7 @@ class _Union:
         self.table = Table(space.scratch, 1 + _SUMS, max(1, space.room // (1 + _SUMS)))
 
     def add(self, keys: np.ndarray, values: np.ndarray | None = None) -> None:
-        """Take edges between hidden vertices, their larger ends and their smaller ones."""
+        """Add edges between hidden vertices, given by their larger and smaller ends."""
         assert values is not None
         with self._lock:
             self._put_edges(keys.astype(np.int64), values)
@@ -144,7 +147,7 @@ class _Union:
                        (offsets.astype(np.uint64) << self._bits) | smaller.astype(np.uint64))
 
     def unite(self, number: int) -> None:
-        """Unite a range, and hand on what leaves it."""
+        """Unite the vertices of a range, and pass on the edges that leave it."""
         first, stop = self._ranges.bounds(number)
         members = self._hidden.members(first, stop)
         if not members.any():
@@ -163,7 +166,7 @@ class _Union:
         self._leaders[first:stop] = leader
 
     def _add_up(self, number: int, members: np.ndarray, leader: np.ndarray, low: np.ndarray) -> None:
-        """Sizes and so on of all parts of a range, to the range that each hangs from, or to the table."""
+        """Pass the totals of all parts of a range to the ranges of their parents, or to the table."""
         first, stop = self._ranges.bounds(number)
         sums = np.zeros((stop - first, _SUMS), np.int64)
         add_vertices(leader, members, first, *self._hidden.facts(first, stop), sums)
@@ -177,7 +180,7 @@ class _Union:
         self._parts.put(rest[:, 0] >> self._ranges.shift, rest.view(np.uint64))
 
     def label(self, number: int, labels: WordFile) -> None:
-        """Labels of a range, once those of all ranges before it are known, and what they tell those behind."""
+        """Label a range after all earlier ones, and send labels to later ranges."""
         first, stop = self._ranges.bounds(number)
         leader = self._leaders[first:stop].astype(np.int64)
         members = leader != _NOT_HIDDEN
@@ -195,16 +198,18 @@ class _Union:
         labels[first:stop] = names.astype(labels.dtype)
 
     def close(self) -> None:
-        """Drop all but the table."""
+        """Drop everything except the table."""
         for queues in (self.edges, self._parts, self._labels):
             queues.close()
 
 
 @kernel
 def unite_range(words, bits, first, leader, low):
-    """Unite the ends of the edges within a range; low[v] = smallest vertex before it that an edge leads to.
+    """Unite the ends of the edges within a range; low[v] = the smallest earlier vertex that an edge of v leads to.
 
-    words : uint64[k], (offset of the larger end, smaller end); bits : of the latter. leader : uint32[k], union-find."""
+    words : uint64[k], (offset of the larger end, smaller end); bits : of the smaller end. leader : uint32[k],
+    union-find.
+    """
     mask = (np.uint64(1) << bits) - np.uint64(1)
     for i in range(len(words)):
         a = np.int64(words[i] >> bits)
@@ -222,7 +227,8 @@ def unite_range(words, bits, first, leader, low):
 
 @kernel
 def settle_leaders(leader, low):
-    """leader[v] = the leader itself, low[leader] = the smallest of its part; whether there is any."""
+    """Set leader[v] to the leader itself, and low[leader] to the smallest of its part; returns whether any part has an
+    edge to an earlier range."""
     leads_out = False
     for v in range(len(leader)):
         one = _find(leader, np.int64(v))
@@ -234,7 +240,8 @@ def settle_leaders(leader, low):
 
 @kernel
 def leaving_edges(words, bits, first, leader, low, larger, smaller):
-    """The edges (w, p) that come in the place of those that leave a part for w, p being the smallest; how many."""
+    """Replace the edges that leave a part for w by edges (w, p), p being the part's smallest such vertex; returns their
+    number."""
     mask = (np.uint64(1) << bits) - np.uint64(1)
     count = 0
     for i in range(len(words)):
@@ -261,7 +268,7 @@ def _add(sums, i, size, last, degree, hub, rank, vertex):
 
 @kernel
 def add_vertices(leader, members, first, degrees, ranks, sums):
-    """Add the hidden vertices of a range to the sums of their parts, int64[k, 6]."""
+    """Add the hidden vertices of a range to the totals of their parts, int64[k, 6]."""
     for v in range(len(leader)):
         if members[v]:
             _add(sums, np.int64(leader[v]), np.int64(1), first + v, degrees[v], first + v, ranks[v], first + v)
@@ -269,7 +276,8 @@ def add_vertices(leader, members, first, degrees, ranks, sums):
 
 @kernel
 def add_parts(leader, rows, first, sums):
-    """Add parts of ranges behind to those that they hang from. rows : int64[k, 8], (vertex, leader of part, sums)."""
+    """Add parts of later ranges to their parents' parts. rows : int64[k, 8], (parent vertex, leader of the part,
+    totals)."""
     for i in range(len(rows)):
         _add(sums, np.int64(leader[rows[i, 0] - first]), rows[i, 2 + _SIZE], rows[i, 2 + _LAST], rows[i, 2 + _DEGREE],
              rows[i, 2 + _HUB], rows[i, 2 + _RANK], rows[i, 2 + _FIRST])

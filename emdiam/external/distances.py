@@ -1,11 +1,10 @@
-"""What a search reached, as columns and bitmaps on disk: pairs (vertex, level), put in order once at the end.
+"""The result of a search as columns and bitmaps on disk: pairs (vertex, level), sorted once at the end.
 
 I/O: each pair is written once and read once, unless all of them fit in the buffer; then the column is written once.
 
-Spread (traverse/spread.py) on a column on disk: a search from the seeds of each value, and one pass that lowers.
-
-Searches do not look at the bounds, which are on disk, so that none is pruned; what they reach is put in order by pages,
-and only pages that hold some of it are read, and written if a bound fell.
+Also Spread (traverse/spread.py) on a column on disk: a search from the seeds of each value, and one pass that lowers
+the bounds. Searches do not read the bounds, which are on disk, so none is pruned; the reached vertices are sorted by
+pages, and only pages with some of them are read, and written if a bound fell.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from .search import DiskSearch, Wanted
 
 
 class LevelColumn:
-    """The distances of one search. add is a search.Found; `column` makes them a column, once."""
+    """The distances of one search. `add` is a search.Found; `column` writes them to a column, once."""
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
@@ -41,8 +40,8 @@ class LevelColumn:
         self._buckets.add(vertices, levels)
 
     def column(self, largest: int, into: Column | None = None) -> DiskColumn:
-        """The distances, of which this is the largest, in a new column or in `into`. OverflowError if they do not fit
-        there."""
+        """The distances in a new column or in `into`. largest : the largest of them. Raises OverflowError if it does
+        not fit there."""
         if into is None:
             into = self._disk.column(smallest_dtype(largest))
         assert isinstance(into, DiskColumn)
@@ -55,7 +54,7 @@ class LevelColumn:
 
 
 def _narrowed(column: DiskColumn, none: int) -> Callable[[int, np.ndarray], None]:
-    """What puts values into a column, `none` as unreached."""
+    """A function that writes values into a column, with `none` as unreached."""
     def put(first: int, values: np.ndarray) -> None:
         if np.iinfo(column.dtype).max < none:
             values[values == none] = column.unreached
@@ -65,7 +64,7 @@ def _narrowed(column: DiskColumn, none: int) -> Callable[[int, np.ndarray], None
 
 
 class RanksReached:
-    """The bitmap of what one search reached. add is a search.Found."""
+    """The bitmap of the vertices that one search reached. `add` is a search.Found."""
 
     def __init__(self, disk: Disk) -> None:
         self.words = words = disk.words()
@@ -80,12 +79,12 @@ class RanksReached:
         self._buckets.add(vertices)
 
     def finish(self) -> None:
-        """All was added."""
+        """Write the bitmap, after the last `add`."""
         self._buckets.finish()
 
 
 class OpenBits:
-    """The open vertices of a column as words of a bitmap, which are made as they are read."""
+    """The open vertices of a column as words of a bitmap, computed on access."""
 
     def __init__(self, column: Column) -> None:
         self._column = column
@@ -103,11 +102,11 @@ class OpenBits:
 
 
 class LevelColumns:
-    """The distances of a search from several sources, in a column each, all of one dtype and unreached."""
+    """The distances of a search from several sources, in a column for each, all unreached and with the same dtype."""
 
     def __init__(self, disk: Disk, columns: Sequence[Column]) -> None:
         self._columns, self._n = columns, disk.n
-        # One source after another, in one row of keys; a source begins at a multiple of 64.
+        # The sources share one sequence of keys; each starts at a multiple of 64.
         self._stride = -(-disk.n // 64) * 64
         ranges = widest(self._stride * len(columns), 4, disk.sizes.range_bytes)
         self._none = int(np.iinfo(np.uint32).max)
@@ -182,8 +181,8 @@ def spread(
 def _groups(
     bound: DiskColumn, seeds: np.ndarray | None, values: np.ndarray | int, limit: int
 ) -> Iterator[tuple[int, Iterator[tuple[np.ndarray, np.ndarray]]]]:
-    """(value, pieces of seeds) of the values within the limit, smallest first; without the seeds that are below it, of
-    which earlier spreads have seen to."""
+    """(value, pieces of seeds) for values within the limit, smallest first. Seeds whose bound is smaller are left out,
+    as earlier spreads covered them."""
     if seeds is None:
         if int(values) <= limit:
             yield int(values), _with_bound(bound, int(values))
@@ -198,7 +197,7 @@ def _groups(
 
 
 def _with_bound(bound: DiskColumn, value: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The vertices of exactly this bound, in pieces."""
+    """The vertices with exactly this bound, in pieces."""
     for start in range(0, len(bound), bound.piece):
         ids = np.flatnonzero(bound.part(start, start + bound.piece) == value) + start
         if len(ids):

@@ -1,8 +1,8 @@
 """Rooted spanning forests on disk: see Forest and Trees in engine/interface.py.
 
-The forest is kept as rows of its own (tree_rows.py); trees are its components, with hub, size and vertex of smallest
-rank each. Heights come from a BFS of the forest from its roots (growth.py), level by level.
-Bytes: 24 a tree with an edge, as the method has them; a range of vertices at a time.
+The forest is stored as separate rows (tree_rows.py). Its trees are components, each with hub, size and vertex of
+smallest rank. Heights come from a BFS of the forest from its roots (growth.py), level by level. Bytes: 24 a tree with
+an edge, as in the method; one range of vertices at a time.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _RANK_BITS = 32
 
 
 class DiskTrees:
-    """See Trees. By the number of their vertices of smallest rank. roots : these, int64[n_trees]. largest : the tree
-    with most vertices, ties to the smallest rank."""
+    """See Trees. Trees are in the order of their vertices of smallest rank. roots : these vertices, int64[n_trees].
+    largest : the tree with most vertices; of equals, the one with the smallest rank."""
 
     def __init__(self, rows: Rows, forest: TreeRows, space: Space, ranks: NaturalRanks, tick: Tick) -> None:
         self._space, self._ranks = space, ranks
 
         def facts(first: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-            # The largest first word wins: that of the highest degree, and of these that of the smallest rank.
+            # The largest first word wins: the highest degree, and among equals the smallest rank.
             own = ranks.part(first, stop)
             return (rows.degrees_of(first, stop) << _RANK_BITS) + ((1 << _RANK_BITS) - 1 - own), own
 
@@ -55,7 +55,7 @@ class DiskTrees:
         self.largest = int(most[best[order][most].argmin()]) if len(most) else -1
 
     def numbers(self, start: int, stop: int) -> np.ndarray:
-        """The trees of vertices start..stop-1, uint32[k], the largest value for those without an edge."""
+        """The trees of vertices start..stop-1, uint32[k]; the largest value for vertices without an edge."""
         if self.n_trees == 0:
             return np.full(stop - start, _NO_TREE, np.uint32)
         labels = self._labels[start:stop].astype(np.int64)
@@ -65,7 +65,7 @@ class DiskTrees:
         return numbers.astype(np.uint32)
 
     def number_of(self, vertices: np.ndarray) -> np.ndarray:
-        """The trees of vertices (int64[k]), which have an edge, int64[k]."""
+        """The trees of vertices (int64[k]) with an edge, int64[k]."""
         result: np.ndarray = self._numbers[np.searchsorted(self._names, self._labels.take(vertices).astype(np.int64))]
         return result
 
@@ -88,7 +88,7 @@ class DiskTrees:
 
 
 class DiskForest:
-    """See Forest; what the verb spanning_forest makes. n_connected : vertices with an edge."""
+    """See Forest; the result of the verb spanning_forest. n_connected : number of vertices with an edge."""
 
     def __init__(self, rows: Rows, space: Space, ranks: NaturalRanks, key: int, n_connected: int, tick: Tick) -> None:
         read = rows.counters.snapshot().bytes_read

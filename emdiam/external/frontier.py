@@ -1,8 +1,8 @@
-"""A set of vertices of one level, ascending, with a mask of sources for each where there are several of them.
+"""The vertices of one level, ascending, with a mask of sources for each if there are several sources.
 
-It is kept by ranges of vertices, in memory while it is small, else in a scratch file, so that one range of it can be
-taken from another set at a time (Munagala and Ranade 1999: next = N(frontier) - frontier - previous).
-I/O: what is in the file is written once, and read once for each time that it is gone through.
+They are stored by ranges of vertices, in memory while there are few, else in a scratch file, so that one range at a
+time can be subtracted from another set (Munagala and Ranade 1999: next = N(frontier) - frontier - previous). I/O: the
+vertices in the file are written once, and read once for each traversal of the set.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ NO_MASKS = np.empty(0, np.uint64)
 
 @dataclass
 class DiskFrontier:
-    """scratch : for what is more than `most` vertices. ranges : of vertices. dtype : of ids. masked : whether there are
-    masks, uint64.
+    """scratch : for a set of more than `most` vertices. ranges : of vertices. dtype : of ids. masked : whether there
+    are masks, uint64.
 
-    count : vertices. first : the smallest of them, -1 without any."""
+    count : number of vertices. first : the smallest vertex, -1 if empty.
+    """
 
     scratch: Scratch
     ranges: Ranges
@@ -37,12 +38,12 @@ class DiskFrontier:
     count: int = 0
     first: int = -1
     _held: dict[int, list[tuple[np.ndarray, np.ndarray]]] = field(default_factory=dict)
-    _written: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)  # (vertices, masks, how many)
+    _written: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)  # (vertices, masks, count)
     _file: ScratchFile | None = None
     _in_memory: int = 0
 
     def append(self, range_number: int, vertices: np.ndarray, masks: np.ndarray = NO_MASKS) -> None:
-        """Vertices (ascending) of a range come next; ranges ascend. The arrays are the frontier's from then on."""
+        """Append ascending vertices of a range; ranges ascend too. The frontier keeps the arrays."""
         if not len(vertices):
             return
         if self.count == 0:
@@ -58,7 +59,7 @@ class DiskFrontier:
         self._written.setdefault(range_number, []).append((place, self._file.append(masks), len(vertices)))
 
     def extend(self, vertices: np.ndarray, masks: np.ndarray = NO_MASKS) -> None:
-        """Vertices (int64[k] ascending) of any ranges, above those that are here."""
+        """Append vertices (int64[k] ascending) of any ranges, above the present ones."""
         numbers = vertices >> self.ranges.shift
         cuts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(vertices)]
         for start, stop in itertools.pairwise(cuts):
@@ -79,7 +80,7 @@ class DiskFrontier:
                 yield vertices, masks
 
     def sources(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
-        """All of it in pieces of about PIECE vertices, int64, as Rows.send takes them."""
+        """All vertices in pieces of about PIECE, int64, for Rows.send."""
         held: list[tuple[np.ndarray, np.ndarray]] = []
         count = 0
         for number in sorted({*self._held, *self._written}):
@@ -101,14 +102,14 @@ class DiskFrontier:
         return vertices, np.concatenate([masks for _, masks in parts]) if self.masked else None
 
     def everything(self) -> tuple[np.ndarray, np.ndarray]:
-        """(vertices int64, masks) of a small one."""
+        """(vertices int64, masks) of a small frontier."""
         pieces = list(self.sources())
         vertices = [np.empty(0, np.int64), *(vertices for vertices, _ in pieces)]
         masks = [NO_MASKS, *(some for _, some in pieces if some is not None)]
         return np.concatenate(vertices), np.concatenate(masks)
 
     def close(self) -> None:
-        """It is not needed any more."""
+        """Drop the content and the file."""
         if self._file is not None:
             self._file.close()
         self._held, self._written = {}, {}
@@ -116,7 +117,7 @@ class DiskFrontier:
 
 @kernel
 def take_away_bits(words, first, vertices):
-    """Clear the bits of `vertices` in the bitmap of vertices from `first` on."""
+    """Clear the bits of `vertices` in the bitmap of vertices from `first`."""
     for i in range(len(vertices)):
         at = np.int64(vertices[i]) - first
         words[at >> 6] &= ~(np.uint64(1) << np.uint64(at & 63))

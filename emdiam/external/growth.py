@@ -1,23 +1,24 @@
-"""Growing around seeds level by level, without an entry a vertex in the process: BFS after Munagala and Ranade, from
-several sources, each vertex with the smallest owner that reaches it first.
+"""Growth around seeds level by level, without arrays that have an entry for every vertex: BFS after Munagala and
+Ranade, from several sources; each vertex gets the smallest owner among those that reach it first.
 
-In an undirected graph a neighbour of level i is in level i - 1, i or i + 1. So the next level is what the arcs of this
-one lead to, less this one and the one before: nobody remembers which vertices were visited. An owner is the number of
-a seed; of those that come to a vertex the smallest stays, as in traverse/labels.py, whose labels these are.
+In an undirected graph a neighbour of level i is in level i - 1, i or i + 1. So the next level consists of the heads of
+this level's arcs, without this level and the one before, and no set of visited vertices is needed. An owner is the
+number of a seed; of several owners that reach a vertex the smallest stays, as in traverse/labels.py, whose labels these
+are.
 
-What arcs bring is a word (vertex, owner). Few words are sorted in RAM; many go to ranges of vertices, each of which
-folds what comes to it into an array of its own, and strikes out what is in the two levels.
-I/O: the blocks and offsets of every level, each once (all together at most twice those of all rows that are reached,
-where rows of one level lie in blocks of others at most as often as there are levels); 8 bytes an arc written and read
-for levels with more arcs than the room; 8 a vertex for levels with more vertices than that; 16 a vertex written and
-read for labels, and 8 written. Bytes: the room four times; 16 a vertex of a range.
+An arc delivers a word (vertex, owner). Few words are sorted in RAM; many are distributed to ranges of vertices, each of
+which folds its words into an array and removes the vertices of the two levels.
+
+I/O: the blocks and offsets of every level, each once (all together at most twice those of all rows that are reached, if
+rows of one level are in blocks of others at most as often as there are levels); 8 bytes an arc written and read for
+levels with more arcs than the room; 8 a vertex for levels with more vertices than that; 16 a vertex written and read
+for labels, and 8 written. Bytes: the room four times; 16 a vertex of a range.
+
 Sources: Munagala and Ranade, I/O-complexity of graph algorithms (1999); Meyer, On trade-offs in external-memory
 diameter-approximation (2008), rounds of cluster growing.
 
-Labels of clusters on disk: see Labels in engine/interface.py. Passes go over ranges of vertices.
-
-I/O: 8 bytes a vertex for every verb that looks at all. Bytes: 8 a vertex of a range; a few words a group, as the
-method has them.
+Also labels of clusters on disk: see Labels in engine/interface.py. Passes go over ranges of vertices. I/O: 8 bytes a
+vertex for every verb that reads all labels. Bytes: 8 a vertex of a range; a few words a group, as in the method.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ from .queues import Space, Table
 from .ranks import NaturalRanks
 from .rows import PIECE, Sources
 
-# Of a word of labels: the number of the group.
+# The bits of a label that hold the group's number.
 GROUP = np.uint64((1 << WIDE_BITS) - 1)
 
 
 class DiskLabels:
-    """See Labels. words : (distance, group) of every vertex, as in traverse/labels.py."""
+    """See Labels. words : (distance, group) of every vertex, see traverse/labels.py."""
 
     def __init__(self, space: Space, words: WordFile, masters: np.ndarray, ranks: NaturalRanks) -> None:
         self.space, self.words, self.masters, self._ranks = space, words, masters, ranks
@@ -76,7 +77,7 @@ class DiskLabels:
         return self._first_members(np.empty(0, np.int64))
 
     def _first_members(self, radii: np.ndarray) -> np.ndarray:
-        """The vertex of smallest rank in each group, at distance radii[g] unless there are none."""
+        """The vertex of smallest rank in each group, among those at distance radii[g]; without radii, among all."""
         members, best = np.full((2, self.n_groups), -1, np.int64)
         for first, words in self.parts():
             first_by_rank(words, self._ranks.part(first, first + len(words)), first, radii, members, best)
@@ -88,7 +89,8 @@ class DiskLabels:
         return np.where(words == UNREACHED, np.int64(-1), (words & GROUP).astype(np.int64))
 
     def places(self) -> np.ndarray:
-        """Raises MoreMemoryError: there is no room for an entry a vertex in the process; the labels are gone."""
+        """Raises MoreMemoryError, since an array with an entry for every vertex does not fit, after releasing the
+        labels."""
         self.release()
         raise MoreMemoryError("the external engine has no room for numbers of all vertices", 8 * self.space.ranges.n)
 
@@ -99,7 +101,7 @@ class DiskLabels:
             self.words[first : first + len(words)] = words
 
     def take_column(self) -> Column:
-        """See Labels; of uint32."""
+        """See Labels; dtype uint32."""
         column = DiskColumn(self.space.scratch, self.space.ranges.n, np.uint32, page=self.space.page)
         for first, words in self.parts():
             narrow = words.view(np.uint32)[: len(words)]
@@ -115,8 +117,8 @@ class DiskLabels:
 
 @kernel
 def first_by_rank(labels, ranks, first, radii, members, best):
-    """members[g], best[g] = vertex of smallest rank in group g, and that rank; -1 before. radii : int64[groups], the
-    distance that it has, or length 0 for any."""
+    """members[g], best[g] = the vertex of smallest rank in group g, and that rank; initially -1. radii : int64[groups],
+    the distance that it must have, or length 0 for any."""
     for i in range(len(labels)):
         if labels[i] == UNREACHED:
             continue
@@ -137,20 +139,21 @@ class GrowthLevel:
     def __init__(self, space: Space, bits: np.uint64) -> None:
         self._space, self._bits = space, bits
         self._table = Table(space.scratch, 1, space.room)
-        self._starts = dict[int, int]()  # of ranges, as far as they were put one by one
+        self._starts = dict[int, int]()  # positions of ranges that were appended one by one
 
     def __len__(self) -> int:
         return len(self._table)
 
     def append(self, words: np.ndarray, number: int | None = None) -> None:
-        """Words above all before. number : of their range; None: these are all, of several ranges."""
+        """Append words above all earlier ones. number : of their range; None: these are all words, of several
+        ranges."""
         if number is not None:
             self._starts[number] = len(self._table)
         self._table.append(words)
 
     @property
     def all_words(self) -> np.ndarray | None:
-        """uint64[k], if they are in RAM."""
+        """All words, uint64[k], if they are in RAM, else None."""
         return None if self._starts else self._table.part(0, len(self)).view(np.uint64)[:, 0]
 
     def vertices_in(self, number: int) -> np.ndarray:
@@ -172,7 +175,7 @@ class GrowthLevel:
                 yield rows[start : start + PIECE, 0].view(np.uint64)
 
     def clear(self) -> None:
-        """Drop all."""
+        """Drop all words."""
         self._table.clear()
 
 
@@ -186,8 +189,8 @@ class Sender(Protocol):
 class DiskGrowth:
     """Labels of vertices that grow around seeds.
 
-    rows : of the graph. labels : uint64 words of all vertices as in traverse/labels.py, UNREACHED at first. owners :
-    the numbers of seeds are below it. level : that was reached last. Raises InputError where a vertex and an owner do
+    rows : of the graph. labels : uint64 words of all vertices, see traverse/labels.py, initially UNREACHED. owners :
+    upper bound of the numbers of seeds. level : the last level reached. Raises InputError if a vertex and an owner do
     not fit a word.
     """
 
@@ -202,14 +205,14 @@ class DiskGrowth:
         self.level = 0
 
     def add(self, keys: np.ndarray, values: np.ndarray | None = None) -> None:
-        """Offers of owners to vertices, from arcs."""
+        """Receive offers of owners to vertices, from arcs."""
         assert values is not None
         with self._lock:
             self._offers.put(keys >> self._space.ranges.shift, (keys.astype(np.uint64) << self._bits) | values)
 
     def grow(self, seeds: np.ndarray, first: int, most_rounds: int | None = None, tick: Tick = no_tick) -> bool:
-        """Grow around seeds (int64[k], distinct), whose numbers are first, first + 1, ...; none is reached yet, nor
-        any vertex of their components. False, and no label is written, if vertices are farther than that."""
+        """Grow around seeds (int64[k], distinct) with the numbers first, first + 1, ...; no vertex of their components
+        may have been reached yet. Returns False, without writing labels, if vertices are farther than most_rounds."""
         words = (seeds.astype(np.uint64) << self._bits) | np.arange(first, first + len(seeds), dtype=np.uint64)
         now, before = GrowthLevel(self._space, self._bits), GrowthLevel(self._space, self._bits)
         now.append(np.sort(words))
@@ -234,12 +237,12 @@ class DiskGrowth:
             yield (words >> self._bits).astype(np.int64), words & self._mask
 
     def _note(self, words: np.ndarray) -> None:
-        """Keep the words of a level until labels are written."""
+        """Store the words of a level until labels are written."""
         rows = np.column_stack((words, np.full(len(words), self.level, np.uint64)))
         self._labelled.put((words >> self._bits).astype(np.int64) >> self._space.ranges.shift, rows)
 
     def _next(self, now: GrowthLevel, before: GrowthLevel) -> GrowthLevel:
-        """The level behind `now`, from what was offered."""
+        """The level after `now`, computed from the offers."""
         after = GrowthLevel(self._space, self._bits)
         offers, old = self._offers.resident(), (now.all_words, before.all_words)
         if offers is not None and old[0] is not None and old[1] is not None:
@@ -258,7 +261,7 @@ class DiskGrowth:
         return after
 
     def _fold(self, number: int, old: tuple[GrowthLevel, GrowthLevel], after: GrowthLevel) -> None:
-        """Put the vertices of the next level in a range to `after`."""
+        """Append the vertices of the next level in a range to `after`."""
         first, stop = self._space.ranges.bounds(number)
         least = np.full(stop - first, _NOBODY, np.uint64)
         for rows in self._offers.read(number):
@@ -270,7 +273,7 @@ class DiskGrowth:
             after.append(((hits + first).astype(np.uint64) << self._bits) | least[hits], number)
 
     def _write(self) -> None:
-        """Write the labels of all that was reached since the last time."""
+        """Write the labels of all vertices reached since the last call."""
         for number, first, stop in self._space.ranges.each(self._labelled.filled()):
             labels = self._labels[first:stop]
             for rows in self._labelled.read(number):
@@ -280,18 +283,18 @@ class DiskGrowth:
         self._labelled.clear()
 
     def close(self) -> None:
-        """Drop what waits."""
+        """Drop the queues."""
         self._offers.close()
         self._labelled.close()
 
 
 def new_labels(space: Space) -> WordFile:
-    """Labels of all vertices, all unreached."""
+    """New labels of all vertices, all unreached."""
     return WordFile(space.scratch, space.ranges.n, np.uint64, int(UNREACHED), space.page)
 
 
 def _among(values: np.ndarray, ascending: np.ndarray) -> np.ndarray:
-    """Whether each value is one of those, bool[k]."""
+    """bool[k], whether each value occurs in `ascending`."""
     if len(ascending) == 0:
         return np.zeros(len(values), bool)
     at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)

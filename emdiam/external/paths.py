@@ -1,11 +1,10 @@
-"""Paths and chains through rows, distances and ranks that are in memory a few chunks at a time.
+"""Paths and chains through rows, distances and ranks of which only a few chunks are in memory.
 
-The kernels are those of traverse/paths.py and traverse/paths.py, but that a chunk of offsets, distances or ranks may
-be missing as well as a block: they say which, and go on when it is there.
+The kernels correspond to those of traverse/paths.py, but besides a block, a chunk of offsets, distances or ranks may be
+missing: they report it, and continue after it is loaded.
 
-Single passes over all arcs that compare what both ends have: values go along arcs, by ranges of heads.
-
-I/O: every block once, and every arc (half of them, where both directions say the same) through buckets.py.
+Also single passes over all arcs that compare values of both ends: values are sent along arcs, by ranges of heads. I/O:
+every block once, and every arc (half of the arcs, if both directions are equivalent) through buckets.py.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ from .rows import Rows, pieces
 
 
 def all_values(disk: Disk, column: Column) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """All vertices with their values (uint32), as Rows.send takes them."""
+    """All vertices with their values (uint32), for Rows.send."""
     for start, stop in pieces(disk.n):
         yield np.arange(start, stop), column.part(start, stop).astype(np.uint32)
 
 
 def steep_arcs(disk: Disk, column: Column, tick: Tick = no_tick) -> int:
-    """Arcs whose ends differ by more than 1 in `column` (both unreached is level)."""
+    """The number of arcs whose ends differ by more than 1 in `column` (two unreached ends are equal)."""
     steep = 0
 
     def count(*pairs: Any) -> None:
@@ -48,7 +47,7 @@ def steep_arcs(disk: Disk, column: Column, tick: Tick = no_tick) -> int:
 
 @kernel
 def count_steep(part, first, keys, values):
-    """How many values[i] differ by more than 1 from part[keys[i] - first]."""
+    """The number of values[i] that differ by more than 1 from part[keys[i] - first]."""
     count = 0
     for i in range(len(keys)):
         if abs(np.int64(values[i]) - np.int64(part[np.int64(keys[i]) - first])) > 1:
@@ -57,15 +56,15 @@ def count_steep(part, first, keys, values):
 
 
 _PIECE = 1 << 16
-# State of a walk down: vertex, its distance, arc to look at next (-1: the row is to be looked up) and end of the row,
-# entries written, best neighbour so far (-1: none) and its rank; what is missing, and its number.
+# State of a walk down: vertex, its distance, the next arc (-1: the row must be looked up) and end of the row, entries
+# written, best neighbour so far (-1: none) and its rank; the kind of the missing chunk, and its number.
 _VERTEX, _LEFT, _ARC, _END, _WRITTEN, _BEST, _RANK, _KIND, _NUMBER, _STATE = range(10)
 _OFFSETS, _BLOCK, _DISTANCES, _RANKS = range(4)
 _PAGE_SLOTS = 64
 
 
 class _Pages:
-    """A column as chunks that a pager brings."""
+    """A column as chunks for a pager."""
 
     def __init__(self, column: DiskColumn) -> None:
         self._column = column
@@ -77,7 +76,7 @@ class _Pages:
         return min(limit, self.n_chunks - first)
 
     def prefetch(self, first: int, count: int) -> None:
-        """See ShardedArray; a file of this process needs no announcement."""
+        """See ShardedArray; does nothing, as the file is local."""
 
     def fetch(self, first: int, rows: Sequence[np.ndarray]) -> int:
         """See ShardedArray.fetch."""
@@ -88,7 +87,7 @@ class _Pages:
 
 
 def _paged(array: Any, rows: Rows) -> Pager:
-    """A pager of a few chunks."""
+    """A pager with a few slots."""
     arena = Arena(array.n_chunks, max(1, min(_PAGE_SLOTS, array.n_chunks)), array.chunk_items, array.dtype)
     return Pager(array, None, arena, rows.threads, rows.counters)
 
@@ -98,7 +97,7 @@ def _paging(pager: Pager) -> tuple[np.ndarray, np.ndarray, int]:
 
 
 def path_pieces(disk: Disk, distances: DiskColumn, target: int, ranks: ShardedArray | None) -> Iterator[np.ndarray]:
-    """See traverse.paths.path_pieces. ranks : those of the store; None: by number."""
+    """See traverse.paths.path_pieces. ranks : the store's; None: by vertex number."""
     rows = disk.rows
     pagers = [rows.offsets, rows.arcs, _paged(_Pages(distances), rows)]
     pagers.append(pagers[2] if ranks is None else _paged(ranks, rows))
@@ -118,7 +117,7 @@ def path_pieces(disk: Disk, distances: DiskColumn, target: int, ranks: ShardedAr
 
 @inlined
 def _missing(state, kind, slot_of, number):
-    """Whether a chunk is not there, which is noted then."""
+    """Whether a chunk is missing; then it is recorded in the state."""
     if slot_of[number] >= 0:
         return False
     state[_KIND], state[_NUMBER] = kind, number
@@ -127,7 +126,7 @@ def _missing(state, kind, slot_of, number):
 
 @inlined
 def _at(paging, place):
-    """The entry at a place whose chunk is there."""
+    """The entry at a position whose chunk is in memory."""
     items, slot_of, shift = paging
     chunk = place >> shift
     return np.int64(items[(np.int64(slot_of[chunk]) << shift) + place - (chunk << shift)])
@@ -135,22 +134,23 @@ def _at(paging, place):
 
 @kernel
 def walk_down(offsets, arcs, distances, ranks, by_rank, path, state):
-    """From a vertex always to the neighbour of smallest rank one nearer, until distance 0.
+    """Walk from a vertex, always to the nearer neighbour of smallest rank, until distance 0.
 
-    offsets, arcs, distances, ranks : (items, slot of each chunk, shift). path : int64[k] receives the vertices walked
-    to. Returns 0 when done or `path` is full, 1 where a chunk is missing, -2 if no neighbour is nearer."""
+    offsets, arcs, distances, ranks : (items, slot of each chunk, shift). path : int64[k], receives the visited
+    vertices. Returns 0 at the end or when `path` is full, 1 if a chunk is missing, -2 if no neighbour is nearer.
+    """
     state[_WRITTEN] = 0
     while state[_LEFT] > 0 and state[_WRITTEN] < len(path):
         v = state[_VERTEX]
         if state[_ARC] < 0:
-            # The lower chunk is asked for with the higher one, so that one does not drive the other out.
+            # The lower chunk is loaded with the higher one, so that neither evicts the other.
             if _missing(state, _OFFSETS, offsets[1], (v + 1) >> offsets[2]):
                 state[_NUMBER] = v >> offsets[2]
                 return 1
             if _missing(state, _OFFSETS, offsets[1], v >> offsets[2]):
                 return 1
             state[_ARC], state[_END], state[_BEST] = _at(offsets, v), _at(offsets, v + 1), -1
-        while state[_ARC] < state[_END] and (state[_BEST] < 0 or by_rank):  # rows ascend: without ranks the first is it
+        while state[_ARC] < state[_END] and (state[_BEST] < 0 or by_rank):  # without ranks the first match will do
             if _missing(state, _BLOCK, arcs[1], state[_ARC] >> arcs[2]):
                 return 1
             w = _at(arcs, state[_ARC])
@@ -174,9 +174,9 @@ def walk_down(offsets, arcs, distances, ranks, by_rank, path, state):
 
 
 def follow_chains(rows: Rows, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """See traverse.paths.follow_chains. A few chains at a time, so that what they need fits in the arenas."""
+    """See traverse.paths.follow_chains. Follows a few chains at a time, so that their chunks fit in the arenas."""
     walks = start_walks(tips)
-    # A step looks at two chunks of offsets and at two blocks.
+    # A step needs two chunks of offsets and two blocks.
     group = max(1, min(rows.offsets.arena.n_slots, rows.arcs.arena.n_slots) // 2)
     for start in range(0, len(walks), group):
         some = walks[start : start + group]
@@ -194,7 +194,7 @@ def follow_chains(rows: Rows, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 @inlined
 def _ask(asked, counts, kind, paging, low, high):
-    """Whether one of two chunks is missing; both are asked for then."""
+    """Whether one of two chunks is missing; then both are requested."""
     if paging[1][low] >= 0 and paging[1][high] >= 0:
         return False
     asked[kind, counts[kind]], asked[kind, counts[kind] + 1] = low, high
@@ -204,10 +204,11 @@ def _ask(asked, counts, kind, paging, low, high):
 
 @kernel
 def follow(walks, pending, offsets, arcs, asked, counts):
-    """Walk every chain i with pending[i] on, as far as the chunks that are there allow.
+    """Follow every chain i with pending[i], as far as the chunks in memory allow.
 
-    walks, pending : as in traverse.paths.follow. asked : int64[2, 2k], chunks of offsets and of arcs that are missing;
-    counts : int64[2], how many. Returns -1, or a vertex that is no neighbour of its neighbour."""
+    walks, pending : see traverse.paths.follow. asked : int64[2, 2k], missing chunks of offsets and of arcs; counts :
+    int64[2], their numbers. Returns -1, or a vertex that its neighbour's row does not contain.
+    """
     counts[:] = 0
     for i in range(len(walks)):
         while pending[i]:

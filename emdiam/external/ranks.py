@@ -1,7 +1,7 @@
-"""Natural ranks of vertices, read from the store where they are asked for.
+"""Natural ranks of vertices, read from the store on demand.
 
-I/O: of a store that is in natural order none; else its ranks are read once, checked, and lie in scratch from then on,
-and the vertices by rank too: two ids a vertex written, and 16 bytes written and read to turn them round.
+I/O: none for a naturally ordered store. Otherwise its ranks are read once, checked, and copied to scratch, with the
+vertices in order of rank too: two ids a vertex written, and 16 bytes written and read to invert them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .queues import Space
 
 
 class NaturalRanks:
-    """The ranks of all vertices. Raises StoreError unless each of 0 to n - 1 is there once."""
+    """The ranks of all vertices. Raises StoreError unless each of 0 to n - 1 occurs once."""
 
     def __init__(self, store: Store, space: Space) -> None:
         self._store, self._space = store, space
@@ -52,5 +52,5 @@ class NaturalRanks:
         return ids if self._store.is_natural else self._file.take(ids).astype(np.int64)
 
     def vertices(self, start: int, stop: int) -> np.ndarray:
-        """The vertices of ranks start..stop-1, int64[k]."""
+        """The vertices with ranks start..stop-1, int64[k]."""
         return np.arange(start, stop) if self._store.is_natural else self._vertices[start:stop].astype(np.int64)
