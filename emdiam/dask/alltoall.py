@@ -1,28 +1,24 @@
-"""Rounds between ranks: every rank gives every other one a message, or all learn a few numbers of all.
+"""Communication rounds between ranks: each rank sends a message to every other rank, or shares a few numbers with all.
 
-A round is one call of `swap` or `share` on every rank, in the same order everywhere. `swap` goes straight from worker
-to worker, each message once. `share` gathers along a tree: in ceil(log2 ranks) steps each rank sends all that it knows
-to one other (Bruck's allgather), so 64 ranks send 6 messages each and not 63.
-Messages go over connections of dask.distributed that ranks open once to each other (`distributed.comm.listen` and
-`connect`, with the workers' own TLS), not over calls of the actors: measured on two cores, a round of calls takes
-0.60 ms of CPU a rank where a round of messages takes 0.31 with 2 ranks (1.2 to 1.9 ms of time after 0.6 to 1.0), 1.8
-and 0.8 ms with 4, since each call is answered; a task on each worker took 10 ms.
-A rank whose connection closes ends the round of all others with PeerLost, and so does the client (`abandon`), so that
-nobody waits for the dead; a slow rank is waited for.
+A round is one call of `swap` or `share` on every rank, in the same order on all ranks. `swap` sends each message
+directly from worker to worker. `share` is an allgather along a tree: in each of ceil(log2 ranks) steps a rank sends all
+that it has to one other rank (Bruck), so 64 ranks send 6 messages each, not 63.
+Messages use connections of dask.distributed that ranks open once to each other (`distributed.comm.listen` and
+`connect`, with the TLS of the workers), not calls of actors, since a call is answered. Measured on two cores, with 2
+ranks: 0.60 ms of CPU a rank for a round of calls, 0.31 ms for a round of messages (wall 1.2 to 1.9 ms, 0.6 to 1.0 ms);
+with 4 ranks 1.8 and 0.8 ms. A task on each worker took 10 ms.
+If a connection closes, or the client calls `abandon`, the round ends with PeerLost on all other ranks, so no rank waits
+for a dead one. Slow ranks are waited for.
 Source: Bruck, Ho, Kipnis, Upfal, Weathersby, Efficient algorithms for all-to-all communications (1997).
 
-Values of vertices that others own: halos of one pass over this rank's rows, and what owners are told or asked.
+Halo: a kernel that reads the neighbours of its rows needs values of vertices of other ranks. Each rank sends the values
+of its range to all others, one slab of consecutive vertices at a time, and scans its blocks once a slab, skipping heads
+outside the slab. The size of a slab follows from the available memory (two copies of its values), so one pass suffices
+if all vertices fit; blocks in RAM make further passes cheap. Bytes sent: (ranks - 1) n items in all.
 
-Halo: a kernel that looks at the neighbours of its rows needs a value of any vertex. Every rank gives the values of
-its range to all others, a slab of consecutive vertices at a time, and scans its blocks once for each slab, heads
-outside of which it leaves out. A slab is as large as the stated room allows (twice its values: as they come, and side
-by side), so one pass where that holds all vertices; blocks in RAM make more of them cheap. Bytes sent: (ranks - 1) n
-items in all.
-
-OwnerExchange: values that travel with ids to the owners of vertices, or are asked of them. All ranks call the same
-method at the same time. Ids are distinct and ascending, so that they travel delta-coded or as a
-bitmap (frontier_codec.py), and the values behind them as they are: 1 to 5 bytes and an item a vertex.
-"""
+OwnerExchange: sends values with ids to the owners of vertices, or asks owners for values. All ranks call the same
+method at the same time. Ids are distinct and ascending, so messages have them delta-coded or as a bitmap
+(frontier_codec.py), followed by the values: 1 to 5 bytes and an item a vertex. """
 
 from __future__ import annotations
 
@@ -56,7 +52,7 @@ _WIDTHS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.int64}
 
 
 class PeerLost(RuntimeError):
-    """Another rank is gone or has failed; the round is over. rank : which, -1 where it is not known."""
+    """Another rank has ended or failed, which ended the round. rank : its number, -1 if unknown."""
 
     def __init__(self, rank: int, why: str) -> None:
         super().__init__(f"worker {rank} was lost ({why})")
@@ -68,8 +64,8 @@ class PeerLost(RuntimeError):
 
 @dataclass
 class MessageCounts:
-    """rounds : of all kinds. messages : sent to others. payload_bytes : data sent. fact_bytes : numbers sent.
-    wait_seconds : spent in rounds."""
+    """rounds : number of rounds. messages : messages sent. payload_bytes : bytes of data sent. fact_bytes : bytes of
+    numbers sent. wait_seconds : time in rounds."""
 
     rounds: int = 0
     messages: int = 0
@@ -79,8 +75,8 @@ class MessageCounts:
 
 
 class AllToAll:
-    """Rank `rank` of `size` among the others. `listen` and `connect` it first, on the event loop of its worker; rounds
-    are of the thread that computes."""
+    """The communication of rank `rank` of `size`. First `listen` and `connect` on the event loop of its worker; the
+    computing thread calls the rounds."""
 
     def __init__(self, rank: int, size: int) -> None:
         self.rank, self.size = rank, size
@@ -98,7 +94,7 @@ class AllToAll:
 
     # -- connections, on the event loop -----------------------------------------------------------
     async def listen(self, worker: Worker) -> str:
-        """Listen beside the worker, on a port of the system's choice; the address."""
+        """Listen on the worker's host, on a port that the system chooses; return the address."""
         self._loop, self._all_there = asyncio.get_running_loop(), asyncio.Event()
         self._worker, self._listener = worker, listener_beside(worker, self._receive)
         await self._listener.start()
@@ -112,7 +108,7 @@ class AllToAll:
                 comm = await connected_as(self._worker, addresses[rank])
                 await comm.write({"rank": self.rank})
                 reader = asyncio.create_task(self._read(comm, rank))
-                self._readers.add(reader)  # which the loop does not hold
+                self._readers.add(reader)  # the event loop has only a weak reference
                 reader.add_done_callback(self._readers.discard)
             if self.others:
                 await asyncio.wait_for(self._all_there.wait(), _CONNECT_SECONDS)
@@ -157,7 +153,7 @@ class AllToAll:
 
     # -- rounds -----------------------------------------------------------------------------------
     def begin(self, verb: int) -> None:
-        """The rounds to come are of verb number `verb`, larger than all before."""
+        """Start the rounds of verb number `verb`, which is larger than all earlier ones."""
         self._verb, self._round, self._sending = verb, 0, None
         with self._changed:
             for place in [place for place in self._inbox if place[0] < verb]:
@@ -166,9 +162,10 @@ class AllToAll:
     def swap(
         self, payloads: dict[int, np.ndarray], facts: np.ndarray = NO_FACTS
     ) -> tuple[dict[int, np.ndarray], np.ndarray]:
-        """Give payloads[rank] (uint8[k]; none: empty) and `facts` (int64[f]) to every other rank, and take theirs.
+        """Send payloads[rank] (uint8[k]; missing: empty) and `facts` (int64[f]) to every other rank, and receive
+        theirs.
 
-        Returns (their payloads by rank, facts int64[ranks, f]). Blocks until all have come. Raises PeerLost."""
+        Returns (received payloads by rank, facts int64[ranks, f]). Blocks until all have arrived. Raises PeerLost."""
         begin = self._begin_round()
         raw, given = _narrow(facts), {rank: payloads.get(rank, _NOTHING) for rank in self.others}
         self._send(given, raw)
@@ -181,15 +178,15 @@ class AllToAll:
             data = np.frombuffer(data, np.uint8)
             result[rank] = data if data.flags.writeable else data.copy()
         if any(data.nbytes > _SMALL for data in given.values()):
-            self._finish_sending()  # the caller may write to what it gave
+            self._finish_sending()  # the caller may overwrite its arrays
         self.counts.payload_bytes += sum(len(data) for data in given.values())
         self.counts.wait_seconds += time.perf_counter() - begin
         return result, table
 
     def share(self, facts: np.ndarray) -> np.ndarray:
-        """The `facts` (int64[f], of one length everywhere) of all ranks, int64[ranks, f]. Raises PeerLost."""
+        """The `facts` (int64[f], the same length on all ranks) of all ranks, int64[ranks, f]. Raises PeerLost."""
         begin, table = self._begin_round(), np.empty((self.size, len(facts)), np.int64)
-        rows, known = facts[np.newaxis], 1  # of this rank and the next ones
+        rows, known = facts[np.newaxis], 1  # facts of this rank and the following ones
         while known < self.size:
             count = min(known, self.size - known)
             self._send({(self.rank - known) % self.size: _NOTHING}, _narrow(rows[:count].reshape(-1)))
@@ -220,7 +217,7 @@ class AllToAll:
             raise self._lost
 
     def _send(self, given: dict[int, np.ndarray], facts: bytes) -> None:
-        """Begin to send the messages of this round, once those before are gone; small data is copied."""
+        """Start sending the messages of this round, after the earlier ones are sent; copies small data."""
         self._finish_sending()
         messages = {rank: {"verb": self._verb, "round": self._round, "facts": facts,
                           "data": to_serialize(data) if data.nbytes > _SMALL else data.tobytes()}
@@ -251,13 +248,13 @@ class AllToAll:
 
 
 def _narrow(facts: np.ndarray) -> bytes:
-    """Numbers, int64[f], in as few bytes each as all of them fit in."""
+    """Encode numbers, int64[f], with the smallest number of bytes each that fits all of them."""
     narrow = np.min_scalar_type(facts.max(initial=0)) if facts.min(initial=0) >= 0 else np.int64
     return facts.astype(narrow).tobytes()
 
 
 def _wide(raw: bytes, count: int) -> np.ndarray:
-    """The `count` numbers of _narrow."""
+    """Decode `count` numbers from _narrow."""
     return np.frombuffer(raw, _WIDTHS[len(raw) // count]) if count else np.empty(0, np.int64)
 
 
@@ -269,12 +266,13 @@ Pairs = tuple[np.ndarray, np.ndarray]
 
 
 def slab_size(room_bytes: int, itemsize: int) -> int:
-    """How many vertices a slab has whose values fit into `room_bytes`; a multiple of 64, at least 64."""
+    """The number of vertices of a slab whose values fit into `room_bytes`; a multiple of 64, at least 64."""
     return max(_LEAST, room_bytes // (_COPIES * itemsize) // _LEAST * _LEAST)
 
 
 def halo(rank: Rank, values: np.ndarray, low: int, high: int) -> np.ndarray:
-    """values[low:high] of all ranks (values : any dtype[n], right in this range), a copy. One round."""
+    """A copy of values[low:high], collected from all ranks. values : any dtype[n], valid in this rank's range. One
+    round."""
     slab, messages = np.empty(high - low, values.dtype), dict[int, np.ndarray]()
     bounds = np.clip(rank.spec.ranges, low, high).tolist()
     begin, end = bounds[rank.number], bounds[rank.number + 1]
@@ -288,8 +286,8 @@ def halo(rank: Rank, values: np.ndarray, low: int, high: int) -> np.ndarray:
 
 
 def halos(rank: Rank, values: np.ndarray, size: int) -> Iterator[tuple[int, np.ndarray]]:
-    """(first vertex, values) of all slabs of `size` vertices in turn; all ranks take them together. One rank alone
-    has them all."""
+    """(first vertex, values) of all slabs of `size` vertices; all ranks iterate together. A single rank yields all
+    values at once."""
     n = rank.core.table.n_vertices
     if not rank.alltoall.others:
         yield 0, values
@@ -299,14 +297,14 @@ def halos(rank: Rank, values: np.ndarray, size: int) -> Iterator[tuple[int, np.n
 
 
 def count_pass(rank: Rank, slabs: int = 1) -> None:
-    """Count so many passes over all rows: passes once for all ranks, arcs by each."""
+    """Count `slabs` passes over all rows: the passes once for all ranks, the arcs on each rank."""
     begin, end = rank.core.table.arcs_between(rank.first, rank.stop)
     rank.core.counters.add(passes=slabs if rank.number == 0 else 0, edges_scanned=slabs * (end - begin))
 
 
 def range_ranks(rank: Rank) -> np.ndarray:
-    """Natural rank of every vertex of this range, id[stop - first]; length 0 where it is the vertex itself. It is read
-    once and stays. Raises StoreError for one that there is not."""
+    """The natural rank of every vertex of this range, id[stop - first]; length 0 if it is the vertex itself. Read once
+    and cached. Raises StoreError for an invalid rank."""
     if "ranks" not in rank.objects:
         rank.objects["ranks"] = read_ranks(rank, rank.first, rank.stop)
     ranks: np.ndarray = rank.objects["ranks"]
@@ -314,7 +312,7 @@ def range_ranks(rank: Rank) -> np.ndarray:
 
 
 def read_ranks(rank: Rank, first: int, stop: int) -> np.ndarray:
-    """Natural rank of vertices first..stop-1 as range_ranks, read from the store."""
+    """The natural ranks of vertices first..stop-1, as range_ranks, read from the store."""
     store = rank.store
     if store.is_natural:
         return np.empty(0, store.id_dtype)
@@ -332,14 +330,14 @@ def ranks_of(rank: Rank, ids: np.ndarray) -> np.ndarray:
 
 
 class OwnerExchange(AllToAll):
-    """Rounds in which ranks reach the owners of vertices, too. ranges : int64[ranks + 1]."""
+    """Rounds that address the owners of vertices. ranges : int64[ranks + 1]."""
 
     def __init__(self, rank: int, ranges: np.ndarray) -> None:
         super().__init__(rank, len(ranges) - 1)
         self.ranges, self.first = ranges, int(ranges[rank])
 
     def _cut(self, ids: np.ndarray) -> tuple[dict[int, tuple[slice, np.ndarray]], slice]:
-        """Where the ids of each other rank stand, and their message, if there are some; and those of this rank."""
+        """For each other rank with ids: their slice and their message; and the slice of this rank's ids."""
         if len(ids) == 0:
             return {}, slice(0, 0)
         cuts, ranges = np.searchsorted(ids, self.ranges).tolist(), self.ranges.tolist()
@@ -348,15 +346,15 @@ class OwnerExchange(AllToAll):
                 for rank in self.others if cuts[rank] < cuts[rank + 1]}, places[self.rank]
 
     def name(self, ids: np.ndarray, facts: np.ndarray = NO_FACTS) -> tuple[list[np.ndarray], np.ndarray]:
-        """Name `ids` (int64[k], ascending, distinct, of other ranges) to their owners. What others name to this one,
-        int64[k] each, and the facts of all (int64[ranks, f]). One round."""
+        """Send `ids` (int64[k], ascending, distinct, of other ranges) to their owners. Returns the ids that other ranks
+        sent to this one, int64[k] each, and the facts of all (int64[ranks, f]). One round."""
         incoming, table = self.swap({rank: names for rank, (_, names) in self._cut(ids)[0].items()}, facts)
         return [decode_ids(message, self.first) for message in incoming.values() if len(message)], table
 
     def tell(self, ids: np.ndarray, values: np.ndarray, facts: np.ndarray = NO_FACTS) -> tuple[list[Pairs], np.ndarray]:
-        """Tell the owner of each of `ids` (int64[k], ascending, distinct) its value (any dtype, the same on all
-        ranks). What all ranks have told this one, itself too, as (ids, values), and the facts of all (int64[ranks, f]).
-        One round."""
+        """Send the owner of each of `ids` (int64[k], ascending, distinct) its value (any dtype, the same on all ranks).
+        Returns the (ids, values) that all ranks, also this one, sent to this one, and the facts of all (int64[ranks,
+        f]). One round."""
         others, local = self._cut(ids)
         messages = {rank: np.concatenate((np.array([len(names)], np.int64).view(np.uint8), names, _bytes(values[at])))
                     for rank, (at, names) in others.items()}
@@ -369,8 +367,8 @@ class OwnerExchange(AllToAll):
         return pairs, table
 
     def ask(self, ids: np.ndarray, answer: Answer) -> np.ndarray:
-        """What the owners answer for `ids` (int64[k], ascending, distinct): answer(their ids) is called on each rank
-        that is asked, and gives one value each, of one dtype on all ranks. Two rounds."""
+        """The answers of the owners for `ids` (int64[k], ascending, distinct): each asked rank calls answer(its ids),
+        which returns one value each, of the same dtype on all ranks. Two rounds."""
         others, local = self._cut(ids)
         asked, _ = self.swap({rank: names for rank, (_, names) in others.items()})
         replies = {rank: _bytes(answer(decode_ids(message, self.first)))
@@ -384,14 +382,14 @@ class OwnerExchange(AllToAll):
         return values
 
     def ask_any(self, ids: np.ndarray, answer: Answer) -> np.ndarray:
-        """As `ask`, for ids in any order, some perhaps several times."""
+        """As `ask`, for ids in any order, perhaps with repetitions."""
         wanted, places = np.unique(ids, return_inverse=True)
         return self.ask(wanted, answer)[places]
 
 
 def hand_over(rank: Rank, rows: np.ndarray, vertices: np.ndarray) -> tuple[np.ndarray, int]:
-    """Give rows (int64[k, w]) to the owners of `vertices` (int64[k]), none of which are of this range: (rows that come
-    here, how many move on all ranks). One round."""
+    """Send rows (int64[k, w]) to the owners of `vertices` (int64[k]), which are outside this range: (received rows,
+    number of rows sent by all ranks). One round."""
     owners = np.searchsorted(rank.spec.ranges, vertices, side="right") - 1
     messages = {other: _bytes(rows[owners == other]) for other in rank.alltoall.others if (owners == other).any()}
     incoming, table = rank.alltoall.swap(messages, np.array([len(rows)], np.int64))
@@ -400,7 +398,7 @@ def hand_over(rank: Rank, rows: np.ndarray, vertices: np.ndarray) -> tuple[np.nd
 
 
 def least_of_each(ids: np.ndarray, values: np.ndarray) -> Pairs:
-    """The distinct ids, ascending, and the smallest value that stands beside each."""
+    """The distinct ids, ascending, and the smallest value of each."""
     if len(ids) == 0:
         return ids, values
     order = np.argsort(ids)

@@ -1,20 +1,18 @@
-"""BFS without rounds for levels: ranks run many levels by themselves and correct each other, where levels are small.
+"""Asynchronous BFS for small levels: ranks run many levels without communication and correct each other.
 
-Level by level, a path of a million vertices takes a million rounds of messages. Here every rank runs the levels of
-its own range to a common limit in one kernel call, sends the smallest distances of others' vertices that it came to,
-takes what comes in where it is smaller than what it has, and goes on. With `low` the smallest distance that any rank
-still has to go on from or has just sent, distances up to `low` are final, and the next limit is `low` + `lead`: so
-the rounds are about as many as borders that shortest paths cross, or levels / lead. `lead` doubles while rounds are
-cheap and halves while more than half of the arcs are scanned again because a distance fell.
-Distances are the same as level by level, whatever the lead: they are the only fixed point. It ends when nothing is
-left to go on from; or at a level that is large for some rank (many arcs, or longer than its queue), or that has the
-last target: then everything up to that level is final and what is beyond is forgotten (search.py).
-Bytes: 1 to 5 for a vertex and those of a distance, 8 a message. State: the queues and `before` bitmap of the range,
-which a search has anyway, and 40 bytes a message vertex of one round.
-Why: with 2 worker processes a path of 2^17 took 0.11 to 0.37 s, level by level 92 s (docs/scaling.md).
-Source: label-correcting in Delta-stepping windows, Meyer and Sanders, Delta-stepping: a parallelizable shortest path
-algorithm (2003), with unit lengths and windows that adapt.
-"""
+Level by level, a path of a million vertices takes a million rounds of messages. Here each rank runs the levels of its
+own range up to a common limit in one kernel call, sends the smallest distances that it found for vertices of other
+ranks, and accepts received distances that are smaller than its own. Let `low` be the smallest distance that a rank
+still has to expand or has just sent. Distances up to `low` are final, and the next limit is `low` + `lead`. So the
+number of rounds is about the number of borders that shortest paths cross, or levels / lead. `lead` doubles while rounds
+are cheap, and halves while more than half of the arcs are scanned again because a distance fell. The distances equal
+those of BFS level by level for any lead, since they are the only fixed point. The search ends when no vertex remains to
+expand; or at a level that is large for some rank (many arcs, or longer than its queue) or that has the last target:
+then all distances up to that level are final, and larger ones are dropped (search.py). Bytes: 1 to 5 and a distance for
+a vertex, 8 a message. State: the queues and the `before` bitmap of the range, which a search has anyway, and 40 bytes
+for each vertex in the messages of a round. With 2 worker processes a path of 2^17 took 0.11 to 0.37 s, level by level
+92 s (docs/scaling.md). Source: label-correcting in Delta-stepping windows, Meyer and Sanders, Delta-stepping: a
+parallelizable shortest path algorithm (2003), with unit lengths and windows that adapt. """
 
 from __future__ import annotations
 
@@ -33,24 +31,24 @@ from .frontier import RankFrontier
 FIRST_LEAD, LARGEST = 4, 1 << 40
 _ROUND_ARCS = 1 << 18
 _LEAST_REMEMBERED, _LEAST_MESSAGES = 1 << 12, 1 << 10
-# Further slots of `state`, which begins as that of traverse/workspace.py: seeds taken, messages listed, arcs of rows
-# whose distance fell after it was set, whether a message found no room.
+# Further slots of `state`, after those of traverse/workspace.py: seeds taken, messages listed, arcs of rows whose
+# distance fell again, whether the list of messages was full.
 TAKEN, LISTED, AGAIN, CROWDED = 11, 12, 13, 14
 STATE = 15
-# Why a call returned, beside MISSING and LIMIT of traverse/workspace.py.
+# Reasons for a return, in addition to MISSING and LIMIT of traverse/workspace.py.
 LARGE, FULL = 6, 7
-# Facts of a round: 1 + the smallest distance that waits here, 1 + the smallest that is sent, 1 + a level that is too
-# large (0 each: none), arcs scanned, and again, targets without a final distance.
+# Facts of a round: 1 + the smallest waiting distance, 1 + the smallest sent distance, 1 + a level that is too large (0
+# each: none), arcs scanned, arcs scanned again, targets without a final distance.
 _WAITS, _SENT, _LARGE, _SCANNED, _AGAIN, _UNMET = 0, 1, 2, 3, 4, 5
 
 
 class AsyncBfs:
-    """A search that goes on from the frontier of a level. Call `round` until `over`, `met` or `stopped`.
+    """A search that starts from the frontier of a level. Call `round` until `over`, `met` or `stopped`.
 
-    distances : unsigned[n], final up to `level` in this range, unreached beyond. targets : those of this range,
-    int64[k]. low : all distances up to it are final. quiet : whether nothing was sent in the last round, so that some
-    vertex is at `low`. stop_at : the level to stop at, once one is too large; until then -1. met : whether all targets
-    have final distances.
+    distances : unsigned[n], final up to `level` in this range, unreached beyond. targets : targets of this range,
+    int64[k]. low : all distances up to it are final. quiet : whether the last round sent nothing, so that a vertex has
+    the distance `low`. stop_at : the level at which to stop, after a level was too large; before, -1. met : whether all
+    targets have final distances.
     """
 
     def __init__(self, frontier: RankFrontier, distances: np.ndarray, level: int, targets: np.ndarray) -> None:
@@ -66,7 +64,7 @@ class AsyncBfs:
 
     @property
     def stopped(self) -> bool:
-        """Whether everything up to the level to stop at is final."""
+        """Whether all distances up to `stop_at` are final."""
         return 0 <= self.stop_at <= self.low
 
     def round(self, limit: int) -> None:
@@ -88,7 +86,7 @@ class AsyncBfs:
         self._conclude(table)
 
     def _run(self) -> int:
-        """Levels up to the limit; the level that is too large, or -1."""
+        """Run levels up to the limit; return the level that is too large, or -1."""
         core, state, frontier, work = self._core, self._state, self._frontier, self._core.work
         state[:] = 0
         unreached = int(np.iinfo(self.distances.dtype).max)
@@ -107,7 +105,7 @@ class AsyncBfs:
                 return int(state[LEVEL]) if reason == LARGE and state[LEVEL] < self._limit else -1
 
     def _waiting(self) -> Pairs:
-        """What is left in the queues and of the seeds, where it still has that distance."""
+        """The remaining entries of the queues and seeds that still have their distance."""
         state, queues, (seeds, values) = self._state, self._core.work.queues, self._seeds
         here, there = queues[state[CURRENT], : state[COUNT]], queues[1 - state[CURRENT], : state[NEXT]]
         vertices = np.concatenate((here, there, seeds[state[TAKEN] :])).astype(np.int64)
@@ -117,14 +115,14 @@ class AsyncBfs:
         return vertices[valid], values[valid]
 
     def _take(self, ids: np.ndarray, values: np.ndarray) -> Pairs:
-        """Write the distances that came in and are smaller than what is known; these."""
+        """Write the received distances that are smaller than the known ones; return these."""
         smaller = self.distances[ids] > values
         ids, values = ids[smaller], values[smaller]
         self.distances[ids] = values
         return ids, values.astype(np.int64)
 
     def _conclude(self, table: np.ndarray) -> None:
-        """What follows for all from the facts of all."""
+        """Update the common state from the facts of all ranks."""
         self.met = not table[:, _UNMET].any()
         self.quiet = not table[:, _SENT].any()
         lows, large = table[:, _WAITS : _SENT + 1], table[:, _LARGE]
@@ -143,7 +141,7 @@ class AsyncBfs:
 
 
 def _sent_table(frontier: RankFrontier) -> np.ndarray:
-    """Zeros, uint64[2^k], in the bitmap `before` of the range, which has no other use here."""
+    """Zeros, uint64[2^k], in the bitmap `before` of the range, which is free during this search."""
     words = frontier.core.work.before[frontier.words]
     if len(words) < _LEAST_REMEMBERED:
         return np.zeros(_LEAST_REMEMBERED, np.uint64)
@@ -171,8 +169,9 @@ def _relax(args, v, w, there, tail):
 
 @inlined
 def _list_message(sent, messages, state, w, value):
-    """List (w, value) unless w was sent with as small a distance, as far as is remembered: entry w mod 2^k of `sent`
-    holds the rest of w and the distance, of the vertex that was sent last; a forgotten one may be sent again."""
+    """List the message (w, value), unless `sent` shows that w was sent with a distance as small. Entry w mod 2^k of
+    `sent` has the rest of w and the distance of the last vertex sent; a vertex that was overwritten may be sent
+    again."""
     at = w & (len(sent) - 1)
     tag = np.uint64((w // len(sent) + 1) << 32)
     if sent[at] & np.uint64(0xFFFFFFFF00000000) == tag and sent[at] & np.uint64(0xFFFFFFFF) <= np.uint64(value):
@@ -192,15 +191,14 @@ _walk_relaxing = queue_walk(_relax)
 @kernel
 def run_levels(paging, offsets, dist, visited, queues, missed, seeds, sent, messages, state,
                limits):
-    """Run levels in increasing order of distance; returns why it stopped.
+    """Run levels in increasing order of distance; return the reason to stop.
 
-    paging, offsets, queues, missed, state : as of traverse/sparse.py. dist : unsigned[n]. visited : bitmap; a set bit
-    of another rank's vertex: its owner knows its distance. seeds : (int64[s], int64[s]), vertices and distances,
-    ascending by distance. sent : uint64[2^k], see _list_message. messages : int64[2, k], vertices of others and their
-    distances. limits : int64[5] = first, stop, distance to run to, arcs of a level that is too large, unreached.
-    LIMIT: nothing is left below it; LARGE: the level in the current queue is; FULL: `messages` is, and the level is to
-    be run again, which changes nothing of what it has done.
-    """
+    paging, offsets, queues, missed, state : as in traverse/sparse.py. dist : unsigned[n]. visited : bitmap; a set bit
+    of another rank's vertex means that its owner knows its distance. seeds : (int64[s], int64[s]), vertices and
+    distances, ascending by distance. sent : uint64[2^k], see _list_message. messages : int64[2, k], vertices of other
+    ranks and their distances. limits : int64[5] = first, stop, distance to run to, arcs of a level that is too large,
+    unreached. LIMIT: no vertex remains below the limit. LARGE: the level in the current queue is too large. FULL:
+    `messages` is full, and the level must run again, which does not change its earlier results. """
     vertices, values = seeds
     near = FIRST_ROW
     while True:

@@ -1,6 +1,6 @@
-"""What a rank is asked of its range: columns (the verbs of traverse.columns.Column), rows, degrees, natural ranks.
+"""Verbs of a rank on its range: columns (the verbs of traverse.columns.Column), rows, degrees, natural ranks.
 
-Vertices in arguments and results are numbers of the whole graph, but in those of ask_column.
+Vertices in arguments and results are numbers of the whole graph, except in ask_column.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Ref:
-    """Stands for the column of this key."""
+    """A reference to the column of a key."""
 
     key: int
 
 
 @dataclass(frozen=True)
 class Values:
-    """Stands for the values of the column of this key in the range."""
+    """A reference to the values of the column of a key in the range."""
 
     key: int
 
 
 class ReachedByRanks:
-    """Stands for what the last BFS reached, which workers know."""
+    """A reference to the vertices that the last BFS reached, which the workers have."""
 
 
 def new_column(rank: Rank, key: int, dtype: str, value: int) -> None:
-    """A column filled with `value`."""
+    """Create a column filled with `value`."""
     rank.values[key] = virtual_column(rank.core.table.n_vertices, dtype, rank.first, rank.stop, value)
 
 
@@ -47,9 +47,9 @@ def ask_column(
     rank: Rank, key: int, method: str, args: tuple[Any, ...] = (), named: dict[str, Any] | None = None,
     span: Span | None = None
 ) -> Any:
-    """A method of Column on this range, in which vertices are counted from the first of the range. Ref, Values and
-    ReachedByRanks among its arguments are what they stand for. span : first vertex and end, given as `start` and
-    `stop` for what of them is of this range; None is returned if nothing is."""
+    """Call a method of Column on this range, with vertices counted from the first one of the range. References among
+    the arguments (Ref, Values, ReachedByRanks) are resolved. span : (first vertex, end); its part in this range becomes
+    `start` and `stop`; if that is empty, the result is None."""
     options = {name: _meant(rank, value) for name, value in (named or {}).items()}
     if span is not None:
         low, high = _overlap(rank, span)
@@ -68,7 +68,7 @@ def _meant(rank: Rank, arg: Any) -> Any:
 
 
 def _overlap(rank: Rank, span: Span) -> Span:
-    """What of a span lies here, counted from the first vertex of the range."""
+    """The part of a span in this range, counted from the first vertex of the range."""
     return max(span[0], rank.first) - rank.first, min(span[1], rank.stop) - rank.first
 
 
@@ -90,7 +90,7 @@ def best_vertex(rank: Rank, key: int, largest: bool, span: Span) -> tuple[int, i
 
 
 def best_open(rank: Rank, among: int, values: int | None, count: int, smallest: bool, span: Span) -> np.ndarray:
-    """The open vertices of `among` in span that Column.ranked may choose of this range, at most `count`, ascending."""
+    """At most `count` open vertices of `among` in span and this range that Column.ranked may choose, ascending."""
     low, high = _overlap(rank, span)
     if low >= high:
         return np.empty(0, np.int64)
@@ -101,12 +101,12 @@ def best_open(rank: Rank, among: int, values: int | None, count: int, smallest: 
 
 
 def on_core(rank: Rank, function: Callable[..., Any], *args: Any) -> Any:
-    """A function of traverse on the core of this rank."""
+    """Call a function of traverse on the core of this rank."""
     return function(rank.core, *args)
 
 
 def of_degree(rank: Rank, degree: int, start: int, limit: int) -> tuple[np.ndarray, int]:
-    """At most `limit` vertices of this degree from `start` on, and where to go on (the end of the range: no more)."""
+    """At most `limit` vertices of this degree from `start` on, and the next start (the end of the range: no more)."""
     out = np.empty(limit, np.int64)
     begin = max(start, rank.first)
     if begin >= rank.stop:
@@ -116,7 +116,7 @@ def of_degree(rank: Rank, degree: int, start: int, limit: int) -> tuple[np.ndarr
 
 
 def fold_bounds(rank: Rank, keys: list[int], about: np.ndarray) -> np.ndarray:
-    """fold_pivot on this range; its `out`, int64[threads, 8]. keys : of distances, lower, upper, far."""
+    """Call fold_pivot on this range; return its `out`, int64[threads, 8]. keys : of distances, lower, upper, far."""
     return fold_range(rank.core, [rank.values[key][: rank.stop] for key in keys], about, rank.first)
 
 
@@ -127,9 +127,9 @@ def unsettled_of(rank: Rank, key: int, limit: int) -> np.ndarray:
     return vertices
 
 
-# -- what a checkpoint asks ---------------------------------------------------------------------------
+# -- checkpoints --------------------------------------------------------------------------------------
 def piece_digests(rank: Rank, key: int) -> dict[int, bytes]:
-    """A digest of what lies in this range of each piece (traverse/columns.py) of a column."""
+    """A digest of the part in this range of each piece (traverse/columns.py) of a column."""
     values = rank.values[key]
     pieces = range(rank.first // PIECE_ITEMS, -(-rank.stop // PIECE_ITEMS) if rank.stop > rank.first else 0)
     return {i: digests(values[max(rank.first, i * PIECE_ITEMS) : min(rank.stop, (i + 1) * PIECE_ITEMS)])[0]
@@ -137,7 +137,7 @@ def piece_digests(rank: Rank, key: int) -> dict[int, bytes]:
 
 
 def reached_words(rank: Rank, start: int, stop: int) -> np.ndarray:
-    """Words start..stop-1 of this range's bitmap of what the last BFS reached, uint64[k]."""
+    """Words start..stop-1 of this range's bitmap of the vertices that the last BFS reached, uint64[k]."""
     return rank.core.work.visited[start:stop].copy()
 
 

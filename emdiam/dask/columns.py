@@ -1,4 +1,4 @@
-"""Columns that live on workers, each its own range: the verbs of traverse.columns.Column as the client asks them."""
+"""Columns on workers, each with its own range: the verbs of traverse.columns.Column for the client."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _PIECE = 1 << 20
 
 
 class Columns:
-    """The columns of a run: their keys."""
+    """The keys of the columns of a run."""
 
     def __init__(self, group: RankGroup, n_vertices: int) -> None:
         self.group, self.n_vertices = group, n_vertices
         self._keys = itertools.count()
 
     def new_key(self) -> int:
-        """A key for a column that a verb makes."""
+        """A key for a column that a verb will create."""
         return next(self._keys)
 
     def adopt(self, key: int, dtype: DTypeLike) -> WorkerColumn:
-        """The column that a verb has made under `key`."""
+        """The column that a verb has created with `key`."""
         return WorkerColumn(self, key, np.dtype(dtype))
 
     def make(self, dtype: DTypeLike, value: int) -> WorkerColumn:
@@ -43,8 +43,8 @@ class Columns:
 
 
 def _by_ranges(method: str) -> Callable[..., None]:
-    """The method of WorkerColumn that is that of Column on every range; columns among its arguments are on workers.
-    Vertices `start` to `stop`, where they are meant, are its last two arguments."""
+    """A method of WorkerColumn that calls the method of Column on every range; columns among its arguments are on
+    workers. A method on vertices `start` to `stop` has them as its last two arguments."""
     def ask(self: WorkerColumn, *args: Any) -> None:
         """See Column."""
         args, span = (args, None) if method == "clear" else (args[:-2], args[-2:])
@@ -54,7 +54,7 @@ def _by_ranges(method: str) -> Callable[..., None]:
 
 
 class WorkerColumn(Column):
-    """A column on workers. group : the ranks that hold it. key : its name there. kind : dtype of the values."""
+    """A column on workers. group : the ranks. key : its name on the ranks. kind : dtype of the values."""
 
     piece = 1 << 18
 
@@ -86,7 +86,7 @@ class WorkerColumn(Column):
             for rank, span in self._spans(start, start + len(values))})
 
     def _spans(self, start: int, stop: int) -> Iterator[tuple[int, slice]]:
-        """Ranks that have some of vertices start..stop-1, and which."""
+        """The ranks with some of the vertices start..stop-1, and their parts of them."""
         cuts = np.clip(self.group.ranges, start, max(start, stop)).tolist()
         for rank, (low, high) in enumerate(itertools.pairwise(cuts)):
             if low < high:
@@ -101,11 +101,11 @@ class WorkerColumn(Column):
             self.set_part(start, fitted(other.part(start, start + _PIECE), self.kind))
 
     def _ask(self, method: str, *args: Any, span: verbs.Span | None = None, **named: Any) -> list[Any]:
-        """What a method of Column gives on each range; with a span, on those that have some of it, else None."""
+        """The results of a method of Column on each range; with a span, None for ranges without a part of it."""
         return self.group.everyone(verbs.ask_column, self.key, method, args, named, span)
 
     def _fold(self, method: str, *args: Any, span: tuple[int, int]) -> list[Any]:
-        """What a method gives on each range that has some of a span."""
+        """The results of a method on each range with a part of the span."""
         return [value for value in self._ask(method, *args, span=span) if value is not None]
 
     def _vertices(self, parts: list[np.ndarray | None]) -> Iterator[np.ndarray]:
@@ -139,7 +139,7 @@ class WorkerColumn(Column):
             rank: (self.key, wanted[at], value) for rank, at in self.group.by_owner(wanted).items()})
 
     def recode(self, old: Sequence[int], new: int, within: Any = None) -> int:
-        """See Column.recode. within : a bitmap in RAM, or what the engine's `reached` gives."""
+        """See Column.recode. within : a bitmap in RAM, or the engine's `reached`."""
         if not isinstance(within, np.ndarray):
             return sum(self._ask("recode", list(old), new, within))
         return sum(self.group.some(verbs.ask_column, {
@@ -158,7 +158,7 @@ class WorkerColumn(Column):
                    default=(-1, -1))[0]
 
     def __getitem__(self, wanted: slice | np.ndarray) -> np.ndarray:
-        """A copy of the values of some vertices: ids, or consecutive ones."""
+        """A copy of the values of vertices: by ids, or a slice."""
         if not isinstance(wanted, slice):
             return self.take(np.asarray(wanted, np.int64))
         start, stop, step = wanted.indices(len(self))
@@ -167,12 +167,12 @@ class WorkerColumn(Column):
         return self.part(start, stop)
 
     def raw(self) -> np.ndarray:
-        """A copy in RAM of the client, which cannot be written to: changes of it would be lost."""
+        """A read-only copy in RAM of the client: changes of a copy would be lost."""
         values = self.part(0, len(self))
         values.flags.writeable = False
         return values
 
-    # -- folds, and what else each range does by itself -----------------------------------------
+    # -- folds and other verbs that each range does by itself -----------------------------------
     clear, open_at, close, close_at_most = map(_by_ranges, ("clear", "open_at", "close", "close_at_most"))
     tighten_upper, tighten_lower = map(_by_ranges, ("tighten_upper", "tighten_lower"))
 
@@ -195,7 +195,7 @@ class WorkerColumn(Column):
     def contenders(
         self, values: Column | None, count: int, smallest: bool, start: int, stop: int
     ) -> Iterator[np.ndarray]:
-        """At most `count` of each range, by the whole rule of `ranked`."""
+        """At most `count` vertices of each range, by the rule of `ranked`."""
         key = None if values is None else ref(values).key
         for ids in self.group.everyone(verbs.best_open, self.key, key, count, smallest, (start, stop)):
             if len(ids):
@@ -203,16 +203,16 @@ class WorkerColumn(Column):
 
 
 def ref(column: Column) -> Ref:
-    """How verbs name a column of workers. Raises TypeError for one in RAM."""
+    """The reference of verbs to a column on workers. Raises TypeError for a column in RAM."""
     if not isinstance(column, WorkerColumn):
         raise TypeError("this column is in RAM of the client; columns of one engine live in one place")
     return Ref(column.key)
 
 
 class WorkerBounds(PivotBounds):
-    """As PivotBounds; lower, upper and far are columns on workers, and distances must be one (else TypeError).
+    """As PivotBounds, with lower, upper and far on workers; distances must be on workers too (else TypeError).
 
-    columns : of the run. largest : eccentricity that there may be, to which upper bounds are cut."""
+    columns : of the run. largest : the largest possible eccentricity, the initial upper bound."""
 
     def __init__(self, columns: Columns, largest: int) -> None:
         self._group, self._largest = columns.group, largest

@@ -1,14 +1,14 @@
-"""Components over workers: union-find within each range, then between the ranges.
+"""Components over workers: union-find within each range, then between ranges.
 
-Each rank unites the unseen vertices of its range over arcs that stay in it, and lists the others as pairs (root, root
-of another range). On these, the graph of roots that have such arcs, all ranks hook and shortcut together until nothing
-changes, O(log roots) iterations by experience, of seven rounds each: the parent of a root falls to the smallest
-grandparent among its neighbours. So a label is the smallest vertex of its component, whatever the ranges are.
-Bytes a vertex of the range: label and size, an id each, which are columns of the run; beside them 16 for each distinct
-pair, of which there are none in graphs whose first traversal reaches all.
+Each rank unites the unseen vertices of its range along arcs inside it, and lists other arcs as pairs (root, root of
+another range). On the graph of these pairs all ranks hook and shortcut together until nothing changes: the parent of a
+root falls to the smallest grandparent of its neighbours. In practice this takes O(log roots) iterations of seven rounds
+each. So a label is the smallest vertex of its component, for any division into ranges.
+Bytes a vertex of the range: label and size, an id each, in columns of the run; and 16 for each distinct pair (none if
+the first traversal reaches all vertices).
 Source: Zhang, Azad, Hu, FastSV: a distributed-memory connected component algorithm (2020).
 
-The client sees the same as traverse.components.Components, labels and sizes in columns on the workers.
+The client has the interface of traverse.components.Components, with labels and sizes in columns on the workers.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ _PIECE = 1 << 20
 
 
 def label_components(rank: Rank, labels: int, sizes: int, reached: int) -> int:
-    """Make the columns of the keys `labels` and `sizes` (of the component whose label the vertex is) of what the last
-    BFS has not reached; how many components have their label here, -1 if no rank has a vertex that was not reached."""
+    """Create the columns `labels` and `sizes` of the vertices that the last BFS did not reach; a component's size is at
+    the vertex that is its label. Returns the number of components with their label in this range, -1 if all ranks have
+    only reached vertices."""
     seen = rank.core.work.visited[rank.words]
     if not rank.alltoall.total(np.array([np.count_nonzero(seen != ALL)]))[0]:
         return -1
@@ -49,8 +50,8 @@ def label_components(rank: Rank, labels: int, sizes: int, reached: int) -> int:
 
 
 def united(rank: Rank, seen: np.ndarray, reached: int) -> np.ndarray:
-    """Label of every vertex of the range, id[n]: the smallest vertex of its component, `reached` for those seen
-    (uint64[words of the range]; vertices without an edge are seen). One scan over the blocks of the others."""
+    """The label of every vertex of the range, id[n]: the smallest vertex of its component; `reached` for seen vertices.
+    seen : uint64[words of the range], with vertices without an edge. Scans the blocks of unseen vertices once."""
     core, span = rank.core, np.array([rank.first, rank.stop])
     parent = virtual_zeros(core.table.n_vertices, core.work.queues.dtype)
     parent[rank.span] = np.arange(rank.first, rank.stop)
@@ -64,13 +65,13 @@ def united(rank: Rank, seen: np.ndarray, reached: int) -> np.ndarray:
 
 
 class _LeavingArcs:
-    """Arcs that leave the range, made distinct by the root of their tail now and then."""
+    """Arcs that leave the range, deduplicated by the root of their tail from time to time."""
 
     def __init__(self, parent: np.ndarray) -> None:
         self._parent, self._pieces, self._size, self._limit = parent, list[np.ndarray](), 0, _PIECE
 
     def add(self, arcs: np.ndarray) -> None:
-        """More arcs, int64[2, k]."""
+        """Add arcs, int64[2, k]."""
         self._pieces.append(arcs)
         self._size += arcs.shape[1]
         if self._size > self._limit:
@@ -79,7 +80,7 @@ class _LeavingArcs:
             self._limit = max(_PIECE, 2 * self._size)
 
     def distinct(self) -> tuple[np.ndarray, np.ndarray]:
-        """The distinct (root, head)."""
+        """The distinct pairs (root, head)."""
         arcs = np.concatenate([np.empty((2, 0), np.int64), *self._pieces], axis=1)
         return distinct_pairs(_roots(self._parent, arcs[0].copy()), arcs[1])
 
@@ -93,9 +94,10 @@ def _roots(parent: np.ndarray, vertices: np.ndarray) -> np.ndarray:
 def _join(
     alltoall: OwnerExchange, parent: np.ndarray, tails: np.ndarray, heads: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Roots of this range with arcs to others (int64[k] ascending), and the smallest root of their components.
+    """The roots of this range with arcs to other ranges (int64[k] ascending), and the smallest roots of their
+    components.
 
-    tails : their roots, heads : vertices of others, of the same arcs."""
+    tails : roots of the tails; heads : vertices of other ranges, of the same arcs."""
     tails, others = distinct_pairs(tails, alltoall.ask_any(heads, lambda ids: _roots(parent, ids)))
     roots, at = np.unique(tails, return_inverse=True)
     labels = roots.copy()
@@ -115,12 +117,13 @@ def _join(
 
 
 def _table(names: np.ndarray, values: np.ndarray) -> Answer:
-    """The function that gives values[i] for names[i]."""
+    """A function that returns values[i] for names[i]."""
     return lambda ids: values[np.searchsorted(names, ids)]
 
 
 def _count_sizes(rank: Rank, labels: np.ndarray, seen: np.ndarray, sizes: np.ndarray) -> None:
-    """sizes[label - first] = vertices of the component, for labels of this range; id[stop - first], zeros before."""
+    """Set sizes[label - first] to the size of the component, for labels of this range. sizes : id[stop - first],
+    zeros."""
     names = label_names(labels, seen, rank.first, rank.stop)
     away = names[(names < rank.first) | (names >= rank.stop)]
     counts = np.zeros(len(away), np.int64)
@@ -130,7 +133,7 @@ def _count_sizes(rank: Rank, labels: np.ndarray, seen: np.ndarray, sizes: np.nda
 
 
 def smallest_of_components(rank: Rank, labels: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of each component of unseen vertices the one of smallest natural rank, where that is of this range: (vertices,
+    """The vertices of this range that have the smallest natural rank of a component of unseen vertices: (vertices,
     ranks), int64[k] each, ascending by vertex."""
     names = label_names(labels, seen, rank.first, rank.stop)
     best = np.full((len(names), 2), -1, np.int64)
@@ -143,22 +146,22 @@ def smallest_of_components(rank: Rank, labels: np.ndarray, seen: np.ndarray) -> 
     return best[:, 1].copy(), best[:, 0].copy()
 
 
-# -- what the client asks of the columns --------------------------------------------------------------
+# -- queries of the client on the columns -------------------------------------------------------------
 def largest_components(rank: Rank, key: int, size: int, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """(labels, sizes) of the components of more than `size` vertices, largest first (ties by label), at most `most`,
-    of those whose label is of this range; int64[k] each."""
+    """(labels, sizes) of at most `most` components of more than `size` vertices whose label is in this range, largest
+    first, equal ones by label; int64[k] each."""
     roots, counts = largest_sizes(rank.values[key][rank.span], size, most)
     return roots + rank.first, counts
 
 
 def pairs_of_components(rank: Rank, key: int) -> int:
-    """Pairs of vertices within the components whose label is of this range."""
+    """The number of pairs of vertices within components whose label is in this range."""
     return pairs_within(rank.values[key][rank.span])
 
 
 def describe_components(rank: Rank, labels: int, sizes: int, roots: np.ndarray) -> np.ndarray:
-    """int64[3, k]: largest vertex, hub, and its degree, of each of the components `roots` (ascending) in this range,
-    -1 where it has none; their sizes are forgotten."""
+    """int64[3, k]: largest vertex, hub, and degree of the hub in this range for each of the components `roots`
+    (ascending), -1 without a vertex; drops their sizes."""
     rank.values[sizes][roots[(roots >= rank.first) & (roots < rank.stop)]] = 0
     facts = np.full((3, len(roots)), -1, np.int64)
     describe(rank.values[labels], roots.copy(), *rank.core.offsets, np.array([rank.first, rank.stop]), *facts)
@@ -166,8 +169,8 @@ def describe_components(rank: Rank, labels: int, sizes: int, roots: np.ndarray) 
 
 
 class WorkerComponents(Components):
-    """See Components. labels : a WorkerColumn, an empty array once they are released. sizes : of the component whose
-    label a vertex is."""
+    """See Components. labels : a WorkerColumn, an empty array after `release`. sizes : a WorkerColumn, with the size of
+    a component at the vertex that is its label."""
 
     def __init__(
         self, columns: Columns, labels: WorkerColumn, sizes: WorkerColumn, n_others: int, reached_label: int
@@ -194,7 +197,7 @@ class WorkerComponents(Components):
         assert self._count is not None
         facts = np.array(self._group.everyone(describe_components, self.labels.key, self._count.key, roots))
         last, degrees = facts[:, 0].max(axis=0), facts[:, 2]
-        return last, facts[degrees.argmax(axis=0), 1, np.arange(len(roots))]  # the first of equals has smaller vertices
+        return last, facts[degrees.argmax(axis=0), 1, np.arange(len(roots))]  # of equals the first rank: smaller vertex
 
     def _larger(self, size: int, most: int) -> int:
         return 0 if self._count is None else len(self._count.select(">", size, most + 1))
@@ -204,7 +207,7 @@ class WorkerComponents(Components):
 
     @property
     def label_bytes(self) -> int:
-        """Bytes of labels and sizes on all workers that are still held."""
+        """Bytes of labels and sizes on all workers, until they are released."""
         return 0 if self._count is None else 2 * len(self._count) * self._count.dtype.itemsize
 
     def release(self) -> None:

@@ -1,13 +1,11 @@
 """The Dask engine: the Engine interface over workers, each with a range of vertices.
 
-The client holds no vertex state: it asks verbs of all ranks (rank_group.py) and merges small answers. What ranks tell
-each other goes from worker to worker (alltoall.py). Random spanning forests, their tours and heights, and arcs in the
-order of labels are done by the client's own engine, vertex by vertex in RAM. It needs for them, beside the 3 bytes a
-vertex of that engine and with ids of 4 bytes: 20 bytes a vertex while the forest is made, 20 (28 in large reordered
-stores) for Euler tours, 16 for trees and refined heights, 4 (8 with larger ids) for arcs in the order of labels; and it
-reads the store itself. Columns that these give are in RAM of the client; one on workers that they are given is copied
-to it.
-"""
+The client has no vertex state: it calls verbs on all ranks (rank_group.py) and merges small answers. Messages between
+ranks go from worker to worker (alltoall.py). The client's own engine computes random spanning forests, their tours and
+heights, and arcs in the order of labels, in RAM, and reads the store itself. Bytes a vertex with ids of 4 bytes, in
+addition to the 3 of that engine: 20 while the forest is made, 20 (28 in large reordered stores) for Euler tours, 16 for
+trees and refined heights, 4 (8 with larger ids) for arcs in the order of labels. The resulting columns are in RAM of
+the client; input columns on workers are copied to it. """
 
 from __future__ import annotations
 
@@ -52,7 +50,7 @@ from .spread import spread
 
 _BATCH_BITS, _WORD_BITS = 512, 64
 _LEAST_ROOM, _USUAL_ROOM = 1 << 16, 1 << 20
-# Of values of other ranks that may be on a worker during a pass: share of its pool, least bytes.
+# Values of other ranks on a worker during a pass take at most its pool / _HALO_SHARE, or _LEAST_HALO bytes.
 _HALO_SHARE, _LEAST_HALO = 2, 1 << 20
 _Value = TypeVar("_Value")
 
@@ -60,14 +58,13 @@ _Value = TypeVar("_Value")
 class DaskEngine(ColumnCounting, Engine):
     """Engine over a RankGroup; see emdiam.engine.interface.Engine for the verbs. Not thread-safe.
 
-    store : as the client sees it. plan : of the client's own memory. local : opens the CPU engine of the client, for
-    verbs that are not shared out; it is opened when the first of them is called. Raises StoreError where the store
-    record has another number of vertices without an edge than the workers count.
+    store : opened by the client. plan : of the client's memory. local : opens the client's CPU engine for verbs that
+    workers do not have, at the first call of one. Raises StoreError if the number of vertices without an edge in the
+    store's record is not the workers' count.
 
-    batch_room_bytes : what a batch of sources may take on a worker for masks that go to others, and again for those
-    that come; None: by what the pool leaves, 64 KiB at least. halo_bytes : what values of other ranges may take on a
-    worker during a pass; None: half of its pool, or 1 MiB if that is more.
-    """
+    batch_room_bytes : memory of a batch of sources on a worker for outgoing masks, and the same for incoming ones;
+    None: by the rest of the pool, at least 64 KiB. halo_bytes : memory on a worker for values of other ranges during a
+    pass; None: half of its pool, at least 1 MiB. """
 
     batch_room_bytes: int | None = None
     halo_bytes: int | None = None
@@ -91,7 +88,7 @@ class DaskEngine(ColumnCounting, Engine):
             self._report_loss(loss)
 
     def _facts(self) -> Facts:
-        """What there is; workers are others after a loss."""
+        """The facts of the engine; workers change after a loss."""
         store, group = self.store, self.group
         return Facts(
             store.n_vertices, store.n_arcs, group.n_isolated, max(1, store.indices.n_chunks), _BATCH_BITS,
@@ -99,8 +96,8 @@ class DaskEngine(ColumnCounting, Engine):
             all(plan["in_ram"] for plan in group.plans))
 
     def repeated(self, attempt: Callable[[], _Value]) -> _Value:
-        """attempt(), which uses this engine, from its beginning after each loss of workers: columns from before are
-        gone. Raises StateLost where no worker is left, or where one is lost again and again at the same place."""
+        """The result of attempt(), which uses this engine. It is called again after each loss of workers, since columns
+        are lost. Raises StateLost if no worker remains, or if workers are lost repeatedly at the same place."""
         furthest = in_vain = 0
         while True:
             before = self.group.number
@@ -118,15 +115,15 @@ class DaskEngine(ColumnCounting, Engine):
         self.reporter.listener(Event("recover", facts=facts))
 
     def close(self) -> None:
-        """Let go of the client's own engine."""
+        """Close the client's own engine."""
         self._exits.close()
 
     @property
     def local(self) -> CpuEngine:
-        """The client's own engine, for verbs that are not shared out."""
+        """The client's own engine, for verbs that workers do not have."""
         if self._local_engine is None:
             self._local_engine = self._exits.enter_context(self._open_local())
-            # From here on the client holds what that plan says; its phases are not those of the run.
+            # From now on the client's memory follows this plan; its phases are not those of the run.
             self.plan = replace(self._local_engine.plan, phases=())
             self.facts = replace(self.facts, spare_bytes=self.plan.spare_bytes)
         return self._local_engine
@@ -183,7 +180,7 @@ class DaskEngine(ColumnCounting, Engine):
         piece = np.empty(0, np.int64)
         for rank in range(self.group.size):
             start, stop = int(self.group.ranges[rank]), int(self.group.ranges[rank + 1])
-            while start < stop:  # pieces are filled across ranges, so that methods see the same ones as anywhere
+            while start < stop:  # pieces are filled across ranges, so methods get the same pieces on every engine
                 (more, start), = self.group.some(of_degree, {rank: (degree, start, most - len(piece))})
                 piece = np.concatenate((piece, more))
                 if len(piece) == most:
@@ -210,7 +207,8 @@ class DaskEngine(ColumnCounting, Engine):
         self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
         columns: Sequence[Column] | None = None,
     ) -> np.ndarray:
-        """See Engine.eccentricities. Batches are of as many bits as the pool of every worker holds, 64 at least."""
+        """See Engine.eccentricities. A batch has the number of sources that fits the pool of every worker, at least
+        64."""
         wanted = np.asarray(sources, np.int64)
         if len(wanted) and (int(wanted.min()) < 0 or int(wanted.max()) >= self.facts.n_vertices):
             raise ValueError(f"a source is no vertex (0 to {self.facts.n_vertices - 1})")
@@ -227,7 +225,7 @@ class DaskEngine(ColumnCounting, Engine):
         return result
 
     def _bits(self, wanted: int) -> int:
-        """Sources of a batch, if there are so many: as many as fit the pool of every worker."""
+        """The number of sources of a batch, at most `wanted`, that fits the pool of every worker."""
         bits = min(self.facts.batch_bits, -(-max(1, wanted) // _WORD_BITS) * _WORD_BITS)
         while bits > _WORD_BITS and any(range_bytes(n, bits) + 2 * _LEAST_ROOM > pool for n, pool in self._pools()):
             bits -= _WORD_BITS
@@ -239,7 +237,7 @@ class DaskEngine(ColumnCounting, Engine):
                 for n, plan in zip(np.diff(self.group.ranges).tolist(), self.group.plans, strict=True)]
 
     def _room(self, bits: int) -> int:
-        """The room of a batch of so many bits; the same on all ranks."""
+        """The memory for masks of a batch of `bits` sources; the same on all ranks."""
         if self.batch_room_bytes is not None:
             return self.batch_room_bytes
         left = min((pool - range_bytes(n, bits)) // 2 for n, pool in self._pools())
@@ -306,14 +304,14 @@ class DaskEngine(ColumnCounting, Engine):
         return on_workers(labels).restart_from(base, parts, sources, most_blocks)
 
     def condense(self, by: Labels | np.ndarray, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
-        """See Engine.condense; arcs come in pieces, without those that a piece has already. By new numbers the
+        """See Engine.condense; arcs come in pieces without duplicates within a piece. For new numbers (an array) the
         client's own engine does it."""
         if isinstance(by, np.ndarray):
             self.local.condense(by, bits, push)
         else:
             on_workers(by).condense(bits, push)
 
-    # -- rows along a way, or all of them once ----------------------------------------------------
+    # -- passes over all rows ---------------------------------------------------------------------
     @property
     def _halo_room(self) -> int:
         if self.halo_bytes is not None:
@@ -364,7 +362,7 @@ class DaskEngine(ColumnCounting, Engine):
         vertices, ranks = (np.concatenate(each) for each in zip(*pairs, strict=True))
         return vertices[np.argsort(ranks, kind="stable")]
 
-    # -- ways -------------------------------------------------------------------------------------
+    # -- chains, paths and forests ----------------------------------------------------------------
     def follow_chains(self, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See Engine.follow_chains."""
         ends, lengths = np.empty(len(tips), np.int64), np.zeros(len(tips), np.int64)
@@ -388,14 +386,14 @@ class DaskEngine(ColumnCounting, Engine):
         """See Engine.spanning_forest; by the client's own engine."""
         return self.local.spanning_forest(key, buffer_bytes)
 
-    # -- what it took ---------------------------------------------------------------------------
+    # -- figures --------------------------------------------------------------------------------
     def _stats(self) -> Counters:
-        """Counters of all workers and the client together."""
+        """The sum of the counters of all workers and the client."""
         total = self.group.counters() + self._counters.snapshot()
         return total if self._local_engine is None else total + self._local_engine.reporter.stats()
 
     def details(self) -> dict[str, Any]:
-        """What a result says of the workers: see docs/scaling.md."""
+        """The details of a result about workers; see docs/scaling.md."""
         return {"workers": [
             {"address": address, "vertices": int(stop - first), **report["messages"],
              "bytes_read": report["counters"]["bytes_read"], "edges_scanned": report["counters"]["edges_scanned"],
@@ -408,7 +406,7 @@ class DaskEngine(ColumnCounting, Engine):
 
     @property
     def device_name(self) -> str:
-        """For results: "cpu", or what workers have, with how many of each."""
+        """For results: "cpu", or the devices of the workers with their numbers."""
         counts = Counter(plan["device"] for plan in self.group.plans)
         if set(counts) <= {CPU}:
             return CPU

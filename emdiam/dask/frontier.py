@@ -1,15 +1,13 @@
-"""The frontier of a traversal on one rank: expanding what it has, and exchanging what concerns others.
+"""The frontier of a traversal on one rank: expansion of its vertices, and exchange with other ranks.
 
-Sparse levels are top-down: neighbours that others own go to their owners, each at most once in a whole search, because
-`visited` remembers them. Dense levels are bottom-up: every rank gives the frontier among its vertices to all, and
-looks for unvisited vertices of its own that have a neighbour in it; then the others' frontiers are remembered in
-`visited` too. A rank whose queue overflows on a sparse level goes over its blocks with bitmaps, which reaches the same.
+Sparse levels are top-down: a rank sends neighbours in other ranges to their owners, each at most once in a search,
+since `visited` has a bit for them. Dense levels are bottom-up: every rank sends its part of the frontier to all, and
+searches its unvisited vertices for neighbours in the frontier; then `visited` also has the others' frontiers. If the
+queue of a rank overflows on a sparse level, it scans its blocks with bitmaps, with the same result.
 
-The frontier of a rank that has a device: levels of many arcs are done there.
-
-Whatever a rank knows stays on its CPU, where others tell it of more; the device has the rows of the range
-(gpu/range_rows.py). A level of few arcs, and searches without rounds for levels (async_bfs.py), are done by the CPU,
-which takes less for them than bitmaps on their way.
+On a rank with a device, the device does levels of many arcs. The state stays on the CPU, where messages arrive; the
+device has the rows of the range (gpu/range_rows.py). The CPU does levels of few arcs and asynchronous searches
+(async_bfs.py), which take less time than copying bitmaps.
 """
 
 from __future__ import annotations
@@ -33,12 +31,12 @@ _FOREVER = 1 << 62
 
 
 class RankFrontier:
-    """The frontier among the vertices first..stop-1 of this rank, as a list or as a bitmap, and the work on it.
+    """The frontier among the vertices first..stop-1 of this rank, as a list or as a bitmap.
 
-    core : over the range's table (plan.py). alltoall : rounds with the others.
-    words : slice, the words of this range in a bitmap of all vertices. dense : whether the frontier is in
-    core.work.frontier[words], and not in `vertices` (int64[k]). front : what directions are chosen from, and `reached`,
-    vertices so far, both of all ranks. bias : what searches learn of them.
+    core : over the range's table (plan.py). alltoall : rounds with other ranks. words : slice, the words of this range
+    in a bitmap of all vertices. dense : whether the frontier is in core.work.frontier[words] instead of `vertices`
+    (int64[k]). front : state of the choice of directions, and `reached` the number of reached vertices, both of all
+    ranks. bias : correction of the choice, learned from searches.
     """
 
     def __init__(self, core: Core, alltoall: OwnerExchange) -> None:
@@ -48,15 +46,15 @@ class RankFrontier:
         self.restart(0)
 
     def restart(self, reached: int) -> None:
-        """Nothing is visited but vertices without an edge; what is known of others is forgotten. reached : vertices
-        that the traversal begins with."""
+        """Reset: only vertices without an edge are visited, also of other ranks. reached : number of vertices that the
+        traversal starts with."""
         np.copyto(self.core.work.visited, self.core.table.isolated)
         self.vertices, self.dense = NO_IDS, False
         self.front, self.reached = Front(reached, 0, 0), reached
 
     # -- levels ---------------------------------------------------------------------------------
     def visit(self, vertices: np.ndarray) -> np.ndarray:
-        """Those of `vertices` (int64[k], of this range, distinct) that were not visited; they are now."""
+        """Visit `vertices` (int64[k], of this range, distinct); return the newly visited ones."""
         visited = self.core.work.visited
         words, bits = vertices >> 6, np.uint64(1) << (vertices & 63).astype(np.uint64)
         new = vertices[(visited[words] & bits) == 0]
@@ -64,8 +62,8 @@ class RankFrontier:
         return new
 
     def expand(self) -> tuple[np.ndarray, np.ndarray, int]:
-        """One level top-down: (new vertices of this range, neighbours to tell others of, arcs scanned), int64[k]
-        each, the second ascending. What is new is visited."""
+        """One level top-down: (new vertices of this range, neighbours to send to other ranks, arcs scanned), int64[k]
+        each, the second ascending. Marks new vertices as visited."""
         if len(self.vertices) == 0:
             return self.vertices, self.vertices, 0
         if len(self.vertices) > self.core.work.capacity:
@@ -92,19 +90,19 @@ class RankFrontier:
         return *self._split(new), int(state[ARCS])
 
     def _split(self, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Ascending vertices into those of this rank and the rest."""
+        """Divide ascending vertices into those of this rank and the others."""
         low, high = np.searchsorted(vertices, (self.first, self.stop))
         return vertices[low:high], np.concatenate((vertices[:low], vertices[high:]))
 
     def _sweep_down(self, rows: np.ndarray, before: np.ndarray, arcs: int) -> tuple[np.ndarray, np.ndarray, int]:
-        """The neighbours of `rows` by bitmaps, beside those that were reached `before`."""
+        """As expand, by bitmaps, in addition to the vertices that were reached `before`."""
         work, words = self.core.work, self.words
-        np.copyto(work.frontier, work.visited)  # of others: what was known before
+        np.copyto(work.frontier, work.visited)  # for other ranges: the state before
         np.copyto(work.before[words], work.visited[words])
         work.frontier[words] = 0
         set_bits(work.frontier, rows, len(rows))
         arcs += self._sweep(False)
-        new = work.frontier  # becomes what is visited and was not
+        new = work.frontier  # becomes the newly visited vertices
         work.before[words] ^= work.visited[words]
         np.bitwise_xor(work.frontier, work.visited, out=new)
         new[words] = work.before[words]
@@ -112,9 +110,9 @@ class RankFrontier:
         return *self._split(list_words(new, 0)), arcs
 
     def look_back(self, distances: np.ndarray, level: int, targets: np.ndarray) -> tuple[int, int, int, int]:
-        """One level bottom-up, with the whole frontier in work.frontier: (vertices, arcs of their rows, targets met,
-        arcs scanned). New vertices get their distance, and are in work.frontier[words]; what others have in the
-        frontier is remembered as visited. targets : bitmap of all vertices, or of length 0."""
+        """One level bottom-up, with the whole frontier in work.frontier: (new vertices, arcs of their rows, targets
+        met, arcs scanned). Sets the distances of new vertices, and puts them into work.frontier[words]; marks the
+        frontiers of other ranks as visited. targets : bitmap of all vertices, or of length 0."""
         work, words = self.core.work, self.words
         for others in (slice(0, words.start), slice(words.stop, None)):
             work.visited[others] |= work.frontier[others]
@@ -123,20 +121,21 @@ class RankFrontier:
         return *commit(self.core, distances, level, targets)[:3], scanned
 
     def _sweep(self, up: bool) -> int:
-        """Mark in work.visited what the frontier reaches, by reading this rank's blocks; arcs scanned."""
+        """Mark the vertices that the frontier reaches in work.visited, by a scan of this rank's blocks; return the arcs
+        scanned."""
         core, work = self.core, self.core.work
         blocks = core.blocks_with(work.visited if up else work.frontier, up)
         return core.sweep(blocks, bottom_up if up else top_down, work.frontier, work.visited)
 
     # -- exchange -------------------------------------------------------------------------------
     def tell_owners(self, others: np.ndarray, facts: np.ndarray = NO_FACTS) -> tuple[np.ndarray, np.ndarray]:
-        """Tell the owners of `others` (ascending) that they are reached: (new vertices of this range by what others
-        tell, int64[k]; the facts of all ranks). One round."""
+        """Send `others` (ascending) to their owners as reached: (new vertices of this range by received messages,
+        int64[k]; the facts of all ranks). One round."""
         incoming, table = self.alltoall.name(others, facts)
         return np.concatenate([NO_IDS, *(self.visit(ids) for ids in incoming)]), table
 
     def join_words(self) -> None:
-        """Give the frontier of a dense level to all, and take theirs into work.frontier. One round."""
+        """Send the frontier of a dense level to all ranks, and receive theirs into work.frontier. One round."""
         words, others = self.core.work.frontier, self.alltoall.others
         message = encode_words(words[self.words], self.first) if others else _NONE8
         incoming, _ = self.alltoall.swap(dict.fromkeys(others, message))
@@ -146,20 +145,20 @@ class RankFrontier:
             range_words[:] = 0
             add_to_words(theirs, range_words)
 
-    # -- what comes next ------------------------------------------------------------------------
+    # -- the next level -------------------------------------------------------------------------
     def sum_degrees(self, vertices: np.ndarray) -> int:
-        """Arcs of the rows of `vertices`."""
+        """The sum of the degrees of `vertices`."""
         return self.core.sum_degrees(vertices)
 
     def count(self, vertices: int, arcs: int) -> None:
-        """So many vertices, with so many arcs, are new on all ranks."""
+        """Count new vertices of all ranks and their arcs."""
         self.reached += vertices
         self.front.vertices, self.front.arcs = vertices, arcs
         self.front.visited_arcs += arcs
 
     def choose_direction(self) -> None:
-        """Go on bottom-up where the frontier of all ranks has enough arcs to be worth bitmaps and the rule of
-        traverse/direction.py says so, or where it is too long for lists; the same on every rank."""
+        """Choose the direction of the next level, the same on every rank: bottom-up if the frontier of all ranks has
+        enough arcs for bitmaps and the rule of traverse/direction.py says so, or if it is too long for lists."""
         front, core = self.front, self.core
         few = core.dense_arcs // 2 if front.bottom_up else core.dense_arcs
         up = front.vertices > 0 and front.turn(core, self.reached, self.bias)
@@ -175,18 +174,18 @@ class RankFrontier:
         self.dense = front.bottom_up
 
     def count_level(self, levels: int, scanned: int, dense: bool = False) -> None:
-        """Count levels once for all ranks, and the arcs that this one scanned."""
+        """Count levels (once for all ranks), and the arcs that this rank scanned."""
         first = self.alltoall.rank == 0
         self.core.counters.add(levels=levels * first, passes=int(dense and first), dense_levels=int(dense and first),
                                edges_scanned=scanned)
 
 
-# Arcs of a rank's rows from which a sparse level is worth the way to the device, and more for a word of a bitmap.
+# The device does a sparse level with at least this number of arcs of a rank, plus WORD_ARCS for each word of a bitmap.
 FEW_ARCS, WORD_ARCS = 1 << 16, 1
 
 
 class DeviceFrontier(RankFrontier):
-    """A RankFrontier with the rows of the range on a device, too."""
+    """A RankFrontier with the rows of the range also on a device."""
 
     def __init__(self, core: Core, alltoall: OwnerExchange, rows: RangeRows) -> None:
         self._rows = rows
