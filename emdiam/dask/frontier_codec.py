@@ -1,9 +1,8 @@
-"""Sets of vertices as messages: a bitmap of their range or delta-coded ids, whichever is smaller.
+"""Encodes sets of vertices as messages: a bitmap of their range or delta-coded ids, whichever is smaller.
 
-The first byte says which. Deltas of ascending ids are written in groups of 7 bits, lowest first, so that sets of one
-in 127 vertices or denser take a byte an id, and none takes more than 5 bytes below 2^35 vertices. An empty set is an
-empty message.
-"""
+The first byte names the form. Deltas of ascending ids are written in groups of 7 bits, lowest first: a set with at
+least one in 127 vertices takes a byte an id, and no id takes more than 5 bytes below 2^35 vertices. An empty set is an
+empty message. """
 
 from __future__ import annotations
 
@@ -72,7 +71,7 @@ def _bitmap(words: np.ndarray) -> np.ndarray:
 
 @kernel
 def write_deltas(ids, first, out):
-    """Write the deltas of `ids` to out[1:]; where they end, or 0 if there is no room for them."""
+    """Write the deltas of `ids` to out[1:]; return their end, or 0 if they do not fit."""
     at = 1
     last = first
     for i in range(len(ids)):

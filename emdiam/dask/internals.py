@@ -1,17 +1,15 @@
-"""All that is taken of dask.distributed beyond what it documents, and the cluster of one run on this machine.
+"""All uses of undocumented parts of dask.distributed, and the cluster of one run on this machine.
 
-Actors, clients and connections have a documented interface. Beyond it are: the TLS settings of a worker, the text of an
-error of a lost actor, the HTTP servers of scheduler and worker, and the processes of a SpecCluster with their nannies.
-tests/dask/test_internals.py says what changed where a newer distributed has them otherwise.
+Actors, clients and connections have a documented interface. Undocumented are: the TLS settings of a worker, the text of
+the error of a lost actor, the HTTP servers of scheduler and worker, and the processes of a SpecCluster with their
+nannies. tests/dask/test_internals.py names the change if a newer distributed differs.
 
-No other user of the machine reaches the cluster of a run.
-
-Dask sends code: a program that connects to its scheduler or to a worker runs code as the user who started it. So all of
-them, and the listeners of the ranks (alltoall.py), take only connections with the key of this run. It is made for each
-run, is kept in memory, and reaches worker processes through the pipes that start them. The HTTP servers of Dask have no
-such check: they are left out, except for the dashboard where it is asked for.
-The files of Dask go into a folder that only this user can enter: Dask puts it in front of the path of modules.
-"""
+No other user of the machine can reach the cluster of a run. Dask sends code: a program that connects to a scheduler or
+a worker runs code as the user who started it. So these processes, and the listeners of the ranks (alltoall.py), accept
+only connections with the key of this run. A new key is made for each run, stays in memory, and reaches worker processes
+through the pipes that start them. Dask's HTTP servers have no access control: they are not started, except for a
+dashboard on request. Dask's files go into a folder that only this user can enter, since Dask puts it first on the path
+of modules. """
 
 from __future__ import annotations
 
@@ -32,32 +30,31 @@ from distributed.security import Security
 
 from ..errors import InputError, StateLost
 
-# The cluster of a run waits for its workers for as long as their processes live: Dask's limits are for machines that go
-# away, and a busy machine passes them. A process that ends is noticed by its nanny and by its connections.
-# Dask's own look after lost workers (lost-worker-timeout) never starts one again that is lost twice; mend() does that.
-# Its profiler looks a hundred times a second at what all threads do, which before Python 3.11.9 may stop the process
-# for good (python/cpython#106883).
+# The cluster of a run waits for its workers while their processes live: Dask's time limits are for machines that
+# vanish, and a busy machine exceeds them. Nannies and connections notice when a process ends. Dask's own restart of
+# lost workers (lost-worker-timeout) never restarts a worker that is lost twice; mend() does. Dask's profiler samples
+# all threads a hundred times a second, which before Python 3.11.9 may hang the process (python/cpython#106883).
 _SETTINGS: dict[str, Any] = {
     "distributed.deploy.lost-worker-timeout": "30 days", "distributed.scheduler.worker-ttl": None,
     "distributed.comm.timeouts.connect": "2 minutes", "distributed.comm.timeouts.tcp": "1 day",
     "distributed.worker.profile.enabled": False,
 }
-# Routes of an HTTP server without those that reach other hosts.
+# Routes of an HTTP server, without routes to other hosts.
 _ROUTES = ["distributed.http.scheduler.info", "distributed.http.scheduler.json", "distributed.http.health",
            "distributed.http.statics"]
 _DASHBOARD = "127.0.0.1:8787"
 _ENDED = (Status.closing, Status.closed, Status.failed)
-# A nanny whose process has ended starts another one at once; one that has not by then never does.
+# A nanny whose process has ended starts another one at once; after this time it never will.
 _IDLE_SECONDS = 15.0
-# Starts of a worker process that may fail, for each worker; seconds for all of them to be there.
+# Allowed failures to start the process of a worker; seconds for all workers to start.
 _FAILED_STARTS = 3
 START_SECONDS = 600.0
 _FOLDER = "temporary-directory"
 
 
 def listener_beside(worker: Worker, receive: Callable[[Any], Any]) -> Any:
-    """A listener on the host of a worker, on a port of the system's choice, with the worker's TLS; it hands connections
-    to `receive`. Start it."""
+    """A listener on the host of a worker, on a port that the system chooses, with the worker's TLS. It calls `receive`
+    with each connection. The caller starts it."""
     protocol, _, place = worker.address.partition("://")
     host = "" if protocol == "inproc" else place.rpartition(":")[0] + ":0"
     return listen(f"{protocol}://{host}", receive, **worker.security.get_listen_args("worker"))
@@ -69,7 +66,7 @@ async def connected_as(worker: Worker, address: str) -> Any:
 
 
 def is_of_actor(error: Exception) -> bool:
-    """Whether distributed raised it, as OSError or RuntimeError, for an actor whose worker is gone."""
+    """Whether distributed raised the error (OSError or RuntimeError) for an actor whose worker is lost."""
     return "Actor" in str(error)
 
 
@@ -77,32 +74,32 @@ class _Scheduler(Scheduler):
     """A scheduler without an HTTP server."""
 
     def start_http_server(self, *_args: Any, **_named: Any) -> None:
-        """Listen nowhere."""
+        """Do nothing: no server is started."""
 
 
 class _Worker(Worker):
     """A worker without an HTTP server, whose temporary files are in the folder of the run."""
 
     def __init__(self, *args: Any, **named: Any) -> None:
-        tempfile.tempdir = dask.config.get(_FOLDER)  # where the key is for a moment when a TLS context is made
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # as of connections that are refused
+        tempfile.tempdir = dask.config.get(_FOLDER)  # making a TLS context writes the key here for a moment
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # hides messages about refused connections
         super().__init__(*args, **named)
 
     def start_http_server(self, *_args: Any, **_named: Any) -> None:
-        """Listen nowhere."""
+        """Do nothing: no server is started."""
 
 
 class RunCluster(SpecCluster):
     """A scheduler in this process, and worker processes, which mend() starts.
 
-    workers : how many. threads : of each. dashboard : whether the scheduler has Dask's dashboard.
-    Raises InputError where the dashboard, or what TLS needs, is not installed.
+    workers : number of workers. threads : of each worker. dashboard : whether to start Dask's dashboard. Raises
+    InputError if a package for the dashboard or for TLS is missing.
     """
 
     def __init__(self, workers: int, threads: int, dashboard: bool = False) -> None:
         self.wanted = workers
         self._idle: dict[Any, float] = {}
-        self._names = map("worker-{}".format, itertools.count())  # none is used twice
+        self._names = map("worker-{}".format, itertools.count())  # never repeated
         self._replaced: list[float] = []
         security = _identity()
         address = {"host": "127.0.0.1", "protocol": "tls://", "security": security}
@@ -111,17 +108,17 @@ class RunCluster(SpecCluster):
             _check_dashboard()
             scheduler = {"cls": Scheduler, "options": {
                 **address, "dashboard": True, "dashboard_address": _DASHBOARD}}
-        # Memory is planned and measured by emdiam, and not by killing what has grown: hence no limit of Dask's own.
+        # emdiam plans and measures memory, so Dask has no limit, at which it would kill workers.
         worker = {"cls": Nanny, "options": {
             **address, "worker_class": _Worker, "nthreads": threads, "memory_limit": 0, "dashboard": False,
             "silence_logs": logging.CRITICAL}}
-        with warnings.catch_warnings():  # of a port of the dashboard that is taken; where it is then is said
+        with warnings.catch_warnings():  # if the dashboard's port is in use; the run reports the actual one
             warnings.filterwarnings("ignore", "Port .* is already in use", UserWarning)
             super().__init__(scheduler=scheduler, worker=worker, security=security, silence_logs=logging.CRITICAL)
 
     def mend(self) -> None:
-        """Start the worker processes that are missing, and those that have ended and that Dask does not start again;
-        they are there some seconds later. Raises StateLost where they end again and again."""
+        """Start missing worker processes, and ended ones that Dask does not restart; they are ready seconds later.
+        Raises StateLost if they end repeatedly."""
         now = time.monotonic()
         ended = [name for name, nanny in list(self.workers.items())
                  if name in self.worker_spec and self._gone(name, nanny, now)]
@@ -148,15 +145,15 @@ class RunCluster(SpecCluster):
         return now - self._idle.setdefault(name, now) > _IDLE_SECONDS
 
     async def _catch_up(self) -> None:
-        """Start and end processes as self.worker_spec says."""
-        with contextlib.suppress(Exception):  # mend() looks at what has come of it
+        """Start and end processes by self.worker_spec."""
+        with contextlib.suppress(Exception):  # mend() checks the outcome
             await self
 
 
 def await_workers(client: Client, heartbeat: Callable[[int], None] | None = None) -> dict[str, int]:
-    """Wait until all workers of a client's RunCluster are there; threads by address.
+    """Wait until all workers of a client's RunCluster have started; return their numbers of threads by address.
 
-    heartbeat : called now and then with how many there are. Raises StateLost where they do not come."""
+    heartbeat : called from time to time with the number of workers. Raises StateLost if they do not start."""
     cluster, until = client.cluster, time.monotonic() + START_SECONDS
     while True:
         there = {worker.address: worker.nthreads for worker in list(cluster.scheduler.workers.values())}
@@ -172,7 +169,7 @@ def await_workers(client: Client, heartbeat: Callable[[int], None] | None = None
 
 @contextmanager
 def cluster_settings(dashboard: bool = False) -> Iterator[None]:
-    """Dask's settings for a RunCluster, and the folder of what it writes, which is removed in the end."""
+    """A context with Dask's settings for a RunCluster, and a folder for its files, removed at the end."""
     routes = [*_ROUTES] if dashboard else []
     with (
         tempfile.TemporaryDirectory(prefix="emdiam-workers-", dir=dask.config.get(_FOLDER, None),
@@ -193,9 +190,9 @@ def _identity() -> Security:
 
 
 def _check_dashboard() -> None:
-    """Raises InputError where Dask has no dashboard."""
+    """Raise InputError if Dask's dashboard is not installed."""
     try:
-        import distributed.dashboard.scheduler  # noqa: F401 - whether it can be imported
+        import distributed.dashboard.scheduler  # noqa: F401 - tests the import
     except ImportError as error:
         raise InputError(f"the dashboard needs bokeh ({error})",
                          remedy="install it with: pip install bokeh, or leave --dashboard out") from None

@@ -1,17 +1,18 @@
-"""Labels of clusters on workers, 8 bytes a vertex in ranges: verbs of a rank, and labels as the client sees them.
+"""Labels of clusters on workers, 8 bytes a vertex in ranges: verbs of a rank, and the client's interface.
 
-Label growth over all ranks: the fixpoint of traverse/labels.py, each rank its own range.
+Label growth over all ranks computes the fixpoint of traverse/labels.py, with a range on each rank.
 
-A round takes the waiting vertices of the lowest distances, offers their labels along their rows, and tells the owners
-of others' vertices the smallest offer for each (alltoall.py); then all ranks learn the lowest distance that waits.
-A round is one level, in which labels are final when their row is read, so a message names only owners (4 bytes); on
-graphs of many thin levels it is a window of WIDEST levels, in which a rank goes on by itself as far as its own range
-lets it before it tells the others (8 bytes). The labels at the end are the same.
-Who was told in a round of one level is settled: what this rank could offer it later is larger, and it is not told again
-(the bits of others' vertices in work.visited say so, those in work.frontier who is told in this round).
-Bytes sent: 1 to 5 and 4 a vertex of others, once a rank; in wide windows and in restarts 1 to 5 and 8, once a round at
-most. Bytes a vertex of the range: 8; of all others 2/8; offers on their way fit the stated room, 48 bytes each, but for
-those of one block.
+A round takes the waiting vertices of the lowest distances, offers their labels along their rows, and sends the smallest
+offer for each vertex of another range to its owner (alltoall.py); then all ranks learn the lowest waiting distance. A
+round is one level: labels are final when their row is read, so a message has only owners (4 bytes). On graphs with many
+small levels a round is a window of WIDEST levels, in which a rank continues within its own range before it sends (8
+bytes). The final labels are the same.
+A vertex of another range that got an offer in a round of one level is settled: later offers of this rank would be
+larger, so it gets none (bits in work.visited; the bits in work.frontier are the vertices that get an offer in this
+round).
+Bytes sent: 1 to 5 and 4 for each vertex of another range, once a rank; in wide windows and restarts 1 to 5 and 8, at
+most once a round. Bytes a vertex of the range: 8; a vertex of another range 2/8; pending offers, 48 bytes each, fit the
+given memory, except the offers of one block.
 """
 
 from __future__ import annotations
@@ -55,12 +56,12 @@ from .rank import Rank
 from .scans import condense_some, end_condensing
 
 _PIECE = 1 << 20
-# Packed arcs that a worker hands over at a time.
+# Packed arcs that a worker returns at a time.
 _PACKED_ARCS = 1 << 20
 
 
 def seed_labels(rank: Rank, key: int, masters: np.ndarray, first: int) -> None:
-    """The masters get the distance 0 and the groups first, first + 1, ..., and wait."""
+    """Give the masters the distance 0 and the groups first, first + 1, ..., and make them wait."""
     labels, waiting = rank.values[key], rank.core.work.before
     here = np.flatnonzero((masters >= rank.first) & (masters < rank.stop))
     new = masters[here]
@@ -70,7 +71,7 @@ def seed_labels(rank: Rank, key: int, masters: np.ndarray, first: int) -> None:
 
 
 def restart_range(rank: Rank, key: int, base: np.ndarray, parts: np.ndarray, sources: np.ndarray) -> None:
-    """Labels become (base[group] + distance, parts[group]), those of sources 0 and their number; all wait."""
+    """Set labels to (base[group] + distance, parts[group]), and labels of sources to 0 and their number; all wait."""
     labels, waiting = rank.values[key], rank.core.work.before
     restart_labels(labels[rank.span], WIDE_BITS, WIDE_BITS, base.astype(np.uint64), parts.astype(np.uint64))
     here = np.flatnonzero((sources >= rank.first) & (sources < rank.stop))
@@ -79,8 +80,8 @@ def restart_range(rank: Rank, key: int, base: np.ndarray, parts: np.ndarray, sou
 
 
 def grow(rank: Rank, key: int, width: int, limits: tuple[int | None, int | None], room: int) -> tuple[str, int, int]:
-    """A whole growth, on all ranks together (width, limits = (most_rounds, most_blocks), room : see RankGrowth): how it
-    ended, the distance that comes next or -1, rounds."""
+    """A complete growth on all ranks (width, limits = (most_rounds, most_blocks), room : see RankGrowth): the way it
+    ended, the next distance or -1, the number of rounds."""
     growth = rank.under_way = RankGrowth(rank, rank.values[key], width, *limits, room)
     end = growth.run()
     return end, growth.level if growth.level not in (None, FOREVER) else -1, growth.rounds
@@ -92,7 +93,7 @@ def any_lonely(rank: Rank, key: int) -> bool:
 
 
 def _reached(rank: Rank, key: int) -> np.ndarray:
-    """Bitmap of this range: reached, or without an edge."""
+    """Bitmap of this range: vertices that are reached, or without an edge."""
     bits = np.zeros(rank.words.stop - rank.words.start, np.uint64)
     mark_reached(rank.values[key][rank.span], bits)
     bits |= rank.core.table.isolated[rank.words]
@@ -100,18 +101,18 @@ def _reached(rank: Rank, key: int) -> np.ndarray:
 
 
 def lonely_roots(rank: Rank, key: int) -> tuple[np.ndarray, np.ndarray]:
-    """The vertices of this range that have the smallest rank of a component without a label, and their ranks."""
+    """The vertices of this range with the smallest rank in a component without a label, and their ranks."""
     seen = _reached(rank, key)
     return smallest_of_components(rank, united(rank, seen, 0), seen)
 
 
 def ask_labels(rank: Rank, key: int, method: str, n_groups: int) -> Any:
-    """A method of Labels on this range that needs no ranks."""
+    """Call a method of Labels that needs no ranks on this range."""
     return getattr(_range_labels(rank, key, n_groups, np.empty(0, rank.store.id_dtype)), method)()
 
 
 def ask_members(rank: Rank, key: int, method: str, n_groups: int, *args: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What a method of Labels gives on this range, a vertex of each group, and their ranks; -1 where it has none."""
+    """The result of a method of Labels on this range (a vertex of each group), and the ranks; -1 without a vertex."""
     vertices = getattr(_range_labels(rank, key, n_groups, range_ranks(rank)), method)(*(arg.copy() for arg in args))
     ranks, there = np.full(len(vertices), -1, np.int64), vertices >= 0
     vertices[there] += rank.first
@@ -125,51 +126,51 @@ def _range_labels(rank: Rank, key: int, n_groups: int, ranks: np.ndarray) -> Ram
 
 
 def count_range(rank: Rank, key: int, longest: int) -> np.ndarray:
-    """Vertices of this range by distance, unreached ones last, int64[longest + 2]."""
+    """Numbers of vertices of this range by distance, unreached ones last, int64[longest + 2]."""
     counts = np.zeros(longest + 2, np.int64)
     count_distances(rank.values[key][rank.span], WIDE_BITS, counts)
     return counts
 
 
 def places_range(rank: Rank, key: int, starts: np.ndarray) -> np.ndarray:
-    """Labels.places of this range, id[stop - first]; starts : where each distance begins in it."""
+    """Labels.places of this range, id[stop - first]; starts : first place of each distance."""
     places = np.empty(rank.stop - rank.first, rank.store.id_dtype)
     place_by_distance(rank.values[key][rank.span], WIDE_BITS, starts.copy(), places)
     return places
 
 
 def replace_range(rank: Rank, key: int, start: int, distances: np.ndarray) -> None:
-    """Reached vertices of start, start + 1, ... get these distances (unsigned[k]); groups stay."""
+    """Give reached vertices of start, start + 1, ... these distances (unsigned[k]); groups stay."""
     values = rank.values[key][start : start + len(distances)]
     replace_labels(values, WIDE_BITS, distances.astype(np.uint64), np.arange(len(distances), dtype=rank.store.id_dtype))
 
 
 def make_column(rank: Rank, key: int, new: int) -> None:
-    """The distances of the labels `key` as the column `new`, of uint32."""
+    """Create the column `new` (uint32) with the distances of the labels `key`."""
     rank.values[new] = virtual_zeros(rank.core.table.n_vertices, np.uint32)
     take_distances(rank.values[key][rank.span], WIDE_BITS, rank.values[new][rank.span])
 
 
 class WorkerClusters(RamLabels):
-    """See Labels. columns : of the engine. masters : of its groups, which grow later. room : bytes for labels and
-    offers of other ranks on a worker. column : of uint64, that holds the
-    labels; key : of it."""
+    """See Labels. columns : of the engine. masters : of the groups. room : bytes for labels and offers of other ranks
+    on a worker. column : the labels, uint64; key : its key."""
 
     def __init__(self, columns: Columns, masters: np.ndarray, room: int) -> None:
         check_number(len(masters))
         self._columns, self.masters, self._room, self.passes = columns, masters, room, 0
         self.column = columns.make(np.uint64, int(UNREACHED))
         self.key, self._group = self.column.key, columns.group
-        self.packed = LabelVector(cast(Any, None), cast(Any, self.column))  # to look labels up, no more
+        self.packed = LabelVector(cast(Any, None), cast(Any, self.column))  # only for looking labels up
 
     # -- growth -------------------------------------------------------------------------------------
     def grow_new(self, first: int, most_rounds: int | None) -> bool:
-        """Grow around the masters from number `first` on; False if stopped after `most_rounds`."""
+        """Grow from the masters number `first` on; False if stopped after `most_rounds`."""
         self._group.everyone(seed_labels, self.key, self.masters[first:], first)
         return self._grow(1, (most_rounds, None))
 
     def add_lonely(self) -> bool:
-        """Masters for components without one, that of smallest rank of each; whether there were any."""
+        """Add the vertex of smallest rank of each component without a master as a master; return whether there were
+        any."""
         if not any(self._group.everyone(any_lonely, self.key)):
             return False
         roots, ranks = (np.concatenate(parts) for parts in zip(*self._group.everyone(lonely_roots, self.key),
@@ -179,13 +180,13 @@ class WorkerClusters(RamLabels):
         return True
 
     def restart_from(self, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_blocks: int | None) -> bool:
-        """See Engine.restart. most_blocks : to look at, on all ranks together."""
+        """See Engine.restart. most_blocks : largest number of scanned blocks of all ranks together."""
         self.masters = np.asarray(sources, np.int64)
         self._group.everyone(restart_range, self.key, base, parts, self.masters)
         return self._grow(FOREVER, (None, most_blocks))
 
     def _grow(self, width: int, limits: tuple[int | None, int | None]) -> bool:
-        """Grow what waits; see RankGrowth."""
+        """Grow from the waiting vertices; see RankGrowth."""
         how, level, rounds = self._group.everyone(grow, self.key, width, limits, self._room)[0]
         self.passes += rounds
         if how == TOO_LONG:
@@ -208,7 +209,7 @@ class WorkerClusters(RamLabels):
         finally:
             self._group.everyone(end_condensing)
 
-    # -- what they say ------------------------------------------------------------------------------
+    # -- queries ------------------------------------------------------------------------------------
     def tally(self) -> tuple[np.ndarray, np.ndarray]:
         """See Labels.tally."""
         radii, sizes = zip(*self._group.everyone(ask_labels, self.key, "tally", self.n_groups), strict=True)
@@ -223,7 +224,7 @@ class WorkerClusters(RamLabels):
         return self._of_smallest_rank("first_members")
 
     def _of_smallest_rank(self, method: str, *args: np.ndarray) -> np.ndarray:
-        """Of what a method gives on all ranges, each group's vertex of smallest rank, int64[k]."""
+        """From the results of a method on all ranges, the vertex of smallest rank of each group, int64[k]."""
         pairs = self._group.everyone(ask_members, self.key, method, self.n_groups, *args)
         vertices, ranks = (np.array(each) for each in zip(*pairs, strict=True))
         ranks[ranks < 0] = np.iinfo(np.int64).max
@@ -264,14 +265,14 @@ class WorkerClusters(RamLabels):
 
 
 def on_workers(labels: object) -> WorkerClusters:
-    """The same labels. Raises TypeError for those in RAM."""
+    """The labels, if they are on workers. Raises TypeError for labels in RAM."""
     if not isinstance(labels, WorkerClusters):
         raise TypeError("these labels are in RAM of the client; those of this engine are on its workers")
     return labels
 
 
 _OFFER_BYTES = 48
-# Rounds of one level after which a thin one (few arcs, so that messages cost more) makes windows wide.
+# After this number of rounds of one level, a round with few arcs (in which messages cost more) makes windows wide.
 _PATIENCE = 32
 _DISTANCE = np.uint64(WIDE_BITS)
 _OWNER = np.uint64(0xFFFFFFFF)
@@ -279,12 +280,13 @@ WHOLE, STOPPED, TOO_LONG = "whole", "stopped", "too long"
 
 
 class RankGrowth:
-    """A growth: all ranks call `run`, which gives one of the words.
+    """A growth: all ranks call `run`, which returns WHOLE, STOPPED, or TOO_LONG for a distance that does not fit a
+    label.
 
-    values : uint64[n], right in this range. What waits is in work.before. width : levels of a window; 1 may become
-    wider by itself; FOREVER takes all that waits. most_rounds : STOPPED where a vertex at this distance waits.
-    most_blocks : STOPPED where more blocks have been looked at, on all ranks together, and a vertex waits. room :
-    bytes for offers on their way. The words beside it: WHOLE, and TOO_LONG for a distance that does not fit a label.
+    values : uint64[n], valid in this range. Bits of waiting vertices are in work.before. width : levels of a window; 1
+    may become wider; FOREVER takes all waiting vertices. most_rounds : STOPPED when a vertex at this distance waits.
+    most_blocks : STOPPED when all ranks together have scanned more blocks and a vertex waits. room : bytes for pending
+    offers.
     """
 
     def __init__(
@@ -304,7 +306,7 @@ class RankGrowth:
 
     @property
     def _outside(self) -> tuple[slice, slice]:
-        """The words of a bitmap that are of other ranges."""
+        """The words of a bitmap that belong to other ranges."""
         words = self._rank.words
         return slice(0, words.start), slice(words.stop, None)
 
@@ -323,7 +325,7 @@ class RankGrowth:
             self._settle()
 
     def _round(self, lowest: int) -> None:
-        """One window, told to the others in as many messages as the room asks for."""
+        """One window; its offers are sent in several messages if `room` is small."""
         limit = min(FOREVER, lowest + self._width, max(lowest + 1, self._round_limit))
         narrow = self._width == 1
         pending = self._take(limit)
@@ -343,20 +345,21 @@ class RankGrowth:
             self._settle_told()
 
     def _settle_told(self) -> None:
-        """Whoever was told in this round is told nothing any more."""
+        """Mark vertices that got an offer in this round as settled."""
         work = self._rank.core.work
         for outside in self._outside:
             work.visited[outside] |= work.frontier[outside]
             work.frontier[outside] = 0
 
     def _take(self, limit: int) -> np.ndarray:
-        """Take what waits below `limit`; the blocks with its rows, int64[k]."""
+        """Take the waiting vertices below `limit`; return the blocks with their rows, int64[k]."""
         rank, core, work = self._rank, self._rank.core, self._rank.core.work
         take_waiting(work.before[rank.words], work.frontier[rank.words], self._values[rank.span], WIDE_BITS, limit)
         return core.blocks_with(work.frontier)
 
     def _sweep(self, blocks: np.ndarray, limit: int) -> int:
-        """Offer labels along the rows of what is taken, in these blocks; offers listed for others."""
+        """Offer labels along the rows of the taken vertices in these blocks; return the number of offers listed for
+        other ranks."""
         core = self._rank.core
         words = (core.work.frontier, core.work.before, core.work.visited)
         bounds, room = np.array([*core.span, limit, WIDE_BITS]), (1 << core.table.shift) + SLOTS
@@ -369,7 +372,8 @@ class RankGrowth:
         return sum(len(offers) for offers in listed)
 
     def _tell(self, lowest: int, narrow: bool, left: int) -> bool:
-        """Tell the others the smallest offer for each vertex, and take theirs; whether a rank has more to say."""
+        """Send the smallest offer for each vertex of other ranks, and receive theirs; return whether a rank has more to
+        send."""
         listed = np.concatenate([np.empty((0, 2), np.uint64), *self._offers])
         self._offers = []
         ids, offers = least_of_each(listed[:, 0].astype(np.int64), listed[:, 1].copy())
@@ -384,7 +388,7 @@ class RankGrowth:
         return bool(table[:, 0].any())
 
     def _settle(self) -> None:
-        """Learn the lowest distance that waits on any rank, and how much the round took."""
+        """Learn the lowest waiting distance of all ranks, and the work of the round."""
         rank, core = self._rank, self._rank.core
         lowest = int(lowest_waiting(core.work.before[rank.words], self._values[rank.span], WIDE_BITS))
         table = rank.alltoall.share(np.array([lowest, self._scanned, self._looked], np.int64))
