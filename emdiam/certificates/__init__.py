@@ -1,5 +1,5 @@
-"""Proving the claims of a certificate again, by code that shares nothing with the methods.
+"""Verification of a certificate's claims, with code that shares nothing with the methods.
 
-The engine only proposes distances. That they are distances, which vertices belong together, and
-that all pairs are close enough is checked here, on what is read from the store.
+The engine only proposes distances. This package checks, on data read from the store, that they are distances, which
+vertices are connected, and that all pairs are close enough.
 """

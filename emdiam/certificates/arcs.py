@@ -1,20 +1,21 @@
-"""Verifications along arcs, of lengths of arcs or of weights: of a largest finite distance, and of all eccentricities.
+"""Verification along arcs, with lengths of arcs or of weights: of a largest finite distance, and of all eccentricities.
 
-Rows out are read, and turned round here, so that the rows of the reverse that a store has are not trusted. Strong
-components are numbered anew, in reverse topological order. Distances from a vertex, or to it, are proposed by a search
-and checked: no arc leads to a vertex in less than its distance, and every vertex is reached from the source along arcs
-whose lengths add up to the distances; one traversal of these arcs does both.
+Rows out are read and reversed here, so that the reverse rows of a store need not be trusted. Strong components are
+numbered anew, in reverse topological order. Distances from or to a vertex are proposed by a search and checked: no arc
+leads to a vertex in less than its distance, and every vertex is reached from the source along arcs whose lengths add up
+to the distances; one traversal of these arcs checks both.
 
-Largest distance: with bounds b(v) on ecc_out and c(v) on ecc_in, at first n - 1 times the longest arc, a source is open
-while b is above the claimed length L, a sink while c is. Of a vertex that is searched from, b is known, of one that is
-searched to c; within the strong component of u, b(v) <= d(v, u) + b(u) and c(v) <= c(u) + d(u, v). By heads b(v) is at
-most the largest, over the components of heads w of its arcs, of the least of length and b(w) together; c the same on
-the reverse. A source whose distance to every open sink is at most L by way of one of the vertices of `pairs`, or that
-reaches it only if such a vertex of its component does, which does not, has b(v) <= L, since all other sinks are within
-L; sinks the same. L is proved when there is no open source, or no open sink, and a pair is L apart.
+Largest distance: b(v) bounds ecc_out, and c(v) bounds ecc_in, initially n - 1 times the longest arc. A source v is open
+while b(v) is above the claimed length L, a sink while c(v) is. A search from v determines b(v), a search to v c(v);
+within the strong component of u, b(v) <= d(v, u) + b(u) and c(v) <= c(u) + d(u, v). By heads: for each component of
+heads of v's arcs take the least sum of an arc's length and its head's b; the largest of these bounds b(v). The reverse
+gives c(v). By pairs: a source v has b(v) <= L if for every open sink a vertex p of `pairs` shows that v is within L of
+it (the path through p is short enough), or does not reach it (p is in v's strong component and does not reach it); all
+other sinks are within L anyway. The same holds for sinks. L is proved when no source is open, or no sink, and a pair is
+L apart.
 
-Eccentricities: see methods/directed/eccentricities.py for why bounds hold; they must meet at every vertex.
-Bytes: the rows in RAM, twice; an arc 12 while they are turned; a vertex 96, and 16 for each vertex of `pairs`.
+Eccentricities: see methods/directed/eccentricities.py for the reasons of the bounds, which must meet at every vertex.
+Bytes: the rows in RAM, twice; an arc 12 while they are reversed; a vertex 96, and 16 for each vertex of `pairs`.
 """
 
 from __future__ import annotations
@@ -50,9 +51,9 @@ _UNBOUNDED, _NONE = 1 << 62, np.iinfo(np.int64).max
 
 @dataclass(repr=False)
 class ArcReport(VerifyReport):
-    """The outcome along arcs: as VerifyReport, but lower and upper are of the largest finite distance, diameter is that
-    of a strongly connected graph, and connected and n_components are without directions. n_strong_components : with
-    them. radius, center_size, periphery_size : of eccentricities, see ArcEccentricityClaims."""
+    """The outcome along arcs: a VerifyReport whose lower and upper bound the largest finite distance, whose diameter is
+    only of a strongly connected graph, and whose connected and n_components ignore directions. n_strong_components :
+    with directions. radius, center_size, periphery_size : of eccentricities, see ArcEccentricityClaims."""
 
     shown: ClassVar[tuple[str, ...]] = (
         "verified", "reason", "diameter", "lower", "upper", "n_strong_components", *VerifyReport.shown[5:])
@@ -66,14 +67,14 @@ class ArcReport(VerifyReport):
     periphery_size: int | None = None
 
     def _fact(self, name: str) -> Any:
-        """See Shown; an infinite diameter is no missing one."""
+        """See Shown; an infinite diameter is not a missing one."""
         if name == "diameter" and self.verified and self.n_strong_components > 1:
             return infinite(self.n_strong_components, "strong component")
         return super()._fact(name)
 
 
 class _ArcProof(ClaimedUnits):
-    """One verification. out, into : arcs from and to every vertex. numbers : of the strong component of each."""
+    """One verification. out, into : arcs from and to every vertex. numbers : of each vertex's strong component."""
 
     def __init__(self, certificate: _Certificate, names: Sequence[Id], store: Store,
                  report: ArcReport, budget: ProofBudget) -> None:
@@ -99,7 +100,7 @@ class _ArcProof(ClaimedUnits):
             vertices[first:second], vertices[second:]))
 
     def _check_room(self, pairs: int) -> None:
-        """Raises BudgetError where memory has no room for the arcs of both directions."""
+        """Raise BudgetError if the arcs of both directions do not fit in memory."""
         store, budget = self.store, self.budget
         n, rows = store.n_vertices, rows_bytes(store)
         need = 2 * rows + max(loading_buffers(store, budget.threads), _TURNING_BYTES * store.n_arcs, n * (
@@ -108,7 +109,7 @@ class _ArcProof(ClaimedUnits):
             raise budget.too_small(budget.memory_bytes + need - budget.room(0))
 
     def load(self) -> None:
-        """Read the rows, and number the strong components. Raises Refused where there are others than are claimed."""
+        """Read the rows, and number the strong components. Raises Refused if their number differs from the claim."""
         with timed(self.report.seconds, "load"):
             rows = load_rows(self.store, self.budget.threads)[0]
             if self._unweighted:
@@ -118,7 +119,7 @@ class _ArcProof(ClaimedUnits):
             self.out, self.into = (ArcsInRam(some, options) for some in self._rows)
             self.arcs: Arcs = self.out
             self.units = self._units(self.into)
-            # Rounding has made other rows of them.
+            # Rounding may have replaced the rows.
             self._rows = self.out.all_rows, self.into.all_rows
         n = len(rows.offsets) - 1
         self.numbers, stacks = np.full(n, n, np.int64), np.empty((4, n), np.int64)
@@ -128,11 +129,11 @@ class _ArcProof(ClaimedUnits):
             raise Refused(f"the graph has {self.n_strong:,} strong components, not {said:,}")
 
     def _tick(self) -> None:
-        """An event with the vertices that were searched from."""
+        """Send an event with the number of sources searched."""
         (self.budget.progress or silent)(Event("labels", self.report.traversals, None, "sources"))
 
     def distances(self, vertex: int, back: bool) -> np.ndarray:
-        """From a vertex, or to it, int64[n] in units, the largest value without a path; checked."""
+        """Checked distances from a vertex, or to it, int64[n] in units; the largest value without a path."""
         arcs, rows = (self.into, self._rows[1]) if back else (self.out, self._rows[0])
         found, _ = arcs.nearest(np.array([vertex]))
         n, none = len(found), unreached(found.dtype)
@@ -150,7 +151,7 @@ class _ArcProof(ClaimedUnits):
         return wide
 
     def lengths(self, vertices: np.ndarray, back: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The arcs of these: where rows end, heads, and lengths in units."""
+        """The arcs of these vertices: ends of rows, heads, and lengths in units."""
         ends, heads, costs = (self.into if back else self.out).rows(vertices)
         if self.units.whole:
             return ends, heads, costs.astype(np.int64)
@@ -158,7 +159,7 @@ class _ArcProof(ClaimedUnits):
             np.int64)
 
     def most(self, bounds: np.ndarray, vertices: np.ndarray, back: bool) -> np.ndarray:
-        """Bounds on the eccentricities of vertices by those of their heads, int64[k]."""
+        """Bounds on the eccentricities of vertices from the bounds of their heads, int64[k]."""
         found = np.empty(len(vertices), np.int64)
         least = np.full(self.n_strong, _UNBOUNDED)
         by_heads(*self.lengths(vertices, back), bounds, self.numbers, least, found)
@@ -166,7 +167,7 @@ class _ArcProof(ClaimedUnits):
 
 
 def turned(rows: WeightedRows) -> WeightedRows:
-    """The rows of the reverse."""
+    """The reverse rows."""
     n = rows.n_vertices
     offsets, order = np.zeros(n + 1, np.int64), np.argsort(rows.heads, kind="stable")
     np.cumsum(np.bincount(rows.heads, minlength=n), out=offsets[1:])
@@ -176,8 +177,8 @@ def turned(rows: WeightedRows) -> WeightedRows:
 
 def prove_along_arcs(certificate: ArcCertificate | WeightedArcCertificate, store: Store, report: ArcReport,
                      budget: ProofBudget) -> None:
-    """Prove every claim of a largest distance again; counts and seconds go into the report. Raises Refused,
-    BudgetError, StoreError, and EmdiamError if a search proposes wrong distances."""
+    """Prove every claim of a largest distance; counts and seconds go into the report. Raises Refused, BudgetError,
+    StoreError, and EmdiamError if a search proposes wrong distances."""
     with timed(report.seconds, "graph"):
         proof = _LargestProof(certificate, store, report, budget)
         proof.load()
@@ -197,12 +198,13 @@ class _LargestProof(_ArcProof):
         self._claims, self.bounds = certificate.claims, np.full((2, store.n_vertices), _UNBOUNDED)
 
     def bound(self) -> None:
-        """The bounds from all sources; the claimed length is attained, and no longer one. Raises Refused."""
+        """Compute the bounds from all sources; check that the claimed length is attained and none is longer. Raises
+        Refused."""
         self._limit = limit = self.in_units(self._claims.length)
         if self.units.rounded:
             self.report.upper = self.units.length(limit + self.store.n_vertices - 1)
             self.report.diameter = None
-        # No path has more arcs than there are other vertices.
+        # A path has at most one arc fewer than there are vertices.
         most = (self.store.n_vertices - 1) * int(self.units.of_weight(self.out.largest_weight))
         self.bounds[:] = min(most, _UNBOUNDED)
         source, target = self.named[:2]
@@ -226,12 +228,13 @@ class _LargestProof(_ArcProof):
             raise Refused(f"its witness is not {self.units.length(limit)} apart, or another pair is farther apart")
 
     def _fold(self, vertex: int, column: np.ndarray, side: int) -> None:
-        """Bounds of one side within the component of a vertex, by that of the vertex and distances."""
+        """Update the bounds of one side in the component of a vertex, from the vertex's bound and distances."""
         inside = self.numbers == self.numbers[vertex]
         self.bounds[side, inside] = np.minimum(self.bounds[side, inside], column[inside] + self.bounds[side, vertex])
 
     def close(self) -> None:
-        """By heads and by pairs, as long as that closes something; then one side is closed. Raises Refused."""
+        """Close vertices by heads and by pairs until one side has none open. Raises Refused if nothing more can be
+        closed."""
         near = [(vertex, self.distances(vertex, False), self.distances(vertex, True))
                 for vertex in dict.fromkeys(self.named[2:])]
         count = -1
@@ -253,7 +256,7 @@ class _LargestProof(_ArcProof):
         before = -1
         while (vertices := np.flatnonzero(self.bounds[side] > self._limit)).size not in (0, before):
             before = len(vertices)
-            # Heads of smaller numbers come first, those on the reverse last.
+            # Heads have smaller numbers, so they come first; on the reverse the order is opposite.
             order = np.argsort(self.numbers[vertices], kind="stable")
             vertices = vertices[order[::-1] if side else order]
             for some in np.array_split(vertices, max(1, len(vertices) // 4096)):
@@ -278,7 +281,7 @@ class _LargestProof(_ArcProof):
 
 def prove_arc_eccentricities(certificate: ArcEccentricityCertificate, store: Store, report: ArcReport,
                              budget: ProofBudget) -> None:
-    """The same of all eccentricities."""
+    """Prove the claims of all eccentricities in the same way."""
     with timed(report.seconds, "graph"):
         proof = _EccentricityProof(certificate, [], store, report, budget)
         proof.load()
@@ -291,8 +294,8 @@ class _EccentricityProof(_ArcProof):
     """lower, upper : int64[n], bounds on all eccentricities."""
 
     def bound(self, back: bool) -> None:
-        """The bounds from all sources, then of vertices that are alone in their components. Raises Refused with a
-        vertex where they do not meet."""
+        """Compute the bounds from all sources, then of vertices that are alone in their components. Raises Refused with
+        a vertex at which they do not meet."""
         n, known = self.store.n_vertices, dict[int, int]()
         self.lower, self.upper = np.zeros(n, np.int64), np.full(n, _UNBOUNDED)
         for vertex in self.along:
@@ -314,7 +317,7 @@ class _EccentricityProof(_ArcProof):
                           f" {np.count_nonzero(apart) - 1:,} others")
 
     def _settle_alone(self, back: bool) -> None:
-        """By heads, after all that they reach."""
+        """Settle vertices alone in their components from their heads, after everything that they reach."""
         alone = np.flatnonzero(np.bincount(self.numbers, minlength=self.n_strong)[self.numbers] == 1)
         order = np.argsort(self.numbers[alone], kind="stable")
         least = np.full(self.n_strong, _UNBOUNDED)
@@ -322,7 +325,7 @@ class _EccentricityProof(_ArcProof):
             settle_alone(some, *self.lengths(some, back), self.lower, self.upper, self.numbers, least)
 
     def check_claims(self, certificate: ArcEccentricityCertificate) -> None:
-        """Every number that is claimed. Raises Refused."""
+        """Check every claimed number. Raises Refused."""
         claims, largest, least = certificate.claims, int(self.lower.max()), int(self.lower.min())
         strong = self.n_strong == 1
         for name, value in (("length", largest), ("radius", least if strong else None)):
@@ -337,13 +340,13 @@ class _EccentricityProof(_ArcProof):
 
 
 def farthest(column: np.ndarray) -> int:
-    """The largest distance."""
+    """The largest finite distance."""
     return int(column.max(initial=0, where=column != _NONE))
 
 
 @kernel
 def follow(offsets, heads, costs, distances, none, source, seen, queue):
-    """How many vertices are reached from the source along arcs that fit the distances; -1 if an arc from one of them
+    """The number of vertices reached from the source along arcs that fit the distances; -1 if an arc of one of them
     leads to a vertex in less than its distance. seen : bool[n], False. queue : int64[n]."""
     queue[0] = source
     seen[source] = True
@@ -366,9 +369,9 @@ def follow(offsets, heads, costs, distances, none, source, seen, queue):
 
 @kernel
 def number_components(offsets, heads, numbers, entry, low, stack, places):
-    """Number the strong components in reverse topological order, by Tarjan's depth-first search; how many there are.
-    numbers : int64[n], all n. entry, low, stack, places : int64[n]; places has the path in the graph from its end
-    backwards, which is no longer than what the stack leaves free."""
+    """Number the strong components in reverse topological order, with Tarjan's depth-first search; returns their
+    number. numbers : int64[n], all n. entry, low, stack, places : int64[n]; places holds the current path of the
+    search."""
     n = len(numbers)
     entry[:] = -1
     at = np.empty(n, np.int64)
@@ -413,8 +416,8 @@ def number_components(offsets, heads, numbers, entry, low, stack, places):
 
 @inlined
 def bound_by_heads(i, ends, heads, lengths, bounds, numbers, least):
-    """The largest, over the components of the heads of row i, of the least length and bound together; 0 without a head.
-    least : of every component, its largest value before and after."""
+    """For each component of the heads of row i, take the least sum of length and bound; returns the largest of these,
+    or 0 without a head. least : entries of all components, _UNBOUNDED before and after."""
     most = np.int64(0)
     for p in range(ends[i], ends[i + 1]):
         c = numbers[heads[p]]
@@ -435,8 +438,8 @@ def by_heads(ends, heads, lengths, bounds, numbers, least, found):
 
 @kernel
 def settle_alone(vertices, ends, heads, lengths, lower, upper, numbers, least):
-    """Bounds of vertices that are alone in their components, in this order, by those of the heads of their arcs; of one
-    with a single arc both."""
+    """Bounds of vertices that are alone in their components, in this order, from the bounds of their heads: the upper
+    one, and with a single arc also the lower one."""
     for i in range(len(vertices)):
         v = vertices[i]
         upper[v] = min(upper[v], bound_by_heads(i, ends, heads, lengths, upper, numbers, least))

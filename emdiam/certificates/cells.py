@@ -1,12 +1,12 @@
-"""Vertices of alike distances in cells, which bound a mean: every source splits the cells of its component.
+"""Cells of vertices with similar distances, which bound a mean: every source splits the cells of its component.
 
-Any partition of the vertices is sound for the bounds that are made of it (mean.py), so the prover and the verifier
-divide by the same code; what they make of the cells is their own. It goes by distances alone, never by the numbers of
-vertices: so cells are the same in every order of a store. A source is a cell of its own. Then the cell in which its
-distances are spread the most, times the number of vertices, is halved in the middle of them, until there are
-CELLS_A_SOURCE cells for each source so far. So more sources only ever divide what fewer have divided.
+The bounds computed from the cells (mean.py) hold for any partition of the vertices, so the prover and the verifier
+share this code; each computes its own bounds from the cells. The partition depends on distances only, never on the
+numbers of vertices, so that it is the same for every order of a store. A source becomes a cell alone. Then the cell
+with the largest product of its spread of distances and its number of vertices is halved at the middle of the spread,
+until there are CELLS_A_SOURCE cells for each source so far. So additional sources only divide existing cells.
 
-Bytes a vertex: the id dtype, and the column at hand. Work of a source: n, and n for each time that a vertex is moved.
+Bytes a vertex: the id dtype, and the current column. Work of a source: n, and n for each time that a vertex is moved.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CELLS_A_SOURCE, MOST_CELLS = 64, 1 << 13
 
 
 class Cells:
-    """The cells of vertices 0 to n - 1: at first one. n_sources : so far."""
+    """The cells of vertices 0 to n - 1; initially one cell. n_sources : number of sources so far."""
 
     def __init__(self, n_vertices: int, dtype: np.dtype[Any]) -> None:
         self._order = np.arange(n_vertices, dtype=dtype)
@@ -31,12 +31,12 @@ class Cells:
 
     @property
     def sizes(self) -> np.ndarray:
-        """Vertices of each cell, int64[cells]."""
+        """Number of vertices of each cell, int64[cells]."""
         return np.array(self._last, np.int64) - self._first
 
     def divide(self, column: np.ndarray) -> None:
-        """Take another source into account. column : unsigned[n], the distances from it, the largest value of the dtype
-        where there are none."""
+        """Split cells by another source. column : unsigned[n], the distances from it, the largest value of the dtype if
+        there are none."""
         self.n_sources += 1
         unreached = int(np.iinfo(column.dtype).max)
         least, most = self._extents(column)
@@ -58,7 +58,7 @@ class Cells:
                 heapq.heappush(waiting, self._weighed(half, int(part.min()), int(part.max())))
 
     def sums(self, column: np.ndarray) -> np.ndarray:
-        """The sum of the distances of each cell, int64[cells]; -1 where there are none. column : as for `divide`."""
+        """The sum of the distances in each cell, int64[cells]; -1 without distances. column : as for `divide`."""
         found = np.empty(len(self._first), np.int64)
         sum_cells(self._order, np.array(self._first), np.array(self._last), column, found)
         return found
@@ -67,13 +67,13 @@ class Cells:
         return (least - most) * (self._last[cell] - self._first[cell]), cell, least, most
 
     def _extents(self, column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Smallest and largest value of each cell, int64[cells] each."""
+        """Smallest and largest value in each cell, int64[cells] each."""
         least, most = (np.empty(len(self._first), np.int64) for _ in range(2))
         extents(self._order, np.array(self._first), np.array(self._last), column, least, most)
         return least, most
 
     def _halve(self, cell: int, column: np.ndarray, middle: int) -> None:
-        """Values above `middle` become the last cell."""
+        """Move values above `middle` to a new last cell."""
         first, last = self._first[cell], self._last[cell]
         cut = first + int(move_larger(self._order[first:last], column, middle))
         self._last[cell] = cut
@@ -83,7 +83,7 @@ class Cells:
 
 @kernel
 def extents(order, first, last, column, least, most):
-    """Smallest and largest value of each cell, none of which is empty."""
+    """Smallest and largest value in each cell; no cell is empty."""
     for cell in range(len(first)):
         low = high = np.int64(column[order[first[cell]]])
         for i in range(first[cell], last[cell]):
@@ -96,7 +96,7 @@ def extents(order, first, last, column, least, most):
 
 @kernel
 def sum_cells(order, first, last, column, found):
-    """Sums of the values of cells, all of which are distances, or none."""
+    """Sums of the values in cells; the values of a cell are all distances, or all missing."""
     none = np.int64(np.iinfo(column.dtype).max)
     for cell in range(len(first)):
         total = np.int64(0)
@@ -107,7 +107,7 @@ def sum_cells(order, first, last, column, found):
 
 @kernel
 def move_larger(order, column, middle):
-    """Put vertices with values above `middle` behind the others; how many others there are."""
+    """Move vertices with values above `middle` behind the others; returns the number of the others."""
     low = np.int64(0)
     high = np.int64(len(order))
     while low < high:

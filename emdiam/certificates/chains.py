@@ -1,13 +1,13 @@
-"""Vertices inside a chain are proved by the distances from its two ends, which are sources.
+"""Proof of vertices inside a chain, from the distances of its two ends, which are sources.
 
-A chain is a path of L edges; its inner vertices have degree 2, so whatever leaves it passes an end. The vertex x that
-is i edges from the end p and L - i from the end q has min(i + d(p, v), L - i + d(q, v)) to any v that is not inside.
-Up to i = floor((L + d(q, v) - d(p, v)) / 2) that is the way over p, else the one over q: a table by this i, of the
-farthest v over either end, gives all eccentricities of the chain in one go. Inside, the chain and a shortest path
-between its ends make a closed walk of L + d(p, q) edges, and no other way is shorter. In a component that is a cycle
-one source is both ends.
+A chain is a path of L edges whose inner vertices have degree 2, so every path that leaves it passes an end. Let x be
+the vertex i edges from the end p and L - i from the end q. Its distance to any v outside the chain's interior is min(i
++ d(p, v), L - i + d(q, v)). Up to i = floor((L + d(q, v) - d(p, v)) / 2) the path over p is the shorter one, then the
+path over q. So a table with the farthest v over either end, indexed by this i, gives all eccentricities of the chain in
+one pass. For two inner vertices, the chain and a shortest path between its ends form a closed walk of L + d(p, q)
+edges, and no other path is shorter. In a component that is a cycle one source is both ends.
 
-Passes over the edges: one for the neighbours of vertices of degree 2, and one a group of ends for their labels, beside
+Passes over the edges: one for the neighbours of vertices of degree 2, and one a group of ends for their labels, besides
 the traversals that propose these. Bytes a vertex: two ids and 32.
 """
 
@@ -26,7 +26,7 @@ from ..store.store import Store
 
 @dataclass(frozen=True)
 class SourceChain:
-    """number : of the chain in `SourceChains.of`. inside : int64[k], from the end p on."""
+    """number : of the chain in `SourceChains.of`. inside : int64[k], the inner vertices from the end p on."""
 
     number: int
     p: int
@@ -35,7 +35,7 @@ class SourceChain:
 
 
 class SourceChains:
-    """of : int32[n], the number of the chain that a vertex is inside of, 0 of none."""
+    """of : int32[n], the number of the chain that contains a vertex in its interior, or 0."""
 
     def __init__(self, store: Store, threads: int) -> None:
         n = store.n_vertices
@@ -47,7 +47,7 @@ class SourceChains:
 
     @staticmethod
     def bytes_for(store: Store) -> int:
-        """Of all arrays: those of this class, and vertices inside chains with what is computed of them."""
+        """Bytes of all arrays: those of this class, and the inner vertices of chains with their results."""
         return store.n_vertices * (2 * store.id_dtype.itemsize + 32)
 
     def _add(self, run: ArcRun, ids: np.ndarray) -> None:
@@ -55,7 +55,7 @@ class SourceChains:
             note_neighbours(run.rows, run.starts, ids, self._beside, self._degree)
 
     def between(self, sources: np.ndarray, is_open: np.ndarray) -> Iterator[SourceChain]:
-        """Chains with both ends among the sources, and an open vertex inside."""
+        """Chains with two sources as ends, and an open vertex inside."""
         is_source = np.zeros(len(self.of), bool)
         is_source[sources] = True
         inside = np.empty(len(self.of), np.int64)
@@ -66,7 +66,7 @@ class SourceChains:
                 yield SourceChain(number, start, int(last), vertices)
 
     def _begins(self, sources: np.ndarray, is_source: np.ndarray) -> Iterator[tuple[int, int]]:
-        """(end, the vertex beside it) of chains: first of ends that are inside of no chain, then around cycles."""
+        """(end, adjacent vertex) of chains: first for ends outside every chain, then around cycles."""
         near = np.flatnonzero((self._degree == 2) & is_source[self._beside].any(axis=1))
         for first in near.tolist():
             for start in self._beside[first].tolist():
@@ -79,7 +79,7 @@ class SourceChains:
 
 @kernel
 def note_neighbours(rows, starts, ids, beside, degree):
-    """The first two neighbours of the rows of a run, and their degrees, 3 for more."""
+    """Record the first two neighbours of a run's rows, and their degrees, 3 for more."""
     for i in range(len(rows)):
         v = rows[i]
         for at in range(starts[i], starts[i + 1]):
@@ -91,8 +91,9 @@ def note_neighbours(rows, starts, ids, beside, degree):
 
 @kernel
 def follow_chain(beside, degree, of, start, first, number, inside):
-    """(how many vertices are inside the chain that begins with `first` beside `start`, its other end); the end is -1 of
-    a chain that was followed before. They get the number in `of`, and their places in `inside`."""
+    """Follow the chain from `start` over its neighbour `first`. Returns (number of inner vertices, the other end); the
+    end is -1 if the chain was followed before. The inner vertices get the number in `of`, and are listed in
+    `inside`."""
     length, behind, at = 0, start, first
     while at != start and degree[at] == 2:
         if of[at] != 0:
@@ -109,7 +110,7 @@ def follow_chain(beside, degree, of, start, first, number, inside):
 
 @kernel
 def prove_chain(of, number, member, component, to_p, to_q, apart, found):
-    """found[i - 1] = the eccentricity of the vertex i edges from the end p. to_p, to_q : distances from the ends, right
+    """found[i - 1] = the eccentricity of the vertex i edges from the end p. to_p, to_q : distances from the ends, valid
     in the component. apart : d(p, q)."""
     length = len(found) + 1
     nothing = np.int64(-1) << 60

@@ -1,11 +1,10 @@
-"""Which vertices belong together: union-find over all arcs, in one pass.
+"""Connected components: union-find over all arcs, in one pass.
 
-Bytes a vertex: twice the id dtype, and at the end once that and the smallest dtype for the number of those mentioned.
+Bytes a vertex: twice the id dtype; at the end once that, and the smallest dtype for the number of mentioned components.
 
-Components without a source: few vertices each, so that all distances in them are computed anew.
-
-One pass over the edges a round collects their arcs; a round has as many components as there is room for. Bytes: 24 for
-a vertex of such a component, 16 for an arc, of one round.
+Also components without a source: they have few vertices, so all their distances are computed. Each round collects arcs
+of such components in one pass over the edges, as far as memory allows. Bytes: 24 for a vertex of these components, 16
+for an arc, of one round.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from .plan import ProofBudget
 
 @dataclass(frozen=True)
 class Membership:
-    """of : unsigned[n], i + 1 for the vertices of the component with the i-th mentioned vertex, 0 in
-    all others. sizes : of the mentioned ones. largest, largest_other : vertices in the largest
-    component, and in the largest that is not mentioned (0 if there is none)."""
+    """of : unsigned[n], i + 1 for the vertices of the component that contains the i-th mentioned vertex, 0 for all
+    others. sizes : of the mentioned components. largest, largest_other : number of vertices of the largest component,
+    and of the largest unmentioned one (0 without any)."""
 
     of: np.ndarray
     sizes: list[int]
@@ -39,7 +38,7 @@ class Membership:
 
 
 class Labelling:
-    """The components while the arcs pass by: `add` every run, from any thread, then `members`."""
+    """The components during a scan of the arcs: `add` every run, from any thread, then `members`."""
 
     def __init__(self, n_vertices: int, dtype: np.dtype[Any]) -> None:
         self._parent = np.arange(n_vertices, dtype=dtype)
@@ -51,21 +50,21 @@ class Labelling:
             unite(run.rows, run.starts, ids, self._parent)
 
     def add_others(self, run: ArcRun, ids: np.ndarray, left_out: np.ndarray) -> None:
-        """The same for the arcs of a run that have no end in `left_out`, bool[n]."""
+        """The same, without arcs that have an end in `left_out`, bool[n]."""
         owners = np.repeat(run.rows, np.diff(run.starts))
         skipped = left_out[owners] | left_out[ids]
         self.add(run, np.where(skipped, owners, ids))
 
     def flat(self) -> tuple[np.ndarray, np.ndarray, int]:
-        """The root of every vertex's component, which is its smallest vertex; the size of the component at its root;
-        and how many there are. Call it once, after all runs."""
+        """The root of every vertex's component, which is its smallest vertex; the size of each component, at its root;
+        and the number of components. Call it once, after all runs."""
         sizes = np.zeros(len(self._parent), self._parent.dtype)
         return self._parent, sizes, int(flatten(self._parent, sizes))
 
     def members(self, mentioned: np.ndarray) -> Membership:
         """The components of these vertices (int64[k]). Call it once, after all runs.
 
-        Raises Refused with the positions of two vertices of one component.
+        Raises Refused with the positions of two vertices in the same component.
         """
         parent, sizes, n_components = self.flat()
         roots = parent[mentioned].astype(np.int64)
@@ -86,7 +85,7 @@ class Labelling:
 
 @inlined
 def _root(parent, v):
-    """The root of v, halving the way to it. Parents are never larger than their children."""
+    """The root of v, with path halving. Parents are never larger than their children."""
     while True:
         up = np.int64(parent[v])
         if up == v:
@@ -115,7 +114,7 @@ def unite(rows, starts, ids, parent):
 
 @kernel
 def flatten(parent, sizes):
-    """Point every vertex to its root and count each root's vertices; returns how many roots."""
+    """Point every vertex to its root and count each root's vertices; returns the number of roots."""
     roots = 0
     for v in range(len(parent)):
         top = parent[parent[v]]
@@ -128,7 +127,7 @@ def flatten(parent, sizes):
 
 @kernel
 def number_by_root(parent, roots, numbers, out):
-    """out[v] = numbers[i] where parent[v] is roots[i], else 0. roots : int64[k] ascending."""
+    """out[v] = numbers[i] if parent[v] is roots[i], else 0. roots : int64[k] ascending."""
     root = np.int64(-1)
     number = np.int64(0)
     for v in range(len(parent)):
@@ -146,9 +145,9 @@ def settle_anew(
     store: Store, parent: np.ndarray, is_small: np.ndarray, largest: int, budget: ProofBudget,
     bounds: tuple[np.ndarray, np.ndarray],
 ) -> int:
-    """Write the eccentricities of the vertices where is_small (bool[n]) into both bounds (unsigned[n] each); returns
-    the passes that it took. parent : the root of every vertex's component, which is its smallest vertex. Raises
-    BudgetError, and Refused for an eccentricity above `largest`."""
+    """Write the eccentricities of the vertices in is_small (bool[n]) into both bounds (unsigned[n] each); returns the
+    number of passes. parent : the root of every vertex's component, which is its smallest vertex. Raises BudgetError,
+    and Refused for an eccentricity above `largest`."""
     for bound in bounds:
         bound[is_small] = 0
     n_vertices = int(np.count_nonzero(is_small))
@@ -186,7 +185,7 @@ def settle_anew(
 
 
 class _Arcs:
-    """The arcs of some vertices, ascending, whose components are whole; at most `most`."""
+    """The arcs of some vertices (ascending) that form whole components; at most `most` arcs."""
 
     def __init__(self, vertices: np.ndarray, most: int) -> None:
         self._vertices, self._most, self._lock = vertices, most, threading.Lock()
@@ -196,7 +195,7 @@ class _Arcs:
         self.too_many = False
 
     def add(self, run: ArcRun, ids: np.ndarray) -> None:
-        """Take those of a run; ids as in scan_arcs."""
+        """Add the arcs in a run; ids as in scan_arcs."""
         at = np.minimum(np.searchsorted(self._vertices, run.rows), len(self._vertices) - 1)
         is_mine = self._vertices[at] == run.rows
         counts = np.diff(run.starts)
@@ -213,7 +212,7 @@ class _Arcs:
                 self._heads.append(heads)
 
     def eccentricities(self) -> np.ndarray:
-        """Of all the vertices, int64[k]."""
+        """The eccentricities of all the vertices, int64[k]."""
         k = len(self._vertices)
         none = [np.empty(0, np.int64)]
         tails, heads = np.concatenate(self._tails or none), np.concatenate(self._heads or none)
@@ -227,7 +226,7 @@ class _Arcs:
 
 @kernel
 def farthest_of_all(begin, heads, values):
-    """values[v] = the distance to the vertex farthest from v, by a queue from every vertex."""
+    """values[v] = the distance to the vertex farthest from v, with a BFS from every vertex."""
     n = len(values)
     queue = np.empty(n, np.int64)
     seen = np.full(n, -1, np.int64)

@@ -1,33 +1,33 @@
-"""What a certificate of each kind says, as data: its parts, their fields, and the check that each has to pass.
+"""The contents of certificates, as data: the parts of each kind, their fields, and the check of each value.
 
-A certificate is a sealed document (sealed.py), for one graph, whoever stores it and how: the digest of the graph, what
-is claimed of it, and what proves that, in the user's ids, some bytes a source. Lengths along weights are what users
-see, in the kind of the weights; or whole numbers of a unit that the certificate says: 10^-k of weights with k decimals,
-and 2^e of floats, each of which is rounded down to a multiple of it first.
+A certificate is a sealed document (sealed.py) about one graph, in any store: the digest of the graph, the claims, and
+their proof, in the user's ids, some bytes a source. Lengths along weights are those that users see, in the kind of the
+weights; or whole numbers of a unit that the certificate names: 10^-k for weights with k decimals, and 2^e for floats,
+each of which is first rounded down to a multiple of it.
 
-Diameter: for every component that could hold the longest distance its pivots, sources and witness.
+Diameter: for every component that could have the longest distance, its pivots, sources and witness.
 
-Weighted diameter: for a component and the longest distance L, over all components, a vertex v is settled if d(v, s) +
-ecc(s) <= L for a source s of the component, and every pair x != y of vertices that are not has d(x, s) + d(s, y) <= L
-for one of them. The component with the most vertices has a diameter of its own that is claimed, and is proved with that
-as its L. Every component of several vertices has a source, one of which is the first end of the pair `witness`, which
-is L apart. Of floats that were rounded down the lengths of the graph itself are from L to less than L + n units, in a
-component of n vertices.
+Weighted diameter: let L be the longest distance over all components. In a component a vertex v is settled if d(v, s) +
+ecc(s) <= L for a source s of the component, and every pair x != y of unsettled vertices has d(x, s) + d(s, y) <= L for
+one of the sources. The diameter of the component with the most vertices is a separate claim, proved with that value as
+L. Every component of several vertices has a source; one of these is the first end of the pair `witness`, which is L
+apart. If floats were rounded down, the true longest distance is from L to less than L + n units, in a component of n
+vertices.
 
 Eccentricities: for a source s and a vertex v of its component, max(d, ecc(s) - d) <= ecc(v) <= ecc(s) + d, with d =
-d(v, s). A certificate names sources such that at every vertex of a component of several the largest lower bound meets
-the smallest upper one; so each vertex has a source that proves the one and a source that proves the other, without a
-word of it in the file. Without weights two rules need no source: a vertex of degree 1 in a component of more than two
-vertices has the eccentricity of its neighbour and 1 more, and a component of few vertices without a source is computed
-anew (components.py).
+d(v, s). A certificate names sources with which the largest lower bound meets the smallest upper one at every vertex of
+a component of several; so some source proves the lower, and some source the upper bound of each vertex, and the file
+need not say which. Without weights two rules need no source: a vertex of degree 1 in a component of more than two
+vertices has its neighbour's eccentricity plus 1, and components of few vertices without a source are computed anew
+(components.py).
 
-Along arcs, of lengths of arcs or of weights: `along` are vertices that were searched from along arcs, or of
-eccentricities in against them, `against` those in the other direction. Within a strong component ecc_out(v) <= d(v, u)
-+ ecc_out(u); arcs.py has all rules, for the largest finite distance and for all eccentricities.
+Along arcs, with lengths of arcs or of weights: `along` are sources of searches along arcs (for eccentricities in,
+against them), `against` those of searches in the other direction. Within a strong component ecc_out(v) <= d(v, u) +
+ecc_out(u); arcs.py has all rules, for the largest finite distance and for all eccentricities.
 
 Mean: sources, whose distances bound the sum of all distances (mean.py, cells.py), and that sum's bounds.
 
-What a verification tells: the report, and the refusal inside of it.
+Also the result of a verification: the report, and the exception for a refusal.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from .sealed import Id
 VERSION = 1
 _IN_UNITS = " in units"
 Check = Callable[[Any], Any]
-# What a field is, and the check that its value has to pass; a field without one is a count or an object.
+# Types of fields with the check of their values; a field without a check is a count or an object.
 Text = Annotated[str, sealed.text]
 Flag = Annotated[bool, sealed.flag]
 Vertex = Annotated[Id, sealed.vertex_id]
@@ -60,7 +60,7 @@ Unit = Annotated[tuple[int, int] | None, sealed.unit]
 
 @dataclass(frozen=True)
 class GraphFacts:
-    """What the certificate is about. digest : see store/edge_digest.py."""
+    """The graph of the certificate. digest : see store/edge_digest.py."""
 
     digest: Text
     n_vertices: int
@@ -96,7 +96,7 @@ class CertifiedComponent:
             raise ValueError("a lower bound has no witness")
 
     def ids(self) -> Iterator[Id]:
-        """Those of all vertices that it names."""
+        """The ids of all vertices that it names."""
         yield self.vertex
         yield from self.witness or ()
         yield from self.pivots
@@ -106,7 +106,8 @@ class CertifiedComponent:
 @dataclass(frozen=True)
 class EccentricityClaims:
     """largest : a vertex of the component with the most vertices. radius, diameter, center_size, periphery_size : of
-    that component. diameter_max_component : over all. histogram : vertices of all components by eccentricity."""
+    that component. diameter_max_component : over all components. histogram : number of vertices by eccentricity, over
+    all components."""
 
     n_components: int
     largest: Vertex
@@ -132,7 +133,7 @@ class WeightedClaims:
 @dataclass(frozen=True)
 class WeightedEccentricityClaims:
     """largest : a vertex of the component with the most vertices. radius, diameter, center_size, periphery_size : of
-    that component. diameter_max_component : over all."""
+    that component. diameter_max_component : over all components."""
 
     n_components: int
     largest: Vertex
@@ -146,7 +147,7 @@ class WeightedEccentricityClaims:
 @dataclass(frozen=True)
 class ArcClaims:
     """length : the largest finite distance along arcs. n_components, n_strong_components : without directions, and with
-    them. witness : a vertex and one that it reaches, `length` away."""
+    them. witness : a vertex and another one at this distance from it."""
 
     length: Length
     n_components: int
@@ -156,8 +157,9 @@ class ArcClaims:
 
 @dataclass(frozen=True)
 class ArcEccentricityClaims:
-    """direction : "out" or "in". length : the largest eccentricity; periphery_size : vertices that have it. radius,
-    center_size : the least, and those that have it, of a strongly connected graph; None of another one."""
+    """direction : "out" or "in". length : the largest eccentricity; periphery_size : number of vertices with it.
+    radius, center_size : the least eccentricity and the number of vertices with it, in a strongly connected graph;
+    otherwise None."""
 
     direction: Text
     n_components: int
@@ -175,7 +177,7 @@ class ArcEccentricityClaims:
 @dataclass(frozen=True)
 class MeanClaims:
     """n_pairs : unordered pairs of connected vertices. sum_lower, sum_upper : interval of the sum of their distances.
-    longest : the largest distance from a source, or more."""
+    longest : the largest distance from a source, or a larger number."""
 
     n_components: int
     n_pairs: Total
@@ -190,9 +192,9 @@ class MeanClaims:
 
 @dataclass(frozen=True, kw_only=True)
 class SealedDocument(ABC):
-    """The content of a certificate: its fields are the parts of the document, in their order. A unit, (base, exponent),
-    is that in which lengths are whole numbers; None, which the document leaves out: they are as users see them.
-    weighted, directed : whether distances are sums of weights, and go along arcs."""
+    """The content of a certificate; its fields are the parts of the document, in order. A unit is (base, exponent), and
+    lengths are whole numbers of it; None, which the document omits, if lengths are as users see them. weighted,
+    directed : whether distances are sums of weights, and along arcs."""
 
     format: ClassVar[str]
     weighted: ClassVar[bool] = False
@@ -202,7 +204,7 @@ class SealedDocument(ABC):
 
     @abstractmethod
     def ids(self) -> Iterable[Id]:
-        """Those of all vertices that it names."""
+        """The ids of all vertices that it names."""
 
     def to_bytes(self) -> bytes:
         """The file: the one canonical text of this content."""
@@ -270,7 +272,7 @@ class WeightedEccentricityCertificate(SealedDocument):
 
 @dataclass(frozen=True, kw_only=True)
 class ArcCertificate(SealedDocument):
-    """Of the largest finite distance along arcs. pairs : vertices by way of which others are near."""
+    """Of the largest finite distance along arcs. pairs : vertices through which pairs of others are near."""
 
     format = "emdiam certificate along arcs"
     directed = True
@@ -286,7 +288,7 @@ class ArcCertificate(SealedDocument):
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedArcCertificate(SealedDocument):
-    """The same of sums of weights."""
+    """The same for sums of weights."""
 
     format = "emdiam certificate along weighted arcs"
     directed = weighted = True
@@ -331,7 +333,7 @@ class MeanCertificate(SealedDocument):
 
 
 def _formats() -> Iterator[tuple[str, type[SealedDocument], tuple[str, ...]]]:
-    """(name, class, parts of the document) of each."""
+    """(name, class, parts of the document) of each format."""
     for kind in (Certificate, EccentricityCertificate, WeightedCertificate, WeightedEccentricityCertificate,
                  ArcCertificate, WeightedArcCertificate, ArcEccentricityCertificate, MeanCertificate):
         parts = tuple(one.name for one in fields(kind))
@@ -344,8 +346,8 @@ _FORMATS = {name: (kind, parts) for name, kind, parts in _formats()}
 
 
 def read_certificate(path: str | Path) -> Any:
-    """The content of the certificate at `path`, or at an address, a document of its kind. Raises InputError as
-    read_sealed does, and for what makes no sense."""
+    """The content of the certificate at `path`, a path or an address, as a document of its kind. Raises InputError like
+    read_sealed, and for invalid content."""
     keys = {name: ("format", "version", *parts, "digest") for name, (_, parts) in _FORMATS.items()}
     document = sealed.read_sealed(path, keys, VERSION)
     with sealed.understood(path):
@@ -353,8 +355,8 @@ def read_certificate(path: str | Path) -> Any:
 
 
 def parsed(document: Mapping[str, Any]) -> SealedDocument:
-    """What a document says, which has the parts of its format. Raises KeyError, TypeError or ValueError for anything
-    but the content of a certificate."""
+    """The content of a document, which has the parts of its format. Raises KeyError, TypeError or ValueError for
+    invalid content."""
     kind, parts = _FORMATS[document["format"]]
     checks = _checks(kind)
     content = kind(**{name: checks[name](document[name]) for name in parts})
@@ -364,13 +366,13 @@ def parsed(document: Mapping[str, Any]) -> SealedDocument:
 
 @cache
 def _checks(kind: type) -> dict[str, Check]:
-    """Of each field of a dataclass."""
+    """The checks of a dataclass's fields."""
     hints = get_type_hints(kind, include_extras=True)
     return {one.name: _check(hints[one.name]) for one in fields(kind)}
 
 
 def _check(hint: Any) -> Check:
-    """Of a value that is what `hint` says."""
+    """The check of a value of type `hint`."""
     if get_origin(hint) is Annotated:
         check: Check = hint.__metadata__[0]
         return check
@@ -381,7 +383,7 @@ def _check(hint: Any) -> Check:
 
 
 def _filled(kind: Any, value: Any) -> Any:
-    """An object with the fields of a dataclass, as one."""
+    """An instance of a dataclass from an object with its fields."""
     said = sealed.only(value, kind)
     if "lower" in said:
         sealed.check_interval(said)
@@ -389,7 +391,7 @@ def _filled(kind: Any, value: Any) -> Any:
 
 
 class Refused(Exception):
-    """The certificate proves nothing, or not what it claims; args[0] is the reason, a clause."""
+    """The certificate proves nothing, or not its claims; args[0] is the reason, a clause."""
 
 
 @dataclass(repr=False)
@@ -401,11 +403,11 @@ class VerifyReport(Shown, MemoryFigures):
     verified : bool
         Whether every claim was proved again.
     reason : str, optional
-        Why not.
+        The reason of a refusal.
     lower, upper : int or float
         Claimed bounds of the largest distance, over all components; proved if verified.
     diameter : int or float, optional
-        If it is verified and exact, and the graph is connected.
+        If the report is verified and exact, and the graph is connected.
     traversals, scans : int
         Sources whose distances were checked, and further passes over all edges.
     unsettled, pairs : int
@@ -413,7 +415,7 @@ class VerifyReport(Shown, MemoryFigures):
     seconds : dict of float
         Wall seconds: total, graph, labels, pairs.
     converted : dict, optional
-        Of a graph that is no store: format, reading, n_pairs, seconds.
+        For a graph that is not a store: format, reading, n_pairs, seconds.
     """
 
     shown: ClassVar[tuple[str, ...]] = (
@@ -441,7 +443,7 @@ class VerifyReport(Shown, MemoryFigures):
     version: str = ""
 
     def _fact(self, name: str) -> Any:
-        """See Shown; an infinite diameter is no missing one."""
+        """See Shown; an infinite diameter is not a missing one."""
         if name == "diameter" and self.verified and not self.connected:
             return infinite(self.n_components)
         return super()._fact(name)

@@ -1,4 +1,4 @@
-"""An earlier proof as the beginning of another run: its sources, of whatever kind of proof they are."""
+"""The sources of an earlier proof, of any kind, as the beginning of another run."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .sealed import Id
 
 
 def read_earlier(path: str | Path, *, directed: bool, weighted: bool) -> Earlier:
-    """The sources of the proof at `path`, or at an address, for a run along arcs and weights, or neither. Raises
-    InputError for what is no intact proof, and for one of other distances."""
+    """The sources of the proof at `path`, a path or an address, for a run with or without arcs and weights. Raises
+    InputError for an invalid proof, and for a proof about other distances."""
     proof = read_certificate(path)
     if (proof.directed, proof.weighted) != (directed, weighted):
         raise InputError(f"the proof is about {_distances(proof.directed, proof.weighted)}, and this run goes by"
@@ -32,7 +32,7 @@ def _distances(directed: bool, weighted: bool) -> str:
 
 
 def _named(proof: Any) -> tuple[Iterable[Id], Iterable[Id], Iterable[Id]]:
-    """Ends, and sources along and against arcs, in ids."""
+    """The ids of ends, and of sources along and against arcs."""
     if isinstance(proof, Certificate):
         parts = sorted(proof.components, key=lambda part: -part.size)
         return ([name for part in parts for name in part.witness or ()],

@@ -1,8 +1,8 @@
 """Many levels of thin frontiers in one call: next = N(frontier) - frontier - previous on short sorted lists.
 
-Each level gathers the heads of the frontier's rows, sorts them by radix, and merges away what the two lists hold. A
-vertex has a mask of the sources that reached it in that level (of one source: 1). The kernel returns where a chunk of
-offsets or a block is missing, where a level is too thick for its lists, and where what it reached has no more room.
+Each level collects the heads of the frontier's rows, sorts them with a radix sort, and removes the vertices of the two
+lists in a merge. A vertex has a mask of the sources that reached it in that level (for one source: 1). The kernel
+returns if a chunk of offsets or a block is missing, if a level is too thick for its lists, or if the output is full.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from ..traverse.atomics import count_ones, count_trailing_zeros
 from ..traverse.components import lower_bound
 from ..traverse.rows import has_bit
 
-# State, int64: the level done; stage of the next one (see below); how many rows are to do; arcs looked at, and where
-# to return; pairs written; pairs of (source, target) to meet; heads gathered; which list is the frontier.
+# State, int64: the last completed level; stage of the next one (see below); number of rows to do; arcs examined, and
+# the limit to return at; pairs written; pairs (source, target) not yet met; heads collected; the index of the
+# frontier's list.
 LEVEL, STAGE, LEFT, ARCS, STOP_ARCS, WRITTEN, REMAINING, GATHERED, CURRENT, ASKED, RADIUS = range(11)
 STATE = 11
 BOUNDS, HEADS, MERGE = range(3)
-# Why it returned.
+# Reasons for returning.
 DONE, NO_OFFSETS, NO_BLOCK, THICK, FULL, SLICE, MET, AT_RADIUS = range(8)
 _INSERT = 24
 _NEW = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -55,7 +56,8 @@ def _radix_pass(keys, masks, count, shift, base, into, masks_into, counters):
 
 @inlined
 def _sort(keys, masks, count, counters):
-    """Sort the pairs of row 0 of keys, masks (int64[2, k], uint64[2, k]) by key; returns the row where they are."""
+    """Sort the pairs of row 0 of keys, masks (int64[2, k], uint64[2, k]) by key; returns the row that contains the
+    result."""
     if count <= _INSERT:
         _insertion_sort(keys[0], masks[0], count)
         return 0
@@ -71,7 +73,7 @@ def _sort(keys, masks, count, counters):
 
 @inlined
 def _taken(ids, masks, count, at, v):
-    """(place of the first of ids[at:count] that is not below v, mask of v there or 0)."""
+    """(first position in ids[at:count] whose id is not below v, mask of v there or 0)."""
     while at < count and ids[at] < v:
         at += 1
     return at, masks[at] if at < count and ids[at] == v else np.uint64(0)
@@ -79,7 +81,7 @@ def _taken(ids, masks, count, at, v):
 
 @inlined
 def _find_bounds(lists, counts, bounds, todo, missing, offsets, state):
-    """Bounds of the rows that are to do, as far as their offsets are in memory; those put aside are left to do."""
+    """Find the bounds of the rows to do whose offsets are in memory; the other rows remain to do."""
     items, slot_of, shift = offsets
     mask = (1 << shift) - 1
     current, aside = state[CURRENT], 0
@@ -101,8 +103,8 @@ def _find_bounds(lists, counts, bounds, todo, missing, offsets, state):
 
 @inlined
 def _gather(lists, masks, bounds, todo, missing, arcs, heads, head_masks, state):
-    """Heads of the rows that are to do and whose blocks are in memory; False if there is no room for them, or a row
-    has more blocks than may be there."""
+    """Collect the heads of the rows to do whose blocks are in memory; returns False if they do not fit, or if a row has
+    more blocks than the arena."""
     ids, slot_of, shift = arcs
     current, aside, count = state[CURRENT], 0, state[GATHERED]
     state[ASKED] = 0
@@ -117,7 +119,7 @@ def _gather(lists, masks, bounds, todo, missing, arcs, heads, head_masks, state)
         missed = False
         for block in range(first, last + 1):
             missed |= slot_of[block] < 0
-        if missed:  # all that it needs is asked for at once, so that one block does not drive another out
+        if missed:  # all its blocks are requested together, so that none evicts another
             todo[aside] = i
             aside += 1
             for block in range(first, min(last + 1, first + len(missing) - state[ASKED])):
@@ -136,13 +138,14 @@ def _gather(lists, masks, bounds, todo, missing, arcs, heads, head_masks, state)
 
 @kernel
 def thin_levels(offsets, arcs, work, lists, masks, counts, wanted, out, farthest, state):
-    """Levels until there is a reason to return.
+    """Do levels until there is a reason to return.
 
     offsets, arcs : (items, slot of each chunk, shift), see Rows.paging. work : (bounds int64[2, c]; todo int64[c], rows
-    to do; missing int64[k], chunks that are asked for; heads int64[2, a] and their masks uint64[2, a]; counters
-    int64[257]). lists, masks : int64[3, c], uint64[3, c], of which counts[i] are valid: state[CURRENT] is the frontier,
-    the list before it the previous one. wanted : (sorted int64[k], bitmap uint64), targets in one of them. out :
-    (vertices int64[o], masks uint64[o], levels int64[o]). farthest : int64[bits], the last level of each source."""
+    to do; missing int64[k], requested chunks; heads int64[2, a] and their masks uint64[2, a]; counters int64[257]).
+    lists, masks : int64[3, c], uint64[3, c], with counts[i] valid entries in row i: state[CURRENT] is the frontier, the
+    list before it the previous one. wanted : (sorted int64[k], bitmap uint64), with the targets in one of them. out :
+    (vertices int64[o], masks uint64[o], levels int64[o]). farthest : int64[bits], the last level of each source.
+    """
     bounds, todo, missing, heads, head_masks, counters = work
     capacity = lists.shape[1]
     while True:
@@ -184,7 +187,7 @@ def thin_levels(offsets, arcs, work, lists, masks, counts, wanted, out, farthest
 
 @inlined
 def _end_level(heads, head_masks, lists, masks, counts, wanted, out, farthest, state):
-    """The sorted heads, less what the frontier and the list before it hold, become the frontier."""
+    """Make the sorted heads, without the vertices of the frontier and the previous list, the new frontier."""
     current = state[CURRENT]
     previous, following = (current + 2) % 3, (current + 1) % 3
     here, there, i, count, alive = 0, 0, 0, 0, np.uint64(0)

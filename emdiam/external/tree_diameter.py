@@ -1,21 +1,18 @@
-"""The diameter of a BFS tree on disk; what it is, see traverse/tree_diameter.py.
+"""The diameter of a BFS tree on disk; for its definition see traverse/tree_diameter.py.
 
-Every vertex sends its distance and natural rank along its arcs: the least word that comes to a vertex names its parent,
-since no neighbour is nearer than that. Vertices are numbered by distance, so that branches are folded
-into parents range by range, from the last number to the first, and what leaves a range goes to one that is read later.
-I/O, with m arcs, r reached vertices and b the bytes of an id: one pass over the arcs; (b + 8) m written and read where
-they do not fit the buffer; for r likewise 24 r, what numbering takes, and at most 16 r. Bytes: the room of
-queues, five times; 16 a vertex of a range.
-Sources: as traverse/tree_diameter.py; Chiang et al., External-memory graph algorithms (1995), trees by time-forward
-processing.
+Every vertex sends its distance and natural rank along its arcs: the least word that arrives at a vertex names its
+parent, since no neighbour is nearer. Vertices are numbered by distance, so that branches are folded into parents range
+by range, from the last number to the first, and data sent from a range goes to one that is read later. I/O, with m
+arcs, r reached vertices and b the bytes of an id: one pass over the arcs; (b + 8) m written and read if they do not fit
+the buffer; for r likewise 24 r, the cost of numbering, and at most 16 r. Bytes: the room of queues, five times; 16 a
+vertex of a range. Sources: as traverse/tree_diameter.py; Chiang et al., External-memory graph algorithms (1995), trees
+by time-forward processing.
 
-Vertices of rooted trees numbered so that parents come before their children: by depth, or by whatever is so.
-
-Edges are sorted by depth digit by digit; the place in that order is the number. Then passes over ranges of numbers go
-from children to parents or the other way, and what leaves a range goes to one that is read later.
-I/O for r edges, where they do not fit the room: 24 r written and read for each 8 bits of the largest depth, and 88 r to
-number them. Bytes: the room of queues, six times; 16 a vertex of a range.
-Source: Chiang et al., External-memory graph algorithms (1995), trees by time-forward processing.
+Numbering gives the vertices of rooted trees numbers so that parents come before their children: by depth, or by another
+key with that property. Edges are sorted by depth digit by digit; the position in that order is the number. Then passes
+over ranges of numbers go from children to parents or the other way, and data sent from a range goes to one that is read
+later. I/O for r edges, if they do not fit the room: 24 r written and read for each 8 bits of the largest depth, and 88
+r to number them. Bytes: the room of queues, six times; 16 a vertex of a range.
 """
 
 from __future__ import annotations
@@ -36,7 +33,7 @@ _DIGIT_BITS = 8
 
 
 def by_depth(space: Space, edges: Iterator[np.ndarray], deepest: int) -> Iterator[np.ndarray]:
-    """Rows uint64[k, 3] by their last word, which is at most `deepest`; those that are alike as they came."""
+    """Rows uint64[k, 3], stably sorted by their last word, which is at most `deepest`."""
     for shift in range(0, deepest.bit_length(), _DIGIT_BITS):
         edges = _by_digit(space, edges, shift)
     return edges
@@ -53,12 +50,14 @@ def _by_digit(space: Space, pieces: Iterator[np.ndarray], shift: int) -> Iterato
 
 
 def numbered(space: Space, edges: Iterator[np.ndarray], tick: Tick = no_tick) -> tuple[RangeQueues, RangeQueues]:
-    """Number the vertices of trees: by ranges of numbers of children, rows (number, that of the parent, name); and by
-    those of parents, rows (number of the parent, that of the child) for children in another range.
+    """Number the vertices of trees. Returns rows (number, parent's number, name) by ranges of the children's numbers,
+    and, for children in another range than their parents, rows (parent's number, child's number) by ranges of the
+    parents' numbers.
 
-    edges : rows (name of a child, that of its parent, depth), every parent that is a child itself before its children.
-    A number is the place of a child here, from 1 on; roots, which are no children, all have 0. Names and numbers are
-    below the number of vertices."""
+    edges : rows (name of a child, name of its parent, depth); a parent that is itself a child comes before its
+    children. A number is the position of a child in this order, from 1; roots, which are not children, all have 0.
+    Names and numbers are below the number of vertices.
+    """
     shift, done = space.ranges.shift, 1
     places, asked = space.queues(2), space.queues(3)
     children, below = space.queues(3), space.queues(2)
@@ -89,8 +88,8 @@ _NOTHING = (1 << 64) - 1
 def tree_diameter(
     rows: Rows, space: Space, column: Column, ranks: NaturalRanks, tick: Tick = no_tick
 ) -> int:
-    """Number of edges on the longest path of the canonical BFS tree of the distances in `column`. Raises RuntimeError
-    if they are no distances."""
+    """The number of edges on the longest path of the canonical BFS tree of the distances in `column`. Raises
+    RuntimeError if they are not distances."""
     edges = _TreeEdges(space, column, ranks)
     rows.bring(edges.sources(), space.buckets(smallest(edges.hang, np.uint64, _NOTHING)), tick=tick)
     children, below = numbered(space, edges.by_depth(), tick)
@@ -115,7 +114,7 @@ class _TreeEdges:
             yield reached + start, words
 
     def hang(self, first: int, least: np.ndarray) -> None:
-        """Take the edges to the parents of the vertices from `first` on, of which the least words are these."""
+        """Add the edges to the parents of the vertices from `first` on; `least` : the least word received by each."""
         distances = self._column.part(first, first + len(least))
         hung = np.flatnonzero((distances != self._column.unreached) & (distances != 0))
         words, depth = least[hung], distances[hung].astype(np.uint64)
@@ -128,7 +127,7 @@ class _TreeEdges:
         self._deepest = max(self._deepest, int(depth.max(initial=0)))
 
     def by_depth(self) -> Iterator[np.ndarray]:
-        """The edges by the distance of the child (ties: its rank)."""
+        """The edges sorted by the distance of the child, then by its rank."""
         return by_depth(self._space, self._by_rank(), self._deepest)
 
     def _by_rank(self) -> Iterator[np.ndarray]:
@@ -139,7 +138,7 @@ class _TreeEdges:
 
 
 def _longest(space: Space, parents: RangeQueues, tick: Tick) -> int:
-    """The longest path of the tree, in edges."""
+    """The length of the tree's longest path, in edges."""
     branches, longest = space.queues(2), 0
     for number, first, stop in space.ranges.each(reversed(range(space.ranges.count))):
         above, heights = np.full(stop - first, -1, np.int64), np.zeros(stop - first, np.int64)
@@ -159,7 +158,8 @@ def _longest(space: Space, parents: RangeQueues, tick: Tick) -> int:
 
 @kernel
 def fold_branches(rows, heights, first):
-    """Fold branches (parent, reach), int64[k, 2], into heights[parent - first]; the longest path met, in edges."""
+    """Fold branches (parent, reach), int64[k, 2], into heights[parent - first]; returns the longest path found, in
+    edges."""
     longest = np.int64(0)
     for i in range(len(rows)):
         p = rows[i, 0] - first
@@ -170,8 +170,8 @@ def fold_branches(rows, heights, first):
 
 @kernel
 def fold_children(above, heights, first, out):
-    """Fold the vertices of a range into their parents above[i] (-1: none), the last first; (longest path met, branches
-    (parent, reach) that leave the range, in out[:count])."""
+    """Fold the vertices of a range into their parents above[i] (-1: none), from the last to the first. Returns (longest
+    path found, count), with the branches (parent, reach) that leave the range in out[:count]."""
     longest, count = np.int64(0), np.int64(0)
     for i in range(len(above) - 1, -1, -1):
         if above[i] < 0:

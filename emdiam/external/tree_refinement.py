@@ -1,11 +1,11 @@
-"""Trees on disk that become BFS trees; what that is, see traverse/tree_refinement.py.
+"""Refinement of trees on disk until they are BFS trees; for the algorithm see traverse/tree_refinement.py.
 
-Every vertex that fell in the iteration before sends its height and rank along its arcs; the least word that comes to a
-vertex tells whether it falls, and what it hangs from. The heights of before number the new trees too, parents before
-children (tree_diameter.py), since nobody hangs from a vertex that was not lower; so heights go down range by range.
-I/O of an iteration, with m arcs of vertices that fell and b the bytes of an id: b + 8 bytes an arc written and read,
-where they do not fit the buffer; what numbering n vertices takes (tree_diameter.py), and 80 n. Bytes: the room
-of queues, six times; 24 a vertex of a range.
+Every vertex whose height fell in the previous iteration sends its height and rank along its arcs; the least word that
+arrives at a vertex decides whether its height falls, and which parent it gets. The previous heights are also used to
+number the new trees, parents before children (tree_diameter.py), since every new parent had a smaller height; so
+heights are passed down range by range. I/O of an iteration, with m arcs of vertices that fell and b the bytes of an id:
+b + 8 bytes an arc written and read, if they do not fit the buffer; the cost of numbering n vertices (tree_diameter.py),
+and 80 n. Bytes: the room of queues, six times; 24 a vertex of a range.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class DiskRefinement:
         return self._column
 
     def _hang(self, forest: TreeRows, roots: np.ndarray) -> None:
-        """Heights and parents in the forest."""
+        """Compute heights and parents in the forest."""
         words = new_labels(self._space)
         growth = DiskGrowth(forest, self._space, words, len(roots))
         growth.grow(roots, 0, None, self._tick)
@@ -65,7 +65,7 @@ class DiskRefinement:
             self._highest = max(self._highest, int(heights.max()))
 
         def hang(first: int, least: np.ndarray) -> None:
-            # In a tree one neighbour is lower; a root has none.
+            # In a tree exactly one neighbour is lower; a root has none.
             heights = self._column.part(first, first + len(least)).astype(np.uint64)
             here = np.arange(first, first + len(least), dtype=np.uint64)
             self._parents[first : first + len(least)] = np.where(
@@ -76,11 +76,11 @@ class DiskRefinement:
         buckets.finish()
 
     def _smallest(self, done: Done) -> Buckets:
-        """The least word that comes to every vertex."""
+        """Buckets that keep the least word received by every vertex."""
         return self._space.buckets(smallest(done, np.uint64, _NOTHING))
 
     def _lowered(self, names: Callable[[int, int], np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The vertices that fell, and words (height, name)."""
+        """The vertices whose height fell, with words (height, name)."""
         for start, stop in pieces(self._space.ranges.n):
             fell = np.flatnonzero(self._fell[start:stop])
             if len(fell):
@@ -100,9 +100,9 @@ class DiskRefinement:
         return fallen
 
     def _choose(self) -> int:
-        """Make the parents those of the next trees; the least height that a vertex gets by an edge."""
+        """Choose the parents of the next trees; returns the least height that a vertex gets through an edge."""
         shift, lowest = self._space.ranges.shift, [int(UNKNOWN)]
-        wanted = self._space.queues(2)  # (rank of a parent, child), by ranges of the former
+        wanted = self._space.queues(2)  # (rank of a parent, child), by ranges of the rank
 
         def done(first: int, least: np.ndarray) -> None:
             heights = self._column.part(first, first + len(least)).astype(np.uint64)
@@ -122,7 +122,7 @@ class DiskRefinement:
         return min(lowest)
 
     def _rehang(self, wanted: RangeQueues) -> None:
-        """Take over the parents that were chosen, by rank."""
+        """Write the chosen parents, which are named by rank."""
         ranges, changes = self._space.ranges, self._space.queues(2)
         for number, first, stop in ranges.each(wanted.filled()):
             vertices = self._ranks.vertices(first, stop).astype(np.uint64)
@@ -132,7 +132,7 @@ class DiskRefinement:
         self._space.write(changes, self._parents)
 
     def _measure(self) -> int:
-        """Heights by the parents; how many fell."""
+        """Compute heights from the parents; returns the number of vertices whose height fell."""
         ranges, lower = self._space.ranges, self._space.queues(2)
         children, below = numbered(self._space, by_depth(self._space, self._edges(), self._highest), self._tick)
         told = self._space.queues(2)
@@ -156,14 +156,14 @@ class DiskRefinement:
         return self._take_over(lower)
 
     def _edges(self) -> Iterator[np.ndarray]:
-        """Rows (vertex, parent, height) of all vertices that hang from another."""
+        """Rows (vertex, parent, height) of all vertices except roots."""
         for start, stop in pieces(self._space.ranges.n):
             here, parents = np.arange(start, stop, dtype=np.uint64), self._parents[start:stop].astype(np.uint64)
             rows = np.column_stack((here, parents, self._column.part(start, stop).astype(np.uint64)))
             yield rows[rows[:, 2] > 0]
 
     def _take_over(self, lower: RangeQueues) -> int:
-        """Put the new heights into the column; how many are smaller."""
+        """Write the new heights to the column; returns the number of smaller ones."""
         fallen = self._highest = 0
         for number, first, stop in self._space.ranges.each():
             before = self._column.part(first, stop)
@@ -186,7 +186,8 @@ class DiskRefinement:
 
 @kernel
 def go_down(above, heights, first):
-    """heights[i] = that of its parent above[i] and one, for those in the range from `first` on whose parent is too."""
+    """heights[i] = heights[above[i] - first] + 1 for vertices whose parent above[i] is in the same range, which starts
+    at `first`."""
     for i in range(len(above)):
         p = above[i] - first
         if p >= 0:

@@ -1,8 +1,7 @@
-"""Rows of a forest in scratch files, with the verb of Rows that searches need.
+"""Rows of a forest in scratch files, with the method of Rows that searches need.
 
-I/O: 8 bytes an arc of the forest written and read to sort them, and an id; 8 bytes a vertex. What is read of a vertex
-that sends is its row, and what lies before the row of the next one, if that is near. Bytes: 16 an arc of a range of
-vertices.
+I/O: 8 bytes an arc of the forest written and read to sort them, and an id; 8 bytes a vertex. For a sending vertex its
+row is read, and also the entries up to the next such row, if that is near. Bytes: 16 an arc of a range of vertices.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from .queues import RangeQueues, Space
 from .ranks import NaturalRanks
 from .rows import PIECE, Sources
 
-# Entries that are read though nobody asked for them: a read of its own costs as much.
+# Longest gap of unneeded entries that is read too: a separate read would cost as much.
 _NEAR = 1 << 9
 
 
 class TreeRows:
-    """The arcs of a forest. edges : words (rank, larger rank) by ranges of the former, some twice, dropped in the end.
-    n_edges : how many there are."""
+    """The arcs of a forest. edges : words (rank, larger rank) by ranges of the smaller rank, some twice; closed after
+    use. n_edges : number of distinct edges."""
 
     def __init__(self, space: Space, ranks: NaturalRanks, edges: RangeQueues) -> None:
         self._space, self._ranks = space, ranks
@@ -33,7 +32,7 @@ class TreeRows:
         self._sort(self._arcs(edges))
 
     def _arcs(self, edges: RangeQueues) -> RangeQueues:
-        """Words (vertex, vertex) of both arcs of all edges, by ranges of the former."""
+        """Words (tail, head) of both arcs of all edges, by ranges of the tail."""
         ranges, half, arcs = self._space.ranges, self._space.queues(), self._space.queues()
         for number, first, stop in ranges.each():
             words = np.unique(np.concatenate([np.empty((0, 1), np.uint64), *edges.read(number)]))
@@ -51,7 +50,7 @@ class TreeRows:
         return arcs
 
     def _named(self, first: int, stop: int, words: np.ndarray) -> np.ndarray:
-        """The vertices of the ranks in the upper halves of words, which are first..stop-1, uint64[k]."""
+        """The vertices, uint64[k], whose ranks, between first and stop-1, are the upper halves of words."""
         result: np.ndarray = self._ranks.vertices(first, stop).astype(np.uint64)[
             (words >> HALF).astype(np.int64) - first]
         return result
@@ -81,7 +80,7 @@ class TreeRows:
 
 
 def _taken(file: WordFile, places: np.ndarray) -> np.ndarray:
-    """The entries at `places` (int64[k], not descending)."""
+    """The entries at `places` (int64[k], ascending or equal)."""
     values = np.empty(len(places), file.dtype)
     apart = (np.diff(places) > _NEAR) | (np.diff(places // PIECE) > 0)
     cuts = [0, *(np.flatnonzero(apart) + 1).tolist(), len(places)]
