@@ -1,10 +1,10 @@
-"""One verification of all eccentricities: the graph, components without a source, bounds from sources, leaves, pairs.
+"""Verification of all eccentricities: the graph, components without a source, bounds from sources, leaves, pairs.
 
-Passes over the edges: one for digest and components, those of components.py, one a group of at most 64 sources
-beside the traversals that propose their distances, one for leaves. Where bounds leave vertices open, all sources of
-their components are proposed and checked a second time, for pairs (pairs.py), after one for the parts into which
-the sources cut the graph. Bytes a vertex: twice the id dtype, then the number of the component and two bounds beside
-what plan.py says.
+Passes over the edges: one for digest and components, those of components.py, one a group of at most 64 sources besides
+the traversals that propose their distances, one for leaves. If bounds leave vertices open, one pass finds the parts
+into which the sources cut the graph; then all sources of these components are proposed and checked a second time, for
+pairs (pairs.py). Bytes a vertex: twice the id dtype, then the number of the component and two bounds besides the bytes
+in plan.py.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ from .parts import find_vertices, read_graph
 from .plan import ProofBudget, check_graph_room, engine_needs, plan_groups
 
 _PIECE = 1 << 16
-# Ends of chains whose labels are there at a time.
+# Ends of chains whose labels are in memory at a time.
 _ENDS = 16
 
 
 @dataclass(repr=False)
 class EccentricityReport(VerifyReport):
-    """The outcome for all eccentricities; lower and upper are the largest one. radius, center_size, periphery_size : of
-    the largest component. histogram : vertices by eccentricity. anew : vertices whose components have no source."""
+    """The outcome for all eccentricities; lower and upper bound the largest one. radius, center_size, periphery_size :
+    of the largest component. histogram : number of vertices by eccentricity. anew : vertices in components without a
+    source."""
 
     shown: ClassVar[tuple[str, ...]] = (
         "verified", "reason", "radius", "center_size", "periphery_size", *VerifyReport.shown[2:])
@@ -53,8 +54,8 @@ class EccentricityReport(VerifyReport):
 
 def prove_eccentricities(certificate: EccentricityCertificate, store: Store, report: EccentricityReport,
                          budget: ProofBudget) -> None:
-    """Prove every claim again; counts and seconds go into the report. Raises Refused, BudgetError, StoreError, and
-    EmdiamError if a traversal proposes what are no distances."""
+    """Prove every claim; counts and seconds go into the report. Raises Refused, BudgetError, StoreError, and
+    EmdiamError if a traversal proposes wrong distances."""
     with timed(report.seconds, "graph"):
         proof = _Proof(certificate, store, report, budget)
     with timed(report.seconds, "labels"):
@@ -70,8 +71,8 @@ def prove_eccentricities(certificate: EccentricityCertificate, store: Store, rep
 
 
 class _Proof:
-    """member : number of the component with sources of every vertex, from 1; 0 in the others. lower, upper : bounds.
-    _more_for_chains : bytes that chains would take more than there are; 0 where they have room."""
+    """member : for every vertex the number of its component, from 1, if that has sources, else 0. lower, upper :
+    bounds. _more_for_chains : bytes that were missing for chains; 0 if they fit."""
 
     def __init__(
         self, certificate: EccentricityCertificate, store: Store, report: EccentricityReport, budget: ProofBudget
@@ -100,14 +101,14 @@ class _Proof:
         self._number(parent, sizes)
 
     def _later_bytes(self, n_sources: int) -> int:
-        """Two bounds and what they are compared by, the number of the component, and for pairs of all vertices what
-        settle_by_pairs takes."""
+        """Bytes of two bounds and temporaries to compare them, of the component numbers, and of settle_by_pairs for all
+        vertices."""
         n, item, number = self._store.n_vertices, self._dtype.itemsize, self._store.id_dtype.itemsize
         return (n * (2 * (item + 1) + np.min_scalar_type(n_sources + 1).itemsize + self._pair_bytes(n_sources))
                 + n * (3 * number + 1) + scan_bytes(self._store, self._budget.threads))
 
     def _pair_bytes(self, n_columns: int) -> int:
-        """Of a vertex: all distances in two orders, two bounds and the part."""
+        """Bytes a vertex: all distances in two orders, two bounds and the part."""
         return 2 * n_columns * self._dtype.itemsize + 9 + self._store.id_dtype.itemsize
 
     def _look_at_sizes(self, parent: np.ndarray, sizes: np.ndarray, largest: int) -> None:
@@ -118,13 +119,13 @@ class _Proof:
                           f" {most:,}")
 
     def _settle_anew(self, parent: np.ndarray, sizes: np.ndarray) -> None:
-        """Components without a source."""
+        """Settle components without a source."""
         has_source = np.zeros(len(parent), bool)
         has_source[parent[self._sources]] = True
         left_out = int(np.max(sizes, where=~has_source, initial=0))
         if left_out > MOST_ANEW:
             raise Refused(f"a component of {left_out:,} vertices has no source")
-        for start in range(0, len(parent), _PIECE):  # in place: a root is its own
+        for start in range(0, len(parent), _PIECE):  # in place, which is safe as a root is its own root
             here = slice(start, start + _PIECE)
             has_source[here] = has_source[parent[here]]
         is_small = np.logical_not(has_source, out=has_source)
@@ -133,7 +134,7 @@ class _Proof:
                                           (self.lower, self.upper))
 
     def _number(self, parent: np.ndarray, sizes: np.ndarray) -> None:
-        """The components with sources get numbers, the claimed largest one too."""
+        """Number the components with sources, and the claimed largest one."""
         roots = np.unique(np.append(parent[self._sources].astype(np.int64), self._root))
         self._sizes = np.append(0, sizes[roots].astype(np.int64))
         self.member = np.empty(len(parent), np.min_scalar_type(len(roots)))
@@ -146,17 +147,17 @@ class _Proof:
 
     # -- bounds ---------------------------------------------------------------------------------
     def bound(self) -> None:
-        """The bounds from all sources."""
+        """Compute the bounds from all sources."""
         for group in self._groups(self.columns):
             group.narrow(self.lower, self.upper)
 
     def _group_of(self, columns: Sequence[LabelColumn]) -> DistanceGroup | None:
-        """The only group of few columns; None if they do not fit in one."""
+        """The group of a few columns, or None if they do not fit in one."""
         group = next(self._groups(columns))
         return group if len(group.columns) == len(columns) else None
 
     def _groups(self, columns: Sequence[LabelColumn]) -> Iterator[DistanceGroup]:
-        """Groups of checked distances of these columns, one at a time."""
+        """Groups of these columns with checked distances, one group at a time."""
         store, budget, report = self._store, self._budget, self._report
         plan = plan_groups(store, len(columns), self._dtype.itemsize, budget)
         meter = Meter(budget.progress)
@@ -178,7 +179,7 @@ class _Proof:
                 del group
 
     def settle_chains(self) -> None:
-        """Open vertices inside chains between sources, if there is room to look for these."""
+        """Settle open vertices inside chains between sources, if there is enough memory to find the chains."""
         store, threads = self._store, self._budget.threads
         is_open = self.lower < self.upper
         need = SourceChains.bytes_for(store) + store.n_vertices + scan_bytes(store, threads)
@@ -201,7 +202,7 @@ class _Proof:
         self._budget.program -= need
 
     def _settle_together(self, chains: SourceChains, together: list[SourceChain]) -> None:
-        """SourceChains with few ends, whose labels are there together."""
+        """Settle chains with few ends, whose labels fit in memory together."""
         ends = {end for one in together for end in (one.p, one.q)}
         columns = [column for column in self.columns if column.vertex in ends]
         group = self._group_of(columns)
@@ -221,8 +222,8 @@ class _Proof:
             self.lower[one.inside] = self.upper[one.inside] = found
 
     def settle_leaves(self) -> np.ndarray:
-        """A vertex of degree 1 is one step farther from everything than its neighbour, unless that is one, too. Returns
-        those whose neighbours are not settled."""
+        """Settle leaves: a vertex of degree 1 is one step farther from everything than its neighbour, unless the
+        neighbour is a leaf too. Returns the leaves whose neighbours are not settled."""
         waiting: list[np.ndarray] = []
         if (self.lower == self.upper).all():
             return np.empty(0, np.int64)
@@ -244,13 +245,13 @@ class _Proof:
 
     # -- pairs ----------------------------------------------------------------------------------
     def settle_by_pairs(self, leaves: np.ndarray) -> None:
-        """The vertices that bounds leave open, but for these leaves."""
+        """Settle the vertices that bounds leave open, except these leaves."""
         is_open = self.lower < self.upper
         is_open[leaves] = False
         self._report.unsettled = int(np.count_nonzero(is_open))
         if not is_open.any():
             return
-        self._budget.later_bytes = 0  # it is taken now
+        self._budget.later_bytes = 0  # from here on it is really used
         parts = self._parts()
         for number in np.unique(self.member[is_open]).tolist():
             vertices = np.flatnonzero(self.member == number)
@@ -278,7 +279,8 @@ class _Proof:
         self._budget.program -= parts.nbytes
 
     def _parts(self) -> np.ndarray:
-        """The components without the sources: at each vertex the smallest vertex of its own, id[n]. One pass."""
+        """The components of the graph without the sources: for each vertex the smallest vertex of its component, id[n].
+        One pass."""
         store, threads = self._store, self._budget.threads
         held = self._hold(store.n_vertices * (2 * store.id_dtype.itemsize + 1) + scan_bytes(store, threads))
         is_source = np.zeros(store.n_vertices, bool)
@@ -291,7 +293,7 @@ class _Proof:
         return parts
 
     def _hold(self, need: int) -> int:
-        """So many bytes more are taken from now on. Raises BudgetError if there is no room."""
+        """Reserve this number of bytes. Raises BudgetError if there is no room."""
         budget = self._budget
         if need > budget.room(0):
             raise too_small(budget.memory_bytes, budget.memory_bytes + need - budget.room(0))
@@ -300,7 +302,7 @@ class _Proof:
 
     # -- claims ---------------------------------------------------------------------------------
     def check_claims(self) -> None:
-        """Every number that is claimed."""
+        """Check every claimed number."""
         assert (self.lower == self.upper).all(), "leaves are settled with their neighbours"
         claims, counts = self._claims, np.bincount(self.lower)
         here = np.bincount(self.lower[self.member == self._number_of_largest])

@@ -1,9 +1,9 @@
-"""Label columns in groups: proposed by the engine, checked, and used; what is left goes to the pairs.
+"""Label columns in groups: proposed by the engine, checked, and used; unsettled vertices remain for the pairs.
 
-Columns whose labels only settle come first, those that prove pairs last. If the latter are one group its labels are
-kept and gathered at the unsettled vertices; else they are proposed and checked a second time, group by group.
+Columns whose labels only settle come first, columns that prove pairs last. If the latter form one group, its labels are
+kept and collected at the unsettled vertices; else they are proposed and checked a second time, group by group.
 
-Labels as an engine proposes them: a BFS each, or one multi-source BFS for a group.
+The engine proposes labels through a BFS each, or through one multi-source BFS for a group.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ class Gathered:
     points: np.ndarray
 
     def fill(self, group: LabelGroup) -> None:
-        """Take the labels that the group has from pivots of this part."""
+        """Copy the group's labels from pivots of this part."""
         for j, column in enumerate(group.columns):
             if column.pairs and column.component == self.part.number:
                 self.points[:, self.part.pivots.index(column.vertex)] = group.labels[self.vertices, j]
 
 
 def pair_bytes(n_vertices: int, n_pivots: int, item_bytes: int) -> int:
-    """What unsettled vertices take: their numbers, labels and one more, and rows of the proof of pairs."""
+    """Bytes for unsettled vertices: their numbers, labels and one more label, and rows of the proof of pairs."""
     return n_vertices * (8 + (n_pivots + 1) * item_bytes + ROW_BYTES) + WAITING_BYTES
 
 
 def make_groups(columns: list[LabelColumn], most: int) -> list[list[LabelColumn]]:
-    """The columns in groups of at most `most`, each sorted by component; those that prove pairs are
-    in the last groups, in as few as can be, and share the first of these with others."""
+    """The columns in groups of at most `most`, each sorted by component. Columns that prove pairs are in the last
+    groups, as few as possible, the first of which may contain other columns too."""
     others = [column for column in columns if not column.pairs]
     paired = [column for column in columns if column.pairs]
     groups = [others[i : i + most] for i in range(0, len(others), most)]
@@ -65,7 +65,7 @@ def make_groups(columns: list[LabelColumn], most: int) -> list[list[LabelColumn]
 class LabelStage:
     """All label columns of a certificate.
 
-    member : part of every vertex. report : traversals, scans and unsettled vertices are added there.
+    member : part of every vertex. report : receives traversals, scans and unsettled vertices.
     """
 
     def __init__(
@@ -77,13 +77,13 @@ class LabelStage:
         self._largest = largest_label(report.upper, store.n_vertices)
         self._dtype = label_dtype(self._largest)
         self._settled = np.zeros(store.n_vertices, np.uint8)
-        # A bound beyond the number of vertices says no more than that number.
+        # A larger bound than the number of vertices proves no more than that number.
         self._limits = np.array([0, *(min(part.upper, part.size - 1) for part in parts)], np.int64)
 
     def run(self) -> list[Gathered]:
-        """Propose, check and use every column; the unsettled vertices of the parts that need pairs.
+        """Propose, check and use every column; returns the unsettled vertices of the parts that need pairs.
 
-        Raises Refused, EmdiamError for labels that are none, BudgetError, StoreError.
+        Raises Refused, EmdiamError for wrong labels, BudgetError, StoreError.
         """
         columns = [column for part in self._parts for column in part.columns()]
         if not columns:
@@ -102,15 +102,15 @@ class LabelStage:
     def _with_engine(
         self, plan: GroupPlan, groups: list[list[LabelColumn]], paired: list[list[LabelColumn]]
     ) -> LabelGroup | list[Gathered]:
-        """The last group with its labels, the engine's memory given back; or what was gathered from
-        several groups of pivots."""
+        """The last group with its labels, after the engine has freed its memory; or, with several groups of pivots, the
+        labels collected from them."""
         budget = self._budget
         needs = engine_needs(self._store, self._dtype.itemsize, budget.threads)
         with open_cpu_engine(self._store, needs, memory_bytes=budget.memory_bytes, arena_bytes=plan.arena_bytes,
                              threads=budget.threads, progress=budget.progress, program=budget.program) as engine:
             group: LabelGroup | None = None
             for columns in groups:
-                group = None  # its labels, before there are others
+                group = None  # frees its labels before the next ones are made
                 group = self._checked(engine, plan, columns)
                 group.settle(self._limits, self._settled)
                 self._check_witnesses(group)
@@ -149,12 +149,12 @@ class LabelStage:
                     raise Refused(f"vertices {one} and {two} are {apart} apart, not {part.lower}")
 
     def _unsettled(self) -> list[Gathered]:
-        """The unsettled vertices of every part that needs pairs, with room for their labels."""
+        """The unsettled vertices of every part that needs pairs, with arrays for their labels."""
         sizes = self._count_unsettled()
         self._report.unsettled = int(sizes.sum())
         wanted = [part for part in self._parts if part.needs_pairs]
         self._check_room(sizes, wanted)
-        none = np.iinfo(self._dtype).max  # what is not filled in proves nothing
+        none = np.iinfo(self._dtype).max  # entries that are never filled prove nothing
         gathered = {part.number: Gathered(part, np.empty(sizes[part.number], np.int64),
                                        np.full((sizes[part.number], len(part.pivots)), none, self._dtype))
                  for part in wanted}
@@ -168,7 +168,7 @@ class LabelStage:
         return list(gathered.values())
 
     def _open_numbers(self) -> Iterator[tuple[int, np.ndarray]]:
-        """(first vertex, numbers): the part of each unsettled vertex that needs pairs, else 0, in pieces."""
+        """(first vertex, numbers), in pieces: the part of each unsettled vertex if that needs pairs, else 0."""
         number = np.array([0, *(part.number * part.needs_pairs for part in self._parts)], np.int64)
         for begin in range(0, len(self._member), _PIECE):
             numbers = number[self._member[begin : begin + _PIECE]]
@@ -190,15 +190,15 @@ class LabelStage:
 
 
 class Proposals:
-    """Of one engine. largest : no label is larger. dtype : of labels; its largest value stands for none. beside : see
-    GroupPlan."""
+    """Proposals of one engine. largest : upper bound of all labels. dtype : of labels; its largest value means no
+    label. beside : see GroupPlan."""
 
     def __init__(self, engine: Engine, largest: int, dtype: np.dtype[Any], beside: int = 0) -> None:
         self._engine, self._largest, self._dtype, self._beside = engine, largest, dtype, beside
 
     def labels(self, columns: list[LabelColumn], batched: bool) -> np.ndarray:
-        """Labels unsigned[n, g] of g columns. batched : whether more than a few are proposed together. Raises Refused
-        for a vertex that is too far away."""
+        """Labels unsigned[n, g] of g columns. batched : whether to propose them together if there are more than a few.
+        Raises Refused for a vertex that is too far away."""
         self._engine.reporter.tick("labels")
         try:
             return self._together(columns) if batched and len(columns) > FEW_COLUMNS else self._each(columns)
@@ -207,9 +207,9 @@ class Proposals:
                 f"a vertex is more than {self._largest} away from one of its pivots or sources") from None
 
     def _each(self, columns: list[LabelColumn]) -> np.ndarray:
-        """By a BFS from each; over long distances a few of them side by side."""
+        """Propose with a BFS from each; over long distances, a few side by side."""
         proposed = [self._engine.new_column(self._largest)]
-        if len(columns) == 1:  # then the column is the labels
+        if len(columns) == 1:  # then the column serves as the labels
             self._bfs(columns[0], proposed[0])
             return proposed[0].raw().reshape(-1, 1)
         labels, first = self._empty(columns), 0
@@ -240,7 +240,7 @@ class Proposals:
     def _together(self, columns: list[LabelColumn]) -> np.ndarray:
         labels = self._empty(columns)
         proposed = [self._engine.new_column(self._largest) for _ in columns]
-        self._bfs(columns[0], proposed[0])  # which shows whether distances are long
+        self._bfs(columns[0], proposed[0])  # shows whether distances are long
         self._search(columns[1:], proposed[1:])
         _fill(labels, 0, proposed)
         return labels
@@ -250,7 +250,7 @@ class Proposals:
 
 
 def check_within(store: Store, column: LabelColumn, reach: int) -> None:
-    """Raises Refused for a column that reaches beyond the bound to prove: it cannot be part of a proof of it."""
+    """Raise Refused if a column reaches beyond the bound: it cannot be part of a proof of that bound."""
     if reach > column.limit:
         (name,) = store.user_ids(np.array([column.vertex]))
         raise Refused(f"a vertex is {reach} away from vertex {name}, more than the bound {column.limit} of its"
@@ -258,8 +258,8 @@ def check_within(store: Store, column: LabelColumn, reach: int) -> None:
 
 
 def _fill(labels: np.ndarray, first: int, columns: list[Column]) -> None:
-    """labels[:, first + j] = columns[j], which have the same dtype; all columns of a few vertices at a time, since they
-    lie side by side in `labels`."""
+    """labels[:, first + j] = columns[j], which have the same dtype; all columns for a few rows at a time, as `labels`
+    is stored by rows."""
     for begin in range(0, len(labels), _ROWS):
         end = min(begin + _ROWS, len(labels))
         for j, column in enumerate(columns, start=first):

@@ -1,20 +1,19 @@
-"""Groups of label columns checked against the edges, up to 64 columns in one pass.
+"""Groups of label columns, up to 64, checked against the edges in one pass.
 
-A column belongs to a vertex p and gives every vertex v of the component C of p a label. If p alone has label 0, and
-every other vertex of C has a neighbour whose label is smaller by exactly 1, then there is a walk of label(v) edges from
-v to p: d(v, p) <= label(v) on C, and ecc(p) is at most the largest label. If also no two neighbours in C have labels
-that differ by more than 1 (the column is *level*), then label(v) <= d(v, p), and the labels are the distances.
+A column belongs to a vertex p and gives every vertex v of the component C of p a label. Suppose that only p has label
+0, and every other vertex of C has a neighbour whose label is smaller by exactly 1. Then there is a walk of label(v)
+edges from v to p: d(v, p) <= label(v) on C, and ecc(p) is at most the largest label. If also no two neighbours in C
+have labels that differ by more than 1 (the column is *level*), then label(v) <= d(v, p), and the labels are the
+distances.
 
-Bytes a vertex: the labels, one item a column. Work: an arc is looked at for a column until the
-parent of its row is found, and always for a level one.
+Bytes a vertex: the labels, one item a column. Work: arcs of a row are examined for a column until the parent is found;
+for a level column, all arcs.
 
-Groups of label columns that are distances, checked against the edges in one pass.
-
-The labels of a column are the distances from its vertex p if p alone has label 0 and, in the component of p, the
-smallest label of the neighbours of every other vertex is smaller by 1 than its label, and no label of a neighbour is
-larger by more than 1: the first gives a walk of so many edges to p, the second lets no walk be shorter.
-
-Bytes a vertex: the labels. Work: every arc of these components for every column.
+A DistanceGroup contains columns that are all distances, checked in one pass too. The labels of a column are the
+distances from its vertex p if only p has label 0 and, in the component of p, the smallest label of a vertex's
+neighbours is smaller than its own by exactly 1, and none is larger by more than 1: the first rule gives a walk of
+label(v) edges to p, the second excludes a shorter one. Bytes a vertex: the labels. Work: every arc of these components
+for every column.
 """
 
 from __future__ import annotations
@@ -32,19 +31,19 @@ from ..store.arc_runs import ArcRun, Tick, scan_arcs
 from ..store.store import Store
 
 MOST_COLUMNS = 64
-# Arcs of a row that are looked at together.
+# Arcs of a row that are examined together.
 _ARCS = 4
-# So many are proposed by a BFS each; one multi-source BFS for them would not be quicker.
+# Up to this number of columns are proposed with a BFS each; one multi-source BFS would not be quicker.
 FEW_COLUMNS = 4
 REPORT = "this is a fault of emdiam or of the store: see emdiam info --check, and please report it"
 
 
 @dataclass(frozen=True)
 class LabelColumn:
-    """The labels that are wanted from one vertex.
+    """The labels to be proposed from one vertex.
 
-    component : number of its component, from 1. limit : the largest label that proves anything.
-    settles : its balls settle vertices. pairs : its labels prove pairs. level : of a witness.
+    component : number of its component, from 1. limit : the largest useful label. settles : whether its balls settle
+    vertices. pairs : whether its labels prove pairs. level : whether it belongs to a witness.
     """
 
     vertex: int
@@ -56,10 +55,10 @@ class LabelColumn:
 
 
 class LabelGroup:
-    """Columns, sorted by component, and their labels.
+    """Columns, sorted by component, with their labels.
 
-    labels : unsigned[n, g], the largest value of the dtype for none; filled by the caller. member : component of every
-    vertex. reach : int64[g], largest label on the component, once checked.
+    labels : unsigned[n, g], the largest value of the dtype means no label; filled by the caller. member : component of
+    every vertex. reach : int64[g], largest label in the component, after the check.
     """
 
     def __init__(self, columns: list[LabelColumn], labels: np.ndarray, member: np.ndarray) -> None:
@@ -69,7 +68,7 @@ class LabelGroup:
         self.columns, self.labels, self.member = columns, labels, member
         self._vertices = np.array([column.vertex for column in columns], np.int64)
         top = columns[-1].component if columns else 0
-        # Vertices of components beyond the last one of the group have no columns here either.
+        # Vertices of components after the last one of the group have no columns in it either.
         self._begin = np.searchsorted([column.component for column in columns], np.arange(top + 2)).astype(np.int64)
         self._level = np.full(top + 1, -1, np.int64)
         for j, column in enumerate(columns):
@@ -81,10 +80,10 @@ class LabelGroup:
         self.reach = np.zeros(len(columns), np.int64)
 
     def check(self, store: Store, threads: int, tick: Tick | None = None, *, roomy: bool = False) -> None:
-        """Prove that the columns are what the module says, in one pass over the edges. roomy : there is room for one
-        column more, as which level ones, whose every arc is looked at, are quicker to read.
+        """Prove that the columns have the module's properties, in one pass over the edges. roomy : whether another
+        column fits in memory; level columns, whose every arc is examined, are read faster from a separate copy.
 
-        Raises EmdiamError if they are not: a fault of the traversals, not of a certificate.
+        Raises EmdiamError if they do not, which is a fault of the traversals, not of a certificate.
         """
         fault = np.full(2, -1, np.int64)
         if not self.check_ends(fault):
@@ -103,17 +102,17 @@ class LabelGroup:
         return GroupScan(self)
 
     def settle(self, limits: np.ndarray, settled: np.ndarray) -> None:
-        """settled[v] = 1 (uint8[n]) where label(v) + reach <= limits[component] for a column that
-        settles. limits : int64, by component number."""
+        """settled[v] = 1 (uint8[n]) if label(v) + reach <= limits[component] for a column that settles. limits : int64,
+        by component number."""
         settles = np.array([column.settles for column in self.columns], np.uint8)
         settle_balls(self.labels, self.member, self._begin, settles, self.reach, limits, settled)
 
     def check_ends(self, fault: np.ndarray) -> bool:
-        """See the kernel of that name; fills reach."""
+        """See the kernel check_ends; fills reach."""
         return bool(check_ends(self.labels, self.member, self._begin, self._vertices, self.reach, fault))
 
     def scan_run(self, run: ArcRun, ids: np.ndarray, fault: np.ndarray) -> np.ndarray:
-        """check_rows on a run; returns its masks."""
+        """Apply check_rows to a run; returns its masks."""
         masks = np.zeros(2, np.uint64)
         check_rows(run.rows, run.starts, ids, run.head, run.tail, self.labels, self.member, self._begin,
                    self._level, self._levels, fault, masks)
@@ -125,7 +124,7 @@ class LabelGroup:
 
 
 class GroupScan:
-    """One pass with a group; puts rows together that are cut between runs."""
+    """One pass with a group; combines rows that are cut between runs."""
 
     def __init__(self, group: LabelGroup) -> None:
         self._group, self._lock = group, threading.Lock()
@@ -144,7 +143,7 @@ class GroupScan:
                     self._orphans[row] = self._orphans.get(row, -1) & int(masks[0 if at == 0 else 1])
 
     def orphan(self) -> tuple[int, int] | None:
-        """(vertex, column) that breaks a rule; None if all is well."""
+        """(vertex, column) that breaks a rule, or None."""
         for row, mask in self._orphans.items():
             if mask:
                 return row, (mask & -mask).bit_length() - 1
@@ -152,15 +151,16 @@ class GroupScan:
 
 
 def largest_label(upper: int, n_vertices: int) -> int:
-    """The largest label that can be of use: no distance is as large as the number of vertices."""
+    """The largest useful label: every distance is smaller than the number of vertices."""
     return max(0, min(upper, n_vertices - 1))
 
 
 def label_dtype(largest: int) -> np.dtype[Any]:
-    """The smallest dtype that holds labels up to `largest`, the level beyond them, at which a BFS finds nothing more,
-    and one value for none.
+    """The smallest dtype for labels up to `largest`, the next level, at which a BFS finds nothing more, and a value for
+    no label.
 
-    Raises OverflowError beyond 32 bits."""
+    Raises OverflowError beyond 32 bits.
+    """
     for dtype in (np.uint8, np.uint16, np.uint32):
         if largest + 1 < np.iinfo(dtype).max:
             return np.dtype(dtype)
@@ -169,8 +169,8 @@ def label_dtype(largest: int) -> np.dtype[Any]:
 
 @kernel
 def check_ends(labels, member, begin, vertices, reach, fault):
-    """Every vertex of a column's component has a label, and that of `vertices` alone is 0. reach[j]
-    becomes the largest. False, and fault = (vertex, column), if not."""
+    """Check that every vertex of a column's component has a label, and that only `vertices` have label 0. reach[j]
+    becomes the largest label. Returns False, with fault = (vertex, column), if not."""
     none = np.iinfo(labels.dtype).max
     for v in range(len(member)):
         c = np.int64(member[v])
@@ -188,12 +188,13 @@ def check_ends(labels, member, begin, vertices, reach, fault):
 
 @kernel
 def check_rows(rows, starts, ids, head, tail, labels, member, begin, level, levels, fault, masks):
-    """Every row of a run has a parent in every column of its component, and no steep arc in the level
-    one; fault = (vertex, column) if not. Columns for which the part of a cut row has no parent
-    are the bits of masks: [0] of the first row, [1] of the last if it is another.
+    """Check that every row of a run has a parent in every column of its component, and no steep arc in the level
+    column; fault = (vertex, column) if not. For a cut row, the bits of masks are the columns in which this part has no
+    parent: masks[0] for the first row, masks[1] for the last if it is another row.
 
-    Parents are looked for in all columns of a few arcs at once, until each column has one. levels : labels of the level
-    columns by themselves, or length 0."""
+    Parents are searched in all columns of a few arcs at once, until each column has one. levels : separate labels of
+    the level columns, or length 0.
+    """
     cast = labels.dtype.type
     found = np.empty(labels.shape[1], np.uint8)
     for i in range(len(rows)):
@@ -240,7 +241,7 @@ def check_rows(rows, starts, ids, head, tail, labels, member, begin, level, leve
 
 @kernel
 def put_levels_apart(labels, member, level, levels):
-    """levels[v] = the label of v in the level column of its component, if that has one."""
+    """levels[v] = the label of v in the level column of its component, if any."""
     for v in range(len(member)):
         c = np.int64(member[v])
         if c < len(level) and level[c] >= 0:
@@ -249,7 +250,7 @@ def put_levels_apart(labels, member, level, levels):
 
 @kernel
 def settle_balls(labels, member, begin, settles, reach, limits, settled):
-    """settled[v] = 1 where labels[v, j] + reach[j] <= limits[component] for a settling column j."""
+    """settled[v] = 1 if labels[v, j] + reach[j] <= limits[component] for a settling column j."""
     for v in range(len(member)):
         c = np.int64(member[v])
         if c == 0 or c >= len(begin) - 1 or settled[v]:
@@ -261,23 +262,23 @@ def settle_balls(labels, member, begin, settles, reach, limits, settled):
 
 
 class DistanceGroup(LabelGroup):
-    """A LabelGroup all of whose labels are distances, once checked."""
+    """A LabelGroup whose labels are all proved to be distances by the check."""
 
     def _new_scan(self) -> _Extremes:
         return _Extremes(self)
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray) -> None:
-        """Tighten the bounds (dtype[n] each) on eccentricities by the checked labels."""
+        """Tighten the bounds (dtype[n] each) on eccentricities with the checked labels."""
         narrow_bounds(self.labels, self.member, self._begin, self.reach, lower, upper)
 
     def extremes(self, run: ArcRun, ids: np.ndarray, cut: np.ndarray, fault: np.ndarray) -> None:
-        """check_neighbours on a run."""
+        """Apply check_neighbours to a run."""
         check_neighbours(run.rows, run.starts, ids, run.head, run.tail, self.labels, self.member, self._begin, cut,
                          fault)
 
 
 class _Extremes(GroupScan):
-    """One pass with a group; puts rows together that are cut between runs."""
+    """One pass with a group; combines rows that are cut between runs."""
 
     _group: DistanceGroup
 
@@ -303,7 +304,7 @@ class _Extremes(GroupScan):
         self._cut[row] = part
 
     def orphan(self) -> tuple[int, int] | None:
-        """(vertex, column) that breaks a rule; None if all is well."""
+        """(vertex, column) that breaks a rule, or None."""
         group, fault = self._group, np.full(2, -1, np.int64)
         for row, (smallest, largest) in self._cut.items():
             if not row_is_right(group.labels, group.member, group._begin, row, smallest, largest, fault):
@@ -313,9 +314,9 @@ class _Extremes(GroupScan):
 
 @kernel
 def check_neighbours(rows, starts, ids, head, tail, labels, member, begin, cut, fault):
-    """Whether the labels of every row of a run are right beside those of its neighbours; fault = (vertex, column) if
-    not. Of a row that is cut, cut[0] or, if it is the last and not the first, cut[1] gets the smallest and largest
-    labels of the neighbours that are here."""
+    """Check the labels of every row of a run against those of its neighbours; fault = (vertex, column) if they are
+    wrong. For a cut row, cut[0] (or cut[1] for the last row, if it is not the first) gets the smallest and largest
+    labels of the neighbours in this run."""
     columns = labels.shape[1]
     none = labels.dtype.type(np.iinfo(labels.dtype).max)
     smallest = np.empty(columns, labels.dtype)
@@ -344,7 +345,7 @@ def check_neighbours(rows, starts, ids, head, tail, labels, member, begin, cut, 
 
 @kernel
 def row_is_right(labels, member, begin, v, smallest, largest, fault):
-    """Whether the labels of v are right beside those of its neighbours; fault = (v, column) if not."""
+    """Whether the labels of v are consistent with those of its neighbours; fault = (v, column) if not."""
     c = np.int64(member[v])
     if c >= len(begin) - 1:
         return True
@@ -359,7 +360,7 @@ def row_is_right(labels, member, begin, v, smallest, largest, fault):
 
 @kernel
 def narrow_bounds(labels, member, begin, reach, lower, upper):
-    """max(d, ecc - d) <= eccentricity <= d + ecc for every column; upper stays where the sum is larger."""
+    """Apply max(d, ecc - d) <= eccentricity <= d + ecc for every column; upper stays if the sum is larger."""
     for v in range(len(member)):
         c = np.int64(member[v])
         if c == 0 or c >= len(begin) - 1:

@@ -1,16 +1,16 @@
-"""One verification of an interval of the mean distance: the graph, cells of alike distances, labels, sums over cells.
+"""Verification of an interval of the mean distance: the graph, cells of similar distances, labels, sums over cells.
 
-For cells A and B of one component, whose vertices have the mean distances a_s and b_s from a source s, the distances
+Let A and B be cells of one component, whose vertices have the mean distances a_s and b_s from a source s. The distances
 between A and B sum up to at least |A| |B| max_s |a_s - b_s|, since the mean of absolute values is at least the absolute
-value of the mean; and to at most |A| |B| min_s (a_s + b_s). Any partition into cells is sound. Pairs that are no edges
-are 2 apart or more. In a component of k vertices without a source all distances sum up to at most those of a path, (k^3
-- k) / 6. Means are whole numbers of 2^-q, rounded down, and the bounds allow for that.
+value of the mean; and to at most |A| |B| min_s (a_s + b_s). This holds for any partition into cells. Pairs that are not
+edges are at least 2 apart. In a component of k vertices without a source all distances sum up to at most those of a
+path, (k^3 - k) / 6. Means are multiples of 2^-q, rounded down, and the bounds allow for that.
 
-Passes over the edges: one for digest and components, one a group of at most 64 sources; each source is traversed for
+Passes over the edges: one for digest and components, one a group of at most 64 sources. Each source is traversed for
 the cells, which need no proof, and again for its labels, which are proved to be distances. Bytes a vertex: twice the id
-dtype, then one, a column, and what plan.py says. Work: the square of the cells for each source.
-Source of the bounds of one pair: Potamias, Bonchi, Castillo, Gionis, CIKM 2009 (Fast shortest path distance estimation
-in large networks), section 3.
+dtype, then one, a column, and the bytes in plan.py. Work: the square of the number of cells for each source. Source of
+the bounds of one pair: Potamias, Bonchi, Castillo, Gionis, CIKM 2009 (Fast shortest path distance estimation in large
+networks), section 3.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from .labels import MOST_COLUMNS, DistanceGroup, LabelColumn, label_dtype, large
 from .parts import find_vertices, read_graph
 from .plan import ProofBudget, check_graph_room, engine_needs, plan_groups
 
-# Of means: bits of the fraction at most, and of the largest number.
+# For means: limit of the bits of the fraction, and bits of the largest number.
 _FRACTION_BITS, _BITS = 16, 30
 
 
 @dataclass(repr=False)
 class MeanReport(VerifyReport):
     """The outcome for an interval of the mean distance: mean_lower, mean_upper, over n_pairs unordered pairs of
-    connected vertices. lower, upper : of the largest distance, of which this proves nothing."""
+    connected vertices. lower, upper : of the largest distance, which is not proved here."""
 
     shown: ClassVar[tuple[str, ...]] = (
         "verified", "reason", "mean_lower", "mean_upper", "n_pairs", "n_vertices", "n_edges", "n_components",
@@ -52,7 +52,7 @@ class MeanReport(VerifyReport):
 
 
 def mean_interval(lower: int, upper: int, n_pairs: int) -> tuple[float, float]:
-    """Bounds of a mean, outwards to float64, by those of a sum; 0 of no pairs."""
+    """Bounds of a mean, rounded outwards to float64, from those of a sum; 0 without pairs."""
     if not n_pairs:
         return 0.0, 0.0
     low, high = lower / n_pairs, upper / n_pairs
@@ -60,13 +60,13 @@ def mean_interval(lower: int, upper: int, n_pairs: int) -> tuple[float, float]:
 
 
 def fraction_bits(longest: int) -> int:
-    """Bits of the fraction of a mean of distances up to `longest`."""
+    """Number of fraction bits in a mean of distances up to `longest`."""
     return max(0, min(_FRACTION_BITS, _BITS - 1 - longest.bit_length()))
 
 
 def prove_mean(certificate: MeanCertificate, store: Store, report: MeanReport, budget: ProofBudget) -> None:
-    """Prove the interval again; counts and seconds go into the report. Raises Refused, BudgetError, StoreError, and
-    EmdiamError if a traversal proposes what are no distances."""
+    """Prove the interval; counts and seconds go into the report. Raises Refused, BudgetError, StoreError, and
+    EmdiamError if a traversal proposes wrong distances."""
     with timed(report.seconds, "graph"):
         proof = _MeanProof(certificate, store, report, budget)
     with timed(report.seconds, "labels"):
@@ -137,9 +137,9 @@ class _MeanProof:
             i for i in ordered if self._columns[i].component == number]) for number in range(1, len(self._sizes))]
 
     def _checked(self, proposals: Proposals, columns: list[LabelColumn], batched: bool) -> DistanceGroup:
-        """Labels that are proved to be distances."""
+        """A group whose labels are proved to be distances."""
         labels = proposals.labels(columns, batched)
-        for j, column in enumerate(columns):  # of other components a column says nothing
+        for j, column in enumerate(columns):  # in other components a column has no meaning
             labels[self._member != column.component, j] = np.iinfo(labels.dtype).max
         group, meter = DistanceGroup(columns, labels, self._member), Meter(self._budget.progress)
         meter.begin("check labels", self._store.indices.n_chunks, "chunks")
@@ -150,12 +150,12 @@ class _MeanProof:
         return group
 
     def check_claims(self, tables: list[tuple[np.ndarray, np.ndarray]]) -> None:
-        """Every number that is claimed."""
+        """Check every claimed number."""
         claims, bits = self._claims, fraction_bits(self._largest)
         least, most = 2 * self._n_rest - self._store.n_edges, self._most_rest
         for sizes, sums in tables:
             n = int(sizes.sum())
-            # The fraction apart, since sums with one may have more than 64 bits.
+            # The fraction separately, since sums with it may exceed 64 bits.
             whole, part = np.divmod(sums, sizes[:, None])
             low, high = _bounds((whole << bits) + (part << bits) // sizes[:, None], sizes, 2 << bits)
             least += -(-low >> bits)
@@ -171,18 +171,18 @@ class _MeanProof:
 
 
 def _of_path(size: int) -> int:
-    """The sum of all distances of a path of so many vertices, which no connected graph exceeds."""
+    """The sum of all distances in a path of this number of vertices, the maximum of connected graphs."""
     return (int(size)**3 - int(size)) // 6
 
 
 def _of_component(sizes: np.ndarray, sums: np.ndarray, sources: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """The cells that these sources reach, and their sums."""
+    """The cells reached by these sources, and their sums."""
     inside = sums[:, sources[0]] >= 0
     return sizes[inside], np.ascontiguousarray(sums[inside][:, sources])
 
 
 def _bounds(means: np.ndarray, sizes: np.ndarray, two: int) -> tuple[int, int]:
-    """Bounds of the sum of the distances of all pairs, in the unit of the means. two : the distance 2 in it."""
+    """Bounds of the sum of the distances of all pairs, in the unit of the means. two : the distance 2 in that unit."""
     low = high = 0
     found = np.empty(2, np.int64)
     for cell, size in enumerate(sizes.tolist()):
@@ -195,7 +195,7 @@ def _bounds(means: np.ndarray, sizes: np.ndarray, two: int) -> tuple[int, int]:
 
 @kernel
 def bound_rows(means, sizes, cell, two, found):
-    """found = the bounds of the distances from a vertex of `cell`, on average, to all vertices of cells before it."""
+    """found = bounds of the sum of mean distances from a vertex of `cell` to all vertices of earlier cells."""
     mine = means[cell]
     low = high = np.int64(0)
     for other in range(cell):

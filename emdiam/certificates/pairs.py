@@ -1,33 +1,32 @@
-"""All pairs of a set of points proved near: products of sets of rows, cut by the bound itself.
+"""Proof that all pairs of a set of points are near: products of sets of rows, cut by means of the bound.
 
-A point is a vertex's row of k label columns: d(x, y) <= x_i + y_i for every column i. A *product*
-stands for all pairs of a set of rows with itself, or of one set with another that shares no row
-with it. Three steps, of which each replaces a product by smaller ones; L is the bound:
+A point is a vertex's row of k label columns: d(x, y) <= x_i + y_i for every column i. A *product* represents all pairs
+of a set of rows with itself, or of two disjoint sets of rows. There are three steps; the first two replace a product by
+smaller ones. L is the bound:
 
-1. S with itself. N are the rows of S with x_i <= L / 2, for one column i; any two of them have a sum
-   of at most L. Left are N with the rest R, and R with itself.
-2. A with B. For one column i and one value t, A' are the rows of A with x_i <= t, B' those of B with y_i <= L - t; a
-   row of A' and one of B' have a sum of at most L. Left are the rest of A with all of B, and A' with the rest of B.
-3. Few pairs: each is looked at by itself.
+1. S with itself. N are the rows of S with x_i <= L / 2, for one column i; any two of them have a sum of at most L. The
+pairs of N with the rest R, and of R with itself, remain.
+2. A with B. For one column i and one value t, A' are the rows of A with x_i <= t, B' the rows of B with y_i <= L - t; a
+row of A' and one of B' have a sum of at most L. The pairs of the rest of A with all of B, and of A' with the rest of B,
+remain.
+3. Few pairs: each is examined separately.
 
-At any time each pair x != y of rows is certified or in a product that waits, so all are certified when
-none waits. Whatever i and t are, this holds; they are chosen for the most certified pairs between
-samples of the sets. Where no i and t certify a pair of sampled rows, these rows are not certified
-by any column, and are the answer. So each step certifies a pair at least, and the proof ends.
+At any time each pair x != y of rows is certified or in a waiting product, so all are certified when no product waits.
+This holds for any i and t; they are chosen for the most certified pairs between samples of the sets. If no i and t
+certify a pair of sampled rows, no column certifies these rows, and they are the answer. So each step certifies at least
+one pair, and the proof ends.
 
-A set is a range of one permutation of the rows. The sets of a product that waits are changed as wholes
-only, since what is cut in the meantime is a part of one of them or apart from it.
-Bytes: 4 a point (8 from 2^31 points on), and 32 a product that waits.
+A set is a range of one permutation of the rows. The sets of a waiting product are only changed as wholes, since the
+sets cut in the meantime are parts of one of them or disjoint from it. Bytes: 4 a point (8 from 2^31 points on), and 32
+a waiting product.
 
-Vertices whose bounds leave something open, by pairs: ecc(v) <= L(v) if every w is within L(v) of v.
-
-L(v) is the lower bound that distances to sources prove. A source w is within it, since its distance is one of these.
-Any other w is near if some source p has U(v, w) = d(v, p) + d(p, w) <= L(v). Where every path from v to w meets a
-source, that is where they are in different *parts*, the components of the graph without the sources, the smallest
-U(v, w) is their distance: L(v) is at least that. For the source s with the smallest d(v, s) + ecc(s) only those w
-matter that are farther than L(v) - d(v, s) from s: these are looked at from the farthest on.
-
-Bytes: the distances of all vertices of the component to all its sources, and 8 a vertex and thread.
+Also vertices with open bounds, proved through pairs: ecc(v) <= L(v) if every w is within L(v) of v. L(v) is the lower
+bound proved by distances to sources. A source w is within it, since its distance is one of these. Any other w is near
+if some source p has U(v, w) = d(v, p) + d(p, w) <= L(v). If every path from v to w meets a source, that is, if they are
+in different *parts*, the components of the graph without the sources, then the smallest U(v, w) is their distance, and
+L(v) is raised to it. With the source s of the smallest d(v, s) + ecc(s), only vertices w farther than L(v) - d(v, s)
+from s matter: these are examined from the farthest on. Bytes: the distances of all vertices of the component to all its
+sources, and 8 a vertex and thread.
 """
 
 from __future__ import annotations
@@ -42,25 +41,25 @@ from ..jit import inlined, kernel
 from ..progress import Tick
 from ..units import format_size
 
-# Rows of each set that a cut is chosen by.
+# Rows sampled from each set to choose a cut.
 _SAMPLE = 16
-# Pairs of a product are looked at one by one if there are so many a row at most.
+# Pairs of a product are examined one by one if there are at most this number a row.
 _FEW = 16
-# Rows and pairs that a kernel looks at in one call.
+# Rows and pairs that a kernel examines in one call.
 _SLICE = 1 << 24
 _WAITING = 1 << 10
-# Why a kernel returned.
+# Reasons for which a kernel returns.
 _DONE, _UNPROVED, _MORE = 0, 1, 2
 
 
-# Bytes a row of a proof, and of the products that wait.
+# Bytes a row of a proof, and of the waiting products.
 ROW_BYTES, WAITING_BYTES = 8, 1 << 20
 
 
 @dataclass(frozen=True)
 class PairProof:
-    """unproved : rows of a pair that is not certified; None if all pairs are. looked_at : products,
-    and pairs of rows by themselves."""
+    """unproved : rows of a pair that is not certified; None if all pairs are. looked_at : number of products and single
+    pairs examined."""
 
     unproved: tuple[int, int] | None
     looked_at: int
@@ -81,10 +80,10 @@ def prove_pairs(points: np.ndarray, limit: int, room: int = 1 << 62) -> PairProo
     check_room(m * number.itemsize + waiting.nbytes, room)
     order = np.arange(m, dtype=number)
     waiting[0] = 0, m, 0, m
-    # Products that wait, looks so far, and the rows of a pair that is not certified.
+    # Waiting products, products and pairs examined so far, and the rows of an uncertified pair.
     state = np.array([1, 0, -1, -1], np.int64)
     while (why := cut_products(points, limit, order, waiting, state, _SLICE)) == _MORE:
-        if state[0] + 2 > len(waiting):  # else Ctrl-C is heard, no more
+        if state[0] + 2 > len(waiting):  # otherwise the return only allows Ctrl-C
             check_room(m * number.itemsize + 3 * waiting.nbytes, room)
             waiting = np.concatenate([waiting, np.empty_like(waiting)])
     unproved = (int(state[2]), int(state[3])) if why == _UNPROVED else None
@@ -92,7 +91,7 @@ def prove_pairs(points: np.ndarray, limit: int, room: int = 1 << 62) -> PairProo
 
 
 def check_room(size: int, room: int, what: str = "the pairs need") -> None:
-    """Raise MoreMemoryError where there is no room for `size` bytes of what is said by `what`."""
+    """Raise MoreMemoryError if `size` bytes do not fit; `what` begins the message."""
     if size > room:
         raise MoreMemoryError(f"{what} {format_size(size)} beside the data already in memory, and only "
                               f"{format_size(max(0, room))} of --memory are free", size - room)
@@ -100,9 +99,9 @@ def check_room(size: int, room: int, what: str = "the pairs need") -> None:
 
 @kernel
 def cut_products(points, limit, order, waiting, state, slice_rows):
-    """Cut products, the newest first, until none waits, a pair is not certified, `waiting` has no place
-    for two more, or so many rows were looked at. waiting : int64[*, 4], first row and end of either
-    set in `order`; state : see prove_pairs."""
+    """Cut products, the newest first, until none waits, a pair is not certified, `waiting` has no room for two more, or
+    slice_rows rows were examined. waiting : int64[*, 4], first row and end of both sets in `order`; state : see
+    prove_pairs."""
     first = np.empty(_SAMPLE, np.int64)
     second = np.empty(_SAMPLE, np.int64)
     values = np.empty((2, _SAMPLE), np.int64)
@@ -147,7 +146,7 @@ def cut_products(points, limit, order, waiting, state, slice_rows):
 
 @inlined
 def put(waiting, state, a, a_end, b, b_end):
-    """One more product waits."""
+    """Add a waiting product."""
     waiting[state[0], 0] = a
     waiting[state[0], 1] = a_end
     waiting[state[0], 2] = b
@@ -157,7 +156,7 @@ def put(waiting, state, a, a_end, b, b_end):
 
 @inlined
 def sample(order, begin, end, rows):
-    """Rows of order[begin:end] at equal steps, all different; returns how many."""
+    """Distinct rows of order[begin:end] at equal steps; returns their number."""
     count = min(len(rows), end - begin)
     for j in range(count):
         rows[j] = order[begin + (end - begin) * j // count]
@@ -166,7 +165,7 @@ def sample(order, begin, end, rows):
 
 @kernel
 def choose_ball(points, limit, rows):
-    """The column in which the most of `rows` are at most half the limit; -1 if none is in any."""
+    """The column in which most of `rows` are at most half the limit; -1 if there are none in any column."""
     best = 0
     column = -1
     for i in range(points.shape[1]):
@@ -181,7 +180,7 @@ def choose_ball(points, limit, rows):
 
 @kernel
 def choose_cut(points, limit, first, second, values):
-    """The column and value that certify the most pairs of `first` with `second`; (-1, 0) if none certifies one."""
+    """The column and value that certify most pairs of `first` with `second`; (-1, 0) if none certifies any."""
     best = 0
     column = -1
     threshold = 0
@@ -195,7 +194,7 @@ def choose_cut(points, limit, first, second, values):
             if (j + 1) * count > best:
                 best = (j + 1) * count
                 column = i
-                # The middle of the values that part the samples like this.
+                # The middle of the values that divide the samples in this way.
                 threshold = (values[0, j] + limit - values[1, count - 1]) // 2
     return column, threshold
 
@@ -214,7 +213,8 @@ def sort_values(points, i, rows, values):
 
 @kernel
 def part(points, order, begin, end, i, threshold):
-    """Put the rows of order[begin:end] with at most the threshold in column i first; returns where the others begin."""
+    """Move the rows of order[begin:end] with at most the threshold in column i to the front; returns the start of the
+    others."""
     for at in range(begin, end):
         row = order[at]
         if np.int64(points[row, i]) <= threshold:
@@ -226,7 +226,7 @@ def part(points, order, begin, end, i, threshold):
 
 @kernel
 def compare(points, limit, order, a, a_end, b, b_end, state):
-    """Look at each pair of a product by itself; False, with its rows in `state`, if one is not certified."""
+    """Examine each pair of a product separately; returns False, with its rows in `state`, if one is not certified."""
     hint = 0
     for p in range(a, a_end):
         x = order[p]
@@ -248,14 +248,14 @@ def compare(points, limit, order, a, a_end, b, b_end, state):
     return True
 
 
-# Vertices that are looked at together by one thread.
+# Vertices that one thread processes together.
 _TOGETHER = 1 << 9
 
 
 @dataclass(frozen=True)
 class Labelled:
     """The m vertices of a component. points : unsigned[m, k], distances to the k sources. lower : unsigned[m] of the
-    same dtype, L. parts : integers[m]. is_open, is_source : bool[m]; only open vertices are to be proved."""
+    same dtype, L. parts : integers[m]. is_open, is_source : bool[m]; only open vertices need a proof."""
 
     points: np.ndarray
     lower: np.ndarray
@@ -267,8 +267,8 @@ class Labelled:
 def unproved_pair(
     component: Labelled, most: int, threads: int, tick: Tick
 ) -> tuple[tuple[int, int] | None, int]:
-    """Two vertices that are not proved to be near, or are more than `most` apart, None if there are none; and how many
-    pairs were looked at. Raises the component's lower bounds. most : less than the largest value of their dtype."""
+    """Two vertices that are not proved near, or are more than `most` apart, or None; and the number of pairs examined.
+    Raises the component's lower bounds. most : less than the largest value of their dtype."""
     reach = component.points.max(axis=0).astype(np.int64)
     order = np.argsort(reach, kind="stable")  # central sources prove most
     component, reach = replace(component, points=np.ascontiguousarray(component.points[:, order])), reach[order]
@@ -292,7 +292,7 @@ def unproved_pair(
 
 
 def _best_columns(points: np.ndarray, reach: np.ndarray, vertices: np.ndarray) -> np.ndarray:
-    """The column of the smallest upper bound of each of `vertices`."""
+    """The column with the smallest upper bound for each of `vertices`."""
     best = np.empty(len(vertices), np.int64)
     for start in range(0, len(vertices), _TOGETHER):
         best[start : start + _TOGETHER] = (points[vertices[start : start + _TOGETHER]] + reach).argmin(axis=1)
@@ -309,9 +309,9 @@ def _look(
 
 @kernel
 def find_far(points, lower, vertices, far, column, parts, most, pair):
-    """pair = (v, w) with v of `vertices` and w of `far`, which lie from the farthest from the source of `column` on, if
-    no source proves them near, or if they are more than `most` apart. Raises `lower` to distances between parts.
-    Returns how many pairs were looked at."""
+    """Find pair = (v, w), with v in `vertices` and w in `far`, that no source proves near, or that are more than `most`
+    apart. `far` is sorted by the distance to the source of `column`, farthest first. Raises `lower` to distances
+    between parts. Returns the number of pairs examined."""
     columns = points.shape[1]
     looked_at = 0
     below = np.empty(columns, points.dtype)
@@ -353,14 +353,14 @@ def find_far(points, lower, vertices, far, column, parts, most, pair):
 
 @inlined
 def _set_below(row, limit, below):
-    """What is below it in any place is within the limit of the vertex of this row."""
+    """A vertex with a distance less than below[j] for any source j is within the limit."""
     for j in range(len(row)):
         below[j] = max(0, limit - np.int64(row[j]) + 1)
 
 
 @inlined
 def _shortest_way(first, second):
-    """The length of the shortest way over a source."""
+    """The length of the shortest path through a source."""
     least = np.int64(first[0]) + np.int64(second[0])
     for j in range(1, len(first)):
         least = min(least, np.int64(first[j]) + np.int64(second[j]))

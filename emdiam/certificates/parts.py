@@ -1,8 +1,9 @@
-"""The components of a certificate, found in a store: what is claimed of each, in vertices.
+"""The components of a certificate, found in a store: the claims about each, with vertices for ids.
 
-One pass over the edges gives the digest of the graph and the components; all claims that can be refused without a
+One pass over the edges computes the digest of the graph and the components; all claims that can be refused without a
 traversal are refused here. Bytes a vertex: the id dtype and 8 for the hashes of mapped ids, then twice the id dtype.
-User's ids become vertices by one pass over the hashes of all ids, which the digest needs anyway, and a look at the ids.
+Ids of the user are found with one pass over the hashes of all ids, which the digest needs anyway, and a comparison of
+the ids themselves.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .sealed import Id
 _PIECE = 1 << 18
 
 def find_vertices(store: Store, names: Sequence[Id], hashes: np.ndarray) -> np.ndarray:
-    """The vertices with these ids, int64[k]; -1 where there is none.
+    """The vertices with these ids, int64[k]; -1 for unknown ids.
 
     names : all integers or all strings. hashes : edge_digest.vertex_hashes(store).
     """
@@ -40,7 +41,7 @@ def find_vertices(store: Store, names: Sequence[Id], hashes: np.ndarray) -> np.n
         at = np.minimum(np.searchsorted(wanted, piece), len(wanted) - 1)
         candidates.append(np.flatnonzero(wanted[at] == piece) + begin)
     vertices = np.concatenate(candidates) if candidates else np.empty(0, np.int64)
-    # A hash may stand for several strings: the ids themselves decide.
+    # Several strings may have one hash, so the ids themselves are compared.
     vertex_of: dict[Id, int] = dict(zip(store.user_ids(vertices), vertices.tolist(), strict=True))
     return np.array([vertex_of.get(name, -1) for name in names], np.int64)
 
@@ -54,8 +55,7 @@ def _numbered(store: Store, name: Id) -> int:
 class CertifiedPart:
     """A component of the certificate.
 
-    number : from 1, as in Membership.of. upper : the claimed bound. witness, pivots, sources : in
-    vertices, each vertex once.
+    number : from 1, as in Membership.of. upper : the claimed bound. witness, pivots, sources : as vertices, each once.
     """
 
     number: int
@@ -68,15 +68,15 @@ class CertifiedPart:
 
     @property
     def needs_pairs(self) -> bool:
-        """Whether the number of vertices is not proof enough."""
+        """Whether the bound needs more than the number of vertices as a proof."""
         return self.size - 1 > self.upper
 
     def columns(self) -> list[LabelColumn]:
-        """The label columns that its proof needs, one a vertex."""
+        """The label columns of its proof, one for each vertex needed."""
         pivots, sources = (set(self.pivots), set(self.sources)) if self.needs_pairs else (set[int](), set[int]())
         end = None
         if self.witness is not None and self.lower > 0:
-            # An end whose labels are wanted anyway costs nothing.
+            # An end whose labels are needed anyway costs nothing.
             end = next((v for v in self.witness if v in pivots or v in sources), self.witness[0])
         limit = min(self.upper, self.size - 1)
         return [LabelColumn(v, self.number, limit, settles=v in pivots or v in sources, pairs=v in pivots,
@@ -87,10 +87,9 @@ class CertifiedPart:
 def find_parts(
     store: Store, certificate: Certificate, threads: int, meter: Meter
 ) -> tuple[list[CertifiedPart], np.ndarray]:
-    """The parts, and the number of every vertex's part (unsigned[n], 0 in none).
+    """The parts, and the number of every vertex's part (unsigned[n], 0 for none).
 
-    Raises Refused for another graph, ids that it has not, and claims about components and their
-    sizes that do not hold; StoreError.
+    Raises Refused for another graph, unknown ids, and wrong claims about components and their sizes; StoreError.
     """
     digest, labelling = read_graph(store, certificate.graph, threads, meter)
     vertices = _vertices(store, certificate, digest.hashes)
@@ -102,7 +101,7 @@ def find_parts(
 
 
 def read_graph(store: Store, facts: GraphFacts, threads: int, meter: Meter) -> tuple[EdgeDigest, Labelling]:
-    """Digest and components, in one pass. Raises Refused if the store does not have the graph of these facts."""
+    """Digest and components, in one pass. Raises Refused if the store has another graph."""
     if (facts.n_vertices, facts.n_edges) != (store.n_vertices, store.n_edges):
         raise Refused(f"it is about a graph of {facts.n_vertices:,} vertices and {facts.n_edges:,} edges, the store"
                       f" has {store.n_vertices:,} and {store.n_edges:,}")
@@ -115,7 +114,7 @@ def read_graph(store: Store, facts: GraphFacts, threads: int, meter: Meter) -> t
 
 
 def _read(store: Store, threads: int, meter: Meter) -> tuple[EdgeDigest, Labelling]:
-    """One pass over the edges for both."""
+    """Compute both in one pass over the edges."""
     meter.begin("graph", store.indices.n_chunks, "chunks")
     digest, labelling = EdgeDigest(store), Labelling(store.n_vertices, store.id_dtype)
 
@@ -129,7 +128,7 @@ def _read(store: Store, threads: int, meter: Meter) -> tuple[EdgeDigest, Labelli
 
 
 def _vertices(store: Store, certificate: Certificate, hashes: np.ndarray) -> dict[Id, int]:
-    """The vertex of every id of the certificate."""
+    """The vertex of every id in the certificate."""
     names = list(dict.fromkeys(certificate.ids()))
     vertices = dict(zip(names, find_vertices(store, names, hashes).tolist(), strict=True))
     missing = next((name for name, vertex in vertices.items() if vertex < 0), None)
@@ -155,7 +154,7 @@ def _part(number: int, part: CertifiedComponent, vertices: dict[Id, int], member
 
 
 def _check_claims(certificate: Certificate, parts: list[CertifiedPart], members: Membership) -> None:
-    """What the claims say beyond the parts, given that these hold."""
+    """Check the claims about the whole graph, given correct parts."""
     claims = certificate.claims
     if claims.n_components != members.n_components or claims.connected != (members.n_components == 1):
         raise Refused(f"the graph has {members.n_components:,} components, not {claims.n_components:,}"

@@ -1,10 +1,10 @@
-"""How many label columns are checked at a time, and what memory the engine gets beside them.
+"""The number of label columns that are checked at a time, and the memory of the engine besides them.
 
-peak = program (measured before the first kernel is called) + engine state + buffers + arena + labels of a group + what
-proposing them takes. One column at least must fit. Labels have the bytes that the claimed bound needs. Columns are
-proposed by a BFS each (one column beside the labels; where there is one alone, it is them) or, when there are more
-than a few and distances are below 255, by one multi-source BFS for the group (all of them at once, and its state).
-Where memory is short, edges that stay in the arena save more passes than columns that are checked together.
+peak = program (measured before the first kernel is called) + engine state + buffers + arena + labels of a group +
+memory for proposing them. At least one column must fit. The bytes of a label follow from the claimed bound. Columns are
+proposed with a BFS each (which needs one column besides the labels; a single column is the labels) or, if there are
+more than a few and distances are below 255, with one multi-source BFS for the group (which needs all of them again, and
+its state). If memory is short, edges that stay in the arena save more passes than columns that are checked together.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from ..units import current_rss_bytes, format_size
 from .labels import FEW_COLUMNS, MOST_COLUMNS
 
 _MARGIN = 8 << 20
-# Further columns that there is room for in memory.
+# Additional columns that fit in memory.
 BESIDE = 1
 _PLENTY = 1 << 60
-# Passes over the edges that a traversal takes where not all edges stay in memory, about: for distances
-# below 255, and for longer ones.
+# Approximate passes over the edges of a traversal if not all edges stay in memory: for distances below 255, and for
+# longer ones.
 _SHORT_PASSES, _LONG_PASSES = 8, 20
 
 
 @dataclass(frozen=True)
 class GroupPlan:
-    """columns : of a group, at most. batched : proposed by multi-source BFS. arena_bytes : for the engine. beside :
-    further columns that there is room for: to be proposed together over long distances, and in the check."""
+    """columns : limit of a group. batched : whether to propose with multi-source BFS. arena_bytes : for the engine.
+    beside : additional columns that fit: for proposing together over long distances, and for the check."""
 
     columns: int
     batched: bool
@@ -48,7 +48,7 @@ class GroupPlan:
 @dataclass
 class ProofBudget:
     """memory_bytes : peak RSS of the process. threads, progress : as in verify. program : program_bytes() before
-    anything was read. later_bytes : what is kept later at most, where all pairs of vertices are to be proved."""
+    anything was read. later_bytes : upper bound of memory that is needed later, to prove all pairs of vertices."""
 
     memory_bytes: int
     threads: int
@@ -57,20 +57,20 @@ class ProofBudget:
     later_bytes: int = 0
 
     def room(self, held_bytes: int) -> int:
-        """Bytes that arrays may still take, beside kernels and those of `held_bytes`."""
+        """Bytes available for further arrays, besides kernels and `held_bytes` in use."""
         return self.memory_bytes - max(current_rss_bytes(), self.program + held_bytes) - _MARGIN
 
     def too_small(self, least_bytes: int) -> BudgetError:
-        """The refusal. least_bytes : what is enough where few pairs are left to be proved."""
+        """The refusal. least_bytes : sufficient if few pairs remain to be proved."""
         works = least_bytes + self.later_bytes
         parts = f", and for all pairs of vertices {format_size(works)}" if self.later_bytes else ""
         return too_small(self.memory_bytes, least_bytes, parts, works)
 
 
 def check_graph_room(store: Store, item_bytes: int, budget: ProofBudget) -> None:
-    """Raises BudgetError if the pass for digest and components does not fit."""
-    # While hashes are put in the order of a reordered store, there is nothing else; sizes of components come when they
-    # are gone.
+    """Raise BudgetError if the pass for digest and components does not fit."""
+    # While hashes are put in the order of a reordered store, nothing else is in memory; sizes of components are
+    # allocated after the hashes are freed.
     ids, hashes = store.id_dtype.itemsize, 8 * (hash_bytes(store) > 0)
     state = max(hash_bytes(store), store.n_vertices * (max(hashes, ids) + ids))
     need = budget.program + _MARGIN + state + scan_bytes(store, budget.threads)
@@ -81,9 +81,9 @@ def check_graph_room(store: Store, item_bytes: int, budget: ProofBudget) -> None
 def plan_groups(
     store: Store, n_columns: int, item_bytes: int, budget: ProofBudget, reserve_bytes: int = 0
 ) -> GroupPlan:
-    """The way with the fewest passes over the edges a column that fits, beside the number of every vertex's part.
-    reserve_bytes : left free for what comes while the labels are there, if one column fits beside that.
-    Raises BudgetError."""
+    """The feasible way with the fewest passes over the edges a column, with the array of every vertex's part in memory
+    too. reserve_bytes : kept free for later needs while the labels exist, if one column still fits. Raises
+    BudgetError."""
     memory_bytes, threads = budget.memory_bytes, budget.threads
     if memory_bytes - reserve_bytes >= least_bytes(store, item_bytes, budget):
         memory_bytes -= reserve_bytes
@@ -94,13 +94,13 @@ def plan_groups(
     except BudgetError:
         raise budget.too_small(least_bytes(store, item_bytes, budget)) from None
     room = memory_bytes - plan.base_bytes - plan.buffer_bytes - _state(store, threads)
-    # Over long distances the sources of a batch share little, and each level is one for all of them.
+    # Over long distances the sources of a batch share little, and each level is a pass for all of them.
     short = item_bytes == 1
     ways: list[tuple[float, int, int, bool, int]] = []
     for batched in (True, False) if short and n_columns > FEW_COLUMNS else (False,):
         for arena, levels in ((whole, 0), (least, _SHORT_PASSES if short else _LONG_PASSES)):
             if levels == 0 and not plan.in_ram:
-                continue  # the engine's own plan leaves less for the arena
+                continue  # the engine's own plan has less for the arena
             beside = BESIDE if levels == 0 else 0
             columns = _most_columns(n_columns, n, item_bytes, room - arena - beside * n * item_bytes, batched)
             if columns > (FEW_COLUMNS if batched else 0):
@@ -118,15 +118,15 @@ def _most_columns(n_columns: int, n: int, item_bytes: int, room: int, batched: b
 
 
 def _label_bytes(columns: int, n: int, item_bytes: int, batched: bool) -> int:
-    """Labels of a group, and what proposing takes: all columns again and the state of the batch, or
-    one column, which is the labels if there are no others."""
+    """Bytes for the labels of a group and for proposing them: all columns again and the state of the batch, or one
+    column, which is the labels if there are no others."""
     if batched:
         return 2 * columns * n * item_bytes + batch_bytes(n, 8 if columns <= 8 else MOST_COLUMNS)
     return (columns + (columns > 1)) * n * item_bytes
 
 
 def engine_needs(store: Store, item_bytes: int, threads: int) -> Needs:
-    """What the engine needs beside a column of labels of so many bytes, which is given to it."""
+    """Memory needs of the engine, with a column of labels of item_bytes a vertex, which it receives."""
     state = _state(store, threads) + _label_bytes(1, store.n_vertices, item_bytes, batched=False)
     return Needs("labels", (Phase("labels", state / max(1, store.n_vertices), state),))
 
@@ -137,7 +137,7 @@ def _engine_plan(store: Store, item_bytes: int, budget: ProofBudget, memory_byte
 
 
 def _state(store: Store, threads: int) -> int:
-    """Offsets and bitmaps of the engine, which vertices are settled, and the scan's buffers."""
+    """Bytes of the engine's offsets and bitmaps, of the flags of settled vertices, and of the scan's buffers."""
     n = store.n_vertices
     engine = table_bytes(store) + workspace_bytes(n, store.id_dtype.itemsize)
     return engine + n + scan_bytes(store, threads)
@@ -148,7 +148,7 @@ def _least_arena(store: Store) -> int:
 
 
 def least_bytes(store: Store, item_bytes: int, budget: ProofBudget) -> int:
-    """A budget in which one column fits for certain: with whole buffers, and for the plan of the engine."""
+    """A budget in which one column certainly fits: with full buffers, and for the engine's plan."""
     plan = _engine_plan(store, item_bytes, budget, _PLENTY, _least_arena(store))
     own = (plan.base_bytes + plan.buffer_bytes + _state(store, budget.threads) + _least_arena(store)
            + _label_bytes(1, store.n_vertices, item_bytes, batched=False))

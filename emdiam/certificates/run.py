@@ -1,7 +1,7 @@
-"""One verification: the graph, the claims, the labels in groups, and the pairs that are left.
+"""One verification: the graph, the claims, the labels in groups, and the remaining pairs.
 
-Passes over the edges: one for digest and components, one a group of at most 64 label columns, beside the traversals
-that propose them. Bytes a vertex: see parts.py, plan.py; the pairs take what pairs.py says for each unsettled vertex.
+Passes over the edges: one for digest and components, one a group of at most 64 label columns, besides the traversals
+that propose them. Bytes a vertex: see parts.py, plan.py; pairs take the bytes in pairs.py for each unsettled vertex.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from .parts import find_parts
 from .plan import ProofBudget, check_graph_room
 from .weighted import prove_weighted, prove_weighted_eccentricities
 
-# Of the number of a vertex's component, at most.
+# Upper bound for the number of a vertex's component.
 _MEMBER_BYTES = 4
 
 
@@ -52,11 +52,11 @@ def verify(
     certificate: SealedDocument | str | Path, store: Store | str | Path, *, memory_bytes: int | None = None,
     threads: int = 2, progress: Listener | None = None,
 ) -> VerifyReport:
-    """Prove again what the certificate (its content, or a path) claims of the store (opened, or a path).
+    """Prove the claims of a certificate (its content, or a path) about a store (opened, or a path).
 
-    memory_bytes : peak RSS of this process; default: what machine and cgroup leave. A certificate that is intact and no
-    proof gives a report with `verified` false and the reason. Raises InputError for a file that is no intact
-    certificate (StoreError, BudgetError), EmdiamError if a traversal proposes what are no distances.
+    memory_bytes : peak RSS of this process; default: what machine and cgroup allow. An intact certificate that proves
+    nothing gives a report with `verified` false and the reason. Raises InputError for a file that is not an intact
+    certificate (StoreError, BudgetError), EmdiamError if a traversal proposes wrong distances.
     """
     if threads < 1:
         raise InputError("at least one thread is needed", text=str(threads))
@@ -72,7 +72,7 @@ def verify(
 
 
 def _check_directed(store: Store, directed: bool) -> None:
-    """Raises InputError for a store with directions, or without, against what a certificate is about."""
+    """Raise InputError if the store's directions contradict the certificate's."""
     if store.directed != directed:
         about, other = ("arcs with directions", "without") if directed else ("edges without directions", "with")
         raise InputError(f"the certificate is about {about}, and the store is one {other} them", path=store.path,
@@ -111,7 +111,7 @@ def _prove_diameter(certificate: Certificate, store: Store, report: VerifyReport
 
 
 def _claimed(certificate: Any) -> VerifyReport:
-    """The report before anything is proved: what a certificate claims, as users see it."""
+    """The report before the proof: the claims of a certificate, as users see them."""
     claims, graph, unit = certificate.claims, certificate.graph, getattr(certificate, "unit", None)
     if certificate.directed:
         return _claimed_along_arcs(certificate)
@@ -156,7 +156,7 @@ def _claimed_along_arcs(certificate: Any) -> ArcReport:
 
 
 def _prove(gathered: list[Gathered], store: Store, budget: ProofBudget, report: VerifyReport) -> None:
-    """All pairs of unsettled vertices. Raises Refused with one that is not proved."""
+    """Prove all pairs of unsettled vertices. Raises Refused with an unproved pair."""
     held = sum(left.vertices.nbytes + left.points.nbytes for left in gathered)
     for left in gathered:
         proof = prove_pairs(left.points, left.part.upper, budget.room(held))
