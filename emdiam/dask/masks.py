@@ -1,15 +1,15 @@
-"""The masks of a batch of sources on the vertices of one rank: what a level does to them between exchanges.
+"""The masks of a batch of sources on the vertices of one rank: the work of a level between exchanges.
 
-As traverse/multi_dense.py, with the frontier in a compact form that can be sent: the masks of its vertices, ascending,
-and a bitmap. w words make a mask; of arrays as long as the graph only the rank's rows and words are touched:
-- words : unsigned[2, n + 1, w]. Plane SEEN: sources that have seen the vertex; plane NEXT: those that reach it for the
-  first time in this level. Row n: the mask of all sources, and in plane NEXT which of them reached anything.
+As traverse/multi_dense.py, with the frontier in a compact form for messages: a bitmap and the masks of its vertices,
+ascending. A mask has w words. Of arrays with the length of the graph, only the rank's rows and words are touched:
+- words : unsigned[2, n + 1, w]. Plane SEEN: sources that have seen the vertex; plane NEXT: sources that reach it first
+  in this level. Row n: the mask of all sources, and in plane NEXT the sources that reached any vertex.
 - marks : uint64[3, ceil(n / 64)]. FULL: seen by every source; FRESH: plane NEXT is not zero; ACTIVE: in the frontier.
-- index : where the mask of a frontier vertex stands: core.work.frontier, the bitmap, and uint32[ceil(n / 64)], how many
-  of its bits lie before each word. Of this range on sparse levels, of all that has come in on dense ones.
-Bytes a vertex of the range: 3 b / 8 for b sources (seen, next, and the frontier at most) and 0.375 for marks; of the
-others 3 / 16 on dense levels. What goes to others or comes from them takes the room that is stated, again and again if
-need be; on sparse levels 8 bytes an arc that leaves the range, of one block at least.
+- index : position of the mask of a frontier vertex: the bitmap core.work.frontier, and uint32[ceil(n / 64)], number of
+  its bits before each word. It covers this range on sparse levels, and all received masks on dense ones.
+Bytes a vertex of the range: 3 b / 8 for b sources (seen, next, and at most the frontier) and 0.375 for marks; of other
+ranges 3 / 16 on dense levels. Outgoing and incoming masks fit the given memory, in several steps if necessary; sparse
+levels take 8 bytes for each arc that leaves the range, of at least one block.
 Source: Then et al., PVLDB 2014 (MS-BFS).
 """
 
@@ -31,7 +31,7 @@ SEEN, NEXT = 0, 1
 FULL, FRESH, ACTIVE = 0, 1, 2
 MARKS = 3
 # Slots of `out` of commit_masks: vertices of the next frontier, arcs of their rows, (target, source) pairs met, arcs of
-# rows that are FULL now.
+# rows that became FULL.
 VERTICES, ROW_ARCS, MET, CLOSED = 0, 1, 2, 3
 OUT = 4
 _NO_BITS = np.empty(0, np.uint64)
@@ -39,24 +39,24 @@ _LEAST_SENT, _OFFER_BYTES = 4, 16
 
 
 def row_bytes(bits: int) -> int:
-    """Bytes of the mask of a vertex for so many sources."""
+    """Bytes of the mask of a vertex for `bits` sources."""
     dtype, words = words_for(bits)
     return np.dtype(dtype).itemsize * words
 
 
 def range_bytes(n_vertices: int, bits: int) -> int:
-    """Bytes of the state of a batch of so many bits on a range of n_vertices, without room for exchanges."""
+    """Bytes of the state of a batch of `bits` sources on a range of n_vertices, without exchanges."""
     return 3 * n_vertices * row_bytes(bits) + MARKS * n_vertices // 8
 
 
 class Masks:
     """The state of one batch on one rank.
 
-    core : over the range's table. sources : int64[k], of the whole batch. targets : bitmap of all vertices, right in
+    core : over the range's table. sources : int64[k], of the whole batch. targets : bitmap of all vertices, valid in
     this range, or of length 0. sinks : addresses of the distance columns, int64[k], and bytes of their items; 0 bytes
-    without columns. room : bytes for what goes to others.
-    masks : of the frontier, unsigned[k, w], ascending by vertex. row_arcs : arcs of its rows. open_arcs : of the rows
-    of this range that some source has not seen.
+    without columns. room : bytes for outgoing masks.
+    masks : of the frontier, unsigned[k, w], ascending by vertex. row_arcs : arcs of its rows. open_arcs : arcs of the
+    rows of this range that some source has not seen.
     """
 
     def __init__(
@@ -97,20 +97,20 @@ class Masks:
         self.row_arcs = int(self._core.degrees(seeds).sum())
 
     def put_index(self, first_word: int, words: np.ndarray, first_row: int) -> None:
-        """The masks of the set bits of `words`, which are those from first_word on, stand from first_row on."""
+        """Index `words`, the bitmap from first_word on: the masks of its set bits are rows first_row, ..."""
         span, ones = slice(first_word, first_word + len(words)), np.bitwise_count(words).astype(np.int64)
         self.index[0][span] = words
         self.index[1][span] = first_row + np.cumsum(ones) - ones
 
-    # -- sparse: masks go to neighbours ---------------------------------------------------------
+    # -- sparse: push masks to neighbours -------------------------------------------------------
     def begin_push(self) -> None:
-        """Begin to expand the frontier."""
+        """Start to expand the frontier."""
         self.put_index(self.range_words.start, self.marks[ACTIVE, self.range_words], 0)
         self._pending, self.scanned = self._core.blocks_with(self.marks[ACTIVE]), 0
 
     def push(self) -> tuple[np.ndarray, np.ndarray, bool]:
-        """Expand it until there is enough for a message to others, or nothing left: vertices of others, ascending,
-        int64[k], their masks [k, w], and whether something is left."""
+        """Expand the frontier until a message is full or nothing remains: vertices of other ranges, ascending,
+        int64[k], their masks [k, w], and whether something remains."""
         shift = len(self.masks).bit_length()
         if not len(self._offers):
             self._offers = self._sweep(shift)
@@ -124,7 +124,8 @@ class Masks:
         return ids[starts[:count]], masks, bool(len(self._offers) or len(self._pending))
 
     def _sweep(self, shift: int) -> np.ndarray:
-        """Push along the rows of the next blocks; what leaves the range, int64[k] ascending, see push_masks."""
+        """Push along the rows of the next blocks; return the offers to other ranges, int64[k] ascending, see
+        push_masks."""
         core, offers, size = self._core, [np.empty(0, np.int64)], 0
         limits = np.array([*core.span, shift], np.int64)
         while len(self._pending) and size <= self._offer_limit:
@@ -139,20 +140,20 @@ class Masks:
         return joined
 
     def receive(self, vertices: np.ndarray, masks: np.ndarray) -> None:
-        """Take in what another rank has for vertices of this one."""
+        """Receive masks of another rank for vertices of this one."""
         receive_masks(vertices, masks, self.words, self.marks)
 
-    # -- dense: vertices look at their neighbours -----------------------------------------------
+    # -- dense: pull masks from neighbours ------------------------------------------------------
     def pull(self, masks: np.ndarray) -> int:
-        """Look back at (a part of) the frontier of all ranks, whose masks stand as the index says; see pull_masks.
-        Returns arcs scanned."""
+        """Pull from (a part of) the frontier of all ranks, whose masks the index locates; see pull_masks. Returns the
+        arcs scanned."""
         blocks = self._core.blocks_with(self.marks[FULL], True)
         return self._core.sweep(blocks, pull_masks, self.words, self.marks, self.index, masks)
 
     # -- both -----------------------------------------------------------------------------------
     def end_level(self, distance: int) -> tuple[int, np.ndarray]:
-        """What was reached at this distance is seen and becomes the frontier: (target and source pairs met, which
-        sources reached something of this range, unsigned[w]). row_arcs, open_arcs and masks are up to date then."""
+        """Mark the vertices reached at this distance as seen, and make them the frontier: (target and source pairs met,
+        mask of the sources that reached a vertex of this range, unsigned[w]). Updates row_arcs, open_arcs and masks."""
         out, about = np.zeros(OUT, np.int64), np.array([distance, self._item_bytes], np.int64)
         self.words[NEXT, -1] = 0
         self._core.over_words(lambda turn, grain, end: commit_masks(
@@ -172,7 +173,7 @@ class Masks:
 
 @inlined
 def _mask_row(index, u):
-    """Where the mask of vertex u stands, -1 if it is not in the frontier."""
+    """The row of the mask of vertex u, -1 if u is not in the frontier."""
     bits = index[0][u >> 6]
     bit = np.uint64(1) << np.uint64(u & 63)
     if not bits & bit:
@@ -223,7 +224,7 @@ def push_masks(piece, layout, words, marks, index, masks, limits, offers, count)
 
 @kernel
 def join_offers(offers, shift, masks, out):
-    """out[i] = the masks of the i-th distinct vertex of `offers` (ascending, see push_masks), ORed."""
+    """Set out[i] to the OR of the masks of the i-th distinct vertex of `offers` (ascending, see push_masks)."""
     at = np.int64(-1)
     for i in range(len(offers)):
         if i == 0 or offers[i] >> shift != offers[i - 1] >> shift:
@@ -234,7 +235,7 @@ def join_offers(offers, shift, masks, out):
 
 @kernel
 def receive_masks(vertices, masks, words, marks):
-    """OR masks that came from another rank into plane NEXT. vertices : int64[k]; masks : unsigned[k, w]."""
+    """OR received masks into plane NEXT. vertices : int64[k]; masks : unsigned[k, w]."""
     for i in range(len(vertices)):
         u = vertices[i]
         hit = False
@@ -295,9 +296,9 @@ _walk_pull = row_walk(_not_full, _pull_row, _mark_fresh)
 
 @kernel
 def pull_masks(piece, layout, words, marks, index, masks):
-    """Every vertex of the blocks that some source has not seen ORs the masks of its neighbours in a (part of a)
-    frontier into plane NEXT, and stops when nothing more can come. Returns arcs scanned. A row that spans blocks is
-    written atomically, since two threads may hold pieces."""
+    """For every vertex of the blocks that some source has not seen, OR the masks of its neighbours in (a part of) the
+    frontier into plane NEXT, until all sources have reached it. Returns the arcs scanned. Writes rows that span blocks
+    atomically, since two threads may process pieces."""
     collected = np.zeros(words.shape[2], words.dtype)
     return _walk_pull(piece, layout, (words, marks, words.reshape(-1), index, masks, collected))
 
@@ -336,7 +337,7 @@ _walk_commit, _walk_take = bit_walk(_fresh, _commit), bit_walk(_fresh, _take)
 
 @kernel
 def commit_masks(turn, grain, stop_word, offsets, words, marks, targets, sinks, about, out):
-    """Threads share this pass over the FRESH vertices below word stop_word: what is in plane NEXT is seen now.
+    """Add plane NEXT of the FRESH vertices below word stop_word to plane SEEN; threads share this pass.
 
     targets : bitmap or of length 0. sinks : int64[2, k], in row 1 the addresses of distance columns. about : int64[2],
     the distance and the bytes of a column's item (0: no columns). out : int64[OUT], added to."""
@@ -355,5 +356,5 @@ def commit_masks(turn, grain, stop_word, offsets, words, marks, targets, sinks, 
 
 @kernel
 def take_masks(turn, grain, stop_word, words, marks, index, masks):
-    """Threads share this pass: plane NEXT of the FRESH vertices goes to `masks`, where the index says."""
+    """Copy plane NEXT of the FRESH vertices to their rows of `masks`; threads share this pass."""
     _walk_take(turn, grain, stop_word, (words, marks, index, masks))

@@ -1,12 +1,11 @@
-"""Bit-parallel BFS of many sources over all ranks: the levels of traverse/multi.py, with masks that travel.
+"""Bit-parallel BFS of many sources over all ranks: the levels of traverse/multi.py, with masks in messages.
 
-Every rank has the masks of its own vertices only. Sparse level: neighbours owned by others go to their owners with
-their masks, each once for every piece of the frontier that the stated room holds. Dense level: every rank gives its
-frontier with its masks to all, as much at a time as the room of the receivers holds, and looks back at it; so a level
-may take several rounds and sweeps. Every rank draws the same conclusions from the same sums.
-Bytes sent: ceil(k / 8) for a mask of k sources, and what frontier_codec.py takes for its vertex.
-Sources: Then et al., PVLDB 2014 (MS-BFS); Buluc and Madduri 2011, 1D partitioning; Beamer et al. 2012, directions.
-"""
+Every rank has the masks of its own vertices only. Sparse level: masks for neighbours in other ranges go to their
+owners, once for each piece of the frontier that fits the given memory. Dense level: every rank sends its frontier with
+its masks to all, in pieces that fit the memory of the receivers, which pull from it; so a level may take several rounds
+and sweeps. All ranks take the same decisions, from the same sums. Bytes sent: ceil(k / 8) for a mask of k sources, and
+the bytes of its vertex (frontier_codec.py). Sources: Then et al., PVLDB 2014 (MS-BFS); Buluc and Madduri 2011, 1D
+partitioning; Beamer et al. 2012, directions. """
 
 from __future__ import annotations
 
@@ -18,11 +17,11 @@ from .masks import ACTIVE, Masks, row_bytes
 from .plan import virtual_zeros
 from .rank import Rank
 
-# A pushed arc costs so many pulled ones, on one thread; all threads pull.
+# A pushed arc costs as much as PUSH_COST pulled ones on one thread; all threads pull.
 PUSH_COST = 2
-# Facts of a round: whether more comes; of a dense level: words of the piece, its vertices.
+# Facts of a round: whether more follows; of a dense level: words of the piece, its vertices.
 _MORE, _FROM, _TO, _VERTICES = 0, 1, 2, 3
-# Facts of a finished level; then which sources are alive.
+# Facts of a finished level; then the mask of active sources.
 _NEW, _ARCS, _OPEN, _MET, _ALIVE = 0, 1, 2, 3, 4
 _NO_BITS = np.empty(0, np.uint64)
 
@@ -31,10 +30,9 @@ class MultiSearch:
     """A BFS of k sources: every rank calls `run`.
 
     masks : of this rank. k : number of sources. remaining : (target, source) pairs to be met, or None without targets.
-    widest : largest distance that the columns hold, or None. room : bytes for what comes from others.
-    eccentricities : int32[k], the same on every rank. level : largest distance reached so far. too_long : whether it
-    was ended by a distance that the columns do not hold.
-    """
+    widest : largest distance that fits the columns, or None. room : bytes for incoming masks. eccentricities :
+    int32[k], the same on every rank. level : largest distance so far. too_long : whether a distance that does not fit
+    the columns ended the search. """
 
     def __init__(
         self, frontier: RankFrontier, masks: Masks, k: int, remaining: int | None, widest: int | None, room: int
@@ -51,7 +49,7 @@ class MultiSearch:
             self._choose(self._alltoall.total(np.array([masks.row_arcs, masks.open_arcs], np.int64)).tolist())
 
     def run(self) -> None:
-        """All levels."""
+        """Run all levels."""
         while not self.finished:
             dense = self.dense
             self._frontier.count_level(1, self._dense_level() if dense else self._sparse_level(), dense)
@@ -59,7 +57,7 @@ class MultiSearch:
 
     # -- levels ---------------------------------------------------------------------------------
     def _sparse_level(self) -> int:
-        """One level top-down; arcs scanned."""
+        """One level top-down; return the arcs scanned."""
         masks = self._masks
         masks.begin_push()
         while True:
@@ -71,13 +69,13 @@ class MultiSearch:
                 return masks.scanned
 
     def _dense_level(self) -> int:
-        """One level bottom-up; arcs scanned."""
+        """One level bottom-up; return the arcs scanned."""
         masks, first = self._masks, self._masks.range_words.start
         active = masks.marks[ACTIVE, masks.range_words]
         ends = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bitwise_count(active).astype(np.int64))))
         at = scanned = 0
         while True:
-            # as many words as have _rows vertices, one at least
+            # words with at most _rows vertices, but at least one word
             stop = int(np.searchsorted(ends, ends[at] + self._rows, side="right")) - 1
             stop = min(len(active), max(stop, at + 1))
             low, high = int(ends[at]), int(ends[stop])
@@ -91,7 +89,7 @@ class MultiSearch:
                 return scanned
 
     def _joined(self, messages: dict[int, np.ndarray], table: np.ndarray) -> np.ndarray:
-        """The masks of the pieces of all ranks, that of this rank included, unsigned[k, w]; the index is of them."""
+        """The masks of the pieces of all ranks, with this one, unsigned[k, w]; sets the index for them."""
         masks, counts = self._masks, table[:, _VERTICES]
         joined: np.ndarray = np.empty((int(counts.sum()), masks.width), masks.dtype)
         before = np.cumsum(counts) - counts
@@ -106,7 +104,7 @@ class MultiSearch:
         return joined
 
     def _end_level(self) -> None:
-        """From the sums over all ranks: what comes next."""
+        """Decide the next level from the sums over all ranks."""
         masks = self._masks
         met, alive = masks.end_level(self.level + 1)
         facts = np.zeros(_ALIVE + masks.width, np.int64)
@@ -131,14 +129,14 @@ class MultiSearch:
         self._choose((arcs, open_arcs))
 
     def _choose(self, sums: tuple[int, int] | list[int]) -> None:
-        """Bottom-up if the frontier has enough arcs to be worth it, and more than there are to look back."""
+        """Choose bottom-up if the frontier has enough arcs, and more than the open rows."""
         (arcs, open_arcs), core = sums, self._frontier.core
         few = core.dense_arcs // 2 if self.dense else core.dense_arcs
         self.dense = arcs > few and open_arcs < PUSH_COST * core.threads.compute * arcs
 
     # -- masks as bytes -------------------------------------------------------------------------
     def _packed(self, masks: np.ndarray) -> np.ndarray:
-        """The bytes of masks that sources need, uint8[k, bytes]."""
+        """The bytes of masks that have sources, uint8[k, bytes]."""
         return masks.view(np.uint8).reshape(len(masks), row_bytes(self._k))[:, : self._sent_bytes]
 
     def _unpacked(self, data: np.ndarray) -> np.ndarray:
@@ -152,9 +150,9 @@ def multi_source(
     rank: Rank, sources: np.ndarray, columns: list[int] | None, targets: np.ndarray | None, remaining: int | None,
     room: int
 ) -> tuple[np.ndarray, int, bool]:
-    """A whole batch, on all ranks together: (eccentricities, int32[k]; largest distance; whether the columns do not
-    hold it). columns : keys of those for the distances of each source. targets : bitmap of this range, uint64[words].
-    remaining : (target, source) pairs to be met. room : bytes for what goes to others, and as many for what comes."""
+    """A complete batch on all ranks: (eccentricities, int32[k]; largest distance; whether it does not fit the columns).
+    columns : keys of the distance columns of the sources. targets : bitmap of this range, uint64[words]. remaining :
+    (target, source) pairs to be met. room : bytes for outgoing masks, and the same for incoming ones."""
     bitmap = _NO_BITS
     if targets is not None:
         bitmap = virtual_zeros(rank.store.n_vertices // 64 + 1, np.uint64)
@@ -167,7 +165,7 @@ def multi_source(
 
 
 def _open_columns(rank: Rank, sources: np.ndarray, keys: list[int] | None) -> tuple[tuple[np.ndarray, int], int | None]:
-    """(addresses of the columns and bytes of their items, largest value that they hold); sources are at distance 0."""
+    """(addresses of the columns and bytes of their items, largest distance that fits); sets the sources to 0."""
     if keys is None:
         return (_NO_BITS, 0), None
     columns = [rank.values[key] for key in keys]

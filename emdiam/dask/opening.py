@@ -1,4 +1,4 @@
-"""Opening an engine over workers: a scheduler found or started, ranges cut, ranks opened."""
+"""Opening an engine over workers: find or start a scheduler, divide the vertices into ranges, open the ranks."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ def open_dask_engine(
     store: Store, cluster: OnCluster, needs: Needs, local: Callable[[], AbstractContextManager[CpuEngine]], *,
     threads: int, progress: Listener | None, options: dict[str, Any],
 ) -> Iterator[DaskEngine]:
-    """An engine on `store` over the workers of `cluster`.
+    """A context with an engine on `store` over the workers of `cluster`.
 
-    needs : of the method. local : opens the client's own engine. threads : cores of this machine, shared out where
-    workers are started here. options : memory_bytes, dense_arcs. Raises InputError (BudgetError, StoreError)."""
+    needs : of the method. local : opens the client's own engine. threads : cores of this machine, divided among workers
+    that are started here. options : memory_bytes, dense_arcs. Raises InputError (BudgetError, StoreError)."""
     begin = time.perf_counter()
     with ExitStack() as stack:
         memory, here = options.get("memory_bytes"), cluster.scheduler is None
-        if memory is None:  # what is left here; beside workers on this machine, a share as theirs
+        if memory is None:  # the free memory; with workers on this machine, an equal share of it
             memory = default_memory_bytes() // ((cluster.workers or 1) + 1 if here else 1)
         plan = plan_client(store, needs, memory)
         client = stack.enter_context(connected(cluster, threads))
         given = await_workers(client, partial(_say_started, progress, cluster.workers)) if here else client.nthreads()
         addresses = chosen_workers(client.scheduler.address, given, cluster.workers)
-        # Workers of a scheduler look at the memory of their machines themselves.
+        # Workers of an existing scheduler measure the memory of their machines themselves.
         share = (default_memory_bytes() - plan.planned_rss_bytes) // len(addresses) if here else None
         spec = RankSpec(
             store=worker_path(store), digest=store.digest, ranges=balanced_ranges(store, len(addresses)),
@@ -74,7 +74,7 @@ def open_dask_engine(
 
 
 def worker_path(store: Store) -> str:
-    """The store as workers are to open it: an absolute path, or the URL as it was given."""
+    """The store's absolute path or URL, for workers."""
     return store.path if "://" in store.path else str(Path(store.path).absolute())
 
 
@@ -85,8 +85,8 @@ def _say_started(progress: Listener | None, wanted: int | None, there: int) -> N
 
 @contextmanager
 def connected(cluster: OnCluster, threads: int) -> Iterator[Client]:
-    """A client of the scheduler, or of one that is started here and ended with the run; its workers are yet to start
-    (await_workers)."""
+    """A context with a client of the scheduler, or of a new one on this machine that ends with the run and whose
+    workers must still start (await_workers)."""
     with ExitStack() as stack:
         stack.enter_context(_quiet_logs())
         if cluster.scheduler is None:
@@ -108,8 +108,8 @@ def connected(cluster: OnCluster, threads: int) -> Iterator[Client]:
 
 
 def client_of(scheduler: Any) -> AbstractContextManager[Client]:
-    """A client of a scheduler that runs, with TLS as Dask's own configuration, or the cluster, says; or the client that
-    it is, which stays open. Raises InputError."""
+    """A context with a client of a running scheduler, with TLS by Dask's configuration or by the cluster; if
+    `scheduler` is a client, that client, which stays open. Raises InputError."""
     if isinstance(scheduler, Client):
         if scheduler.asynchronous:
             raise InputError("an asynchronous client cannot be waited for", remedy="give distributed.Client(...) as it"
@@ -121,10 +121,10 @@ def client_of(scheduler: Any) -> AbstractContextManager[Client]:
 
 
 def _connected(shown: str, **way: Any) -> Client:
-    """A client of a scheduler. way : how Client is told of it. shown : the same for errors. Raises InputError."""
+    """A client of a scheduler. way : keywords of Client. shown : the scheduler in errors. Raises InputError."""
     try:
         with ExitStack() as undo:
-            # A client names itself as what all of Dask computes on before it connects; one that cannot is never closed.
+            # A client makes itself Dask's default before it connects; one that fails is never closed.
             undo.callback(dask.config.set, scheduler=dask.config.get("scheduler", None))
             client = Client(**way, timeout=_CONNECT_SECONDS)
             undo.pop_all()
@@ -132,7 +132,7 @@ def _connected(shown: str, **way: Any) -> Client:
     except OSError as error:
         raise InputError(f"no scheduler answers ({error})", text=shown,
                          remedy="start one with: dask scheduler") from None
-    except (TypeError, ValueError, RuntimeError) as error:  # of the address, or of what Dask's configuration lacks
+    except (TypeError, ValueError, RuntimeError) as error:  # a bad address, or settings missing in Dask's configuration
         raise InputError(f"Dask cannot connect to the scheduler ({error})", text=shown,
                          remedy="write it like tcp://HOST:8786, or tls://HOST:8786 with the certificates in Dask's"
                                 " configuration (distributed.comm.tls)") from None
@@ -140,7 +140,7 @@ def _connected(shown: str, **way: Any) -> Client:
 
 @contextmanager
 def _quiet_logs() -> Iterator[None]:
-    """Without the log of Dask's own, since what ends a run is said by the error that ends it."""
+    """A context without Dask's log, since the error that ends a run explains the end."""
     names = ["distributed", *(name for name in logging.root.manager.loggerDict if name.startswith("distributed."))]
     before = {name: logging.getLogger(name).level for name in names}
     try:
@@ -153,8 +153,8 @@ def _quiet_logs() -> Iterator[None]:
 
 
 def _start_tracker() -> None:
-    """Start the process in which Python notes what processes share, and removes it in the end. It does so for workers
-    that were killed too, and warns of that, which would frighten people after a loss that was made good."""
+    """Start Python's resource tracker without warnings. It removes shared resources at the end, also of killed workers,
+    and its warning about them would alarm users after a loss that the run has recovered from."""
     before = os.environ.get("PYTHONWARNINGS")
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [before, "ignore:resource_tracker:UserWarning"]))
     try:
@@ -168,35 +168,35 @@ def _start_tracker() -> None:
 
 @contextmanager
 def _whole(start: Callable[[], RunCluster]) -> Iterator[RunCluster]:
-    """The cluster that start() starts, closed in the end. A stop in the middle waits until it is there: Dask cannot
-    close one that is half there."""
+    """A context with the cluster that start() starts. Ctrl-C during the start waits until the cluster is complete: Dask
+    cannot close an incomplete one."""
     made: Future[RunCluster] = Future()
 
     def fulfil() -> None:
         if made.set_running_or_notify_cancel():
-            # Inherited by all that is started from here: Ctrl-C on a terminal goes to every process of its group, and
-            # is for this one to hear, which ends the workers.
+            # All processes that are started now inherit the mask: Ctrl-C on a terminal goes to every process of the
+            # group, but only this one should react, and end the workers.
             try:
-                _start_tracker()  # which lets the signal through again where it is started
+                _start_tracker()  # starting it unblocks the signal, so block it afterwards
                 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
                 made.set_result(start())
-            except BaseException as error:  # the other thread raises it
+            except BaseException as error:  # the waiting thread raises it
                 made.set_exception(error)
 
     try:
         threading.Thread(target=fulfil, name="emdiam-cluster", daemon=True).start()
-        while not made.done():  # made.result() takes locks in steps, which a KeyboardInterrupt may come between
+        while not made.done():  # a KeyboardInterrupt inside made.result() could leave its lock in a bad state
             time.sleep(_MOMENT_SECONDS)
         yield made.result()
     finally:
         try:
             _end(made)
-        except KeyboardInterrupt:  # a stop that comes only now
+        except KeyboardInterrupt:  # Ctrl-C during the end
             _end(made)
             raise
 
 
 def _end(made: Future[RunCluster]) -> None:
-    """Close a cluster when it is there, if its start has begun; any number of times."""
+    """Close a cluster after its start is complete, if it was started; may be called repeatedly."""
     if not made.cancel() and made.exception() is None:
         made.result().close()

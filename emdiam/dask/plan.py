@@ -1,19 +1,17 @@
-"""What a rank is to open, and memory plans: of a rank, and of the client of a run over workers.
+"""The specification of a rank, its range of the graph, and memory plans of ranks and of the client.
 
-A rank has its share of the vertex state, bitmaps of all vertices, and blocks with what is left. The client has no
-vertex state and no blocks, but the tables of methods. Candidates with their distances, and the arcs between clusters,
-are held where the method runs. Their share of the memory is the room (Engine.room_bytes): what the method could make
-use of, or what there is.
+A rank has its share of the vertex state, bitmaps of all vertices, and blocks in the remaining memory. The client has no
+vertex state and no blocks, but the tables of methods: candidates with their distances, and arcs between clusters. The
+limit of these tables is Engine.room_bytes: the method's demand, or the available memory if that is less.
 
-What a rank has of the graph: its range of vertices, the block table and the state of traversals of that range.
+A rank has the block table and the traversal state of its range of vertices. Ranges are contiguous, with about equal
+numbers of bytes. A range starts at a multiple of 64, so that workers share no word of a bitmap. A vertex counts as five
+arcs: 20 bytes of state and columns, 4 bytes an arc.
 
-Ranges are contiguous, with about as many bytes each. A range begins at a multiple of 64, so that no two workers share a
-word of a bitmap. A vertex counts as five arcs: 20 bytes of state and columns beside 4 of an arc.
-
-Arrays of a range are reserved as long as the graph, so that kernels are those of one process: addresses, not memory.
-Pages of an anonymous mapping take none until they are written to, and read as zeros, which are rows without arcs. What
-is touched beyond the range: bits of others' vertices in `visited` (what this rank knows of them) and in `frontier` (on
-dense levels, label growth and batches), n / 8 bytes each; everything else only in the range, rounded to pages.
+Arrays of a range are reserved with the length of the whole graph, so that kernels are the same as in one process; this
+takes addresses, not memory. Pages of an anonymous mapping take no memory until they are written, and read as zeros,
+which mean rows without arcs. Outside the range, a rank touches only bits in `visited` (known vertices of other ranges)
+and in `frontier` (on dense levels, in label growth and batches), n / 8 bytes each.
 """
 
 from __future__ import annotations
@@ -55,14 +53,14 @@ def plan_rank(
 ) -> MemoryPlan:
     """Plan a rank that has `n_blocks` blocks with `n_arcs` arcs within `memory_bytes` of peak RSS of its process.
 
-    program : what program_bytes gave before the table was read. Raises BudgetError with the numbers if it cannot
-    work."""
+    program : result of program_bytes before the table was read. Raises BudgetError with the numbers if memory is too
+    small."""
     first, stop = spec.span(rank)
     n, in_range = store.n_vertices, stop - first
     share = in_range / max(1, n)
     table = range_state_bytes(n, spec.longest, in_range, n_arcs, store.id_dtype.itemsize)
     widest = max((max(phase.bytes, phase.worst_bytes) for phase in spec.phases), default=0)
-    state = table + int(share * widest) + n // 4  # bitmaps that come from others
+    state = table + int(share * widest) + n // 4  # received bitmaps
     block = store.indices.chunk_items * store.id_dtype.itemsize
     least = min(MIN_BLOCKS, max(1, n_blocks)) * block
     base = program + _MARGIN
@@ -78,7 +76,7 @@ def plan_rank(
     wanted = n_blocks * block
     run = longest_run(lambda run: loading_bytes(fetchers, run, block) <= spare - wanted)
     buffers = loading_bytes(fetchers, run, block)
-    if buffers > spare - wanted:  # not all blocks fit
+    if buffers > spare - wanted:  # some blocks do not fit
         run = longest_run(lambda run: buffer_bytes(fetchers, run, block) + least <= spare // 2)
         buffers = buffer_bytes(fetchers, run, block)
     rest = spare - buffers
@@ -92,7 +90,7 @@ def plan_rank(
         in_ram=slots >= n_blocks)
 
 
-# Messages, pieces of columns and of a path, and answers of workers.
+# Memory of the client for messages, pieces of columns and of a path, and answers of workers.
 _CLIENT_MARGIN = 32 << 20
 
 
@@ -119,11 +117,11 @@ def plan_client(store: Store, needs: Needs, memory: int) -> MemoryPlan:
 
 @dataclass(frozen=True)
 class RankSpec:
-    """store : path or URL, as the worker sees it. digest : of the graph, which must be the client's. ranges :
+    """store : path or URL on the worker's machine. digest : of the graph, checked against the worker's store. ranges :
     int64[ranks + 1]. addresses : of the worker of each rank. phases : vertex state of the method on the whole graph.
-    pool_wanted : bytes that the method could make use of, on the whole graph. memory_bytes : peak RSS of a worker
-    process; None: nine tenths of what its machine leaves, shared by the ranks there. threads : that compute on a rank.
-    dense_arcs : see traverse.core.Core. device, vram_bytes : see OnCluster.
+    pool_wanted : bytes that the method can use on the whole graph. memory_bytes : limit of the peak RSS of a worker
+    process; None: nine tenths of its machine's free memory, divided by the number of ranks there. threads : computing
+    threads of a rank. dense_arcs : see traverse.core.Core. device, vram_bytes : see OnCluster.
     """
 
     store: str
@@ -144,7 +142,7 @@ class RankSpec:
         return int(np.diff(self.ranges).max())
 
     def span(self, rank: int) -> tuple[int, int]:
-        """First vertex of a rank and the one behind its last."""
+        """The first vertex of a rank, and the vertex after its last one."""
         return int(self.ranges[rank]), int(self.ranges[rank + 1])
 
 
@@ -167,7 +165,7 @@ def balanced_ranges(store: Store, parts: int) -> np.ndarray:
     for part in range(1, parts):
         wanted = total * part // parts
         low, high = bounds[-1] // WORD, -(-n // WORD)
-        while low < high:  # the first word whose first vertex has `wanted` before it
+        while low < high:  # find the first word with at least `wanted` before its first vertex
             middle = (low + high) // 2
             vertex = middle * WORD
             if int(chunk(vertex // size)[vertex % size]) + VERTEX_ARCS * vertex < wanted:
@@ -178,12 +176,12 @@ def balanced_ranges(store: Store, parts: int) -> np.ndarray:
     return np.array([*bounds, n], np.int64)
 
 
-_NORESERVE = 0x4000  # of Linux, where the module does not name it before Python 3.13
+_NORESERVE = 0x4000  # MAP_NORESERVE of Linux, which the module has from Python 3.13 on
 _FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE
 
 
 def virtual_zeros(length: int, dtype: DTypeLike) -> np.ndarray[Any, Any]:
-    """Zeros, dtype[length], that take no memory where nothing is written."""
+    """Zeros, dtype[length], that take no memory until they are written."""
     kind = np.dtype(dtype)
     if length == 0:
         return np.zeros(0, kind)
@@ -210,8 +208,8 @@ def build_range_table(store: Store, first: int, stop: int) -> tuple[BlockTable, 
 
 
 def queue_entries(n_vertices: int, longest: int) -> int:
-    """Entries of a queue of any rank: for the longest range twice what one process would have for it, since neighbours
-    of other ranges pass through it too."""
+    """The number of entries of a queue of a rank: twice the number that one process has for the longest range, since
+    neighbours in other ranges use the queue too."""
     return queue_capacity(min(n_vertices, 2 * longest))
 
 

@@ -1,8 +1,7 @@
-"""One rank: a Dask Actor that holds its range of the graph and of every column, and does verbs on them.
+"""One rank: a Dask Actor with its range of the graph and of every column, which runs verbs on them.
 
-A verb is a function (rank, ...) of this package; one call of `run` does the whole of it. What is `async` here runs on
-the event loop of the worker, beside a verb; all else in the thread that Dask has for actors, one call after the other.
-"""
+A verb is a function (rank, ...) of this package; one call of `run` executes it. `async` methods run on the event loop
+of the worker, also during a verb; all others in Dask's thread for actors, one at a time. """
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ Verb = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Done:
-    """The end of a verb on a rank. report : see Rank.report. error : what it raised."""
+    """The outcome of a verb on a rank. report : see Rank.report. error : the exception that it raised."""
 
     value: Any
     report: dict[str, Any]
@@ -48,8 +47,8 @@ class Rank:
     """Rank number `number` of a run.
 
     span, words : slices, its vertices first..stop-1 and their words in a bitmap of all vertices. values : columns by
-    key, unsigned[n] of which this range takes memory. objects : by name, what verbs leave for later ones. under_way :
-    what a verb works on, whose `level` tells how far it is.
+    key, unsigned[n], with memory for this range only. objects : objects by name that verbs keep for later verbs.
+    under_way : the current traversal, whose `level` is the progress.
     """
 
     def __init__(self, spec: RankSpec, number: int) -> None:
@@ -61,7 +60,7 @@ class Rank:
                 raise StoreError("the store that the worker sees is another one", path=spec.store,
                                  remedy="give a path that is the same graph on every machine")
             self.first, self.stop = spec.span(number)
-            # Before memory is planned, so that what it takes of the host counts as the program's own.
+            # Opened before memory is planned, so that the plan counts its host memory as the program's.
             self._selected = share_device(spec.device, self._place())
             self.core, self.blocks = self._open_core(len(spec.addresses))
             opened.callback(self._threads.close)
@@ -70,7 +69,7 @@ class Rank:
                 device, self.core, spec.vram_bytes)
             if self._rows is not None:
                 opened.callback(self._rows.close)
-            self._open = opened.pop_all()  # what closes it
+            self._open = opened.pop_all()  # closed by `close`
         self.alltoall = OwnerExchange(number, spec.ranges)
         self.frontier = (RankFrontier(self.core, self.alltoall) if self._rows is None
                          else DeviceFrontier(self.core, self.alltoall, self._rows))
@@ -81,7 +80,7 @@ class Rank:
         self._closed = False
 
     def _place(self) -> int:
-        """How many ranks before this one are on its machine."""
+        """The number of lower ranks on the same machine."""
         hosts = [get_address_host(address) for address in self.spec.addresses[: self.number + 1]]
         return hosts[:-1].count(hosts[-1])
 
@@ -106,7 +105,7 @@ class Rank:
         return core, blocks
 
     def column(self, key: int) -> RamColumn:
-        """This range of a column, indexed from its first vertex; it shares its values."""
+        """This range of a column, indexed from its first vertex; a view of its values."""
         return RamColumn(self.values[key][self.span])
 
     def report(self) -> dict[str, Any]:
@@ -116,15 +115,15 @@ class Rank:
 
     # -- as an actor ------------------------------------------------------------------------------
     def opened(self) -> Done:
-        """Its memory plan with its device, and the vertices of its range without an edge."""
+        """Return the memory plan with the device, and the number of vertices of the range without an edge."""
         bits = int(np.bitwise_count(self.core.table.isolated[self.words]).sum())
         isolated = bits - -self.stop % 64 if self.first < self.stop else 0
         device = {"device": self._selected.name, "vram_bytes": self._rows.planned_bytes if self._rows else 0}
         return Done(({**self.plan.to_dict(), **device}, isolated), self.report())
 
     def run(self, number: int, verb: Verb, args: tuple[Any, ...], unused: Sequence[int] = ()) -> Done:
-        """verb(self, *args), number `number` of the run, once columns of the keys `unused` are let go of. Raises
-        PeerLost where another rank was lost, or this one is closed; what else goes wrong is returned."""
+        """Drop the columns `unused`, and run verb(self, *args), verb number `number` of the run. Raises PeerLost if
+        another rank is lost or this one is closed; other exceptions are in the returned Done."""
         if self._closed:
             raise PeerLost(self.number, "it is closed")
         for key in unused:
@@ -140,7 +139,7 @@ class Rank:
             self.under_way = None
 
     def close(self) -> None:
-        """End threads, and let go of the store and of all state."""
+        """Stop the threads, close the store and drop all state."""
         if not self._closed:
             self._closed = True
             self._open.close()
