@@ -1,8 +1,8 @@
-"""Documents that tell whether they were edited: one line of JSON (ASCII, no spaces) that ends with a line feed.
+"""Documents that reveal edits: one line of JSON (ASCII, no spaces) that ends with a line feed.
 
-The bytes are canonical: a file that differs from what its own content would be written as is refused, so that every
-edited byte is noticed. The digest over all that comes before guards against accidents, not against a forger, who can
-compute it too: what a document says is only believed once it was proved again (run.py).
+The bytes are canonical: a file that differs from the canonical text of its own content is refused, so that every edited
+byte is noticed. The digest over everything before it protects against accidents, not against a forger, who can compute
+it too: the content of a document is only believed after it was proved again (run.py).
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from ..durable import read_at_most, write_whole
 from ..errors import InputError, StoreError, is_url, redacted
 
 REMEDY = "make a new one, or get an intact copy"
-# Of a file, and of one that is fetched, which no budget counts.
+# Size limits of a file, and of a fetched file, whose memory is in no budget.
 _MOST_BYTES, _MOST_FETCHED = 1 << 30, 1 << 26
-# Of units of lengths, by their base.
+# Allowed exponents of units of lengths, by base.
 _EXPONENTS = {10: range(-MOST_PLACES, 0), 2: range(-1074, 1024)}
 _SEAL = '"00000000000000000000000000000000"}\n'
 
@@ -38,10 +38,10 @@ def write_sealed(path: str | Path, data: bytes) -> None:
 
 
 def read_sealed(path: str | Path, keys: Mapping[str, tuple[str, ...]], version: int) -> dict[str, Any]:
-    """The content of the certificate at `path`, or at an address, without its digest.
+    """The content of the certificate at `path`, a path or an address, without its digest.
 
-    keys : those of each format that may be there, in their order. Raises InputError if it cannot be read, is cut,
-    edited, none of ours or of a version above `version`. Nothing that it says has been proved then.
+    keys : the keys of each known format, in order. Raises InputError for a file that cannot be read, is cut or edited,
+    is not a certificate, or has a version above `version`. The content has not been proved.
     """
     data, path = _bytes_of(path), redacted(str(path))
     document = _parsed(data, path)
@@ -64,7 +64,7 @@ def read_sealed(path: str | Path, keys: Mapping[str, tuple[str, ...]], version: 
 
 
 def _bytes_of(path: str | Path) -> bytes:
-    """What is there, of bounded size. Raises InputError."""
+    """The bytes at a path or an address, of bounded size. Raises InputError."""
     if is_url(str(path)):
         from ..store.remote import read_object
 
@@ -86,7 +86,7 @@ def _bytes_of(path: str | Path) -> bytes:
 
 @contextmanager
 def understood(path: str | Path) -> Iterator[None]:
-    """Raises InputError for KeyError, TypeError and ValueError, which content that makes no sense raises."""
+    """Turn KeyError, TypeError and ValueError, which invalid content raises, into InputError."""
     try:
         yield
     except (KeyError, TypeError, ValueError, RecursionError) as error:
@@ -94,7 +94,7 @@ def understood(path: str | Path) -> Iterator[None]:
 
 
 def sealed(body: dict[str, Any]) -> bytes:
-    """The canonical bytes of a document, its digest in the last place."""
+    """The canonical bytes of a document, with its digest as the last entry."""
     digest = hashlib.blake2b(_canonical(body), digest_size=16).hexdigest()
     return _canonical({**body, "digest": digest}) + b"\n"
 
@@ -105,8 +105,8 @@ def _canonical(document: Any) -> bytes:
 
 
 def _first_difference(data: bytes, sealed: bytes) -> int | None:
-    """Where the bytes stop being canonical; None if that is only in the digest that ends them, for
-    then any of them may have been edited."""
+    """The first position at which the bytes are not canonical; None if they differ only in the digest at the end, as
+    then any byte may have been edited."""
     end = len(sealed) - len(_SEAL)
     at = next((i for i, (a, b) in enumerate(zip(data[:end], sealed, strict=False)) if a != b), end)
     return at if at < end else None
@@ -136,7 +136,7 @@ def _parsed(data: bytes, path: str | Path) -> Any:
 
 # -- content, checked: each raises TypeError or ValueError for anything else ----------------------
 def check_interval(part: dict[str, Any]) -> None:
-    """Raises ValueError where the two bounds of an object are none."""
+    """Raise ValueError if the two bounds of an object are not an interval."""
     lower, upper = count(part["lower"]), count(part["upper"])
     if lower > upper:
         raise ValueError(f"the lower bound {lower} exceeds the upper bound {upper}")
@@ -176,26 +176,26 @@ def count(value: Any) -> int:
 
 
 def total(value: Any) -> int:
-    """A whole number that is not negative, of at most 192 bits."""
+    """A nonnegative integer of at most 192 bits."""
     if type(value) is not int or not 0 <= value < 1 << 192:
         raise TypeError("something is not a sum")
     return value
 
 
 def optional(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The same check, and None passes."""
+    """The same check, which None passes too."""
     return lambda value: None if value is None else check(value)
 
 
 def flag(value: Any) -> bool:
-    """True or false."""
+    """A bool."""
     if type(value) is not bool:
         raise TypeError("connected is neither true nor false")
     return value
 
 
 def histogram(value: Any) -> dict[str, int]:
-    """Counts of vertices by eccentricity, a text."""
+    """Counts of vertices by eccentricity, which is a text."""
     if not isinstance(value, dict) or list(value) != [str(int(text(name))) for name in value]:
         raise TypeError("a histogram does not count eccentricities")
     return {name: count(vertices) for name, vertices in value.items()}
@@ -210,7 +210,7 @@ def unit(value: Any) -> tuple[int, int]:
 
 
 def length(value: Any) -> int | float:
-    """A sum of weights that are not negative."""
+    """A sum of nonnegative weights."""
     if type(value) not in (int, float) or not 0 <= value < float("inf"):
         raise TypeError(f"{value!r:.40} is no length")
     found: int | float = value
@@ -225,7 +225,7 @@ def text(value: Any) -> str:
 
 
 def of_one_kind(names: Iterable[Id]) -> None:
-    """Raises TypeError where some ids are numbers and some are strings."""
+    """Raise TypeError if some ids are numbers and some are strings."""
     if len(set(map(type, names))) > 1:
         raise TypeError("some ids are numbers and some are strings")
 
@@ -233,7 +233,7 @@ def of_one_kind(names: Iterable[Id]) -> None:
 def vertex_id(value: Any) -> Id:
     """An id of a user."""
     if isinstance(value, str):
-        value.encode()  # a lone half of a surrogate pair is a ValueError
+        value.encode()  # a lone surrogate raises ValueError
         return value
     if type(value) is not int or not 0 <= value < 1 << 64:
         raise TypeError("something is not a vertex id")

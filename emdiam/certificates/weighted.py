@@ -1,19 +1,16 @@
-"""What verifications along weights share: components, sources, and distances from them that are checked.
+"""Verification along weights: components, sources, and checked distances from them.
 
-Distances are proposed by a search, and checked: no arc leads to a vertex in less than its distance, so that none is too
-large; and every vertex is reached from a source along arcs whose weights add up to the distances, so that none is too
-small; one pass over the arcs does both. A search has one source in each of some components.
-Bytes: the rows, or blocks of them; a vertex: 24, and what a search holds.
+Distances are proposed by a search, and checked. No arc leads to a vertex in less than its distance, so no distance is
+too large. Every vertex is reached from a source along arcs whose weights add up to the distances, so none is too small.
+One pass over the arcs checks both. A search has at most one source in each component. Bytes: the rows, or blocks of
+them; a vertex: 24, and the memory of a search.
 
-One verification of a weighted diameter: distances from all sources, then the pairs that are left.
+A weighted diameter: bounds from the distances of all sources, then the remaining pairs. If several vertices of a
+component are unsettled, its sources are searched again, and the distances to those vertices are kept for the pairs.
+Bytes: also a number for each source and unsettled vertex.
 
-Bounds are folded first; then, where several vertices of a component are not settled, its sources are searched from
-again, and the distances to those vertices kept for the pairs.
-Bytes: also a number for each source and vertex that is left.
-
-One verification of all eccentricities along weights: bounds from all sources, which must meet at every vertex.
-
-A vertex alone in its component has the eccentricity 0.
+All eccentricities along weights: bounds from all sources, which must meet at every vertex. A vertex alone in its
+component has the eccentricity 0.
 """
 
 from __future__ import annotations
@@ -44,12 +41,12 @@ from .plan import ProofBudget
 from .sealed import Id
 
 _STATE_BYTES = 24
-# Of what a verification keeps beside.
+# For small arrays of a verification.
 _LEAST_ROOM = 4 << 20
 
 
 class ClaimedUnits:
-    """The units of lengths, and what is claimed in them. arcs, units : of the graph, while it is open."""
+    """The units of lengths, and claims in these units. arcs, units : of the graph, while it is open."""
 
     arcs: Arcs
     units: Units
@@ -58,10 +55,10 @@ class ClaimedUnits:
     _unweighted = False
 
     def _units(self, *others: Arcs) -> Units:
-        """Those of the store, or that the certificate says. others : arcs with the same weights. Raises Refused where
-        it says others."""
+        """The units of the store, or the ones that the certificate names. others : arcs with the same weights. Raises
+        Refused if the certificate's units do not fit the store."""
         record = self.store.record.weights
-        # Of lengths of arcs there is none.
+        # Lengths of arcs have no decimals.
         decimals = 0 if record is None or self._unweighted else record.decimals
         if self._unit is not None and self._unit[0] == 2 and self.arcs.distance_dtype.kind == "f":
             for arcs in others:
@@ -74,7 +71,7 @@ class ClaimedUnits:
         return units
 
     def in_units(self, length: int | float) -> int:
-        """A claimed length. Raises Refused if it is no sum of weights."""
+        """A claimed length in units. Raises Refused if it is not a sum of weights."""
         if self._unit is not None:
             if type(length) is not int or length >= self.units.most:
                 raise Refused(f"{length} is no number of units")
@@ -93,11 +90,12 @@ class ClaimedUnits:
 
 
 class WeightedProof(ClaimedUnits):
-    """One verification. names : ids of vertices that must be there; `named` is their numbers. Raises Refused,
+    """One verification. names : ids of vertices that must exist; `named` has their numbers. Raises Refused,
     BudgetError.
 
-    root : int64[n_vertices], the smallest vertex of the component of each. sizes : vertices of components, at their
-    roots. largest : the root of the one with the most (ties: the first)."""
+    root : int64[n_vertices], the smallest vertex of each vertex's component. sizes : numbers of vertices of components,
+    at their roots. largest : the root of the component with the most vertices (of equals, the first).
+    """
 
     def __init__(self, certificate: WeightedCertificate | WeightedEccentricityCertificate, names: Sequence[Id],
                  store: Store, report: VerifyReport, budget: ProofBudget) -> None:
@@ -120,7 +118,7 @@ class WeightedProof(ClaimedUnits):
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """With the arcs."""
+        """Context in which the arcs are open."""
         options = SearchOptions(self.budget.threads, tick=self._tick)
         with timed(self.report.seconds, "load"):
             if self._plan.arena_bytes is None:
@@ -132,11 +130,11 @@ class WeightedProof(ClaimedUnits):
             yield
 
     def _tick(self) -> None:
-        """An event with the sources that were searched from."""
+        """Send an event with the number of sources searched."""
         (self.budget.progress or silent)(Event("labels", self.report.traversals, None, "sources"))
 
     def rounds(self, sources: np.ndarray) -> Iterator[np.ndarray]:
-        """The sources, int64[k], in turns of at most one for each component."""
+        """The sources, int64[k], in rounds with at most one source for each component."""
         roots = self.root[sources]
         order = np.argsort(roots, kind="stable")
         sources, roots = sources[order], roots[order]
@@ -146,7 +144,7 @@ class WeightedProof(ClaimedUnits):
             yield sources[turn == number]
 
     def distances(self, sources: np.ndarray) -> np.ndarray:
-        """Distances from the sources, int64[k], no two in one component, in units; checked."""
+        """Checked distances, in units, from the sources, int64[k], of which no two are in one component."""
         found, _ = self.arcs.nearest(sources)
         if not are_distances(self.arcs, found, sources, int(self.sizes[self.root[sources]].sum())):
             raise EmdiamError(f"a search proposes wrong distances: {REPORT}")
@@ -157,14 +155,14 @@ class WeightedProof(ClaimedUnits):
             raise Refused("sums of weights are not exact in its units") from None
 
     def reach(self, distances: np.ndarray) -> np.ndarray:
-        """The largest of these distances in each component, int64[n_vertices], at its root."""
+        """The largest of these distances in each component, int64[n_vertices], at the component's root."""
         reach = np.zeros(len(distances), np.int64)
         fill_reach(distances, unreached(distances.dtype), self.root, reach)
         return reach
 
 
 def _planned(store: Store, budget: ProofBudget) -> ArcsPlan:
-    """Where the arcs are. Raises BudgetError."""
+    """Plan whether the arcs are in RAM or on disk. Raises BudgetError."""
     room = budget.room(0)
     plan = plan_arcs(store, budget.threads, room, _STATE_BYTES * store.n_vertices, _LEAST_ROOM)
     if plan.need + _LEAST_ROOM > room:
@@ -181,7 +179,8 @@ def fill_reach(distances, none, root, reach):
 
 
 def are_distances(arcs: Arcs, distances: np.ndarray, sources: np.ndarray, count: int) -> bool:
-    """Whether these are the distances to the nearest of `sources` (int64[k]), which `count` vertices have; one pass."""
+    """Whether these are the distances to the nearest of `sources` (int64[k]), for exactly `count` vertices; one
+    pass."""
     none, n = unreached(distances.dtype), arcs.n_vertices
     if (distances[sources] != 0).any() or np.count_nonzero(distances != none) != count:
         return False
@@ -196,9 +195,9 @@ def are_distances(arcs: Arcs, distances: np.ndarray, sources: np.ndarray, count:
 
 @kernel
 def fit_piece(first, offsets, heads, costs, distances, none, fits, parent):
-    """False if an arc leads to a vertex in less than its distance. fits[u] = True where an arc from a vertex at a
-    smaller distance fits; vertices that an arc of no length joins become one set of `parent`, in which one that fits is
-    enough."""
+    """Returns False if an arc leads to a vertex in less than its distance. Sets fits[u] if an arc from a vertex at a
+    smaller distance fits; vertices joined by an arc of length 0 become one set of `parent`, in which one fitting vertex
+    is enough."""
     for i in range(len(offsets) - 1):
         v = first + i
         if distances[v] == none:
@@ -217,12 +216,12 @@ def fit_piece(first, offsets, heads, costs, distances, none, fits, parent):
 
 
 _UNBOUNDED = np.int64(1) << 62
-# A distance of eight bytes, and its copy for the pairs.
+# An 8-byte distance, and its copy for the pairs.
 _POINT_BYTES = 2 * 8
 
 
 def prove_weighted(certificate: WeightedCertificate, store: Store, report: VerifyReport, budget: ProofBudget) -> None:
-    """Prove every claim again; counts and seconds go into the report. Raises Refused, BudgetError, StoreError, and
+    """Prove every claim; counts and seconds go into the report. Raises Refused, BudgetError, StoreError, and
     EmdiamError if a search proposes wrong distances."""
     with timed(report.seconds, "graph"):
         proof = _DiameterProof(certificate, store, report, budget)
@@ -253,13 +252,13 @@ class _DiameterProof(WeightedProof):
             self._prove_left()
 
     def _widen_report(self) -> None:
-        """Of weights that were rounded down an interval is claimed: paths have fewer edges than vertices."""
+        """Report an interval if weights were rounded down: a path has fewer edges than vertices."""
         if self.units.rounded:
             self.report.upper = self.units.length(self.in_units(self._claims.length) + int(self.sizes.max()) - 1)
             self.report.diameter = self.report.diameter_largest_component = None
 
     def _bound(self) -> None:
-        """Fold the distances from all sources; lower bounds are attained. Raises Refused."""
+        """Compute bounds from all sources, and check that the claimed lengths are attained. Raises Refused."""
         longest, of_largest, apart = 0, 0, 0 if self.named[0] == self.named[1] else -1
         for sources in self.rounds(self.sources):
             distances = self.distances(sources)
@@ -277,7 +276,7 @@ class _DiameterProof(WeightedProof):
                           f" {self.units.length(self._of_largest)}")
 
     def _prove_left(self) -> None:
-        """The pairs of vertices that are not settled. Raises Refused."""
+        """Prove the pairs of unsettled vertices. Raises Refused."""
         limits = np.where(self.root == self.largest, self._of_largest, self._limit)
         left = np.flatnonzero((self.upper > limits) & (self.sizes[self.root] > 1))
         left = left[np.argsort(self.root[left], kind="stable")]
@@ -299,11 +298,11 @@ class _DiameterProof(WeightedProof):
             self._prove_pairs(left, self.root[left] == root, columns, limit)
 
     def _check_points(self, n_left: int, n_columns: int) -> None:
-        """Raises MoreMemoryError if there is no room for so many columns and their copies."""
+        """Raise MoreMemoryError if this number of columns and their copies do not fit."""
         check_room(_POINT_BYTES * n_left * n_columns, self.budget.room(0), f"the pairs of {n_left:,} vertices take")
 
     def _prove_pairs(self, left: np.ndarray, here: np.ndarray, columns: list[np.ndarray], limit: int) -> None:
-        """The pairs of one component; columns without a source in it are left out."""
+        """Prove the pairs of one component; columns without a source in it are skipped."""
         reached = [column[here] for column in columns if column[here][0] != unreached(column.dtype)]
         proof = prove_pairs(np.ascontiguousarray(np.stack(reached, axis=1)), limit, self.budget.room(0))
         self.report.pairs += proof.looked_at
@@ -314,7 +313,7 @@ class _DiameterProof(WeightedProof):
 
 @kernel
 def fold(distances, none, root, reach, upper):
-    """upper[v] lowered to d(v) + the reach of its component."""
+    """Lower upper[v] to d(v) + the reach of its component."""
     for v in range(len(distances)):
         if distances[v] != none:
             upper[v] = min(upper[v], np.int64(distances[v]) + reach[root[v]])
@@ -322,7 +321,7 @@ def fold(distances, none, root, reach, upper):
 
 def prove_weighted_eccentricities(certificate: WeightedEccentricityCertificate, store: Store,
                                   report: EccentricityReport, budget: ProofBudget) -> None:
-    """Prove every claim again; counts and seconds go into the report. Raises Refused, BudgetError, StoreError, and
+    """Prove every claim; counts and seconds go into the report. Raises Refused, BudgetError, StoreError, and
     EmdiamError if a search proposes wrong distances."""
     with timed(report.seconds, "graph"):
         proof = _EccentricityProof(certificate, store, report, budget)
@@ -347,7 +346,7 @@ class _EccentricityProof(WeightedProof):
         self.upper = np.where(self.sizes[self.root] > 1, _UNBOUNDED, 0)
 
     def bound(self) -> None:
-        """The bounds from all sources. Raises Refused with a vertex where they do not meet."""
+        """Compute the bounds from all sources. Raises Refused with a vertex at which they do not meet."""
         for sources in self.rounds(self.sources):
             distances = self.distances(sources)
             narrow(distances, unreached(distances.dtype), self.root, self.reach(distances), self.lower, self.upper)
@@ -358,7 +357,7 @@ class _EccentricityProof(WeightedProof):
                           f" {np.count_nonzero(apart) - 1:,} others")
 
     def check_claims(self) -> None:
-        """Every number that is claimed. Raises Refused."""
+        """Check every claimed number. Raises Refused."""
         here, claims = self.lower[self.root == self._of_claimed], self._claims
         radius, diameter = int(here.min()), int(here.max())
         for name, value in (("radius", radius), ("diameter_largest_component", diameter),
@@ -374,8 +373,8 @@ class _EccentricityProof(WeightedProof):
 
 @kernel
 def narrow(distances, none, root, reach, lower, upper):
-    """Bounds of every vertex that a source reaches, at d: from max(d, reach - d) to d + reach, by the reach of its
-    component."""
+    """Tighten the bounds of every vertex at a distance d from a source: from max(d, reach - d) to d + reach, with the
+    reach of its component."""
     for v in range(len(distances)):
         if distances[v] != none:
             d, far = np.int64(distances[v]), reach[root[v]]

@@ -1,7 +1,7 @@
-"""Certificates of results: what a method has proved, in the user's ids, as a file that is whole or not there.
+"""Certificates of results: what a method has proved, in the user's ids, as a file that is written whole or not at all.
 
-Each costs one pass over the edges, for the digest of the graph. All raise InputError if the file cannot be written, and
-StoreError.
+Each takes one pass over the edges, for the digest of the graph. All functions raise InputError if the file cannot be
+written, and StoreError.
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ _Kind = TypeVar("_Kind", bound=SealedDocument)
 
 @dataclass(frozen=True)
 class HashRoom:
-    """What hashes of vertices may take. bytes : of memory. scratch : folder for the rest."""
+    """Limits for hashes of vertices. bytes : of memory. scratch : folder for the rest."""
 
     bytes: int
     scratch: str | Path | None
 
 
 def facts_of(graph: Store, room: HashRoom | None = None, **reading: Any) -> GraphFacts:
-    """What a certificate is about. room : for hashes of vertices, where there need not be room for all of them.
-    reading : threads and progress, as of edge_digest."""
+    """The facts about the graph in a certificate. room : for hashes of vertices, which need not fit in memory. reading
+    : threads and progress, for edge_digest."""
     if room is None or room.bytes >= hash_bytes(graph):
         digest = edge_digest(graph, **reading)
     else:
@@ -79,13 +79,13 @@ def _named(store: Store, vertices: Iterable[int] | np.ndarray) -> list[Any]:
 
 
 def _written(path: str | Path, certificate: _Kind) -> _Kind:
-    """The certificate, which is at the path now."""
+    """Write the certificate to the path and return it."""
     write_sealed(path, certificate.to_bytes())
     return certificate
 
 
 def claims_of(result: Result) -> Claims:
-    """The claims that a result makes. Raises ValueError while the components are not known."""
+    """The claims of a result. Raises ValueError if the number of components is unknown."""
     if result.n_components is None:
         raise ValueError("the number of components is not known, so there is nothing to certify")
     return Claims(result.lower, result.upper, result.diameter_largest_component, result.n_components,
@@ -98,9 +98,9 @@ def write_certificate(
 ) -> Certificate:
     """Write the certificate of `proof` (in vertices of `store`) to `path`; returns its content.
 
-    graph : the same graph in the order in which it was given, of which the digest is; None: `store`. room, reading : as
-    of facts_of. A file of that name is replaced. Raises ValueError for a proof that no certificate can hold (a lower
-    bound without a witness, say).
+    graph : the same graph in its original order, whose digest is written; None: `store`. room, reading : see facts_of.
+    A file with that name is replaced. Raises ValueError for a proof that no certificate can contain (for example a
+    lower bound without a witness).
     """
     components = []
     for part in proof.components:
@@ -124,8 +124,8 @@ def write_eccentricities(
     path: str | Path, result: EccentricityResult, store: Store, *, graph: Store | None = None,
     room: HashRoom | None = None, **reading: Any,
 ) -> EccentricityCertificate:
-    """The same of all eccentricities. store : of the result's vertices. Raises ValueError for a result that leaves
-    something open."""
+    """The same for all eccentricities. store : of the result's vertices. Raises ValueError if the result leaves
+    eccentricities open."""
     if result.traversed is None or not result.exact or result.radius is None:
         raise ValueError("only all eccentricities, all of them proved, have a certificate")
     assert result.center is not None and result.periphery is not None and result.n_components is not None
@@ -141,7 +141,7 @@ def write_eccentricities(
 
 def write_weighted(path: str | Path, result: WeightedResult, search: WeightedSearch,
                    store: Store) -> WeightedCertificate:
-    """The same of an exact diameter along weights."""
+    """The same for an exact diameter along weights."""
     assert result.witness is not None and result.n_components is not None
     units = search.metric.units
     longest, of_largest = (units.claimed(units.length(one)) for one in (
@@ -153,7 +153,7 @@ def write_weighted(path: str | Path, result: WeightedResult, search: WeightedSea
 
 def write_weighted_eccentricities(path: str | Path, result: WeightedEccentricities,
                                   search: EccentricitySearch, store: Store) -> WeightedEccentricityCertificate:
-    """The same of all eccentricities along weights."""
+    """The same for all eccentricities along weights."""
     assert result.exact and result.radius is not None and result.n_components is not None
     assert result.center is not None and result.periphery is not None
     assert result.diameter_largest_component is not None and result.diameter_max_component is not None
@@ -169,7 +169,7 @@ def write_weighted_eccentricities(path: str | Path, result: WeightedEccentriciti
 
 def write_along_arcs(path: str | Path, result: DirectedResult, method: DirectedPivots,
                      store: Store) -> ArcCertificate | WeightedArcCertificate:
-    """The same of the largest finite distance along arcs, of lengths of arcs or of weights."""
+    """The same for the largest finite distance along arcs, with lengths of arcs or of weights."""
     assert result.witness is not None and result.n_components is not None and result.n_strong_components is not None
     claimed, said = _claimed_units(method.metric)
     claims = ArcClaims(claimed(method.best.length), result.n_components, result.n_strong_components, (
@@ -184,7 +184,7 @@ def write_along_arcs(path: str | Path, result: DirectedResult, method: DirectedP
 
 def write_arc_eccentricities(path: str | Path, result: WeightedArcEccentricities, method: BoundedEccentricities,
                              store: Store) -> ArcEccentricityCertificate:
-    """The same of all eccentricities along weighted arcs."""
+    """The same for all eccentricities along weighted arcs."""
     assert result.exact and result.n_components is not None and result.n_strong_components is not None
     assert result.periphery is not None
     claimed, said = _claimed_units(method.metric)
@@ -200,14 +200,14 @@ def write_arc_eccentricities(path: str | Path, result: WeightedArcEccentricities
 
 def write_mean(path: str | Path, claims: MeanClaims, sources: Sequence[int], store: Store, *,
                room: HashRoom | None = None, **reading: Any) -> MeanCertificate:
-    """The same of an interval of the mean distance. sources : vertices of the store, in their order. room, reading : as
-    of facts_of."""
+    """The same for an interval of the mean distance. sources : vertices of the store, in order. room, reading : see
+    facts_of."""
     return _written(path, MeanCertificate(graph=facts_of(store, room, **reading), claims=claims,
                                           sources=_named(store, sources)))
 
 
 def _claimed_units(metric: Any) -> tuple[Callable[[int], Any], Any]:
-    """What makes a claim of a length in units, and the unit that is said."""
+    """A function that turns a length in units into a claim, and the unit to write."""
     from ..methods.weighted.units import Units
 
     units = getattr(metric, "units", Units())
@@ -215,9 +215,9 @@ def _claimed_units(metric: Any) -> tuple[Callable[[int], Any], Any]:
 
 
 def write_proof(path: str | Path, result: Any, solved: Store, search: Any = None, **reading: Any) -> SealedDocument:
-    """Write the certificate of a result of any kind, in vertices of the store that was solved. search : of a result
-    along weights or arcs. reading : of one by numbers of edges, as for write_certificate."""
-    if type(result) is Result:  # of pivots, which do without the modules of all others
+    """Write the certificate of a result of any kind, in vertices of the solved store. search : of a result along
+    weights or arcs. reading : for a result in numbers of edges, see write_certificate."""
+    if type(result) is Result:  # of pivots, which do not need the modules of the others
         assert result.proof is not None, "pivots that end leave a proof"
         return write_certificate(path, result.proof, claims_of(result), solved, **reading)
     from ..methods.directed.eccentricities import WeightedArcEccentricities

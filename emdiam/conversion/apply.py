@@ -1,13 +1,13 @@
-"""A store with edges added and removed, as a new store.
+"""Adding edges to a store and removing edges from it, as a new store.
 
-    lists of edges -> converted to small stores -> ids find their places -> rows merged -> StoreWriter
+    lists of edges -> converted to small stores -> ids get their places -> rows merged -> StoreWriter
 
-The lists are converted as any input is, in whatever format, so that they are sorted, and cleaned, there; of the old
-store nothing is sorted. It keeps its vertices, also those whose last edge goes, and new ones take their places in the
-order of the ids, as in a conversion. The small stores are in NAME.changes.partial beside the target until the new store
-is complete; after `kill -9` the next run removes that.
-RAM: what the conversions take; then ids and numbers of the vertices of the lists, a chunk of each store, the writer.
-I/O: every array of the old store once (its map of ids twice), every array of the new one, the lists twice.
+The lists are converted like any input, in any format, and sorted and cleaned by that; the old store need not be sorted.
+It keeps its vertices, also those whose last edge is removed, and new vertices take their places in the order of the
+ids, as in a conversion. The small stores are in NAME.changes.partial beside the target until the new store is complete;
+after `kill -9` the next run removes that. RAM: that of the conversions; then ids and numbers of the vertices of the
+lists, a chunk of each store, the writer. I/O: every array of the old store once (its ids twice), every array of the new
+one, the lists twice.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ def apply(
 ) -> ApplyReport:
     """Write the graph of `store`, without the edges of `remove` and with those of `add`, to `target`.
 
-    add, remove : make inputs as `convert` takes them, with these weights. strict : refuse an edge to remove that is not
-    in the store. weights : the column of those of `add`; None: of the name that they have in the store. options : as
-    for the conversion of both, but directions, codec and chunks are those of the store. Raises InputError also for a
-    store in another order than the natural one, BudgetError where memory or disk cannot do, StoreError; then, and after
-    Ctrl-C, there is no target.
+    add, remove : make inputs for `convert`, with these weights. strict : refuse an edge to remove that is not in the
+    store. weights : the weight column of `add`; None: the one with the name in the store. options : for the conversion
+    of both, except that directions, codec and chunks are the store's. Raises InputError, also for a store that is not
+    in natural order, BudgetError if memory or disk are too small, StoreError; then, and after Ctrl-C, there is no
+    target.
     """
     options, target = options or ConvertOptions(), Path(target)
     if add is None and remove is None:
@@ -94,7 +94,7 @@ def apply(
 
 
 def _weights_of(record: WeightRecord | None, column: str | None) -> WeightChoice | None:
-    """The weights to keep of a list. Raises InputError for a column where the store has none."""
+    """The weights to read from a list. Raises InputError for a column if the store has no weights."""
     if record is None:
         if column is not None:
             raise InputError("this store has no weights", remedy="leave --weights out")
@@ -103,7 +103,7 @@ def _weights_of(record: WeightRecord | None, column: str | None) -> WeightChoice
 
 
 def _of_list(old: Store, options: ConvertOptions, weights: WeightChoice | None) -> ConvertOptions:
-    """How a list is converted."""
+    """Options for the conversion of a list."""
     return replace(options, ids="string" if old.record.id_kind == "string" else "int", directed=old.directed,
                    weights=weights, force=False, chunk_ids=min(options.chunk_ids, old.record.chunk_ids))
 
@@ -117,7 +117,7 @@ def _check_kinds(old: Store, lists: list[Any]) -> None:
 
 
 def _check_memory(old: Store, lists: Any, options: ConvertOptions) -> SortPlan:
-    """Raise BudgetError with the numbers where merging does not fit the memory. lists : stores of the changes."""
+    """Raise BudgetError with the numbers if merging does not fit in memory. lists : stores of the changes."""
     assert options.memory_bytes is not None
     stores, weighted = (old, *lists), old.weights is not None
     reading = sum(scan_bytes(store, 1) // 3 + ARC_BYTES * store.record.chunk_ids for store in stores)
@@ -130,7 +130,7 @@ def _check_memory(old: Store, lists: Any, options: ConvertOptions) -> SortPlan:
 
 
 def _with_lists(report: ApplyReport, reports: list[ConvertReport | None]) -> ApplyReport:
-    """The report, with what the conversions of the lists took and said."""
+    """The report, with the costs and notes of the conversions of the lists."""
     seconds: Counter[str] = Counter(report.seconds)
     notes = []
     for name, one in zip((_ADD, _REMOVE), reports, strict=True):
@@ -146,7 +146,7 @@ def _with_lists(report: ApplyReport, reports: list[ConvertReport | None]) -> App
 
 
 def _cleaned(report: ConvertReport) -> Iterator[str]:
-    """What was dropped of a list, in sentences."""
+    """Sentences about dropped pairs of a list."""
     record = report.record
     if record.loops_dropped:
         yield f"{format_count(record.loops_dropped, 'loop')} dropped"
@@ -157,8 +157,8 @@ def _cleaned(report: ConvertReport) -> Iterator[str]:
 
 
 class _Applying(StoreWriting[ApplyReport]):
-    """One new store under way. stores : the old one, and those of the edges to add and to remove, None without.
-    checks : whether an edge to remove has to be there, and what looks whether the old store is as it was."""
+    """The writing of one new store. stores : the old one, and those of the edges to add and to remove, or None. checks
+    : whether an edge to remove must exist, and a function that checks that the old store is unchanged."""
 
     def __init__(self, stores: list[Any], target: Path, options: ConvertOptions,
                  context: SortContext, checks: tuple[bool, Callable[[], None]]) -> None:
@@ -177,7 +177,7 @@ class _Applying(StoreWriting[ApplyReport]):
         return {}
 
     def _stop_sorting(self) -> None:
-        """Nothing is sorted."""
+        """Does nothing, as nothing is sorted."""
 
     def run(self) -> ApplyReport:
         old, add = self._old, self._add
@@ -204,7 +204,7 @@ class _Applying(StoreWriting[ApplyReport]):
 
     def _write_rows(self, writer: StoreWriter, n: int,
                     numbers_of: Sequence[Callable[[Numbers], Numbers]]) -> ChangeTally:
-        """Merge and append all rows, those of the reverse after the others. Returns what became of the changes."""
+        """Merge and append all rows, and then the reverse ones. Returns the counts of the changes."""
         directed, meter = self._old.directed, self._context.meter
         rows, dtype = RowStream(writer, n, directed), id_dtype(n)
         meter.begin("merge", self._old.n_arcs * (1 + directed), "arcs")
@@ -224,13 +224,13 @@ class _Applying(StoreWriting[ApplyReport]):
 
     def _stream(self, store: Store | None, numbers: Callable[[Numbers], Numbers], form: WeightForm | None,
                 back: bool) -> ArcStream:
-        """The arcs of one of the stores; back : those of its reverse."""
+        """The arcs of one of the stores; back : of its reverse."""
         record = None if store is None or store is self._remove else store.record.weights
         recode = None if record is None or form is None else partial(_recoded, old=record.form, new=form)
         return ArcStream(store.reverse if store is not None and back else store, numbers, recode)
 
     def _absent_note(self, tally: ChangeTally, of_removed: Numbers) -> tuple[str, ...]:
-        """A sentence on edges to remove that there are not. Raises InputError for them, if that is asked for."""
+        """A sentence about edges to remove that do not exist. With `strict`, raises InputError instead."""
         if not tally.absent:
             return ()
         assert self._remove is not None
@@ -243,7 +243,7 @@ class _Applying(StoreWriting[ApplyReport]):
         return (f"{count} to remove not in the store, such as {text}",)
 
     def _record(self, numbering: VertexNumbering, n_edges: int, known: int) -> StoreRecord:
-        """The record as far as the writer does not fill it: what was dropped of all inputs so far."""
+        """The record, without the fields that the writer fills in, with the pairs dropped from all inputs so far."""
         records = [one.record for one in (self._old, self._add) if one is not None]
         record = StoreRecord(
             directed_input=any(one.directed_input for one in records), id_kind=numbering.id_kind,
@@ -268,8 +268,8 @@ def _piece(arcs: SortedArcs, dtype: np.dtype[Any]) -> ArcPiece:
 
 
 def _common_form(records: Sequence[WeightRecord], n_vertices: int, path: str) -> WeightForm | None:
-    """The form of the weights of a store of so many vertices, which all of these fit: that of the first, if it does.
-    Raises InputError where there is none."""
+    """A form of weights that fits all these records, in a store of n_vertices vertices: the first one's, if it does.
+    Raises InputError if there is none."""
     if not records:
         return None
     forms = [record.form for record in records]
@@ -290,7 +290,7 @@ def _common_form(records: Sequence[WeightRecord], n_vertices: int, path: str) ->
 
 
 def _recoded(weights: Weights, old: WeightForm, new: WeightForm) -> Weights:
-    """Weights of one form in another one that has room for them."""
+    """Weights converted to another form that can represent them."""
     if new.dtype.kind == "f":
         return (weights if old.dtype.kind == "f" else numbers(weights, old.decimals)).astype(new.dtype)
     if new.decimals == old.decimals:

@@ -1,15 +1,15 @@
-"""From a stream of edges to a store, within a memory budget, by external sort.
+"""Conversion of a stream of edges into a store, within a memory budget, by external sort.
 
     source -> intake (pairs to sort keys, ids to vertices) -> sorted runs -> merge -> StoreWriter
 
-Results do not depend on the budget, the threads or the batches: the same edges give the same
-bytes. Whatever stops a conversion, threads are joined, scratch files and NAME.partial removed; or,
-with a checkpoint, left for a conversion that goes on from it and gives the same bytes too:
+Results do not depend on the budget, the threads or the batches: the same edges give the same bytes. However a
+conversion ends, threads are joined, and scratch files and NAME.partial removed; with a checkpoint they are kept for
+a conversion that resumes from it, and gives the same bytes too:
 
-    while reading    every checkpoint-every: runs and pairs so far; resuming reads, and drops, as many
+    while reading    every checkpoint-every: runs and pairs so far; a resumed conversion skips those pairs
     after reading    the same; and for wide ids and strings after their table and each piece of the join
-    while writing    shards so far and the key that follows
-    before the name  so that whoever is killed then is not asked what became of the target
+    while writing    shards so far and the next key
+    before renaming  so that a conversion killed then is known to be complete
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ __all__ = ["ConvertOptions", "ConvertReport", "check_outputs", "convert", "graph
 if TYPE_CHECKING:
     from .strings import StoredBatches
 
-# Row offsets and bitmaps that every run holds, however little there is to traverse (memory.md).
+# Bytes a vertex of row offsets and bitmaps in every run, whatever it traverses (memory.md).
 LEAST_VERTEX_BYTES = 2
-# Bytes of text in one of gzip at most, which is more than its pairs.
+# Largest ratio of a text to its gzip file, which is above that of its pairs.
 _MOST_EXPANSION = 1032
 _SALTS = 16
-_SMALL_BYTES = 1 << 30  # of the buffers for a graph that is kept in memory, of which it uses a few MiB
+_SMALL_BYTES = 1 << 30  # for a graph kept in memory, which uses only a few MiB of them
 _FIRST_PAIRS, _PAIR_BYTES = 5, 16
 _PINNED_BYTES = 1 << 16
 
@@ -62,8 +62,8 @@ Inputs = Sequence[str | Path] | EdgeSource
 def convert(inputs: Inputs, target: Path, *, options: ConvertOptions | None = None) -> ConvertReport:
     """Convert files, globs or "-" (together one graph), or the edges of a source, into a store at `target`.
 
-    Raises InputError for bad input or an existing target, BudgetError where memory or disk cannot
-    do. Then, and after Ctrl-C, neither the target nor scratch files exist, but for a checkpoint.
+    Raises InputError for bad input or an existing target, BudgetError if memory or disk are too small. Then, and after
+    Ctrl-C, neither the target nor scratch files exist, except for a checkpoint.
     """
     import pyarrow as pa
 
@@ -82,23 +82,22 @@ def convert(inputs: Inputs, target: Path, *, options: ConvertOptions | None = No
 
 
 def check_outputs(target: Path, options: ConvertOptions) -> None:
-    """Raise InputError unless the store and scratch files could be made where they are to lie. With a
-    checkpoint, which may know of a target that is complete, that is looked at when it is opened."""
+    """Raise InputError unless the store and scratch files could be made in their places. With a checkpoint, which may
+    know that the target is complete, this is checked when it is opened."""
     if options.checkpoint is None:
         check_target(target, options.force)
         Scratch(options.scratch, target).close()
 
 
 def write_graph(source: EdgeSource, target: Path, *, options: ConvertOptions | None = None) -> ConvertReport:
-    """Convert the edges of `source` into a store at `target`; raises what `convert` raises, and
-    whatever the source raises."""
+    """Convert the edges of `source` into a store at `target`. Raises like `convert`, and what the source raises."""
     options, target = options or ConvertOptions(), Path(target)
     return resumable(ConvertReport, target, options, lambda: _key(source, target, options),
                      lambda checkpoint: _write(source, target, options, checkpoint))
 
 
 def _key(source: EdgeSource, target: Path, options: ConvertOptions) -> dict[str, Any]:
-    """What must be the same for a conversion to be resumed."""
+    """The values that must be the same to resume a conversion."""
     return {
         "input": _input_pins(source), "target": str(target.absolute()), "format (--format)": options.fmt,
         "kind of ids (--ids)": options.ids, "columns (--columns)": options.columns, "header (--header)": options.header,
@@ -113,8 +112,8 @@ def _key(source: EdgeSource, target: Path, options: ConvertOptions) -> dict[str,
 
 
 def _input_pins(source: EdgeSource) -> list[list[Any]]:
-    """What tells the input from another one, for every file: path, bytes, time of change (ns) and a
-    digest of its first and last 64 KiB; for a source that reads no files its name and what it declares.
+    """Values that identify the input: for every file its path, size in bytes, time of change (ns) and a digest of its
+    first and last 64 KiB; for a source without files its name and its declarations.
 
     Raises InputError for an input that cannot be read twice.
     """
@@ -140,7 +139,7 @@ def _pin(path: Path) -> list[Any]:
 
 
 def _write(source: EdgeSource, target: Path, options: ConvertOptions, checkpoint: Checkpoint | None) -> ConvertReport:
-    """Convert, from the state of the checkpoint if there is one."""
+    """Convert, from the checkpoint's state if there is one."""
     check_target(target, options.force)
     info, plan = _planned(source, options, checkpoint)
     with sort_context(plan, target, options, checkpoint, Meter(options.progress), bool(info.weights)) as context:
@@ -148,13 +147,13 @@ def _write(source: EdgeSource, target: Path, options: ConvertOptions, checkpoint
 
 
 def graph_in_memory(source: EdgeSource, folder: Path, options: ConvertOptions) -> Store:
-    """The edges of `source` as a store in memory (store/memory.py). folder : for scratch files, where there are any.
-    options : without a checkpoint. Raises what write_graph raises."""
-    if options.memory_bytes is None:  # a small graph needs no look at what the machine has
+    """The edges of `source` as a store in memory (store/memory.py). folder : for scratch files, if any. options :
+    without a checkpoint. Raises like write_graph."""
+    if options.memory_bytes is None:  # a small graph needs no measurement of the machine
         needed = program_rss_bytes() + _SMALL_BYTES + getattr(source, "memory_bytes", 0)
         options = replace(options, memory_bytes=needed)
     info, plan = _planned(source, options, None)
-    target = folder / "graph"  # nothing is made of that name
+    target = folder / "graph"  # nothing with that name is made
     with sort_context(plan, target, options, None, Meter(options.progress), bool(info.weights), False) as context:
         conversion = _ConversionInMemory(source, info, target, options, context)
         conversion.write(info)
@@ -163,12 +162,12 @@ def graph_in_memory(source: EdgeSource, folder: Path, options: ConvertOptions) -
 
 
 def _planned(source: EdgeSource, options: ConvertOptions, checkpoint: Checkpoint | None) -> tuple[SourceInfo, SortPlan]:
-    """What the source says, and the memory plan."""
+    """The source's info, and the memory plan."""
     info = source.info()
     if options.directed and not (info.directed or info.both_directions):
         raise InputError(f"the edges of {info.format} have no directions here", path=source.name,
                          remedy="leave --directed out")
-    if info.id_kind == "string":  # loaded later anyway, so that the measured base has it
+    if info.id_kind == "string":  # loaded later anyway; now it counts in the measured base
         from .strings import warm_up
 
         warm_up()
@@ -182,9 +181,9 @@ def _planned(source: EdgeSource, options: ConvertOptions, checkpoint: Checkpoint
 
 
 def _check_declared(info: SourceInfo, name: str, plan: SortPlan) -> None:
-    """Raise BudgetError if the vertices that are declared and cannot have an edge alone would take more than the
-    memory: a header of a hundred bytes may declare any number, and each is written to the store. (With edges,
-    the graph may be for a larger machine.)"""
+    """Raise BudgetError if the declared vertices that cannot have an edge would alone exceed the memory: a header of a
+    hundred bytes may declare any number, and each vertex is written to the store. (With edges, the graph may be meant
+    for a larger machine.)"""
     entries = info.n_entries
     if entries is None and info.size_bytes is not None:
         entries = info.size_bytes * _MOST_EXPANSION
@@ -200,7 +199,7 @@ def _check_declared(info: SourceInfo, name: str, plan: SortPlan) -> None:
 
 
 class Conversion(StoreWriting[ConvertReport]):
-    """One conversion under way. info : what the source says before it is read."""
+    """One conversion in progress. info : the source's, before it is read."""
 
     def __init__(
         self, source: EdgeSource, info: SourceInfo, target: Path, options: ConvertOptions, context: SortContext
@@ -229,14 +228,14 @@ class Conversion(StoreWriting[ConvertReport]):
             self._intake.abort()
 
     def _resume(self, state: State) -> None:
-        """Go on from what `_state` returned."""
+        """Continue from a result of `_state`."""
         self._restore_figures(state)
         self._salt, self._was_read = state["salt"], state["read"]
         if self._was_read:
             self._info = SourceInfo(**state["info"])
         for name, value in state.get("digits", {}).items():
             setattr(self._digits, name, value)
-        # Taken out of the state, which stays: what was copied of it need not.
+        # Removed from the state, which stays in memory, as its contents were copied.
         self._intake = self._new_intake(state.pop("intake"))
         if state["numbering"] is not None:
             self._numbering = VertexNumbering(**state["numbering"])
@@ -251,7 +250,7 @@ class Conversion(StoreWriting[ConvertReport]):
             )
         with disk_faults_are_said(self._target.absolute().parent, "the store"):
             unfinished = None if self._resumed is None else self._resumed["writer"]
-            # The map of ids is written before the rows, and not in parts.
+            # The ids are written before the rows, and in one step.
             rows_begun = unfinished is not None and unfinished["rows"] is not None
             writer, _ = self._open_writer(numbering.n_vertices, unfinished if rows_begun else None,
                                           self._weight_form(intake, numbering.n_vertices))
@@ -269,7 +268,7 @@ class Conversion(StoreWriting[ConvertReport]):
         ))
 
     def _weight_form(self, intake: Intake, n_vertices: int) -> WeightForm | None:
-        """Of the weights in the store. Raises InputError where whole ones have none together."""
+        """The form of the weights in the store; None if whole numbers have no common one. Raises InputError."""
         info = self._info
         return intake.tally.weights.form(info, n_vertices, self._source.name) if info.weights else None
 
@@ -284,7 +283,7 @@ class Conversion(StoreWriting[ConvertReport]):
         return self._intake, self._numbering
 
     def _new_intake(self, resumed: State | None = None) -> Intake:
-        """The intake for the ids, and the digits, of the source."""
+        """The intake for the source's ids and digits."""
         intake = self._intake_of_ids(resumed)
         if self._digits.places is not None:
             intake.tally.weights.counted, intake.tally.weights.places = True, self._digits.places
@@ -306,7 +305,7 @@ class Conversion(StoreWriting[ConvertReport]):
         return DeclaredIntake(info, name, context, resumed)
 
     def _numbered(self) -> VertexNumbering:
-        """Take all batches in and number the vertices; again where weights turn out to need other digits."""
+        """Read all batches and number the vertices; start again if weights turn out to need other digits."""
         while True:
             try:
                 numbering = self._numbered_once()
@@ -318,7 +317,7 @@ class Conversion(StoreWriting[ConvertReport]):
                 self._begin_again(again)
 
     def _begin_again(self, again: ReadAgainError) -> None:
-        """Drop what was taken in. Raises InputError for a source that cannot be read again."""
+        """Drop all pairs read. Raises InputError for a source that cannot be read again."""
         if not self._source.rewindable:
             raise InputError("weights have more digits than float64 keeps, and a stream cannot be read again for them",
                              path=self._source.name, remedy="save it as a file and convert that, or write weights with"
@@ -326,13 +325,13 @@ class Conversion(StoreWriting[ConvertReport]):
         before, self._digits = self._intake, again.digits
         self._was_read, self._first_pairs = False, ()
         self._intake = self._new_intake()
-        self._context.safe.reached(always=True)  # before files are removed that an older state names
+        self._context.safe.reached(always=True)  # before removing files that an older state refers to
         if before is not None:
             before.abort()
 
     def _numbered_once(self) -> VertexNumbering:
-        """Give all batches to the intake, which numbers the vertices; again with another salt when two strings share a
-        hash. A source that has rows of a store already gives these."""
+        """Pass all batches to the intake, which numbers the vertices; again with another salt if two strings have the
+        same hash. If the source already has the rows of a store, these are used."""
         if (rows := self._rows()) is not None:
             return self._taken(rows).finish()
         stored: StoredBatches | None = None
@@ -356,14 +355,14 @@ class Conversion(StoreWriting[ConvertReport]):
         raise EmdiamError(f"{_SALTS} hash functions in turn gave two strings the same hash")
 
     def _rows(self) -> SortedRows | None:
-        """The rows of a source that has them, and whose conversion leaves no state."""
+        """The rows of a source that has them, if the conversion saves no states."""
         if self._options.directed or self._info.weights or self._context.safe.active:
             return None
         found: SortedRows | None = getattr(self._source, "rows", lambda: None)()
         return found
 
     def _taken(self, rows: SortedRows) -> Intake:
-        """The intake with all rows."""
+        """An intake with all these rows."""
         self._context.meter.begin("read", rows.n_pairs, "edges")
         for batch in self._source.batches(_FIRST_PAIRS * _PAIR_BYTES):
             self._first_pairs += _first_pairs(batch, _FIRST_PAIRS - len(self._first_pairs))
@@ -377,7 +376,7 @@ class Conversion(StoreWriting[ConvertReport]):
         return intake
 
     def _read(self, intake: Intake, batches: Iterator[EdgeBatch]) -> None:
-        """Give all batches to `intake`, but for the pairs that it has."""
+        """Pass all batches to `intake`, without the pairs that it already has."""
         meter, safe, info = self._context.meter, self._context.safe, self._info
         total, unit, done = what_is_read(self._source, info, lambda: intake.tally.pairs)
         meter.begin("read", total, unit)
@@ -386,22 +385,22 @@ class Conversion(StoreWriting[ConvertReport]):
         try:
             for batch in batches:
                 declared += len(batch.src) if batch.declares else 0
-                before = intake.tally.pairs - declared  # less than 0 in a batch that declares
-                if before == len(self._first_pairs) < _FIRST_PAIRS:  # not where it reads on, or again
+                before = intake.tally.pairs - declared  # negative in a batch that declares vertices
+                if before == len(self._first_pairs) < _FIRST_PAIRS:  # not when resuming or reading again
                     self._first_pairs += _first_pairs(batch, _FIRST_PAIRS - len(self._first_pairs))
                 intake.add(batch)
                 meter.update(done())
-                if len(batch.src):  # else it was taken in before
+                if len(batch.src):  # otherwise it was read before
                     safe.reached()
         except InputError:
-            self._check_unchanged()  # what was found may come of that alone
+            self._check_unchanged()  # a changed file may be the only cause of the error
             raise
         finally:
             close = getattr(batches, "close", None)
             if close is not None:
                 close()
         self._check_unchanged()
-        # What a format has beside the edges is counted while they are read.
+        # Contents other than edges are counted during reading.
         self._info = self._source.info()
         if self._info.more_ids is not None and isinstance(intake, IntIntake):
             self._declare(intake, *self._info.more_ids)
@@ -410,33 +409,33 @@ class Conversion(StoreWriting[ConvertReport]):
         safe.reached(always=True)
 
     def _check_unchanged(self) -> None:
-        """Raise InputError if a file that is read has changed; sources that read no files have no such question."""
+        """Raise InputError if an input file has changed; does nothing for sources without files."""
         check = getattr(self._source, "check_unchanged", None)
         if check is not None:
             check()
 
     def _declare(self, intake: IntIntake, first: int, last: int) -> None:
-        """All integers from `first` to `last` are vertices, as the first line of the input said."""
+        """Make all integers from `first` to `last` vertices, as the first line of the input declares."""
         n = last + 1 - first
         _check_declared(replace(self._info, n_vertices=n, n_entries=intake.tally.pairs), self._source.name,
                         self._context.plan)
         intake.declare(first, last)
 
     def _record(self, numbering: VertexNumbering, counts: Counts) -> StoreRecord:
-        """The record as far as the writer does not fill it."""
+        """The record, without the fields that the writer fills in."""
         info = self._info
         return StoreRecord(
             directed_input=_is_directed(info, counts), loops_dropped=counts.loops,
             duplicates_dropped=counts.duplicates, pairs_read=counts.pairs, reverse_dropped=counts.reverse,
             values_dropped={**info.dropped, **({ROUNDED: self._digits.rounded} if self._digits.rounded else {})},
             id_kind=numbering.id_kind, first_id=numbering.first_id, source_format=info.format, reading=info.reading,
-            # Names that are no UTF-8 can be in no record.
+            # A record cannot contain names that are not UTF-8.
             source=[name.encode("utf-8", "backslashreplace").decode()
                     for name in getattr(self._source, "names", [self._source.name])],
         )
 
     def _counted(self, numbering: VertexNumbering, counts: Counts, record: StoreRecord) -> Iterator[str]:
-        """Sentences about what was dropped of the input."""
+        """Sentences about dropped parts of the input."""
         info = self._info
         yield from info.notes
         if _is_directed(info, counts) and not self._options.directed:
@@ -456,13 +455,13 @@ class Conversion(StoreWriting[ConvertReport]):
 
 
 class _ConversionInMemory(Conversion):
-    """A Conversion to `store`, which lies in memory."""
+    """A Conversion to `store`, a store in memory."""
 
     _writer_class = MemoryWriter
     store: Store | None = None
 
     def _check_room(self, scratch_bytes: int, store_bytes: int) -> None:
-        """Of a small graph nothing comes to a disk."""
+        """Does nothing: a small graph needs no disk."""
 
     def _finish_store(self, writer: StoreWriter, record: StoreRecord) -> StoreRecord:
         done = super()._finish_store(writer, record)
@@ -471,18 +470,18 @@ class _ConversionInMemory(Conversion):
 
 
 def _is_directed(info: SourceInfo, counts: Counts) -> bool:
-    """Whether some edge came in one direction only, where the format does not say that one stands for both."""
+    """Whether some edge came in one direction only, in a format in which this does not stand for both directions."""
     return bool(counts.one_way) and (info.directed or info.both_directions)
 
 
 def _first_pairs(batch: EdgeBatch, count: int) -> tuple[tuple[Any, Any], ...]:
-    """The first `count` pairs, by which a user sees whether the right columns were read."""
+    """The first `count` pairs, to show users whether the right columns were read."""
     first = (ids[:count] for ids in (batch.src, batch.dst))
     return tuple(zip(*(ids.to_pylist() if hasattr(ids, "to_pylist") else ids.tolist() for ids in first), strict=True))
 
 
 def _without_first(batches: Iterator[EdgeBatch], n_pairs: int) -> Iterator[EdgeBatch]:
-    """The batches without their first `n_pairs` pairs, which are read all the same."""
+    """The batches without their first `n_pairs` pairs, which are read anyway."""
     left = n_pairs
     try:
         for batch in batches:

@@ -1,7 +1,7 @@
-"""One store under way: what converting and reordering share, from their options to their reports.
+"""Common parts of converting and reordering, which write a store: options, progress, checkpoints and reports.
 
-Whatever stops it, threads are joined, scratch files and NAME.partial removed; or, with a checkpoint, left for one that
-goes on from its last state.
+However it ends, threads are joined, and scratch files and NAME.partial removed; with a checkpoint they are kept for a
+run that resumes from its last state.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..store.weights import WeightForm
 from ..store.writer import StoreWriter
 from ..units import MemoryFigures, default_memory_bytes, format_size, peak_rss_bytes
 
-# In a state: the record_digest of the store that is complete, or was when only its renaming was left.
+# Key in a state: the record_digest of the store that is complete, or that only has to be renamed.
 DONE = "done"
 ALREADY_DONE = "it was complete already; nothing was left to do"
 _BYTES_PER_TEXT_EDGE = 12
@@ -39,12 +39,12 @@ _STORE_BYTES_PER_ARC = 1.5
 
 @dataclass(frozen=True)
 class ConvertOptions:
-    """memory_bytes : peak RSS of this process, None: what machine and cgroup leave. scratch : folder for temporary
+    """memory_bytes : peak RSS of this process, None: what machine and cgroup allow. scratch : folder for temporary
     files, None: beside the target. force : replace the target. fmt, ids, columns, header, encoding, bipartite, weights
     : see source.py. vertices : files that list the vertices. codec, chunk_ids : see layout. directed : keep the
-    directions of arcs. threads : how many sort, merge and encode. progress : called with progress.Event. plan : buffer
-    sizes by hand, memory_bytes is then not looked at (for tests: results never depend on it). checkpoint : leave what
-    was done when it stops, and go on from it (see writing.py); scratch files lie there."""
+    directions of arcs. threads : number that sort, merge and encode. progress : called with progress.Event. plan :
+    buffer sizes set by hand, which make memory_bytes irrelevant (for tests: results never depend on it). checkpoint :
+    save progress for a later run, and resume from it (see writing.py); it contains the scratch files."""
 
     memory_bytes: int | None = None
     scratch: Path | None = None
@@ -100,13 +100,13 @@ class WritingReport(Shown, MemoryFigures):
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dict for JSON: the fields, and what follows from them."""
+        """A plain dict for JSON: the fields, and values derived from them."""
         return {**asdict(self), "memory_limit_exceeded": self.memory_limit_exceeded}
 
     @classmethod
     def of_done(cls, done: State, target: Path) -> Self:
-        """The report of writing that was complete before. Where that was killed between the renaming and its report,
-        only what the store's record and the last state tell is known of it."""
+        """The report of a store that was complete before. If that run was killed between renaming and reporting, only
+        the store's record and the last state are known."""
         with open_store(str(target), directed=None) as store:
             record = store.record
         fields = done.get("report") or {
@@ -118,7 +118,7 @@ class WritingReport(Shown, MemoryFigures):
 
     @classmethod
     def _of_state(cls, done: State) -> dict[str, Any]:
-        """The fields that a subclass adds, from the last state."""
+        """The additional fields of a subclass, from the last state."""
         return {}
 
 
@@ -166,13 +166,13 @@ class ApplyReport(WritingReport):
     Attributes
     ----------
     added, removed : int
-        Edges that came, and that went.
+        Edges that were added, and removed.
     present : int
-        Edges to add that were in the store; with weights they have those of the list now.
+        Edges to add that the store already had; with weights they now have those of the list.
     absent : int
         Edges to remove that were not in the store.
     new_vertices : int
-        Vertices that came.
+        New vertices.
     """
 
     shown: ClassVar[tuple[str, ...]] = (
@@ -188,9 +188,9 @@ class ApplyReport(WritingReport):
 
 @dataclass(frozen=True)
 class Counts:
-    """What became of the pairs that were read: pairs = edges + loops + duplicates + reverse.
+    """The fate of the pairs that were read: pairs = edges + loops + duplicates + reverse.
 
-    duplicates : repeat an edge in the same direction. reverse : give an edge in its second direction.
+    duplicates : repeat an edge in the same direction. reverse : have the second direction of an edge.
     """
 
     pairs: int
@@ -200,7 +200,7 @@ class Counts:
 
     @property
     def duplicates(self) -> int:
-        """Pairs that are none of the others."""
+        """Pairs that are in none of the other counts."""
         return self.pairs - self.edges - self.loops - self.reverse
 
     @property
@@ -213,7 +213,7 @@ Report = TypeVar("Report", bound=WritingReport)
 
 
 class StoreWriting(ABC, Generic[Report]):
-    """One store under way: what has to be stopped when it fails. Subclasses say where its arcs come from."""
+    """The writing of one store, with cleaning up after a failure. Subclasses provide its arcs."""
 
     _writer_class = StoreWriter
 
@@ -228,12 +228,12 @@ class StoreWriting(ABC, Generic[Report]):
             context.safe.save_by(self._state)
 
     def write(self, info: SourceInfo) -> Report:
-        """Everything to the finished store. info : how many edges to expect. Raises BudgetError where the disk has no
-        room."""
+        """Write the whole store. info : has the expected number of edges. Raises BudgetError if the disk is too
+        small."""
         scratch = self._context.scratch
         try:
             scratch_bytes, store_bytes = self._planned_disk(info)
-            # What was written before a stop is no longer needed.
+            # Files written before a stop need no further space.
             self._check_room(max(0, scratch_bytes - scratch.peak_bytes), store_bytes)
             return self.run()
         except BaseException:
@@ -241,7 +241,7 @@ class StoreWriting(ABC, Generic[Report]):
             raise
 
     def _check_room(self, scratch_bytes: int, store_bytes: int) -> None:
-        """Raise BudgetError where the disk has no room for so much."""
+        """Raise BudgetError if the disk has less space than that."""
         self._context.scratch.check_room(scratch_bytes, store_bytes, self._target)
 
     def _planned_disk(self, info: SourceInfo) -> tuple[int, int]:
@@ -250,18 +250,18 @@ class StoreWriting(ABC, Generic[Report]):
 
     @abstractmethod
     def run(self) -> Report:
-        """The same, with room on the disk; `_abort` if it raises."""
+        """Write the whole store, after the check of disk space; an exception leads to `_abort`."""
 
     @abstractmethod
     def _work_state(self) -> State:
-        """What was done so far, beside what `_state` has of every writing."""
+        """The progress so far, besides the parts that `_state` adds for every writing."""
 
     @abstractmethod
     def _stop_sorting(self) -> None:
-        """Join the threads that sort."""
+        """Join the sorting threads."""
 
     def _state(self) -> State:
-        """All that was done so far."""
+        """The whole progress so far."""
         return {
             "memory": self._context.plan.memory_bytes, "stats": asdict(self._context.stats),
             "seconds": self._context.meter.seconds_so_far(), **self._work_state(),
@@ -269,7 +269,7 @@ class StoreWriting(ABC, Generic[Report]):
         }
 
     def _restore_figures(self, state: State) -> None:
-        """Go on counting from what `_state` had."""
+        """Continue the counts from a result of `_state`."""
         for name, value in state["stats"].items():
             setattr(self._context.stats, name, value)
         self._context.meter.seconds.update(state["seconds"])
@@ -277,8 +277,8 @@ class StoreWriting(ABC, Generic[Report]):
     def _open_writer(
         self, n_vertices: int, resumed: State | None, weights: WeightForm | None
     ) -> tuple[StoreWriter, bool]:
-        """A writer, and whether it goes on with the unfinished store of `resumed`, a state of one; else it begins.
-        weights : their form, None without."""
+        """A writer, and whether it continues the unfinished store of `resumed`, a writer's state; otherwise it starts a
+        new one. weights : their form, or None."""
         options = self._options
 
         def opened(state: State | None) -> StoreWriter:
@@ -300,8 +300,8 @@ class StoreWriting(ABC, Generic[Report]):
         return self._writer, False
 
     def _finish_store(self, writer: StoreWriter, record: StoreRecord) -> StoreRecord:
-        """Complete the store. Just before it gets its name, the state of before is kept with that by which to know the
-        store."""
+        """Complete the store. Just before the renaming, the previous state is saved together with the digest that
+        identifies the store."""
         checkpoint = self._context.safe.checkpoint
         self._context.meter.begin("write", None, "")
         state = self._state() if checkpoint is not None else {}
@@ -316,12 +316,12 @@ class StoreWriting(ABC, Generic[Report]):
         return record
 
     def _end(self, report: Report) -> Report:
-        """Remove the checkpoint, but for its last state if that is to stay."""
+        """Remove the checkpoint, or keep its last state if the options say so."""
         checkpoint = self._context.safe.checkpoint
         return report if checkpoint is None else _finished(report, checkpoint, done_state(asdict(report)))
 
     def _figures(self) -> dict[str, Any]:
-        """The fields of a WritingReport that are measured."""
+        """The measured fields of a WritingReport."""
         plan, scratch = self._context.plan, self._context.scratch
         return {
             "seconds": dict(self._context.meter.seconds), "memory_limit_bytes": plan.memory_bytes,
@@ -330,14 +330,14 @@ class StoreWriting(ABC, Generic[Report]):
         }
 
     def _scratch_notes(self) -> list[str]:
-        """A sentence about scratch files that lay in memory."""
+        """A sentence about scratch files in memory."""
         scratch = self._context.scratch
         if not scratch.peak_bytes or not scratch.in_memory:
             return []
         return [f"scratch files took {format_size(scratch.peak_bytes)} of RAM outside the memory budget"]
 
     def _abort(self) -> None:
-        """Join all threads and remove NAME.partial, unless there is a state to go on from."""
+        """Join all threads and remove NAME.partial, unless a state needs it for resuming."""
         checkpoint = self._context.safe.checkpoint
         try:
             self._stop_sorting()
@@ -349,8 +349,8 @@ class StoreWriting(ABC, Generic[Report]):
 
 
 def memory_to_plan(named: int | None, checkpoint: Checkpoint | None) -> int:
-    """Bytes of memory to plan for: as named, else what machine and cgroup leave, but on resuming no less than before,
-    since what lies in the checkpoint was made for that much. Raises BudgetError where less was named."""
+    """Bytes of memory to plan for: the number named, else what machine and cgroup allow; when resuming at least as much
+    as before, since the checkpoint's files were made for that. Raises BudgetError if a smaller number is named."""
     before = 0 if checkpoint is None or checkpoint.state is None else int(checkpoint.state["memory"])
     if named is None:
         return max(before, default_memory_bytes())
@@ -361,7 +361,7 @@ def memory_to_plan(named: int | None, checkpoint: Checkpoint | None) -> int:
 
 
 def done_before(checkpoint: Checkpoint, target: Path) -> State | None:
-    """The state of `checkpoint` if the store that it was about is complete at `target`, else None."""
+    """The state of `checkpoint` if its store is complete at `target`, else None."""
     digest = None if checkpoint.state is None else checkpoint.state.get(DONE)
     if digest is None or not target.exists():
         return None
@@ -373,15 +373,15 @@ def done_before(checkpoint: Checkpoint, target: Path) -> State | None:
 
 
 def done_state(report: Mapping[str, Any]) -> State:
-    """What is left of a conversion or reordering that is complete, from the dict of its report: enough to
-    report it again."""
+    """The final state of a complete conversion or reordering, made from the dict of its report: enough to report it
+    again."""
     rest = dict(report)
     return {DONE: rest.pop("record")["record_digest"], "memory": report["memory_limit_bytes"], "report": rest}
 
 
 def _finished(report: Report, checkpoint: Checkpoint, done: State) -> Report:
-    """The report, with the checkpoint removed, but for its last state if that is to stay. Where the disk does not let
-    that be done, a note says so: the store is whole and has its name, and nothing is left to go on with."""
+    """The report, after removing the checkpoint, or all but its last state if that is kept. If that fails, a note says
+    so: the store is complete and has its name, and nothing remains to resume."""
     try:
         checkpoint.finish(done)
     except (OSError, InputError) as error:
@@ -393,9 +393,9 @@ def resumable(
     report_type: type[Report], target: Path, options: ConvertOptions, identity: Callable[[], dict[str, Any]],
     write: Callable[[Checkpoint | None], Report],
 ) -> Report:
-    """write(checkpoint), None without options.checkpoint; but the report alone where the checkpoint is that of a store
-    which is complete. identity : see Checkpoint. Raises what `write` and Checkpoint raise, and InputError where a
-    folder for scratch files is named beside a checkpoint."""
+    """Call write(checkpoint), with None if options.checkpoint is None; if the checkpoint's store is already complete,
+    return only its report. identity : see Checkpoint. Raises like `write` and Checkpoint, and InputError if a scratch
+    folder is named besides a checkpoint."""
     if options.checkpoint is None:
         return write(None)
     if options.scratch is not None:
@@ -416,8 +416,8 @@ def sort_context(
     plan: SortPlan, target: Path, options: ConvertOptions, checkpoint: Checkpoint | None, meter: Meter,
     weighted: bool, scratch_is_likely: bool = True,
 ) -> Iterator[SortContext]:
-    """The context of one writing, with scratch files that are closed at the end. weighted : whether arcs have
-    weights. scratch_is_likely : see Scratch."""
+    """The context of one writing; its scratch files are closed at the end. weighted : whether arcs have weights.
+    scratch_is_likely : see Scratch."""
     made = Scratch(options.scratch, target, scratch_is_likely) if checkpoint is None else checkpoint.scratch
     with closing(made) as scratch:
         yield SortContext(plan, scratch, options.threads, meter, safe=SafePoints(checkpoint),
@@ -425,8 +425,8 @@ def sort_context(
 
 
 def planned_disk(info: SourceInfo, plan: SortPlan, directed: bool = False) -> tuple[int, int]:
-    """Bytes of scratch files and of the store to expect; 0 where the source does not say. Low figures: refused is only
-    what has no chance."""
+    """Expected bytes of scratch files and of the store; 0 if the source does not say. These are low estimates, to
+    refuse only what cannot succeed."""
     entries = info.n_entries
     if entries is None:
         entries = (info.size_bytes or 0) // _BYTES_PER_TEXT_EDGE
