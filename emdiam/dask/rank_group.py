@@ -1,9 +1,9 @@
-"""The ranks of a run as the client sees them: actors on workers, of which it asks verbs, and what is done at a loss.
+"""The client's side of the ranks of a run: actors on workers that run verbs, and recovery from the loss of workers.
 
-A call of an actor is one verb as a whole; the client looks meanwhile whether all workers are there. When one is lost,
-what all ranks held is given up: the ranks are opened again, on as many workers if as many come within WAIT_SECONDS,
-else on those that are left, and WorkersLost ends the method, which begins again (DaskEngine.repeated). With a
-checkpoint it is answered from its journal up to the verb that was under way; without one it computes all of it again.
+A call of an actor is a complete verb; meanwhile the client checks that all workers are alive. If a worker is lost, the
+state of all ranks is dropped. The ranks are opened again, on the same number of workers if new ones come within
+WAIT_SECONDS, else on the remaining ones, and WorkersLost ends the method, which starts again (DaskEngine.repeated).
+With a checkpoint, its journal answers all verbs before the interrupted one; without, everything is computed again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .plan import RankSpec, balanced_ranges
 from .rank import Done, Rank, Verb
 
 WAIT_SECONDS = 60.0
-# Losses in a row at which a run got no further than before, after which one more ends it.
+# After this number of losses in a row without progress, one more loss ends the run.
 VAIN_LOSSES = 3
 _LOOK_SECONDS, _POLL_SECONDS, _REST_SECONDS = 0.5, 0.1, 30.0
 _CANCELLED = (CancelledError, FutureCancelled)
@@ -40,17 +40,17 @@ _UNREACHABLE = (StateLost, TimeoutError, OSError, RuntimeError, *_CANCELLED)
 
 
 class WorkersLost(RuntimeError):
-    """Workers are gone, and with them what the ranks held; others are there, with nothing but the graph."""
+    """Workers are lost, with the state of the ranks. New ranks are open, with only the graph."""
 
 
 class _Loss(RuntimeError):
-    """A rank does not answer, or says that another is gone."""
+    """A rank does not answer, or reports that another one is lost."""
 
 
 @dataclass(frozen=True)
 class Loss:
-    """ranks : that were lost. verb : in flight. seconds : until all ranks were open again, the waiting for a worker
-    included."""
+    """ranks : the lost ranks. verb : the interrupted verb. seconds : until all ranks were open again, with the wait for
+    a worker."""
 
     ranks: list[int]
     verb: str
@@ -60,12 +60,12 @@ class Loss:
 class RankGroup:
     """All ranks of one run on one cluster.
 
-    client : of dask.distributed. store : as the client sees it. spec : what ranks open; its addresses are of the
-    worker of each rank. mend : starts workers that have ended, where nothing else does. Close it. reports : the last
-    report of each rank (see Rank.report). plans : the memory plan of each, as a dict. gone_reports : the last ones of
-    ranks that were given up. losses : so far. on_loss : called after each. heartbeat : called now and then while ranks
-    are waited for. level : how far the verb under way is. number : of verbs so far.
-    unused : keys of columns that nobody holds any more, which ranks let go of with the next verb.
+    client : of dask.distributed. store : opened by the client. spec : for the ranks, with the address of the worker of
+    each rank. mend : restarts ended workers, if nothing else does. reports : last report of each rank (see
+    Rank.report). plans : memory plan of each rank, as a dict. gone_reports : last reports of lost ranks. losses : so
+    far. on_loss : called after each loss. heartbeat : called from time to time while the client waits. level : progress
+    of the current verb. number : number of verbs so far. unused : keys of unused columns, which ranks drop with the
+    next verb. Call `close` at the end.
     """
 
     def __init__(
@@ -105,8 +105,8 @@ class RankGroup:
 
     @property
     def pool_bytes(self) -> int:
-        """Bytes of columns of the whole graph for which every rank has room in its pool: the same for any number of
-        ranks where memory is no limit, since a column takes of each what its vertices do."""
+        """Bytes of columns of the whole graph that fit the pools of all ranks. Without a memory limit it does not
+        depend on the number of ranks, since each has only the part of a column of its vertices."""
         n, sizes = int(self.ranges[-1]), np.diff(self.ranges).tolist()
         return min((plan["pool_bytes"] * n // size for plan, size in zip(self.plans, sizes, strict=True) if size),
                    default=0)
@@ -116,12 +116,12 @@ class RankGroup:
         return np.searchsorted(self.ranges, vertices, side="right") - 1
 
     def by_owner(self, vertices: np.ndarray) -> dict[int, np.ndarray]:
-        """Places in `vertices` by the rank that owns what is there."""
+        """Positions in `vertices` by owning rank."""
         owners = self.owners(vertices)
         return {int(rank): np.flatnonzero(owners == rank) for rank in np.unique(owners)}
 
     def split_words(self, bitmap: np.ndarray) -> list[np.ndarray]:
-        """What of a bitmap of all vertices is of each range."""
+        """The part of each range of a bitmap of all vertices."""
         return np.split(bitmap, (self.ranges[1:-1] + 63) >> 6)
 
     # -- verbs ------------------------------------------------------------------------------------
@@ -130,8 +130,8 @@ class RankGroup:
         return self.some(verb, dict.fromkeys(range(self.size), args))
 
     def some(self, verb: Verb, args: dict[int, tuple[Any, ...]]) -> list[Any]:
-        """verb(rank, *args[rank]) on the ranks of `args`; the results in its order. Raises what a rank raises, and
-        WorkersLost, or StateLost where no other worker is there."""
+        """verb(rank, *args[rank]) on the ranks of `args`; the results in its order. Raises the exception of a rank, and
+        WorkersLost, or StateLost if no other worker exists."""
         try:
             done = self._asked(verb, args)
         except _Loss as loss:
@@ -154,7 +154,7 @@ class RankGroup:
         self.number += 1
         calls: dict[int, Any] = {}
         unused: list[int] = []
-        if len(args) == self.size:  # all learn of it at once
+        if len(args) == self.size:  # only with a verb of all ranks
             unused[:], self.unused[:] = self.unused, []
         try:
             with _reaching():
@@ -166,11 +166,11 @@ class RankGroup:
             raise
 
     def _results(self, calls: dict[int, Any]) -> dict[int, Any]:
-        """What calls of actors, or their futures, give, by rank; raises the first error."""
+        """The results of calls of actors, or of their futures, by rank; raises the first error."""
         left, done, looked = dict(calls), dict[int, Any](), time.monotonic()
         asked: Any = None
         while left:
-            with contextlib.suppress(Exception):  # looked at below
+            with contextlib.suppress(Exception):  # handled below
                 next(iter(left.values())).result(timeout=_LOOK_SECONDS / 2)
             for rank in [rank for rank, call in left.items() if call.done()]:
                 with _reaching():
@@ -188,14 +188,14 @@ class RankGroup:
         return done
 
     def _noted_level(self, asked: Any) -> Any:
-        """Note how far rank 0 is, if it has said so, and ask again."""
-        with contextlib.suppress(*_UNREACHABLE):  # only for people
+        """Store the progress of rank 0, if it has answered, and ask again."""
+        with contextlib.suppress(*_UNREACHABLE):  # only for the progress display
             self.level = self.level if asked is None else asked.result()
             return self.ranks[0].level() if self.ranks else None
 
     def _settle(self, calls: dict[int, Any], why: str) -> None:
-        """Wait until nothing of these calls runs any more, so that the next verb finds the ranks at rest."""
-        with contextlib.suppress(*_UNREACHABLE):  # else there is nobody to wait for
+        """Wait until all these calls have ended, so that the ranks are idle before the next verb."""
+        with contextlib.suppress(*_UNREACHABLE):  # without a scheduler, no call can be waited for
             alive = self.alive()
             here = [rank for rank in calls if self.spec.addresses[rank] in alive]
             for rank in here:
@@ -208,7 +208,7 @@ class RankGroup:
 
     # -- workers ----------------------------------------------------------------------------------
     def alive(self) -> dict[str, int]:
-        """The workers of the cluster: threads by address. Raises StateLost if the scheduler is gone."""
+        """Numbers of threads of the workers of the cluster, by address. Raises StateLost if the scheduler is lost."""
         why = f"the scheduler at {self.client.scheduler.address if self.client.scheduler else 'its address'} was lost"
         if self.client.status != "running":
             raise StateLost(why)
@@ -218,18 +218,18 @@ class RankGroup:
             raise StateLost(f"{why} ({error})") from None
 
     def _lost(self) -> list[int]:
-        """The ranks whose workers are gone."""
+        """The ranks whose workers are lost."""
         alive = self.alive()
         return [rank for rank, address in enumerate(self.spec.addresses) if address not in alive]
 
     def _look(self) -> None:
-        """Raise _Loss if a worker of a rank is gone, StateLost if the scheduler is."""
+        """Raise _Loss if a worker of a rank is lost, StateLost if the scheduler is."""
         ranks = self._lost()
         if ranks:
             raise _Loss("lost " + ", ".join(f"worker {rank} ({self.spec.addresses[rank]})" for rank in ranks))
 
     def _open(self) -> None:
-        """Open all ranks as self.spec says. Raises what they raise, and _Loss."""
+        """Open all ranks by self.spec. Raises their exceptions, and _Loss."""
         name = uuid.uuid4().hex[:8]
         with _reaching():
             self._futures = [
@@ -239,7 +239,7 @@ class RankGroup:
         try:
             actors = self._results(dict(enumerate(self._futures)))
         except Exception:
-            self._look()  # which says why, where a worker is gone
+            self._look()  # names the reason if a worker is lost
             raise
         self.ranks = [actors[rank] for rank in range(self.size)]
         opened: list[Done] = self._each("opened")
@@ -249,14 +249,14 @@ class RankGroup:
         self.n_isolated = sum(rank.value[1] for rank in opened)
 
     def _each(self, method: str, *args: Any) -> list[Any]:
-        """A method of all actors, which is short."""
+        """Call a short method of all actors."""
         with _reaching():
             results = self._results({rank: getattr(actor, method)(*args) for rank, actor in enumerate(self.ranks)})
         return [results[rank] for rank in range(self.size)]
 
     def close(self) -> None:
-        """Close the ranks that are still there."""
-        with contextlib.suppress(*_UNREACHABLE):  # what does not answer cannot be told; its process ends it
+        """Close the ranks of living workers."""
+        with contextlib.suppress(*_UNREACHABLE):  # a rank that does not answer ends with its process
             alive = self.alive()
             here = [rank for rank, address in zip(self.ranks, self.spec.addresses, strict=False) if address in alive]
             _rest([call for rank in here for call in (rank.disconnect(), rank.close())])
@@ -264,12 +264,12 @@ class RankGroup:
 
     # -- loss -------------------------------------------------------------------------------------
     def _restore(self, why: str, verb: str) -> None:
-        """Open all ranks again, with nothing but the graph. Raises StateLost if that cannot be."""
+        """Open all ranks again, with only the graph. Raises StateLost if that is impossible."""
         begin, lost, before, reports = time.monotonic(), self._lost(), self.spec, self.reports
         try:
             self._open_anew(why)
         except BaseException:
-            self.spec = before  # that of the last reports
+            self.spec = before  # matches the last reports
             raise
         self.gone_reports += reports
         self.losses.append(Loss(lost, verb, time.monotonic() - begin))
@@ -277,7 +277,7 @@ class RankGroup:
             self.on_loss(self.losses[-1])
 
     def _open_anew(self, why: str) -> None:
-        """Open all ranks on the workers that there are, again where one is lost meanwhile."""
+        """Open all ranks on the living workers, and again if one is lost meanwhile."""
         for _ in range(VAIN_LOSSES):
             self.close()
             addresses = self._workers(why)
@@ -290,7 +290,7 @@ class RankGroup:
         raise StateLost(f"{why}, {VAIN_LOSSES + 1} times at the same place")
 
     def _workers(self, why: str) -> tuple[str, ...]:
-        """As many workers as there were, waited for, or those that are left."""
+        """Wait for the previous number of workers; return them, or the remaining ones."""
         until = time.monotonic() + self._wait
         while True:
             alive = self.alive()
@@ -310,7 +310,7 @@ class RankGroup:
 
 
 def _rest(calls: list[Any]) -> None:
-    """Wait until all calls are done, for _REST_SECONDS at most."""
+    """Wait until all calls are done, for at most _REST_SECONDS."""
     until = time.monotonic() + _REST_SECONDS
     while time.monotonic() < until and not all(call.done() for call in calls):
         time.sleep(_POLL_SECONDS / 10)
@@ -318,7 +318,7 @@ def _rest(calls: list[Any]) -> None:
 
 @contextmanager
 def _reaching() -> Iterator[None]:
-    """Inside, what is said to scheduler and workers: raises _Loss where that breaks."""
+    """A context for communication with scheduler and workers that raises _Loss if it fails."""
     try:
         yield
     except PeerLost as lost:
@@ -334,8 +334,8 @@ def _reaching() -> Iterator[None]:
 def chosen_workers(scheduler: str, there: Mapping[str, int], count: int | None) -> tuple[str, ...]:
     """Addresses of the workers of a run, ascending.
 
-    scheduler : its address. there : the threads of its workers, by address. count : how many (None: all). Raises
-    InputError."""
+    scheduler : its address. there : numbers of threads of its workers, by address. count : number of workers (None:
+    all). Raises InputError."""
     if not there:
         raise InputError("the scheduler has no workers", text=scheduler,
                          remedy="start some with: dask worker " + scheduler)

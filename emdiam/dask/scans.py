@@ -1,13 +1,14 @@
 """Scans over all ranks: steep arcs, arcs between clusters, random samples, the diameter of a BFS tree.
 
-The tree: parents are chosen in one scan, and heights folded upwards across ranges, as traverse/tree_diameter.py: the
-parent of a vertex is its neighbour of smallest natural rank that is one nearer, and the diameter the largest (height
-so far) + (height of the branch) + 1 met while branches fold into their parents, which does not depend on their order.
-Each rank folds what has all its children, as far as parents are its own, and hands the branches over that leave its
-range, round by round until none does: as many rounds as the way of a vertex to the source crosses borders at most.
-Bytes a vertex of the range: two ids and a height as wide as the distances (parent; its rank in a reordered store while
-parents are chosen, then the number of children); of others, groups of distances (and ranks) within the stated room. In
-flight, and sent beside the halo: 16 bytes for every vertex whose parent another owns.
+The diameter of a tree: one scan chooses parents, and heights are folded upwards across ranges, as in
+traverse/tree_diameter.py. The parent of a vertex is its neighbour of smallest natural rank at distance one less. The
+diameter is the largest (height so far) + (height of the branch) + 1 when a branch folds into its parent; it does not
+depend on the order. Each rank folds vertices whose children are all folded, while their parents are in its range, and
+sends branches that leave its range; rounds repeat until no branch leaves. The number of rounds is at most the largest
+number of borders on a path to the source.
+Bytes a vertex of the range: two ids and a height as wide as the distances (the parent; in a reordered store its rank
+while parents are chosen, then the number of children); of other ranges, slabs of distances (and ranks) in the given
+memory. Sent, in addition to the halo: 16 bytes for each vertex whose parent is in another range.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ CONDENSING = "condensing"
 
 
 def count_steep(rank: Rank, key: int, size: int) -> int:
-    """Arcs of this range whose ends differ by more than 1 in a column. size : vertices of a slab of a halo."""
+    """The number of arcs of this range whose ends differ by more than 1 in a column. size : vertices of a halo slab."""
     core, values, steep, slabs = rank.core, rank.values[key], 0, 0
     for low, slab in halos(rank, values, size):
         steep += core.sweep(core.blocks, steep_arcs, values, slab, low)
@@ -39,16 +40,16 @@ def count_steep(rank: Rank, key: int, size: int) -> int:
 
 
 def end_condensing(rank: Rank) -> None:
-    """Let go of what a pass held."""
+    """Drop the state of a pass."""
     rank.objects.pop(CONDENSING, None)
 
 
 def condense_some(
     rank: Rank, key: int, slab: tuple[int, int], done: int, bits: tuple[int, int], limit: int
 ) -> tuple[np.ndarray, int]:
-    """The packed arcs into the vertices of a slab (first, end) in the next blocks with `limit` arcs at most (one block
-    at least), each once, uint64[k], by the labels in column `key`; and how many blocks are done, -1 for all. done :
-    blocks before. All ranks together where that is 0: the labels of the slab are brought then."""
+    """The distinct packed arcs into the vertices of a slab (first, end) in the next blocks with at most `limit` arcs
+    (at least one block), uint64[k], by the labels in column `key`; and the number of blocks done, -1 for all. done :
+    blocks done before. If it is 0, all ranks call together, since the labels of the slab are exchanged."""
     core, table = rank.core, rank.core.table
     if not done:
         rank.objects.pop(CONDENSING, None)
@@ -69,8 +70,8 @@ def condense_some(
 
 
 def sample_range(rank: Rank, key: int, threshold: int, everyone: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The vertices of this range whose hash of (key, rank) lies below `threshold` (all with an edge, if everyone),
-    and their natural ranks, int64[k] each."""
+    """The vertices of this range whose hash of (key, rank) is below `threshold` (all vertices with an edge, if
+    everyone), and their natural ranks, int64[k] each."""
     taken = sample_span(rank.core, key, threshold, everyone, range_ranks(rank))
     return taken, ranks_of(rank, taken)
 
@@ -80,8 +81,8 @@ _NO_BRANCHES = np.empty((0, 2), np.int64)
 
 
 def tree_diameter(rank: Rank, key: int, size: int) -> tuple[int, int]:
-    """(longest path of this range, -1), or (-1, vertex) for a vertex of this range that is reached and neither the
-    source nor has a nearer neighbour. size : vertices of a slab of a halo. All ranks together."""
+    """(longest path found in this range, -1), or (-1, vertex) for a reached vertex of this range that is not the source
+    and has no nearer neighbour. size : vertices of a halo slab. All ranks together."""
     parents = _parents(rank, key, size)
     values, children = rank.values[key][rank.span], np.zeros_like(parents)
     orphan = int(count_children(parents, values, children, rank.first, rank.first, rank.stop))
@@ -109,7 +110,7 @@ def tree_diameter(rank: Rank, key: int, size: int) -> tuple[int, int]:
 
 
 def _parents(rank: Rank, key: int, size: int) -> np.ndarray:
-    """Parent of every vertex of the range, id[stop - first]; itself for those without."""
+    """The parent of every vertex of the range, id[stop - first]; the vertex itself without a parent."""
     values, slabs = rank.values[key], 0
     parents = np.arange(rank.first, rank.stop, dtype=rank.store.id_dtype)
     best = parents, np.empty(0 if rank.store.is_natural else len(parents), parents.dtype)
@@ -121,7 +122,7 @@ def _parents(rank: Rank, key: int, size: int) -> np.ndarray:
 
 
 def _add_children(rank: Rank, parents: np.ndarray, children: np.ndarray) -> None:
-    """Count the children that other ranks own."""
+    """Count the children in other ranges."""
     ids, counts = np.unique(parents[(parents < rank.first) | (parents >= rank.stop)], return_counts=True)
     for names, amounts in rank.alltoall.tell(ids.astype(np.int64), counts.astype(np.int64))[0]:
         children[names - rank.first] += amounts.astype(children.dtype)

@@ -1,14 +1,12 @@
-"""BFS over all ranks: the same levels as on one machine, and one or two exchanges of messages a level.
+"""BFS over all ranks: the same levels as on one machine, with one or two exchanges of messages a level.
 
-Sparse level: neighbours owned by others go to their owners, with the size of the new frontier; if any were sent, its
-exact size is summed. Dense level: the frontier goes to all, then the sizes. Every rank draws
-the same conclusions from the same sums (direction, end, dtype of distances). After ASYNC_AFTER sparse levels in a row a
-search goes on without rounds for levels (async_bfs.py), until a level is no longer small.
-Bytes sent: sparse, at most 5 for a vertex and an other rank over a whole search (it is sent at most once by each), at
-most 2 where a range has less than 2^14 times as many vertices as are sent; dense, at most (ranks - 1) n / 8.
-Sources: Buluc and Madduri, Parallel breadth-first search on distributed memory systems (2011), 1D partitioning;
-Beamer, Asanovic, Patterson, Direction-optimizing BFS (2012).
-"""
+Sparse level: neighbours in other ranges go to their owners, with the size of the new frontier; if any were sent,
+another round sums the exact size. Dense level: the frontier goes to all, then the sizes. All ranks take the same
+decisions (direction, end, dtype of distances), from the same sums. After ASYNC_AFTER sparse levels in a row the search
+continues asynchronously (async_bfs.py), until a level is no longer small. Bytes sent: sparse, at most 5 for each vertex
+and other rank over a whole search (each rank sends it at most once), and at most 2 if more than one in 2^14 vertices of
+a range is sent; dense, at most (ranks - 1) n / 8. Sources: Buluc and Madduri, Parallel breadth-first search on
+distributed memory systems (2011), 1D partitioning; Beamer, Asanovic, Patterson, Direction-optimizing BFS (2012). """
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ from .plan import virtual_column, virtual_zeros
 if TYPE_CHECKING:
     from .rank import Rank
 
-# Sparse levels in a row after which a search goes on without them.
+# After this number of sparse levels in a row, a search continues asynchronously.
 ASYNC_AFTER = 8
 _FOREVER = 1 << 62
 _PIECE = 1 << 17
@@ -39,10 +37,9 @@ _NO_BITS = np.empty(0, np.uint64)
 class RankBfs:
     """A BFS: every rank calls `run`.
 
-    source, radius, targets : as of Engine.bfs; targets int64[k], distinct, or None. distances : unsigned[n],
-    unreached in this range, to write to; None: a column of the smallest dtype that fits, widened as needed. profile :
-    count vertices a level.
-    """
+    source, radius, targets : as in Engine.bfs; targets int64[k], distinct, or None. distances : unsigned[n] to write
+    to, unreached in this range; None: a column of the smallest dtype that fits, widened as needed. profile : whether to
+    count vertices by level. """
 
     def __init__(
         self, frontier: RankFrontier, source: int, *, radius: int | None = None, targets: np.ndarray | None = None,
@@ -79,7 +76,7 @@ class RankBfs:
                 self.complete = None if self._left else False
 
     def run(self) -> None:
-        """All levels."""
+        """Run all levels."""
         frontier, few = self._frontier, self._core.dense_arcs
         while self.complete is None:
             if self._async is not None:
@@ -124,7 +121,7 @@ class RankBfs:
         self._end_level(vertices, arcs, met, scanned)
 
     def _end_level(self, *facts: int) -> None:
-        """From the sums of vertices, arcs, targets met and arcs scanned: what comes next."""
+        """Decide the next level from the sums of vertices, arcs, targets met and arcs scanned."""
         vertices, arcs, met, scanned = self._alltoall.total(np.array(facts)).tolist()
         if self._frontier.dense:
             frontier = self._frontier
@@ -132,7 +129,7 @@ class RankBfs:
         self._next_level(vertices, arcs, met)
 
     def _next_level(self, vertices: int, arcs: int, met: int) -> None:
-        """A level has ended with these, over all ranks."""
+        """Count a level with these sums over all ranks, and choose the next direction."""
         if vertices == 0:
             self.complete = True
             return
@@ -144,9 +141,9 @@ class RankBfs:
         if self._left <= 0:
             self.complete = False
 
-    # -- without rounds for levels ----------------------------------------------------------------
+    # -- asynchronously ---------------------------------------------------------------------------
     def _async_round(self, ahead: AsyncBfs) -> None:
-        """One round without levels."""
+        """One asynchronous round."""
         limit = self._level_limit()
         ahead.round(limit)
         self._frontier.count_level(ahead.low - self.level, 0)
@@ -159,7 +156,7 @@ class RankBfs:
             ahead.distances = self.distances
 
     def _leave(self, ahead: AsyncBfs) -> None:
-        """The whole search has ended, or goes on level by level."""
+        """End the asynchronous part: the search is over, or continues level by level."""
         met, longest = False, _FOREVER
         if ahead.stopped and not ahead.over:
             longest = ahead.stop_at
@@ -183,7 +180,7 @@ class RankBfs:
             self._back_to_levels()
 
     def _count_again(self, longest: int) -> None:
-        """Forget distances above `longest`, and count everything anew from the others, which are final."""
+        """Drop distances above `longest`, and recount everything from the others, which are final."""
         frontier, visited, ends = self._frontier, self._core.work.visited, -1
         reached = arcs = 0
         for start in range(frontier.first, frontier.stop, _PIECE):
@@ -206,7 +203,7 @@ class RankBfs:
             self.level_counts = self._alltoall.total(counts).tolist()
 
     def _back_to_levels(self) -> None:
-        """The frontier from the distances."""
+        """Rebuild the frontier from the distances."""
         frontier = self._frontier
         at = self.distances[frontier.first : frontier.stop] == self.level
         frontier.vertices = np.flatnonzero(at) + frontier.first
@@ -241,19 +238,19 @@ class RankBfs:
 
 
 def widened(values: np.ndarray, first: int, stop: int) -> np.ndarray:
-    """The column in the next wider dtype, sentinels kept sentinels, in first..stop-1."""
+    """The column in the next wider dtype, with sentinels converted, in first..stop-1."""
     part = widen(values[first:stop])
     wide = virtual_zeros(len(values), part.dtype)
     wide[first:stop] = part
     return wide
 
 
-# -- as asked of a rank ---------------------------------------------------------------------------
+# -- verbs ----------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class RangeResult:
-    """What a search has reached in one range. level : the last one. complete : whether it came to its end, and not to a
-    radius or targets. farthest : the smallest vertex on the last level, or -1. dtype : of the distances. bins : see
-    traverse/workspace.py. level_counts : vertices of each level, of all ranges, if they were wanted."""
+    """The result of a search in one range. level : the last level. complete : False if a radius or targets ended it.
+    farthest : the smallest vertex on the last level, or -1. dtype : of the distances. bins : see
+    traverse/workspace.py. level_counts : numbers of vertices by level in all ranges, with `profile`."""
 
     level: int
     complete: bool
@@ -268,8 +265,8 @@ def bfs(
     rank: Rank, source: int, radius: int | None, targets: np.ndarray | None, into: int | None, keep: int | None,
     profile: bool
 ) -> RangeResult:
-    """A whole search, on all ranks together; source, radius, targets and profile as of Engine.bfs. into : key of the
-    column that takes the distances, cleared first, or None. keep : key of a new column for them, or None."""
+    """A complete search on all ranks; source, radius, targets and profile as in Engine.bfs. into : key of an existing
+    column for the distances, which is cleared first, or None. keep : key of a new column for them, or None."""
     values = None
     if into is not None:
         values = rank.values[into]

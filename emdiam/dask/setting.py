@@ -1,4 +1,4 @@
-"""Which workers a run is shared out to. Importing this brings nothing of Dask."""
+"""The workers of a run. Importing this module does not import Dask."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from ..gpu.setting import CPU
 
 @dataclass(frozen=True)
 class OnCluster:
-    """scheduler : address of one that runs, e.g. tcp://host:8786, or the file that `dask scheduler --scheduler-file`
-    writes; in Python a cluster of Dask, or a Client, which stay open; None: a cluster on this machine, for this run.
-    workers : how many (None: all that the scheduler has). worker_memory_bytes : peak RSS of a worker process (None: an
-    equal share of nine tenths of what its machine has available). worker_threads : that compute on a worker (None:
-    those that Dask gave it; on this machine, its share of the cores). device : what a worker does levels of many arcs
-    on: cpu, gpu (one of its machine, by turns), gpu:N,M,... (one of these), or auto, a GPU where its machine has one.
-    vram_bytes : memory of it that a worker may use (None: what is free). dashboard : whether a cluster that is started
-    for this run has Dask's dashboard, which every user of this machine can look at.
-    """
+    """scheduler : address of a running scheduler, e.g. tcp://host:8786, or the file that `dask scheduler
+    --scheduler-file` writes; in Python also a Dask cluster or Client, which stays open; None: a cluster on this
+    machine, for this run. workers : number of workers (None: all of the scheduler). worker_memory_bytes : limit of the
+    peak RSS of a worker process (None: an equal share of nine tenths of its machine's available memory). worker_threads
+    : computing threads of a worker (None: Dask's setting; on this machine, its share of the cores). device : device of
+    a worker for levels of many arcs: cpu, gpu (one of its machine, in turn), gpu:N,M,... (one of these), or auto (a
+    GPU, if its machine has one). vram_bytes : GPU memory that a worker may use (None: the free memory). dashboard :
+    whether a cluster that is started for this run has Dask's dashboard, which all users of this machine can see. """
 
     scheduler: Any = None
     workers: int | None = None
@@ -41,7 +40,7 @@ class OnCluster:
 
 
 def _leads_to_one(scheduler: Any) -> bool:
-    """Whether it is a text, a path, a cluster or a client."""
+    """Whether `scheduler` is a text, a path, a cluster or a client."""
     return isinstance(scheduler, str) or any(
         hasattr(scheduler, name) for name in ("__fspath__", "scheduler_address", "scheduler_info"))
 
@@ -50,7 +49,7 @@ def chosen_cluster(
     scheduler: Any, workers: int | None, worker_memory_bytes: int | None = None,
     worker_threads: int | None = None, dashboard: bool | None = None,
 ) -> OnCluster | None:
-    """The setting that options ask for; None if they ask for this process alone. Raises InputError."""
+    """The setting by the options; None for this process alone. Raises InputError."""
     if scheduler is None and workers is None:
         if worker_memory_bytes is not None or worker_threads is not None or dashboard:
             raise InputError("memory, threads or a dashboard of workers, and no workers",

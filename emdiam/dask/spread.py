@@ -1,11 +1,10 @@
 """Spread over all ranks: bounds fall level by level, as in traverse/spread.py.
 
-A vertex is offered its smallest bound first, since bounds are taken in ascending order. So a rank tells an owner of a
-neighbour at most once in a whole spread, the bound being that of the level, and the owner lowers the vertex or prunes
-it: the same vertices get the same bounds as on one machine. Dense levels look back at the frontiers of all, from
-vertices whose bound is larger. Bytes sent are those of a BFS (search.py).
-Source: F-Diam, Algorithm 5, section 4.5.
-"""
+Bounds are processed in ascending order, so the first offer for a vertex is its smallest. A rank therefore sends a
+neighbour to its owner at most once in a spread (with the bound of the level), and the owner lowers or prunes the
+vertex: the same vertices get the same bounds as on one machine. On dense levels, vertices with a larger bound search
+for neighbours in the frontiers of all ranks. Bytes sent: as in a BFS (search.py). Source: F-Diam, Algorithm 5, section
+4.5. """
 
 from __future__ import annotations
 
@@ -24,10 +23,9 @@ _PIECE_WORDS = 1 << 10
 class Spread:
     """A spread: every rank calls `start` and `run`.
 
-    bound : unsigned[n], of which this range is right. limit : no bound above it is written. seeds, values : int64[k],
-    of this range. levels : distinct values of the seeds of all ranks, ascending, none above the limit. lowered :
-    vertices of this range whose bound fell. level : bound of the frontier.
-    """
+    bound : unsigned[n], valid in this range. limit : larger bounds are not written. seeds, values : int64[k], of this
+    range. levels : distinct values of the seeds of all ranks, ascending, at most the limit. lowered : number of
+    vertices of this range whose bound fell. level : bound of the frontier. """
 
     def __init__(
         self, frontier: RankFrontier, bound: np.ndarray, limit: int, seeds: np.ndarray, values: np.ndarray,
@@ -42,7 +40,7 @@ class Spread:
         self.lowered = self.level = 0
 
     def start(self, value: int | None = None) -> None:
-        """Begin with the smallest seeds, or with all vertices whose bound is exactly `value`, without other seeds."""
+        """Start with the smallest seeds, or with all vertices whose bound is exactly `value` (then without seeds)."""
         if value is None:
             self._next_seeds()
             return
@@ -56,18 +54,19 @@ class Spread:
         work.visited[frontier.words] |= words
         arcs = sum(frontier.sum_degrees(list_words(words[at : at + _PIECE_WORDS], frontier.first + 64 * at))
                    for at in range(0, len(words), _PIECE_WORDS))
-        frontier.dense = True  # so far it is a bitmap
+        frontier.dense = True  # the first frontier is a bitmap
         self._direct(count, arcs)
 
     def run(self) -> None:
-        """All levels."""
+        """Run all levels."""
         while not self.finished:
             dense = self._frontier.dense
             self._frontier.count_level(1, self._dense_level() if dense else self._sparse_level(), dense)
 
     # -- seeds ----------------------------------------------------------------------------------
     def _admit(self) -> np.ndarray:
-        """The seeds that are due at this level, their bounds lowered: those not below it, int64[k] ascending."""
+        """Lower the bounds of the seeds of this level; return the seeds whose bounds are not smaller, int64[k]
+        ascending."""
         if not self._levels or self._levels[0] != self.level:
             return NO_IDS
         del self._levels[0]
@@ -80,7 +79,7 @@ class Spread:
         return due
 
     def _next_seeds(self) -> None:
-        """Nothing grows: go on with the next seeds that do, or finish."""
+        """The frontier is empty: continue with the next seeds, or finish."""
         frontier = self._frontier
         while not self.finished:
             if not self._levels:
@@ -95,7 +94,7 @@ class Spread:
 
     # -- levels ---------------------------------------------------------------------------------
     def _sparse_level(self) -> int:
-        """One level top-down; arcs scanned."""
+        """One level top-down; return the arcs scanned."""
         frontier = self._frontier
         new, others, arcs = frontier.expand()
         came, _ = frontier.tell_owners(others)
@@ -110,7 +109,7 @@ class Spread:
         return arcs
 
     def _dense_level(self) -> int:
-        """One level bottom-up; arcs scanned."""
+        """One level bottom-up; return the arcs scanned."""
         frontier, work = self._frontier, self._core.work
         frontier.join_words()
         self.level += 1
@@ -128,7 +127,7 @@ class Spread:
         return scanned
 
     def _end_level(self, vertices: int, arcs: int) -> None:
-        """Go on with the frontier of this rank, if there is something to grow."""
+        """Continue with the frontiers of all ranks, if one is not empty."""
         if self.level >= self._limit:
             self.finished = True
         elif not self._direct(vertices, arcs):
@@ -142,13 +141,13 @@ class Spread:
         return bool(sums[0] > 0)
 
 
-# -- as asked of a rank ---------------------------------------------------------------------------
+# -- verbs ----------------------------------------------------------------------------------------
 def spread(
     rank: Rank, key: int, limit: int, seeds: np.ndarray = NO_IDS, values: np.ndarray = NO_IDS,
     levels: np.ndarray = NO_IDS, old: int | None = None
 ) -> int:
-    """A whole spread, on all ranks together, from seeds or from all vertices with bound `old`; see Spread. key : of the
-    column. Vertices of this range whose bound fell."""
+    """A complete spread on all ranks, from seeds or from all vertices with bound `old`; see Spread. key : of the
+    column. Returns the number of vertices of this range whose bound fell."""
     run = rank.under_way = Spread(rank.frontier, rank.values[key], limit, seeds, values, levels)
     run.start(old)
     run.run()

@@ -1,10 +1,9 @@
 """Walks over all ranks: chains, and paths down a column of distances. The owner of a vertex takes the steps from it.
 
-Chains move in rounds: each rank follows those that stand in its range as far as they stay there, and hands over those
-that leave it. A path has one holder; it walks on while rows hold vertices of its own range alone. Where one holds
-others, it asks their owners for all their distances at once (and ranks), and hands the path over if the next vertex is
-another's: two rounds for a question and one for handing over.
-"""
+Chains move in rounds: each rank follows the chains in its range as far as they stay in it, and sends chains that leave
+it to the next owner. A path has one holder, which walks while rows have only vertices of its range. For a row with
+other vertices, it asks their owners for all their distances (and ranks) at once, and passes the path on if the next
+vertex is in another range: two rounds for a question and one for passing. """
 
 from __future__ import annotations
 
@@ -16,17 +15,17 @@ from ..traverse.paths import follow_within, read_rows, start_walks, walk_down
 from .alltoall import hand_over, range_ranks, ranks_of
 from .rank import Rank
 
-# Steps between two looks at what the holder says, and those that are given to the client at a time.
+# Steps between two messages of the holder, and steps that go to the client at a time.
 _PIECE, _STEPS = 1 << 14, 1 << 17
 _NO_IDS = np.empty(0, np.int64)
-# What a holder says with each step: it asks, hands over, has come to the source, has _STEPS, or finds no way.
+# Messages of the holder: it asks, passes the path on, has reached the source, has _STEPS steps, or finds no neighbour.
 _ASKS, _HANDS, _ENDS, _FULL, _LOST = 1, 2, 3, 4, 5
 
 
 # -- chains -------------------------------------------------------------------------------------------
 def follow_chains(rank: Rank, tips: np.ndarray) -> np.ndarray:
-    """Chains from `tips`, vertices of degree 1, on all ranks together: the walks that come to their end here,
-    int64[k, 4] as of follow_within."""
+    """Chains from `tips` (vertices of degree 1), on all ranks together: the walks that end in this range, int64[k, 4]
+    as in follow_within."""
     here = np.flatnonzero((tips >= rank.first) & (tips < rank.stop))
     walks = start_walks(tips[here])
     walks[:, 0] = here
@@ -42,9 +41,9 @@ def follow_chains(rank: Rank, tips: np.ndarray) -> np.ndarray:
 # -- paths --------------------------------------------------------------------------------------------
 @dataclass
 class PathStep:
-    """A path on its way, as one rank knows it after a call. at : vertex it has come to. length : steps so far. ended :
-    whether that is the source. lost : whether no neighbour is nearer. pieces : vertices that this rank has found, by
-    the number of their first step."""
+    """An unfinished path on one rank after a call. at : the last vertex. length : steps so far. ended : whether `at` is
+    the source. lost : whether no neighbour is nearer. pieces : vertices that this rank has found, by the number of
+    their first step."""
 
     at: int
     length: int
@@ -54,7 +53,7 @@ class PathStep:
 
 
 def walk_some(rank: Rank, key: int, by_rank: bool, at: int, length: int) -> PathStep:
-    """Walk on from vertex `at`, which is step `length`, on all ranks together, down the distances of a column."""
+    """Continue from vertex `at`, which is step `length`, down the distances of a column, on all ranks together."""
     path, until = PathStep(at, length), length + _STEPS
     ranked = by_rank and not rank.store.is_natural
     ranks = range_ranks(rank) if ranked else np.empty(0, rank.store.id_dtype)
@@ -78,7 +77,7 @@ def _owner(rank: Rank, vertex: int) -> int:
 
 
 def _walk_on(rank: Rank, values: np.ndarray, ranks: np.ndarray, path: PathStep, until: int) -> int:
-    """The holder walks as far as its own range lets it; what it says."""
+    """The holder walks as far as possible in its own range; return its message."""
     core = rank.core
     if path.lost:
         return _LOST
@@ -107,7 +106,8 @@ def _walk_on(rank: Rank, values: np.ndarray, ranks: np.ndarray, path: PathStep, 
 def _step_among_others(
     rank: Rank, values: np.ndarray, ranked: bool, row: np.ndarray, path: PathStep, holds: bool
 ) -> None:
-    """One step of the holder to a neighbour in `row`, its row, some of which others own; others answer (row : none)."""
+    """One step of the holder to a neighbour in `row`, some of whose vertices are in other ranges. Other ranks answer
+    (with an empty row)."""
     distances = rank.alltoall.ask(row, lambda ids: values[ids])
     keys = rank.alltoall.ask(row, lambda ids: ranks_of(rank, ids)) if ranked else row
     if not holds:
