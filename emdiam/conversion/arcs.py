@@ -1,8 +1,8 @@
-"""From merged keys (keys.py) to the rows of a store: neighbours, weights and degrees, appended in order.
+"""Rows of a store from merged keys (keys.py): neighbours, weights and degrees, appended in order.
 
-Where two ids do not fit one key (more than 2^31 vertices), arcs are first dealt into partitions by the high bits of
-their row, each a chain of segments in a scratch file, and the partitions are sorted one after another with all the
-memory there is.
+If two ids do not fit one key (more than 2^31 vertices), arcs are first distributed to partitions by the high bits of
+their rows, each a chain of segments in a scratch file; then the partitions are sorted one after another with all the
+memory.
 """
 
 from __future__ import annotations
@@ -43,11 +43,10 @@ _SEGMENT_KEYS = 1 << 13
 class ArcPiece:
     """Consecutive arcs in storage order.
 
-    neighbours : id dtype of the store [k]. rows : uint64[r], the vertices they belong to,
-    increasing; counts : int64[r], how many of the k belong to each. n_reverse : edges among them that were
-    listed in both directions (each is counted where its smaller vertex has its row). reverse : with directions, those
-    of the reverse that come with them. weights : of the k arcs, dtype of the store [k]. n_several : arcs that came with
-    several.
+    neighbours : id dtype of the store [k]. rows : uint64[r], the vertices they belong to, increasing; counts :
+    int64[r], the number of arcs of each. n_reverse : edges among them that were listed in both directions (each counted
+    in the row of its smaller vertex). reverse : with directions, the reverse arcs of the same range. weights : of the k
+    arcs, dtype of the store [k]. n_several : arcs that came with several weights.
     """
 
     neighbours: npt.NDArray[Any]
@@ -63,9 +62,9 @@ class ArcPiece:
 class ArcSplitter:
     """Splits keys into an ArcPiece; called in threads.
 
-    base_row : added to rows (a partition begins there). first : subtracted from rows and
-    neighbours (ids that start there). rank : turns raw ids to vertices instead. directed : whether keys have
-    directions. weights : form of the weights, whose numbers then follow the keys.
+    base_row : added to rows (the first row of a partition). first : subtracted from rows and neighbours (the smallest
+    id). rank : used instead to turn raw ids into vertices. directed : whether keys have directions. weights : form of
+    the weights, whose numbers then follow the keys.
     """
 
     shift: int
@@ -77,7 +76,7 @@ class ArcSplitter:
     weights: WeightForm | None = None
 
     def __call__(self, entries: Entries) -> ArcPiece:
-        """entries : with sorted distinct keys, at least one; changed. Both keys of an arc must be among them."""
+        """entries : with sorted distinct keys, at least one; overwritten. Both keys of an arc must be in them."""
         if self.weights is not None:
             return self._weighted(entries, self.weights)
         if self.directed:
@@ -86,7 +85,7 @@ class ArcSplitter:
         return self._piece(*without_flags(entries))
 
     def _weighted(self, entries: Entries, form: WeightForm) -> ArcPiece:
-        """The same of keys that numbers follow."""
+        """The same for keys with numbers."""
         if not self.directed:
             return self._weighed(*least_of_arcs(entries), form)
         flags = (entries[0] & np.uint64(1 << MARK_BITS)).astype(bool)
@@ -95,7 +94,7 @@ class ArcSplitter:
         return replace(out, reverse=back)
 
     def _weighed(self, arcs: Entries, n_several: int, n_reverse: int, form: WeightForm) -> ArcPiece:
-        """The rows of arcs that the numbers of their weights follow."""
+        """The rows of arcs with the numbers of their weights."""
         return replace(self._piece(arcs[0], n_reverse), weights=weights_of(arcs[1], form), n_several=n_several)
 
     def _piece(self, keys: Keys, n_reverse: int = 0) -> ArcPiece:
@@ -114,7 +113,7 @@ class ArcSplitter:
         return ArcPiece(neighbours, rows + np.uint64(self.base_row) - np.uint64(self.first), counts, n_reverse)
 
     def _row_starts(self, keys: Keys) -> npt.NDArray[np.int64]:
-        """Where a new row begins, int64[r], 0 included."""
+        """The first position of each row, int64[r], beginning with 0."""
         parts = [np.zeros(1, np.int64)]
         for start in range(0, len(keys), BLOCK):
             rows = keys[max(0, start - 1) : start + BLOCK] >> np.uint64(self.shift)
@@ -132,8 +131,8 @@ class ArcSplitter:
 
 
 class _Rows:
-    """Appends pieces of one direction to a StoreWriter: neighbours as they are, degrees for *every* vertex. Rows that
-    a piece boundary cuts are put together, vertices without arcs get degree 0. n_arcs : so far."""
+    """Appends pieces of one direction to a StoreWriter: neighbours as they are, degrees for *every* vertex. Rows cut by
+    the end of a piece are joined, vertices without arcs get degree 0. n_arcs : so far."""
 
     def __init__(self, writer: StoreWriter, n_vertices: int, reverse: bool, figures: Sequence[int]) -> None:
         self._writer, self._n_vertices, self._reverse = writer, n_vertices, reverse
@@ -141,7 +140,7 @@ class _Rows:
 
     @property
     def figures(self) -> list[int]:
-        """What it is made with."""
+        """The position so far, which the constructor accepts."""
         return [self._next, self._open_row, self._open_count, self.n_arcs]
 
     def append(self, piece: ArcPiece) -> None:
@@ -159,14 +158,14 @@ class _Rows:
         self._open_row, self._open_count = int(rows[-1]), int(counts[-1])
 
     def finish(self) -> None:
-        """Append the row still open and the vertices after it."""
+        """Append the open row and the vertices after it."""
         if self._open_count:
             self._emit(np.array([self._open_row], np.uint64), np.array([self._open_count]))
             self._open_count = 0
         self._skip_to(self._n_vertices)
 
     def _emit(self, rows: Keys, counts: npt.NDArray[np.int64]) -> None:
-        """Degrees of `rows`, zeros between them."""
+        """Append the degrees of `rows`, with zeros between them."""
         done = 0
         while done < len(rows):
             self._skip_to(int(rows[done]))
@@ -179,7 +178,7 @@ class _Rows:
             done = stop
 
     def _skip_to(self, vertex: int) -> None:
-        """Degree 0 for the vertices up to `vertex`."""
+        """Append degree 0 for the vertices before `vertex`."""
         while self._next < vertex:
             width = min(_WINDOW, vertex - self._next)
             self._writer.append_degrees(np.zeros(width, np.int64), reverse=self._reverse)
@@ -187,11 +186,11 @@ class _Rows:
 
 
 class RowStream:
-    """Appends pieces to a StoreWriter, those of the reverse beside the others where there are directions.
+    """Appends pieces to a StoreWriter; with directions, also the reverse pieces.
 
-    A writer that was resumed knows how far its rows had come (`part`, `low`), and every writer has it in its state.
-    n_reverse, n_several : so far, as in ArcPiece. part : partitions of keys taken whole. low : where in the next
-    one the keys not yet taken begin.
+    The position (`part`, `low`) is in the state of every writer, and known from a resumed one. n_reverse, n_several :
+    so far, as in ArcPiece. part : number of partitions that are complete. low : the first key of the next one that was
+    not taken yet.
     """
 
     def __init__(self, writer: StoreWriter, n_vertices: int, directed: bool = False) -> None:
@@ -204,7 +203,7 @@ class RowStream:
 
     @property
     def n_arcs(self) -> int:
-        """So far; of the rows out."""
+        """Arcs so far, in the rows out."""
         return self._rows[0].n_arcs
 
     def state(self) -> State:
@@ -212,7 +211,7 @@ class RowStream:
         return {"figures": figures, "rows": [rows.figures for rows in self._rows]}
 
     def take(self, runs: RunSet, context: SortContext, splitter: ArcSplitter) -> None:
-        """Merge and append the arcs of the partition `part`, from `low` on; every piece is a safe point."""
+        """Merge and append the arcs of the partition `part`, from `low` on; a state can be saved after every piece."""
         with closing(merged_from(runs, context, splitter, low=self.low)) as pieces:
             for end, piece in pieces:
                 self.append(piece)
@@ -230,19 +229,19 @@ class RowStream:
             self._rows[1].append(piece.reverse)
 
     def finish(self) -> None:
-        """Append the rows still open and the vertices after them."""
+        """Append the open rows and the vertices after them."""
         for rows in self._rows:
             rows.finish()
-        # Without directions both arcs of an edge are counted.
+        # Without directions both arcs of an edge were counted.
         self._writer.edges_with_several = self.n_several // (1 if len(self._rows) > 1 else 2)
 
 
 class ArcSorter:
-    """Takes the edges among n_vertices vertices, and later writes their rows to a store.
+    """Takes the edges among n_vertices vertices, and then writes their rows to a store.
 
-    n_vertices : ids are 0..n_vertices-1. context : plan, scratch space, threads. resumed : what
-    `state` was, to go on from there. Raises InputError where the ids are too wide even for partitions.
-    n_reverse : after `write_rows`, the edges that were added in both directions.
+    n_vertices : ids are 0..n_vertices-1. context : plan, scratch space, threads. resumed : a `state` to continue from.
+    Raises InputError if the ids are too wide even for partitions. n_reverse : after `write_rows`, the number of edges
+    that were added in both directions.
     """
 
     def __init__(self, n_vertices: int, context: SortContext, resumed: State | None = None) -> None:
@@ -266,7 +265,7 @@ class ArcSorter:
         context.stats.partitions = 1 << self._high_bits
 
     def state(self) -> State:
-        """All edges taken so far as a state, before `finish`, in it and after."""
+        """All edges so far as a state, before, during and after `finish`."""
         return {"partitions": self._partitions and self._partitions.state(), "keys": self._keys and self._keys.state()}
 
     def add(self, src: Keys, dst: Keys, numbers: Keys | None = None) -> None:
@@ -284,7 +283,7 @@ class ArcSorter:
             self._partitions.add(rows >> np.uint64(self._low_bits), entries)
 
     def finish(self) -> None:
-        """No more edges: wait until the runs are sorted (with partitions, `write_rows` does that)."""
+        """Wait, after the last edge, until the runs are sorted (with partitions, `write_rows` sorts)."""
         if self._keys is not None:
             self._keys.finish()
 
@@ -304,8 +303,8 @@ class ArcSorter:
             self._partitions.close()
 
     def write_rows(self, writer: StoreWriter) -> int:
-        """Merge, and append all rows to `writer`, from where it was resumed; returns the number of
-        arcs. Once, after `finish`."""
+        """Merge, and append all rows to `writer`, from where it was resumed; returns the number of arcs. Call it once,
+        after `finish`."""
         directed, dtype = self._context.directed, id_dtype(self._n_vertices)
         stream = RowStream(writer, self._n_vertices, directed)
         for base_row, runs in self._sorted_partitions(stream.part):
@@ -313,7 +312,7 @@ class ArcSorter:
                                                          weights=writer.weight_form))
             self._context.safe.reached()
             if self._partitions is not None or not self._context.safe.active:
-                runs.close()  # else they are kept for a store that has to be begun again
+                runs.close()  # otherwise kept in case the store must be started again
         stream.finish()
         self.n_reverse = stream.n_arcs // 2 if self._keys is not None and self._keys.symmetric else stream.n_reverse
         return stream.n_arcs
@@ -325,13 +324,13 @@ class ArcSorter:
 
 
 class ReadyArcs:
-    """In the place of an ArcSorter: arcs that a source has in the order of a store already."""
+    """A replacement for ArcSorter: arcs that the source already has in the order of a store."""
 
     def __init__(self, rows: SortedRows) -> None:
         self._rows, self.n_reverse = rows, rows.n_reverse
 
     def finish(self) -> None:
-        """Nothing is to be sorted."""
+        """Does nothing, as nothing must be sorted."""
 
     def write_rows(self, writer: StoreWriter) -> int:
         """Append all rows to `writer`; returns the number of arcs."""
@@ -346,15 +345,15 @@ class ReadyArcs:
         return len(ids) - len(loops)
 
     def state(self) -> State:
-        """There is none: it is over in no time, or begins again."""
+        """Empty: this step is quick, and is repeated after a stop."""
         return {}
 
     def abort(self) -> None:
-        """Nothing runs."""
+        """Does nothing, as no thread runs."""
 
 
 class _Partitions:
-    """Entries dealt into numbered partitions on disk; RAM: one segment each."""
+    """Entries distributed to numbered partitions on disk; RAM: one segment each."""
 
     def __init__(self, n_partitions: int, context: SortContext, resumed: State | None = None) -> None:
         segment = min(_SEGMENT_KEYS, max(16, context.plan.run_keys // n_partitions))
@@ -364,7 +363,7 @@ class _Partitions:
         if resumed is None:
             self._file = context.scratch.file()
             return
-        # Segments on disk are as long as the buffers were.
+        # Segments on disk have the length of these buffers.
         self._buffers, self._used = resumed["buffers"], resumed["used"]
         ends = np.cumsum(resumed["lengths"])[:-1]
         self._segments = [part.tolist() for part in np.split(resumed["segments"], ends)]

@@ -1,9 +1,8 @@
-"""The vertices of a store with changes: ids of the changes find their places among those of the store.
+"""The vertices of a changed store: ids in the changes get their places among the store's ids.
 
-Ids come in increasing order, numbers as uint64, strings as large_binary, so that the new numbers of the store's own
-vertices rise as the old ones do, and its rows stay sorted.
-RAM: the ids of the changes and a few numbers for each; a piece of the ids of the store. I/O: the map of ids of the
-store, where there is one, twice.
+Ids are processed in increasing order, numbers as uint64, strings as large_binary. The new numbers of the store's own
+vertices have the same order as the old ones, so that its rows stay sorted. RAM: the ids in the changes and a few
+numbers for each; a piece of the store's ids. I/O: the store's array of ids, if any, twice.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def _strings(offsets: Numbers, text: np.ndarray) -> Any:
 
 
 def all_ids(store: Store) -> Ids:
-    """All of them at once."""
+    """All ids of the store at once."""
     if store.record.id_kind != "string":
         return np.concatenate([_no_ids(store), *id_pieces(store)])
     import pyarrow as pa
@@ -65,7 +64,7 @@ def all_ids(store: Store) -> Ids:
 
 
 def _no_ids(store: Store) -> Ids:
-    """None, of the kind of its ids."""
+    """An empty array of ids of the store's kind."""
     if store.record.id_kind != "string":
         return np.empty(0, np.uint64)
     import pyarrow as pa
@@ -74,13 +73,13 @@ def _no_ids(store: Store) -> Ids:
 
 
 def id_bytes(store: Store) -> int:
-    """What all_ids takes at most, while it is made."""
+    """The largest memory of all_ids while it works."""
     text = store.array("vertex_id_bytes").length if store.record.id_kind == "string" else 0
     return 2 * (8 * store.n_vertices + text)
 
 
 def places_of(ids: Ids, store: Store) -> tuple[Numbers, npt.NDArray[np.bool_]]:
-    """How many ids of the store are smaller than each of `ids`, which rise, and whether it has the id."""
+    """The number of smaller ids in the store for each of `ids`, which ascend, and whether the store has the id."""
     ranks, known = np.full(len(ids), store.n_vertices, np.int64), np.zeros(len(ids), np.bool_)
     before = begin = 0
     for piece in id_pieces(store):
@@ -94,21 +93,21 @@ def places_of(ids: Ids, store: Store) -> tuple[Numbers, npt.NDArray[np.bool_]]:
 
 
 def _up_to(ids: Ids, begin: int, bound: Any) -> int:
-    """The end of those from `begin` on that are not above the bound."""
+    """The end of the ids, from `begin` on, that are at most the bound."""
     if isinstance(ids, np.ndarray):
         return begin + int(np.searchsorted(ids[begin:], bound, "right"))
     return bisect_right(range(len(ids)), bound.as_py(), begin, key=lambda at: ids[at].as_py())
 
 
 def _search(piece: Ids, ids: Ids) -> tuple[Numbers, npt.NDArray[np.bool_]]:
-    """As places_of, in ids of which the last is not below any."""
+    """Like places_of, within a piece whose last id is not below any of `ids`."""
     if isinstance(ids, np.ndarray):
         smaller = np.searchsorted(piece, ids)
         return smaller, piece[smaller] == ids
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    # Among both in order, an id stands behind the smaller ones of either.
+    # In the common order, an id comes after the smaller ones of both.
     position = np.empty(len(piece) + len(ids), np.int64)
     position[pc.array_sort_indices(pa.concat_arrays([piece, ids])).to_numpy()] = np.arange(len(position))
     same = pc.fill_null(pc.index_in(ids, value_set=piece), -1).to_numpy()
@@ -117,14 +116,14 @@ def _search(piece: Ids, ids: Ids) -> tuple[Numbers, npt.NDArray[np.bool_]]:
 
 @dataclass(frozen=True)
 class NewVertices:
-    """Vertices that a store gets: their ids, increasing, and before which of its own they come, int64[k]."""
+    """New vertices of a store: their ids, increasing, and the old vertices before which they are inserted, int64[k]."""
 
     ids: Ids
     before: Numbers
 
     @classmethod
     def of(cls, store: Store, added: Store | None) -> tuple[NewVertices, Numbers]:
-        """Those of `added` that `store` has not, and the new numbers of all of `added`."""
+        """The vertices of `added` that are new to `store`, and the new numbers of all vertices of `added`."""
         if added is None:
             none = np.empty(0, np.int64)
             return cls(_no_ids(store), none), none
@@ -134,11 +133,11 @@ class NewVertices:
         return cls(ids.take(fresh), ranks[fresh]), ranks + np.cumsum(~known) - ~known
 
     def numbers(self, old: Numbers) -> Numbers:
-        """The new numbers of vertices that the store has."""
+        """The new numbers of old vertices."""
         return old + np.searchsorted(self.before, old, "right") if len(self.before) else old
 
     def write_ids(self, store: Store, writer: StoreWriter) -> VertexNumbering:
-        """Write the ids of all vertices, where they need a map. Returns how they are numbered."""
+        """Write the ids of all vertices, if they need an array. Returns their numbering."""
         n = store.n_vertices + len(self.before)
         if store.record.id_kind == "string":
             for names in self._merged(store):
@@ -154,7 +153,7 @@ class NewVertices:
         return numbering
 
     def _merged(self, store: Store) -> Iterator[Ids]:
-        """The ids of all, in pieces."""
+        """The ids of all vertices, in pieces."""
         done = begin = 0
         for piece in id_pieces(store):
             stop = int(np.searchsorted(self.before, done + len(piece)))
@@ -165,7 +164,7 @@ class NewVertices:
 
 
 def _with(piece: Ids, before: Numbers, ids: Ids) -> Ids:
-    """The piece, with more ids before some of its own."""
+    """The piece, with additional ids inserted before some of its own."""
     if isinstance(ids, np.ndarray):
         return np.insert(piece, before, ids)
     import pyarrow as pa

@@ -1,5 +1,5 @@
-"""The arcs of a store with changes, in order of storage: its own arcs, those that are added and those that are removed
-are three streams in this order, and one pass over each merges them.
+"""The arcs of a changed store in storage order, merged in one pass from three streams in this order: its own arcs, the
+added and the removed ones.
 
 RAM: ARC_BYTES an arc of a chunk of each. I/O: `indptr`, `indices` and `data` of each once.
 """
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..store.arc_runs import arc_runs, run_ids, run_weights
 from ..store.store import Store
 
-# Of the merge: rows, ids and weights as they are read, as keys, and merged.
+# Bytes an arc in the merge: rows, ids and weights as read, as keys, and merged.
 ARC_BYTES = 160
 _KEY_BITS = 63
 
@@ -26,14 +26,14 @@ Weights = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class SortedArcs:
-    """SortedArcs by increasing row, those of a row by increasing id: int64[k] each. weights : [k]; None without."""
+    """Arcs sorted by row, then by id: int64[k] each. weights : [k]; None without weights."""
 
     rows: Numbers
     ids: Numbers
     weights: Weights | None = None
 
     def of(self, places: slice | npt.NDArray[np.bool_]) -> SortedArcs:
-        """Some of them."""
+        """Some of the arcs."""
         return SortedArcs(self.rows[places], self.ids[places], None if self.weights is None else self.weights[places])
 
 
@@ -41,11 +41,11 @@ _NONE = SortedArcs(np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 class ArcStream:
-    """The arcs of a store, in numbers of another one that rise as its own do.
+    """The arcs of a store, renumbered for another store in the same order.
 
-    numbers : makes those; -1 for what is no vertex of the other. weights : puts weights into the form of the other.
-    n_strange : arcs so far with an end that is no vertex of the other, which are dropped; strange : the first, in the
-    store's own numbers.
+    numbers : converts numbers; -1 for vertices that the other store does not have. weights : converts weights to the
+    form of the other store. n_strange : arcs dropped so far because an end is not in the other store; strange : the
+    first of them, in the store's own numbers.
     """
 
     def __init__(self, store: Store | None, numbers: Callable[[Numbers], Numbers],
@@ -75,11 +75,11 @@ class ArcStream:
 
     @property
     def last(self) -> tuple[int, int] | None:
-        """The last arc that is in memory; None after the end."""
+        """The last arc in memory; None after the end."""
         return (int(self._arcs.rows[-1]), int(self._arcs.ids[-1])) if len(self._arcs.rows) else None
 
     def take(self, bound: tuple[int, int]) -> SortedArcs:
-        """The arcs up to this one that are in memory."""
+        """Take the arcs in memory up to `bound`."""
         rows, ids = self._arcs.rows, self._arcs.ids
         begin, end = np.searchsorted(rows, [bound[0], bound[0] + 1]).tolist()
         stop = begin + int(np.searchsorted(ids[begin:end], bound[1], "right"))
@@ -90,9 +90,9 @@ class ArcStream:
 
 @dataclass
 class ChangeTally:
-    """What became of the arcs of the changes: added; removed; known: were in the graph, and have the weight that they
-    are given now; absent: to be removed, and not in the graph. Of those, `an_absent` is one by its numbers in the new
-    graph, and `strange` one that has an end that is no vertex, see ArcStream."""
+    """Counts of the changed arcs: added; removed; known : already in the graph, with their weights replaced; absent :
+    to be removed, but not in the graph. an_absent : one of the absent arcs, in numbers of the new graph; strange : one
+    with an unknown end, see ArcStream."""
 
     added: int = 0
     removed: int = 0
@@ -103,16 +103,16 @@ class ChangeTally:
 
 
 def changed(streams: Sequence[ArcStream], n_vertices: int, tally: ChangeTally) -> Iterator[SortedArcs]:
-    """The arcs of the first stream, with those of the second and without those of the third, of which some may be among
-    the second."""
+    """The arcs of the first stream, with the arcs of the second and without those of the third; the second and the
+    third may overlap."""
     while ends := [stream.last for stream in streams if stream.last is not None]:
-        # What is not above the least of the ends is in memory, of every stream.
+        # The arcs up to the least of these ends are in memory, for every stream.
         bound = min(ends)
         yield _merged([stream.take(bound) for stream in streams], (n_vertices - 1).bit_length(), tally)
 
 
 def _merged(parts: Sequence[SortedArcs], bits: int, tally: ChangeTally) -> SortedArcs:
-    """The same of these. bits : of a vertex."""
+    """The same for these parts. bits : of a vertex."""
     old, added, removed = parts
     if not len(added.rows) and not len(removed.rows):
         return old
@@ -134,7 +134,7 @@ def _merged(parts: Sequence[SortedArcs], bits: int, tally: ChangeTally) -> Sorte
     tally.added += int(np.count_nonzero(~found))
     weights = old.weights
     if added.weights is not None:
-        weights = added.weights[:0] if weights is None else weights  # without an arc of the store
+        weights = added.weights[:0] if weights is None else weights  # if the store has no arcs here
         weights[at[found]] = added.weights[found]
         weights = np.insert(weights, at[~found], added.weights[~found])
     at, added = at[~found], added.of(~found)
@@ -144,14 +144,14 @@ def _merged(parts: Sequence[SortedArcs], bits: int, tally: ChangeTally) -> Sorte
 def _keys(parts: Sequence[SortedArcs], bits: int) -> list[npt.NDArray[np.uint64]]:
     """A key for every arc, in the order of the arcs. bits : of a vertex."""
     rows = [part.rows for part in parts]
-    if 2 * bits > _KEY_BITS:  # rows are numbered through, so that a row and an id fit a key
+    if 2 * bits > _KEY_BITS:  # rows are renumbered so that a row and an id fit a key
         known = np.unique(np.concatenate(rows))
         rows = [np.searchsorted(known, one) for one in rows]
     return [(one << bits | part.ids).view(np.uint64) for one, part in zip(rows, parts, strict=True)]
 
 
 def _find(keys: npt.NDArray[np.uint64], wanted: npt.NDArray[np.uint64]) -> tuple[Numbers, npt.NDArray[np.bool_]]:
-    """Where these are among the keys, or would be, and whether they are. Both rise."""
+    """The positions of `wanted` among the keys, or where they would be, and whether they occur. Both ascend."""
     at = np.searchsorted(keys, wanted)
     found = np.zeros(len(wanted), np.bool_)
     inside = at < len(keys)

@@ -1,16 +1,17 @@
-"""Rows under new numbers, dealt to ranges of these, and brought back range by range in order.
+"""Renumbering of rows by distribution: rows get new numbers, are dealt to ranges of these, and are put in order range
+by range.
 
-A store has the whole row of every vertex, so nothing has to be sorted but within rows. One pass over the old store
-renumbers the ends of all arcs and copies every row to the place of its range: the ranges of as many chunks as fit in
-RAM, a hand, lie there side by side. If that is not the whole graph, every hand goes to a scratch file when it is full.
-Then each range is brought together from all hands, its rows placed by counting, and their neighbours sorted.
-I/O: `indptr` three times, `indices` (and weights) once; where there is more than one hand, all rows are written and
-read once. RAM: DealPlan.
+A store has the whole row of every vertex, so nothing must be sorted except within rows. One pass over the old store
+renumbers the ends of all arcs and copies every row to its range. The rows of a number of chunks that fit in RAM form a
+hand, in which the ranges are stored side by side. If one hand is not the whole graph, every full hand goes to a scratch
+file. Then each range is collected from all hands, its rows placed by counting, and their neighbours sorted. I/O:
+`indptr` three times, `indices` (and weights) once; with more than one hand, all rows are written and read once. RAM:
+DealPlan.
 
-A range of new numbers has so few arcs that its rows are put in order in memory. Ranges are cut by the degrees that rows
-will have under their new numbers: counted in bins of equal width, and where a bin alone has too many arcs, number by
-number in it. Passes: one over `indptr`, a second where there are such bins. RAM: 8 bytes a bin, of which there are 2^16
-at most, and 8 bytes a number of a bin that has too many arcs.
+A range of new numbers has so few arcs that its rows are put in order in memory. Ranges are cut by the degrees of rows
+under their new numbers: these are counted in bins of equal width, and if a single bin has too many arcs, separately for
+each number in it. Passes: one over `indptr`, a second if such bins exist. RAM: 8 bytes a bin, at most 2^16 of them, and
+8 bytes for each number in a bin that has too many arcs.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ from .renumbering import (
 
 @dataclass(frozen=True)
 class DealPlan:
-    """hand_bytes : rows in RAM at a time. range_bytes : of a range in order beside them. run_chunks : of a run of the
-    old store. n_ranges : in order at a time."""
+    """hand_bytes : rows in RAM at a time. range_bytes : of a range that is put in order besides. run_chunks : of a run
+    of the old store. n_ranges : number of ranges in progress at a time."""
 
     hand_bytes: int
     range_bytes: int
@@ -53,7 +54,7 @@ class DealPlan:
 
 
 def deal_plan(store: Store, plan: SortPlan, threads: int) -> DealPlan:
-    """What the memory that a plan has for sorting is spent on."""
+    """Divide the sorting memory of a plan."""
     work = work_bytes(plan)
     hand = work * 3 // 4
     run = run_chunks(store, min(RUN_ARCS, hand // (2 * arc_bytes(store))))
@@ -61,34 +62,34 @@ def deal_plan(store: Store, plan: SortPlan, threads: int) -> DealPlan:
 
 
 def work_bytes(plan: SortPlan) -> int:
-    """What a plan has for sorting: its sort buffers are half of it."""
+    """The sorting memory of a plan, which is twice its sort buffers."""
     return 2 * 8 * plan.run_keys * plan.n_buffers
 
 
 def arc_bytes(store: Store) -> int:
-    """Of a neighbour, and its weight."""
+    """Bytes of a neighbour and its weight."""
     return store.id_dtype.itemsize + (0 if store.weights is None else store.weights.dtype.itemsize)
 
 
 def head_bytes(store: Store) -> int:
-    """Of a row: its number, and how many arcs it has."""
+    """Bytes of a row's head: its number, and its number of arcs."""
     return 2 * store.id_dtype.itemsize
 
 
 def dealt_bytes(store: Store) -> int:
-    """All rows, dealt."""
+    """Bytes of all dealt rows."""
     return store.n_arcs * arc_bytes(store) + (store.n_vertices - store.record.n_isolated) * head_bytes(store)
 
 
 def least_work_bytes(store: Store) -> int:
-    """The least that work_bytes may be: the longest row is put in order at once, and ranges are no more, and their
-    parts in scratch files no smaller, than can be kept in mind."""
+    """The least value of work_bytes: the longest row is put in order at once, and the number of ranges, and the size of
+    their parts in scratch files, must stay practical."""
     longest = 4 * (2 * arc_bytes(store)) * store.record.max_degree
     return max(longest, int(24 * dealt_bytes(store) ** (2 / 3)))
 
 
 _MOST_BIN_BITS = 16
-# Ranges beyond which they are made larger.
+# Ranges are made larger if there would be more.
 MOST_RANGES = 1 << 12
 
 
@@ -107,13 +108,13 @@ class NumberRanges:
 
     @property
     def lookup(self) -> tuple[np.ndarray, np.ndarray, int]:
-        """As kernels take it."""
+        """The arrays for kernels."""
         return self.bounds, self.first, self.shift
 
 
 def ranges_of(store: Store, new_of: np.ndarray, most_arcs: int) -> NumberRanges:
-    """Ranges with at most `most_arcs` arcs and as many numbers, but for one with a single longer row, and unless that
-    made more than MOST_RANGES. new_of : id_dtype[n], the new number of every vertex. Raises StoreError."""
+    """Ranges with at most `most_arcs` arcs and numbers each, except a range with a single longer row, and unless there
+    would be more than MOST_RANGES. new_of : id_dtype[n], the new number of every vertex. Raises StoreError."""
     n = store.n_vertices
     most_arcs = max(most_arcs, 2 * (store.n_arcs + n) // MOST_RANGES, 1)
     shift = max(0, (n - 1).bit_length() - _MOST_BIN_BITS)
@@ -139,13 +140,13 @@ def ranges_of(store: Store, new_of: np.ndarray, most_arcs: int) -> NumberRanges:
 
 
 def _each_run(store: Store, count: Callable[[ArcRun], None]) -> None:
-    """Call `count` for runs of all rows; no neighbour is read."""
+    """Call `count` for runs of all rows, without reading neighbours."""
     for run in arc_runs(store, run_chunks(store)):
         count(run)
 
 
 def _cuts(starts: np.ndarray, arcs: np.ndarray, most: int) -> Iterator[int]:
-    """Positions at which ranges begin. starts, arcs : int64[k], of bins or single numbers, ascending."""
+    """The first positions of ranges. starts, arcs : int64[k], of bins or single numbers, ascending."""
     ends, at = np.cumsum(arcs), 0
     while at < len(starts):
         yield at
@@ -155,21 +156,21 @@ def _cuts(starts: np.ndarray, arcs: np.ndarray, most: int) -> Iterator[int]:
 
 
 _USUAL_ARCS = 1 << 20
-# Of a number of a range in order: where its row begins, its degree, and the next place in it.
+# For each number of a range being ordered: its row's start, its degree, and the next free place in it.
 _NUMBER_BYTES = 24
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where the ranges lie in a hand. places : int64[2, B + 1], the first arc and the first head of each, and the ends.
-    end : the chunk behind the last one."""
+    """The positions of the ranges in a hand. places : int64[2, B + 1], the first arc and the first head of each range,
+    and the ends. end : the chunk after the last one."""
 
     places: np.ndarray
     end: int
 
 
 class _Hand:
-    """Rows in RAM. heads : id_dtype[r, 2], (number, arcs) of each; ids, weights : of their arcs."""
+    """Rows in RAM. heads : id_dtype[r, 2], (number, arcs) of each row; ids, weights : of their arcs."""
 
     def __init__(self, layout: _Layout, dtype: np.dtype[Any], weights: np.dtype[Any] | None) -> None:
         self.layout, n_arcs, n_heads = layout, int(layout.places[0, -1]), int(layout.places[1, -1])
@@ -185,8 +186,8 @@ class _Hand:
 
 @dataclass(frozen=True)
 class _Laid:
-    """A hand in a scratch file. begin : int64[3], where heads, ids and weights begin, bytes. checks : uint32[3, B], of
-    those of each range."""
+    """A hand in a scratch file. begin : int64[3], offsets in bytes of heads, ids and weights. checks : uint32[3, B],
+    checksums of these for each range."""
 
     file: ScratchFile
     places: np.ndarray
@@ -195,7 +196,7 @@ class _Laid:
 
     @classmethod
     def of(cls, hand: _Hand, file: ScratchFile) -> _Laid:
-        """Write it. Raises BudgetError where the disk is full."""
+        """Write the hand. Raises BudgetError if the disk is full."""
         begin = np.array([file.append(values) for values in (hand.heads, hand.ids, hand.weights)])
         checks = [[crc32c(values.data.cast("B")) if values.size else 0 for values in hand.part(k)]
                   for k in range(len(hand.next[0]))]
@@ -203,7 +204,7 @@ class _Laid:
 
     def part(self, k: int, dtype: np.dtype[Any], weights: np.dtype[Any] | None
              ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As _Hand. Raises OSError if the scratch file was damaged."""
+        """See _Hand. Raises OSError if the scratch file was damaged."""
         (arc, arcs), (head, heads) = (row[k : k + 2].tolist() for row in self.places)
         there = (np.empty((heads - head, 2), dtype), np.empty(arcs - arc, dtype),
                  _weights_of(arcs - arc, weights))
@@ -217,8 +218,8 @@ class _Laid:
 
 @dataclass(frozen=True)
 class PlacedRows:
-    """Rows of consecutive numbers. degrees : int64[k]. ids : id_dtype, their neighbours, ascending in each row.
-    weights : of these; None in a store without. end : the number behind the last."""
+    """Rows of consecutive numbers. degrees : int64[k]. ids : id_dtype, their neighbours, ascending in each row. weights
+    : of the neighbours; None without weights. end : the number after the last."""
 
     degrees: np.ndarray
     ids: np.ndarray
@@ -227,10 +228,10 @@ class PlacedRows:
 
 
 class Dealer:
-    """Takes the runs of one scan, from any threads, and gives the rows back in the order of their new numbers.
+    """Takes the runs of one scan, from any threads, and returns the rows in the order of their new numbers.
 
-    new_of : id_dtype[n]. resumed : what `state` was. `due` and `at_rest` go into Pauses, with `n_chunks`, those that
-    were taken before; `finish` comes behind the scan.
+    new_of : id_dtype[n]. resumed : a `state`. Pass `due` and `at_rest` to Pauses, with `n_chunks`, the number of chunks
+    taken before; call `finish` after the scan.
     """
 
     def __init__(self, store: Store, new_of: np.ndarray, context: SortContext, resumed: State | None = None) -> None:
@@ -252,7 +253,7 @@ class Dealer:
 
     # -- dealing ----------------------------------------------------------------------------------
     def _all_layouts(self, most_bytes: int | None) -> Iterator[_Layout]:
-        """Those of hands of at most so many bytes (None: of any), but for one of a single run, from chunk n_chunks
+        """Layouts of hands of at most `most_bytes` (None: any size), or of a single larger run, from chunk n_chunks
         on."""
         bounds, first = self._ranges, self.n_chunks
         counts, held, end = np.zeros((2, len(bounds)), np.int64), 0, first
@@ -272,17 +273,18 @@ class Dealer:
         return _Layout(np.concatenate((np.zeros((2, 1), np.int64), np.cumsum(counts, axis=1)), axis=1), end)
 
     def due(self) -> bool:
-        """Whether the hand is full, asked before every run."""
+        """Whether the hand is full; called before every run."""
         return self._hand is None or self._taken == self._hand.layout.end
 
     def at_rest(self, n_chunks: int) -> None:
-        """No run is under way: take a new hand, after the full one is on disk. Raises BudgetError."""
+        """Start a new hand, after writing the full one to disk; called when no run is in progress. Raises
+        BudgetError."""
         self._lay_down()
         self._hand = _Hand(next(self._layouts), self._store.id_dtype, self._weights)
         self._taken = n_chunks
 
     def deal(self, run: ArcRun, ids: np.ndarray, weights: np.ndarray | None) -> None:
-        """Take a run; rows ascend, ids are vertices."""
+        """Add a run; rows ascend, ids are valid vertices."""
         hand, ranges = self._hand, np.empty(len(run.rows), np.int32)
         assert hand is not None
         counts = np.zeros((2, len(self._ranges)), np.int64)
@@ -294,11 +296,11 @@ class Dealer:
         deal_rows((run.rows, run.starts, ids), given, self._new_of, ranges, at, hand.heads, hand.ids, hand.weights)
 
     def handed_out(self, run_end: int) -> None:
-        """Runs up to this chunk have been handed to threads."""
+        """Note that runs up to this chunk have been handed to threads."""
         self._taken = run_end
 
     def _lay_down(self) -> None:
-        """Write the hand, unless it has all rows and may stay."""
+        """Write the hand, unless it has all rows and may stay in RAM."""
         hand = self._hand
         if hand is None:
             return
@@ -312,14 +314,14 @@ class Dealer:
         context.stats.disk_runs += 1
 
     def finish(self) -> None:
-        """All runs were taken."""
+        """End the dealing, after all runs."""
         self._lay_down()
         self.n_chunks = self._store.indices.n_chunks
         self._context.stats.runs = max(1, len(self._laid))
 
     # -- in order ---------------------------------------------------------------------------------
     def placed(self, first: int = 0) -> Generator[PlacedRows, None, None]:
-        """All rows from number `first` on, at which a range begins; close it to have its threads joined. Raises
+        """All rows from number `first` on, the start of a range; close the generator to join its threads. Raises
         OSError."""
         ranges = self._ranges
         widest = int(ranges.arcs.max(initial=0)) * 2 * arc_bytes(self._store)
@@ -328,7 +330,7 @@ class Dealer:
         return in_order(self._place, ((k,) for k in waiting), self._context.threads, most, "merge")
 
     def _place(self, k: int) -> PlacedRows:
-        """In a thread: the rows of range k."""
+        """The rows of range k; runs in a thread."""
         low, high = self._ranges.bounds[k : k + 2].tolist()
         dtype, starts = self._store.id_dtype, np.zeros(high - low + 1, np.int64)
         parts = [laid.part(k, dtype, self._weights) for laid in self._laid]
@@ -370,12 +372,12 @@ class Dealer:
 
 
 def _weights_of(n_arcs: int, dtype: np.dtype[Any] | None) -> np.ndarray:
-    """Room for the weights of so many arcs, none without a dtype."""
+    """An array for the weights of n_arcs arcs; empty without a dtype."""
     return np.empty(0, np.uint8) if dtype is None else np.empty(n_arcs, dtype)
 
 
 def _sort_row(ids: np.ndarray, weights: np.ndarray) -> None:
-    """Sort a row in place, and its weights with it if there are any."""
+    """Sort a row in place, together with its weights if any."""
     if not len(weights):
         ids.sort()
         return

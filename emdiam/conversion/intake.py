@@ -1,13 +1,12 @@
-"""Taking in pairs: from the batches of a source to sorted runs of arcs among vertices 0..n-1.
+"""Reading of pairs: from the batches of a source to sorted runs of arcs among vertices 0..n-1.
 
-    DeclaredIntake    ids in [first_id, first_id + n), as the format declares; every id there is a vertex
+    DeclaredIntake    ids in [first_id, first_id + n), declared by the format; every id there is a vertex
     IntIntake         the vertices are the integers that occur (a loop counts)
     StringIntake      the vertices are the strings that occur, in byte order; see strings.py
 
-As long as all integers are below the size of a bitmap, arcs are sorted by raw ids and relabelled by rank while they are
-merged (_Compact). At the first larger id everything taken so far moves to the path for any 64-bit ids (_Wide): pairs
-wait in a spool, their endpoints are sorted to a table, and a join puts vertices for ids. The source is never read
-twice.
+While all integers are below the size of a bitmap, arcs are sorted by raw ids and relabelled by rank in the merge
+(_Compact). At the first larger id all pairs so far move to the path for any 64-bit ids (_Wide): pairs wait in a spool,
+their endpoints are sorted into a table, and a join replaces ids with vertices. The source is never read twice.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from .relabel import IdTable, JoinPosition, PairSpool, join, sorted_table
 
 @dataclass
 class PairTally:
-    """pairs : taken in so far. loops : of these, pairs of a vertex with itself. weights : of the others."""
+    """pairs : number so far. loops : the pairs of a vertex with itself among them. weights : of the others."""
 
     pairs: int = 0
     loops: int = 0
@@ -43,24 +42,24 @@ class PairTally:
 
     @classmethod
     def of(cls, resumed: State | None) -> PairTally:
-        """The tally in the state of an intake, or one that begins."""
+        """The tally from the state of an intake, or a new one."""
         if resumed is None:
             return cls()
         pairs, loops, *ends = resumed["tally"]
         return cls(pairs, loops, WeightEnds(*ends))
 
     def state(self) -> list[int | None]:
-        """The tally as part of the state of an intake."""
+        """The tally, for the state of an intake."""
         ends = self.weights
         return [self.pairs, self.loops, ends.least, ends.largest, ends.places, ends.counted]
 
 
 @dataclass(frozen=True)
 class VertexNumbering:
-    """How vertices got their numbers: see StoreRecord for id_kind and first_id.
+    """The numbering of vertices; see StoreRecord for id_kind and first_id.
 
-    min_id, max_id : the smallest and largest id of the user (None without vertices). gaps : how
-    many integers between them are no vertex.
+    min_id, max_id : the user's smallest and largest id (None without vertices). gaps : number of integers between them
+    that are not vertices.
     """
 
     n_vertices: int
@@ -72,26 +71,26 @@ class VertexNumbering:
 
 
 class Intake(Protocol):
-    """`add` every batch, `finish`, `write`; or `abort` at any time.
+    """Call `add` for every batch, then `finish` and `write`; or `abort` at any time.
 
-    `state` may be read between two calls and at the safe points inside them; an intake made with it as `resumed` goes
-    on from there, so that `add` continues, `finish` may be called again, and after it `write`.
+    `state` may be read between two calls and at the safe points inside them. An intake made with it as `resumed`
+    continues from there: with `add`, then `finish` (again), then `write`.
     """
 
     tally: PairTally
 
     def add(self, batch: EdgeBatch) -> None:
-        """Take in a batch. Raises InputError for an id that cannot be."""
+        """Add a batch. Raises InputError for an invalid id."""
 
     def finish(self) -> VertexNumbering:
-        """After the last batch: sort what is left and number the vertices."""
+        """Sort the rest after the last batch, and number the vertices."""
 
     def write(self, writer: StoreWriter) -> tuple[int, int]:
-        """Append the map of ids, if there is one, and all rows; returns the number of arcs, and of edges that
-        came in both directions."""
+        """Append the array of ids, if any, and all rows; returns the number of arcs, and of edges that came in both
+        directions."""
 
     def state(self) -> State:
-        """All that was taken in and done, as a state."""
+        """The whole progress as a state."""
 
     def abort(self) -> None:
         """Stop all threads."""
@@ -103,8 +102,8 @@ class HashCollisionError(Exception):
 
 @dataclass(frozen=True)
 class IdBlock:
-    """Ids of some pairs, uint64[k]. signed : which of src and dst came as signed integers, so that
-    values of 2^63 and more are in fact negative. numbers : of their weights, uint64[k]."""
+    """Ids of some pairs, uint64[k]. signed : whether src and dst came as signed integers, so that values from 2^63 on
+    are really negative. numbers : of their weights, uint64[k]."""
 
     src: Keys
     dst: Keys
@@ -113,11 +112,11 @@ class IdBlock:
 
     @property
     def largest(self) -> int:
-        """The largest id, negative ones counting as 2^63 and more."""
+        """The largest id; negative ones count as 2^63 and more."""
         return max(int(self.src.max()), int(self.dst.max()))
 
     def first_user_id(self, wrong: Callable[[Keys], npt.NDArray[np.bool_]]) -> int | None:
-        """The first id for which `wrong` holds, as the user wrote it; None if there is none."""
+        """The first id for which `wrong` is true, as the user wrote it, or None."""
         for ids, signed in zip((self.src, self.dst), self.signed, strict=True):
             places = np.flatnonzero(wrong(ids))
             if len(places):
@@ -146,7 +145,7 @@ def _as_uint64(values: np.ndarray[Any, np.dtype[Any]]) -> Keys:
 
 
 def refuse_negative(block: IdBlock, name: str) -> None:
-    """Of a block with an id of 2^63 or more: raise InputError if one is in fact negative."""
+    """Raise InputError if an id of 2^63 or more in the block is really negative."""
     for ids, signed in zip((block.src, block.dst), block.signed, strict=True):
         if signed and ids.max() >= 1 << 63:
             raise InputError(
@@ -157,7 +156,7 @@ def refuse_negative(block: IdBlock, name: str) -> None:
 
 @dataclass(frozen=True)
 class NumberedPairs:
-    """Pairs that are no loops, uint64[k]; numbers of their weights, None without; and ids of loops, None without."""
+    """Pairs without loops, uint64[k]; numbers of their weights, or None; and ids of loops, or None."""
 
     src: Keys
     dst: Keys
@@ -166,7 +165,7 @@ class NumberedPairs:
 
 
 def without_loops(src: Keys, dst: Keys, numbers: Keys | None, tally: PairTally) -> NumberedPairs:
-    """Count pairs, loops and weights; returns the pairs left."""
+    """Count pairs, loops and weights; returns the pairs that are not loops."""
     keep = src != dst
     n_loops = len(src) - int(np.count_nonzero(keep))
     tally.pairs += len(src)
@@ -179,9 +178,10 @@ def without_loops(src: Keys, dst: Keys, numbers: Keys | None, tally: PairTally) 
 
 
 class DeclaredIntake:
-    """Ids lie in [first_id, first_id + n_vertices), and every id there is a vertex.
+    """Ids are in [first_id, first_id + n_vertices), and every id there is a vertex.
 
-    info : with n_vertices. name : of the source, for errors. resumed : see Intake. arcs : that are ready, or None.
+    info : with n_vertices. name : of the source, for errors. resumed : see Intake. arcs : a replacement for the
+    ArcSorter, or None.
     """
 
     def __init__(self, info: SourceInfo, name: str, context: SortContext, resumed: State | None = None,
@@ -192,9 +192,9 @@ class DeclaredIntake:
         self.tally = PairTally.of(resumed)
 
     def add(self, batch: EdgeBatch) -> None:
-        """Take in a batch. Raises InputError for an id outside the declared range."""
+        """Add a batch. Raises InputError for an id outside the declared range."""
         for block in id_blocks(batch):
-            # An id below first_id wraps to a huge one and fails the same test.
+            # An id below first_id wraps to a very large one and fails the same test.
             src, dst = self._from_first(block.src), self._from_first(block.dst)
             if max(int(src.max()), int(dst.max())) >= self._n:
                 raise InputError(
@@ -247,7 +247,7 @@ class IntIntake:
             self._way = _Compact(context, resumed and resumed["compact"])
 
     def add(self, batch: EdgeBatch) -> None:
-        """Take in a batch. Raises InputError for a negative id."""
+        """Add a batch. Raises InputError for a negative id."""
         for block in id_blocks(batch):
             largest = block.largest
             if largest >= 1 << 63:
@@ -257,14 +257,14 @@ class IntIntake:
             self._way.add(without_loops(block.src, block.dst, block.numbers, self.tally))
 
     def declare(self, first: int, last: int) -> None:
-        """All integers from `first` to `last` are vertices, also without a pair."""
+        """Make all integers from `first` to `last` vertices, also without a pair."""
         if isinstance(self._way, _Compact) and last >= self._way.n_ids:
             self._widen(self._way)
         for start in range(first, last + 1, BLOCK):
             self._way.add_ids(np.arange(start, min(start + BLOCK, last + 1), dtype=np.uint64))
 
     def _widen(self, compact: _Compact) -> None:
-        """Move all that was taken in to the path for wide ids."""
+        """Move all pairs so far to the path for wide ids."""
         wide = _Wide(self._context)
         try:
             compact.move_to(wide)
@@ -288,7 +288,7 @@ class IntIntake:
 
 
 def numbering_of(n: int, first: int, last: int) -> VertexNumbering:
-    """Numbering of n integers from `first` to `last`; without a map where there are no gaps."""
+    """The numbering of n integers from `first` to `last`; without an array of ids if there are no gaps."""
     if not n:
         return VertexNumbering(0, "identity")
     gaps = last - first + 1 - n
@@ -315,7 +315,7 @@ class _Compact:
             self._ranks = Ranks(self._presence)
 
     def state(self) -> State:
-        # Sorting threads enter ids into the bitmap until they are at rest, so these come first.
+        # Sorting threads add ids to the bitmap until they are idle, so the keys come first.
         keys = self._keys.state()
         return {"keys": keys, "presence": self._presence.state()}
 
@@ -325,7 +325,7 @@ class _Compact:
             self.add_ids(np.unique(pairs.loops))
 
     def move_to(self, wide: _Wide) -> None:
-        """Give everything to `wide`, each direction of an edge once, and stop."""
+        """Pass everything to `wide`, each direction of an edge once, and stop."""
         runs = self._keys.on_disk()
         for run in runs.runs:
             assert isinstance(run, DiskRun)
@@ -357,7 +357,7 @@ class _Compact:
         if not stream.part:
             stream.take(runs, self._context, splitter)
         stream.finish()
-        if not self._context.safe.active:  # else they are kept for a store that has to be begun again
+        if not self._context.safe.active:  # otherwise kept in case the store must be started again
             runs.close()
         return stream.n_arcs, stream.n_arcs // 2 if self._keys.symmetric else stream.n_reverse
 
@@ -366,8 +366,8 @@ class _Compact:
 
 
 class TableIntake(ABC):
-    """What intakes share whose ids are looked up in a table: pairs wait in a spool until the id of every vertex is
-    known, and a join puts vertices for ids. resumed : see Intake."""
+    """Base of intakes that look up ids in a table: pairs wait in a spool until the id of every vertex is known, and a
+    join replaces ids with vertices. resumed : see Intake."""
 
     def __init__(self, context: SortContext, resumed: State | None = None) -> None:
         self._context, self._position = context, JoinPosition()
@@ -390,19 +390,19 @@ class TableIntake(ABC):
 
     @abstractmethod
     def _new_sorter(self, resumed: State | None) -> Any:
-        """What sorts the ids that occur."""
+        """The sorter of the ids that occur."""
 
     @abstractmethod
     def _new_table(self) -> IdTable:
-        """The id of every vertex, from the sorter."""
+        """The table with the id of every vertex, from the sorter."""
 
     @abstractmethod
     def _numbering(self, table: IdTable) -> VertexNumbering:
-        """How the vertices are numbered."""
+        """The numbering of the vertices."""
 
     @abstractmethod
     def _append_ids(self, writer: StoreWriter, table: IdTable) -> None:
-        """Write the map of ids, if there is one."""
+        """Write the array of ids, if any."""
 
     def _new_arcs(self, n: int, resumed: State | None = None) -> ArcSorter:
         return ArcSorter(n, replace(self._context, plan=self._context.plan.for_relabelling()), resumed)
@@ -434,7 +434,7 @@ class TableIntake(ABC):
         return self._numbering(self._table)
 
     def _take_joined(self, src: Keys, dst: Keys, numbers: Keys | None = None) -> None:
-        """Pairs of vertices, and the numbers of their weights, as the join gives them."""
+        """Take pairs of vertices, with the numbers of their weights, from the join."""
         assert self._arcs is not None
         self._arcs.add(src, dst, numbers)
 
@@ -442,12 +442,12 @@ class TableIntake(ABC):
         assert self._arcs is not None and self._table is not None
         if writer.rows_resumed is None:
             self._append_ids(writer, self._table)
-        if not self._context.safe.active:  # else they are kept for a store that has to be begun again
+        if not self._context.safe.active:  # otherwise kept in case the store must be started again
             self._close_ids()
         return self._arcs.write_rows(writer), self._arcs.n_reverse
 
     def _close_ids(self) -> None:
-        """Remove the files of the map of ids."""
+        """Remove the files with the ids."""
         if self._table is not None:
             self._table.file.close()
 
@@ -461,7 +461,7 @@ class TableIntake(ABC):
 
 
 class _Wide(TableIntake):
-    """Any 64-bit ids: the endpoints of the pairs are sorted to the table."""
+    """Any 64-bit ids: the endpoints of the pairs are sorted into the table."""
 
     def _new_sorter(self, resumed: State | None) -> KeySorter:
         return KeySorter(self._context, resumed=resumed)
@@ -473,12 +473,12 @@ class _Wide(TableIntake):
                 self.add_ids(ids)
 
     def add_pairs(self, src: Keys, dst: Keys, numbers: Keys | None = None) -> None:
-        """Keep pairs whose ids are added apart."""
+        """Store pairs whose ids are added separately."""
         assert self._spool is not None
         self._spool.add(src, dst, numbers)
 
     def add_ids(self, ids: Keys) -> None:
-        """These ids occur."""
+        """Add ids that occur."""
         self._sorter.add(ids)
 
     def _new_table(self) -> IdTable:

@@ -1,23 +1,22 @@
-"""Pairs as sort keys, and what follows a key: the one place that knows how.
+"""Sort keys of pairs, and the numbers that follow keys; no other module knows their format.
 
-A pair (a, b) becomes two keys, one for each arc of its edge: row << shift + 1 | neighbour << 1 | flag. The flag
-is set on the arc up, from the smaller to the larger vertex, where the pair listed it down. So an edge that was
-listed in both directions has one key more than arcs, which is counted when the flag is taken off; a pair that
-repeats another one in the same direction has the same keys and vanishes with them. Hence, exactly,
+A pair (a, b) becomes two keys, one for each arc of its edge: row << shift + 1 | neighbour << 1 | flag. The flag is set
+on the arc up, from the smaller to the larger vertex, if the pair listed it down. So an edge that was listed in both
+directions has one key more than arcs, which is counted when the flag is removed; a pair that repeats another one in the
+same direction has the same keys and disappears with them. Hence, exactly,
 
     pairs = edges + loops + duplicates (same direction) + reverse (the second direction of an edge)
 
-Where directions are kept, the flag is set on the key in the row of the target, which belongs to the reverse. So one
-sort puts the rows of both in order, and the merge parts them: keys without flag go to the rows out, the others to those
-of the reverse.
+If directions are kept, the flag is set on the key in the row of the target, which belongs to the reverse. So one sort
+orders both kinds of rows, and the merge separates them: keys without flag go to the rows out, the others to the reverse
+rows.
 
-Weights follow their keys through the sort as numbers (sorting/runs.py), which leaves one bit less for a
-key. Both keys of a pair have its weight, so that both arcs of an edge get the least that was given for it.
+Weights follow their keys through the sort as numbers (sorting/runs.py), which leaves one bit less for a key. Both keys
+of a pair have its weight, so that both arcs of an edge get the least weight in the input.
 
-Weights on their way through the sort: numbers in the order of the weights, and what they become in the store.
-
-How many places decimals have is known at the end alone, so they are sorted as floats, and are made whole numbers when
-arcs are written; or, where floats do not keep their digits (formats/digits.py), they are whole numbers from the start.
+During the sort weights are numbers in the order of the weights. The number of decimal places is only known at the end;
+so decimals are sorted as floats, and converted to integers when arcs are written. If floats would lose digits
+(formats/digits.py), weights are integers from the start.
 """
 
 from __future__ import annotations
@@ -41,14 +40,14 @@ FLAG_BITS = 1
 
 
 def low_bits(weighted: bool) -> int:
-    """Bits of a key behind row and neighbour."""
+    """Bits of a key after row and neighbour."""
     return FLAG_BITS + (MARK_BITS if weighted else 0)
 
 
 def put_both_directions(sorter: KeySorter, src: Keys, dst: Keys, shift: int, directed: bool = False,
                         numbers: Keys | None = None) -> None:
-    """Add both keys of every pair. src, dst : uint64[k], below 2^shift, no loops. directed : the second is that of the
-    reverse. numbers : of the weights, uint64[k]."""
+    """Add both keys of every pair. src, dst : uint64[k], below 2^shift, no loops. directed : the second key belongs to
+    the reverse. numbers : of the weights, uint64[k]."""
     step = min(BLOCK, sorter.most_keys // 2)
     for start in range(0, len(src), step):
         a, b = src[start : start + step], dst[start : start + step]
@@ -65,7 +64,7 @@ def put_both_directions(sorter: KeySorter, src: Keys, dst: Keys, shift: int, dir
 
 
 def put_one_direction(sorter: KeySorter, src: Keys, dst: Keys, shift: int, numbers: Keys | None = None) -> None:
-    """Add the first key of every pair; as put_both_directions."""
+    """Add the first key of every pair; see put_both_directions."""
     step = min(BLOCK, sorter.most_keys)
     for start in range(0, len(src), step):
         a, b = src[start : start + step], dst[start : start + step]
@@ -76,7 +75,7 @@ def put_one_direction(sorter: KeySorter, src: Keys, dst: Keys, shift: int, numbe
 
 
 def of_the_other_direction(entries: Entries, shift: int) -> Entries:
-    """The second entries of pairs, by their first ones; a copy."""
+    """The second entries of pairs, made from their first ones; a copy."""
     keys = keys_of(entries)
     arcs = keys >> np.uint64(low_bits(entries.ndim > 1))
     src, dst = arcs >> np.uint64(shift), arcs & np.uint64((1 << shift) - 1)
@@ -89,7 +88,7 @@ def of_the_other_direction(entries: Entries, shift: int) -> Entries:
 
 def both_directions(src: Keys, dst: Keys, rows: Keys, shift: int, directed: bool = False,
                     numbers: Keys | None = None) -> Entries:
-    """The entries of the pairs, 2k of them, with `rows`, uint64[2k], for the rows src, dst."""
+    """The 2k entries of the pairs, with `rows`, uint64[2k], in place of src, dst as rows."""
     entries = room_for(2 * len(src), numbers is not None)
     keys = keys_of(entries)
     _fill(keys, rows, np.concatenate([dst, src]), shift)
@@ -99,7 +98,7 @@ def both_directions(src: Keys, dst: Keys, rows: Keys, shift: int, directed: bool
 
 
 def _follow(entries: Entries, numbers: Keys | None) -> None:
-    """Let the numbers follow the keys, if there are any."""
+    """Add the numbers behind the keys, if any."""
     if numbers is not None:
         entries[0] <<= np.uint64(MARK_BITS)
         entries[1] = numbers
@@ -112,16 +111,16 @@ def _fill(out: Keys, rows: Keys, neighbours: Keys, shift: int) -> None:
 
 
 def without_flags(keys: Keys) -> tuple[Keys, int]:
-    """The arcs row << shift | neighbour of sorted distinct keys, in their place, and how many edges among them
-    were listed in both directions."""
+    """The arcs row << shift | neighbour of sorted distinct keys, in place, and the number of edges among them that were
+    listed in both directions."""
     np.right_shift(keys, FLAG_BITS, out=keys)
     arcs = keys[: unique_in_place(keys)]
     return arcs, len(keys) - len(arcs)
 
 
 def least_of_arcs(entries: Entries) -> tuple[Entries, int, int]:
-    """The arcs row << shift | neighbour of sorted distinct keys, each followed by the least number that was given for
-    it, in their place; how many of them had several; and how many came with two flags."""
+    """The arcs row << shift | neighbour of sorted distinct keys, each with its least number, in place; the number of
+    arcs with several numbers; and the number of arcs with both flags."""
     marks = without_marks(entries)
     keys = entries[0]
     np.right_shift(keys, FLAG_BITS, out=keys)
@@ -132,8 +131,8 @@ def least_of_arcs(entries: Entries) -> tuple[Entries, int, int]:
 
 
 def by_direction(keys: Keys) -> tuple[Keys, Keys]:
-    """The arcs row << shift | neighbour of sorted distinct keys with directions: those of rows out, in the place of the
-    keys, and those of rows of the reverse."""
+    """The arcs row << shift | neighbour of sorted distinct keys with directions: of rows out, in place, and of reverse
+    rows."""
     back = [part[(part & np.uint64(1)).astype(bool)] for part in np.split(keys, range(BLOCK, len(keys), BLOCK))]
     reverse = np.concatenate(back) if back else keys[:0].copy()
     n_out = 0
@@ -148,14 +147,14 @@ def by_direction(keys: Keys) -> tuple[Keys, Keys]:
 
 
 def without_marks(entries: Entries) -> npt.NDArray[np.bool_]:
-    """Take the marks off the keys of entries that numbers follow, in their place; bool[k], which had one."""
+    """Remove the marks from the keys of entries with numbers, in place; returns bool[k], which keys had one."""
     marks = (entries[0] & np.uint64(1)).astype(bool)
     np.right_shift(entries[0], MARK_BITS, out=entries[0])
     return marks
 
 
 def weighted_pairs_of(entries: Entries, shift: int, directed: bool = False) -> tuple[Keys, Keys, Keys]:
-    """As pairs_of, with their numbers. One that was marked comes again with another number, for which it is marked
+    """Like pairs_of, with the numbers. A marked pair is returned twice, with two numbers, so that it is marked
     again."""
     entries = entries.copy()
     marks = without_marks(entries)
@@ -165,14 +164,14 @@ def weighted_pairs_of(entries: Entries, shift: int, directed: bool = False) -> t
 
 
 def _ups(keys: Keys, shift: int, directed: bool) -> npt.NDArray[np.bool_]:
-    """Which keys pairs_of takes."""
+    """Which keys pairs_of uses."""
     if directed:
         return (keys & np.uint64(1)) == 0
     return keys >> np.uint64(shift + FLAG_BITS) < keys >> np.uint64(FLAG_BITS) & np.uint64((1 << shift) - 1)
 
 
 def pairs_of(keys: Keys, shift: int, directed: bool = False) -> tuple[Keys, Keys]:
-    """Sources and targets of the pairs whose keys these are, each once: those of the arcs up, or of rows out."""
+    """Sources and targets of the pairs with these keys, each once: from the arcs up, or from rows out."""
     keys = keys[_ups(keys, shift, directed)]
     src, dst = keys >> np.uint64(shift + FLAG_BITS), keys >> np.uint64(FLAG_BITS) & np.uint64((1 << shift) - 1)
     down = (keys & np.uint64(1)).astype(bool)
@@ -185,7 +184,7 @@ _NONE = -1
 
 
 def numbers_of(weights: npt.NDArray[Any]) -> Keys:
-    """Numbers that are in order as the weights are, uint64[k]. weights : int64, or finite float64; -0.0 is 0.0."""
+    """Numbers in the order of the weights, uint64[k]. weights : int64, or finite float64; -0.0 counts as 0.0."""
     if weights.dtype.kind == "i":
         return np.ascontiguousarray(weights).view(np.uint64) ^ _TOP
     bits = (weights + 0.0).view(np.uint64)
@@ -193,10 +192,10 @@ def numbers_of(weights: npt.NDArray[Any]) -> Keys:
 
 
 def weights_of(numbers: Keys, form: WeightForm) -> npt.NDArray[np.number]:
-    """What `numbers_of` was given, in a form that holds it."""
+    """The weights that `numbers_of` converted, in a form that can represent them."""
     if form.counted:
         return (numbers ^ _TOP).view(np.int64).astype(form.dtype)
-    from ..decimal_kernels import whole_numbers  # which has kernels
+    from ..decimal_kernels import whole_numbers  # has kernels
 
     out = np.empty(len(numbers), form.dtype)
     for start in range(0, len(numbers), _BLOCK):
@@ -209,15 +208,15 @@ def weights_of(numbers: Keys, form: WeightForm) -> npt.NDArray[np.number]:
 
 
 def _floats(numbers: Keys) -> npt.NDArray[np.float64]:
-    """What `numbers_of` was given."""
+    """The floats that `numbers_of` converted."""
     return np.where(numbers & _TOP, numbers ^ _TOP, ~numbers).view(np.float64)
 
 
 @dataclass
 class WeightEnds:
-    """The least and the largest weight of all pairs that are no loops, as numbers; None without one. places : the most
-    that one has as a decimal; -1 where one has more than MOST_PLACES. counted : whether weights are whole numbers of
-    10^-places; else they are floats."""
+    """The least and the largest weight of all pairs except loops, as numbers; None without pairs. places : the largest
+    number of decimal places; -1 if a weight has more than MOST_PLACES. counted : whether weights are integers in units
+    of 10^-places, and not floats."""
 
     least: int | None = None
     largest: int | None = None
@@ -225,7 +224,7 @@ class WeightEnds:
     counted: bool = False
 
     def add(self, numbers: Keys) -> None:
-        """Take numbers of weights into account."""
+        """Include numbers of weights."""
         if not len(numbers):
             return
         least, largest = int(numbers.min()), int(numbers.max())
@@ -237,9 +236,9 @@ class WeightEnds:
             self.places = int(most_places(_floats(numbers), self.places))
 
     def form(self, info: SourceInfo, n_vertices: int, name: str) -> WeightForm | None:
-        """Form of the weights in a store of so many vertices: whole numbers of 10^-k, of up to 64 bits where all sums
-        of them fit these; else floats. None for whole numbers of 10^-k that do not fit. info : with their kind. name :
-        of the source. Raises InputError for whole weights that have no dtype together."""
+        """Form of the weights in a store with n_vertices vertices: integers in units of 10^-k, of up to 64 bits if all
+        their sums fit too; else floats. None for such integers that do not fit. info : with the kind of weights. name :
+        of the source. Raises InputError for whole weights without a common dtype."""
         called = info.weight_name.encode("utf-8", "backslashreplace").decode()
         if info.weights == WHOLE or 0 <= self.places <= MOST_PLACES:
             places = 0 if info.weights == WHOLE else self.places
@@ -259,7 +258,7 @@ class WeightEnds:
         return WeightForm(np.dtype(np.float32 if info.weights == FLOAT32 else np.float64), 0, called)
 
     def _ends(self, places: int) -> tuple[int, int]:
-        """The least and the largest weight as whole numbers of 10^-places; 0 without one."""
+        """The least and the largest weight in units of 10^-places; 0 without weights."""
         if self.least is None or self.largest is None:
             return 0, 0
         if self.counted:

@@ -1,8 +1,8 @@
-"""Vertices with names that a list has beside the edges: the names, in byte order, are the ids of the store.
+"""Vertices with names from a separate list: the names, in byte order, are the ids of the store.
 
-Pairs wait in the spool as the integers of the edges. The list is sorted by name, out of core, each name with its
-integer behind it; the integers in that order are the table that the join puts vertices by. What the list lacks is
-found there too: an endpoint that no piece of the table has replaced.
+Pairs wait in the spool as the integers of the edges. The list is sorted by name, out of core, each name followed by its
+integer; the integers in that order are the table for the join. A missing entry of the list is found there too: it is an
+endpoint that no piece of the table has replaced.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .strings import TOP_BIT, StringIntake
 
 _BINARY = pa.large_binary()
 _TOP = np.uint64(TOP_BIT)
-_BEHIND = 9  # a byte of 0, and the integer, high byte first
+_BEHIND = 9  # a zero byte, and the integer, high byte first
 _REMEDY = "fix the list, or convert without --vertices"
 
 
 class NamedIntake(StringIntake):
-    """Ids are integers that `vertices` has names for. n_declared : how many there are by the header of the edges.
+    """Ids are integers that `vertices` has names for. n_declared : the number of vertices in the header of the edges.
     resumed : see Intake."""
 
     def __init__(self, name: str, context: SortContext, vertices: VertexList, n_declared: int | None,
@@ -39,7 +39,7 @@ class NamedIntake(StringIntake):
         self._vertices, self._n_declared = vertices, n_declared
 
     def add(self, batch: EdgeBatch) -> None:
-        """Take in a batch of integers. Raises InputError for one that is negative."""
+        """Add a batch of integers. Raises InputError for a negative one."""
         assert self._spool is not None
         for block in id_blocks(batch):
             if block.largest >= TOP_BIT:
@@ -50,8 +50,8 @@ class NamedIntake(StringIntake):
             self._spool.add(pairs.src | _TOP, pairs.dst | _TOP, pairs.numbers)
 
     def _new_table(self) -> IdTable:
-        """The integer of every name in byte order, with the top bit, which no vertex has. Raises InputError for a name,
-        or an integer, that is there twice."""
+        """The integer of every name in byte order, with the top bit set, which no vertex has. Raises InputError for a
+        name, or an integer, that occurs twice."""
         context = self._context
         for ids, names in self._vertices.names(context.plan.batch_bytes):
             self._sorter.add(_with_ids(names, ids, self._vertices))
@@ -70,7 +70,7 @@ class NamedIntake(StringIntake):
         return table
 
     def _check_different(self, names: Any, last: Any) -> Any:
-        """The last of these names. Raises InputError where one is there twice, or is `last`."""
+        """The last of these names. Raises InputError if a name occurs twice, or is `last`."""
         twice = names[0].as_py() if names[0] == last else None
         if twice is None and len(names) > 1:
             same = pc.index(pc.equal(names.slice(1), names.slice(0, len(names) - 1)), True).as_py()
@@ -96,8 +96,8 @@ class NamedIntake(StringIntake):
 
 
 def _with_ids(names: Any, ids: Any, vertices: VertexList) -> Any:
-    """Every name with its integer behind it, as large_binary: they sort by the names. Raises InputError for a name with
-    a byte of 0, which others could not be told from."""
+    """Every name followed by its integer, as large_binary, which sorts by name. Raises InputError for a name with a
+    zero byte, as names would become ambiguous."""
     names = pc.cast(names, _BINARY)
     behind = np.zeros((len(ids), _BEHIND), np.uint8)
     behind[:, 1:] = ids.astype(">u8").view(np.uint8).reshape(-1, 8)
@@ -109,6 +109,6 @@ def _with_ids(names: Any, ids: Any, vertices: VertexList) -> Any:
 
 
 def _ids_behind(entries: Any) -> Keys:
-    """The integers behind names, uint64[k]."""
+    """The integers after the names, uint64[k]."""
     ends = pc.cast(pc.binary_slice(entries, -8), pa.binary(8))
     return np.frombuffer(ends.buffers()[1], ">u8", len(ends), 8 * ends.offset).astype(np.uint64)

@@ -1,13 +1,13 @@
 """String ids: vertices are the strings that occur, in byte order.
 
 Pairs wait in the spool as 63-bit hashes, the distinct strings are sorted out of core, and once the vertex of every
-string is known the table of hashes in that order joins the two. Two strings with one hash are noticed (as many distinct
-hashes as strings are needed) and answered by taking all in again with another salt; a source that cannot start over is
-stored in scratch for that.
+string is known, a join with the table of hashes in that order replaces hashes with vertices. Two strings with the same
+hash are detected (there are fewer distinct hashes than strings), and all pairs are then read again with another salt; a
+source that cannot start over is stored in scratch for that.
 
-Strings are Arrow arrays of large_binary, so that they compare as bytes. Distinct strings are gathered up to a size,
-sorted and written as a run of blocks (Arrow IPC, lz4) to a scratch file. A merge step takes from the current block of
-every run what is not above the smallest of their last strings, which uses up at least one block.
+Strings are Arrow arrays of large_binary, so that they compare as bytes. Distinct strings are collected up to a size,
+sorted and written as a run of blocks (Arrow IPC, lz4) to a scratch file. A merge step takes, from the current block of
+every run, the strings up to the smallest of the blocks' last strings, which uses up at least one block.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _hash_words(strings: pa.Array, salt: int) -> Keys:
     offsets, text = _buffers(strings)
     data = np.zeros(len(text) + 8, np.uint8)
     data[:-8] = text
-    # Every position as the start of a little-endian word; the padding keeps the last ones inside.
+    # Every position as the start of a little-endian word; the padding keeps the last words inside.
     words = np.ndarray(len(data) - 7, "<u8", data.data, strides=(1,))
     starts, lengths = offsets[:-1] - offsets[0], np.diff(offsets)
     hashes = mix64(lengths.astype(np.uint64) + np.uint64(salt << 32))
@@ -87,8 +87,8 @@ def _buffers(strings: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.u
 def sorted_distinct(chunks: list[pa.Array]) -> pa.Array:
     """The distinct strings of all chunks in byte order.
 
-    Sorts with the repetitions in it and drops them after: a hash table of the distinct strings
-    would take more memory than everything else here (about three copies at the peak).
+    Sorts with repetitions and then removes them: a hash table of the distinct strings would take more memory than
+    everything else here (about three copies at the peak).
     """
     ordered = pa.concat_arrays(chunks)
     ordered = ordered.take(pc.array_sort_indices(ordered))
@@ -101,8 +101,8 @@ def sorted_distinct(chunks: list[pa.Array]) -> pa.Array:
 class Gathering:
     """Strings copied into one piece of memory until it is full.
 
-    n_bytes : half of them for characters, half for offsets. (Holding on to the arrays of the
-    batches instead would pin the freed memory between them.)
+    n_bytes : half of it for characters, half for offsets. (Keeping the arrays of the batches instead would pin the
+    freed memory between them.)
     """
 
     def __init__(self, n_bytes: int) -> None:
@@ -114,7 +114,7 @@ class Gathering:
         return self._n
 
     def take(self, strings: pa.Array) -> int:
-        """Copy as many strings as there is room for; returns how many."""
+        """Copy the strings that fit; returns their number."""
         offsets, text = _buffers(strings)
         begin = int(self._offsets[self._n])
         fits = int(np.searchsorted(offsets - offsets[0], len(self._data) - begin, side="right")) - 1
@@ -126,7 +126,7 @@ class Gathering:
         return n
 
     def strings(self) -> pa.Array:
-        """What was gathered, without a copy: valid until `take` is called after `clear`."""
+        """The collected strings, without a copy: valid until `take` is called after `clear`."""
         buffers = [None, pa.py_buffer(self._offsets), pa.py_buffer(self._data)]
         return pa.Array.from_buffers(_BINARY, self._n, buffers)
 
@@ -135,13 +135,13 @@ class Gathering:
 
 
 def warm_up() -> None:
-    """Let Arrow set up what it sets up at first use (tens of MiB)."""
+    """Let Arrow do its initialisation (tens of MiB) now."""
     few = pa.array([b"a", b"b", b"a"], _BINARY).dictionary_encode().dictionary
     hash_strings(sorted_distinct([few, few]), 0, 63)
 
 
 class StringFile:
-    """Blocks of strings in a scratch file; `blocks` are (offset, size) pairs to read them by."""
+    """Blocks of strings in a scratch file; `blocks` are their (offset, size) pairs."""
 
     def __init__(self, file: ScratchFile, block_bytes: int) -> None:
         self._file, self._block_bytes = file, block_bytes
@@ -178,13 +178,13 @@ def blocks_state(runs: list[list[tuple[int, int]]]) -> State:
 
 
 def restored_blocks(state: State) -> list[list[tuple[int, int]]]:
-    """What `blocks_state` was given."""
+    """The inverse of `blocks_state`."""
     blocks = iter(state["blocks"].tolist())
     return [[(offset, size) for offset, size in islice(blocks, n)] for n in state["lengths"].tolist()]
 
 
 class StringSorter:
-    """Takes strings in any order; gives the distinct ones in byte order. resumed : a `state`."""
+    """Takes strings in any order; returns the distinct ones in byte order. resumed : a `state`."""
 
     def __init__(self, context: SortContext, resumed: State | None = None) -> None:
         plan = context.plan
@@ -195,18 +195,18 @@ class StringSorter:
         self._runs: list[list[tuple[int, int]]] = [] if resumed is None else restored_blocks(resumed)
 
     def state(self) -> State:
-        """All strings taken so far, which are brought to disk first, as a state."""
+        """All strings so far, which are written to disk first, as a state."""
         self._end_run()
         return {"file": self._file.name, **blocks_state(self._runs)}
 
     def add(self, strings: pa.Array) -> None:
-        """Take a large_binary array without nulls."""
+        """Add a large_binary array without nulls."""
         while len(strings):
             strings = strings.slice(self._gathering.take(strings))
             if len(self._gathering) and len(strings):
                 self._end_run()
             elif len(strings):
-                # Longer than all the room there is: a run of its own.
+                # A string larger than the whole room becomes a run alone.
                 self._write_run(strings.slice(0, 1))
                 strings = strings.slice(1)
 
@@ -234,7 +234,7 @@ class StringSorter:
         yield from _merge_strings(self._file, self._runs)
 
     def _merge_groups(self, limit: int) -> None:
-        """One pass that makes a run of every `limit` runs."""
+        """Do one pass that merges groups of `limit` runs."""
         self._context.stats.merge_passes += 1
         fewer = StringFile(self._context.scratch.file(), self._context.plan.string_block_bytes)
         made = []
@@ -249,7 +249,7 @@ class StringSorter:
 
 
 class _Cursor:
-    """Where the merge stands in one run: the strings of the current block not yet taken."""
+    """The position of the merge in one run: the remaining strings of the current block."""
 
     def __init__(self, file: StringFile, blocks: list[tuple[int, int]]) -> None:
         self._file, self._blocks = file, iter(blocks)
@@ -265,7 +265,7 @@ class _Cursor:
         return value
 
     def take(self, bound: bytes) -> pa.Array:
-        """Take the strings up to `bound`, going on to the next block when all are taken."""
+        """Take the strings up to `bound`, and read the next block after the last string of this one."""
         stop = bisect_right(range(len(self.strings)), bound, key=lambda i: self.strings[i].as_py())
         taken = self.strings.slice(0, stop)
         self.strings = self.strings.slice(stop)
@@ -303,7 +303,7 @@ class StringIntake(TableIntake):
         return StringSorter(self._context, resumed)
 
     def add(self, batch: EdgeBatch) -> None:
-        """Take in a batch. Raises InputError for a missing id."""
+        """Add a batch. Raises InputError for a missing id."""
         ends = pa.concat_arrays([pa.array([], _BINARY), *_chunks(batch.src), *_chunks(batch.dst)])
         if ends.null_count:
             raise InputError("a vertex id is missing", path=self._name, remedy="give every edge two ids")
@@ -320,7 +320,8 @@ class StringIntake(TableIntake):
         self._spool.add(pairs.src, pairs.dst, pairs.numbers)
 
     def _new_table(self) -> IdTable:
-        """The hash of every string in byte order, the strings themselves in self._names. Raises HashCollisionError."""
+        """The hash of every string in byte order; the strings themselves go to self._names. Raises
+        HashCollisionError."""
         context = self._context
         table = IdTable(context.scratch.file(), increasing=False)
         self._hashes = KeySorter(context)
@@ -368,7 +369,7 @@ class StoredBatches:
         self._blocks: list[tuple[list[tuple[int, int]], list[tuple[int, int]]]] = []
 
     def passing(self, batches: Iterator[EdgeBatch]) -> Iterator[EdgeBatch]:
-        """The same batches, each stored before it is handed on."""
+        """The same batches, each stored before it is passed on."""
         for batch in batches:
             self._blocks.append((self._store(batch.src), self._store(batch.dst)))
             if self._weights is not None:
@@ -379,13 +380,13 @@ class StoredBatches:
         return [block for chunk in _chunks(column) for block in self._file.append(chunk)]
 
     def again(self) -> Iterator[EdgeBatch]:
-        """All batches from the first on."""
+        """All batches again, from the first."""
         at = 0
         for ends in self._blocks:
             src, dst = (pa.chunked_array([self._file.read(block) for block in blocks], _BINARY) for blocks in ends)
             weights = None
             if self._weights is not None:
-                weights = np.empty(len(src), np.float64)  # without whole numbers of 10^-k, for which it is read again
+                weights = np.empty(len(src), np.float64)  # not units of 10^-k: for those the source is read again
                 self._weights.read_array(at, weights)
                 at += weights.nbytes
             yield EdgeBatch(src, dst, weights)
