@@ -1,13 +1,13 @@
-"""Breadth-first order: a component lies together, and in it the levels of a BFS from its hub.
+"""Breadth-first order: vertices by component, and within it by level of a BFS from the component's hub.
 
-Components come by size, the largest first (ties: the smallest natural rank), vertices without an edge last; a
-component's vertices by distance from its hub, the vertex of the largest degree; all ties by natural rank. The ends of
-an edge then lie in one level or in neighbouring ones, so a frontier meets few blocks. Source: the level structure of
-Cuthill and McKee (1969), without their order inside a level, which would need the parents.
+Components are ordered by size, the largest first (of equals, the smallest natural rank), vertices without an edge last.
+Vertices of a component are ordered by distance from its hub, the vertex of the largest degree; all ties by natural
+rank. Then the ends of an edge are in one level or in neighbouring ones, so that a frontier touches few blocks. Source:
+the level structure of Cuthill and McKee (1969), without their order inside a level, which would need the parents.
 
-One BFS for the component of the graph's hub, union-find for the others, and one spread from all
-their hubs together. Everything else is passes over all vertices in pieces. Bytes a vertex: 12 and a
-distance column (1 to 4), beside the engine's own state.
+One BFS for the component of the graph's hub, union-find for the others, and one spread from all their hubs together.
+Everything else is passes over all vertices in pieces. Bytes a vertex: 12 and a distance column (1 to 4), besides the
+engine's own state.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SEED_BYTES = 48
 
 
 def bfs_needs(store: Store) -> Needs:
-    """What by_bfs needs of memory."""
+    """The memory needs of by_bfs."""
     n, item = store.n_vertices, store.id_dtype.itemsize
     seeds = _SEED_BYTES * (_most_seeds(n) + store.record.chunk_ids)
     passing = pass_bytes(store) + 8 * item
@@ -43,8 +43,7 @@ def bfs_needs(store: Store) -> Needs:
 
 
 def by_bfs(engine: CpuEngine, seed: int, scratch: str | Path | None = None) -> np.ndarray:
-    """The new number of every vertex in breadth-first order, id_dtype[n]; there is no chance in it, and nothing on
-    disk.
+    """The new number of every vertex in breadth-first order, id_dtype[n]. Deterministic; ignores `seed` and `scratch`.
 
     Raises StoreError, OverflowError for distances that do not fit 32 bits.
     """
@@ -67,7 +66,7 @@ def by_bfs(engine: CpuEngine, seed: int, scratch: str | Path | None = None) -> n
 
 
 def _graph_hub(engine: CpuEngine) -> int:
-    """The vertex of the largest degree, of several that of the smallest rank; -1 without an edge."""
+    """The vertex of the largest degree, among equals the one of the smallest rank; -1 without edges."""
     if engine.facts.n_arcs == 0:
         return -1
     vertex = max_degree_vertex(engine)
@@ -89,7 +88,8 @@ def _degrees(engine: CpuEngine, part: slice) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _Alive:
-    """Vertices with an edge of one part. at : int64[k], their places in it. labels, ranks : theirs, int64[k]."""
+    """Vertices with an edge in one part. at : int64[k], their positions in it. labels, ranks : of these vertices,
+    int64[k]."""
 
     part: slice
     at: np.ndarray
@@ -98,9 +98,8 @@ class _Alive:
 
 
 class _Labels:
-    """Components after a BFS from `start`. of : id_dtype[n], the smallest natural rank of the
-    vertex's component (`none` where it has no edge). largest_other : vertices of the largest
-    component beside that of `start`, 0 if there is no other."""
+    """Components after a BFS from `start`. of : id_dtype[n], the smallest natural rank in the vertex's component
+    (`none` without an edge). largest_other : number of vertices of the largest other component, 0 if there is none."""
 
     def __init__(self, engine: CpuEngine, start: int) -> None:
         self._engine, self.store = engine, engine.store
@@ -115,7 +114,7 @@ class _Labels:
         self._rename()
 
     def _rename(self) -> None:
-        """From the labels of the engine, any vertex of the component, to the smallest rank."""
+        """Replace the engine's labels, each any vertex of the component, with the smallest rank."""
         for part, _ in natural_parts(self.store):
             self.of[part][_degrees(self._engine, part) == 0] = self.none
         first = np.full(len(self.of), self.none, self.of.dtype)
@@ -131,7 +130,7 @@ class _Labels:
             yield _Alive(part, at, self.of[part][at].astype(np.int64), ranks[at])
 
     def hubs(self) -> np.ndarray:
-        """By label, the rank of the component's vertex of the largest degree (ties: the smallest)."""
+        """By label, the rank of the component's vertex of the largest degree (of equals, the smallest rank)."""
         degrees, hubs = np.zeros_like(self.of), np.full_like(self.of, self.none)
         for alive in self.alive():
             np.maximum.at(degrees, alive.labels, self._degrees_of(alive).astype(degrees.dtype))
@@ -144,7 +143,7 @@ class _Labels:
         return self._engine.degrees(alive.at + alive.part.start)
 
     def at_hubs(self, hubs: np.ndarray, skipped: int) -> Iterator[np.ndarray]:
-        """The hubs of all components but that of the label `skipped`, int64[k], a bounded number at a time."""
+        """The hubs of all components except the one with the label `skipped`, int64[k], a bounded number at a time."""
         limit = _most_seeds(len(self.of))
         waiting, count = [np.empty(0, np.int64)], 0
         for alive in self.alive():
@@ -158,7 +157,7 @@ class _Labels:
             yield np.concatenate(waiting)
 
     def sizes(self) -> np.ndarray:
-        """By label, the number of vertices; 0 for what is no label."""
+        """By label, the number of vertices; 0 for other numbers."""
         sizes = np.zeros_like(self.of)
         for alive in self.alive():
             np.add.at(sizes, alive.labels, sizes.dtype.type(1))
@@ -166,14 +165,15 @@ class _Labels:
 
 
 def _most_seeds(n_vertices: int) -> int:
-    """Seeds of one spread; what it lists of them is planned."""
+    """Seeds of one spread; limited so that their lists fit the memory plan."""
     return max(_SEEDS, n_vertices // 64)
 
 
 def _widened(engine: CpuEngine, levels: Column, longest: int) -> Column:
-    """`levels` grown to their end, in wider columns where they reach the limit of the narrow one.
+    """`levels` continued to their end, in wider columns if they reach the limit of the narrow one.
 
-    longest : no level is larger."""
+    longest : upper bound of all levels.
+    """
     while levels.unreached - 1 < longest:
         limit = levels.unreached - 1
         if not len(levels.select("==", limit, most=1)):
@@ -186,11 +186,11 @@ def _widened(engine: CpuEngine, levels: Column, longest: int) -> Column:
 
 
 def _numbered(labels: _Labels, levels: Column) -> np.ndarray:
-    """New numbers: by component, level and rank. The vector of the labels becomes the result."""
+    """New numbers by component, level and rank. The vector of the labels becomes the result."""
     n = len(labels.of)
     sizes = labels.sizes()
     n_components = int(np.count_nonzero(sizes))
-    # What is no label has size 0 and so comes behind all components.
+    # Other numbers have size 0 and so come after all components.
     number = place_by_key(np.subtract(n, sizes, out=sizes), n + 1)
     first = np.zeros(n_components + 1, number.dtype)
     for alive in labels.alive():

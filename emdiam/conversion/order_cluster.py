@@ -1,27 +1,24 @@
 """The order `cluster`: clusters of clusters of clusters, so that neighbouring rows share blocks.
 
-Definition: clusters are grown around one vertex in SPACING (methods/approx/clusters.py), the condensed graph, or
-enough of it, is clustered again until few are left, and vertices are sorted by the
-positions of their clusters (methods/approx/cluster_order.py). So what is near in the graph is near in the store, in
-every direction: a BFS from anywhere meets a block about once.
-Passes: those of growing clusters, and one to two to condense. Bytes a vertex: 4 for the labels of clusters, 8 where
-they are too many for that, and 3.5 for the clusters, then 4 for the new numbers.
-Source: the clusters are those of Mehlhorn and Meyer, External-memory breadth-first search with
-sublinear I/O (2002), by the parallel growing of Meyer (2008); the levels are ours.
+Definition: clusters are grown around one vertex in SPACING (methods/approx/clusters.py); the condensed graph, or a
+sufficient part of it, is clustered again until few clusters are left; and vertices are sorted by the positions of their
+clusters (methods/approx/cluster_order.py). So vertices that are near in the graph are near in the store, in every
+direction: a BFS from any vertex touches a block about once. Passes: those of growing clusters, and one or two to
+condense. Bytes a vertex: 4 for the labels of clusters, 8 if there are too many clusters for that, and 3.5 for the
+clusters, then 4 for the new numbers. Source: the clusters are those of Mehlhorn and Meyer, External-memory
+breadth-first search with sublinear I/O (2002), by the parallel growing of Meyer (2008); the levels are ours.
 
-The condensed graph of a part of the rows, where all of it is more than is needed to see which clusters are near.
-
-Every cluster has a level, the number of zeros that a hash of it begins with, and more where it has few vertices: of
-large clusters half have level 0, a quarter level 1, and so on. From a least level on, clusters have all their
-arcs, to whatever cluster; between two of lower levels there is none. The least level is the lowest that leaves as many
-arcs as are wanted, parallel ones counted. Which it is shows when the scan is over; until then it rises with the number
-of arcs, and what came before it rose is dropped at the end. So the graph is the same in whatever order rows come.
-Where its components are more than one, a second scan brings the arcs between them, of all rows but those of the largest
-one. So the components are those of the whole graph.
-Passes: one, and a second over the blocks with rows outside the largest component alone. Rows that are left out are
-not looked at. RAM: 1 byte a cluster, later 9 more, beside the collector. Where a part of 2^-k is left, the sort takes
-1 + k / 2 times what is wanted.
-Source: adaptive sampling by levels of a hash, Wegman; Flajolet, On adaptive sampling (1990).
+The condensed graph is made from a sample of the rows if the whole graph is more than is needed to see which clusters
+are near. Every cluster has a level, the number of leading zeros of a hash of it, plus more if it has few vertices: of
+large clusters half have level 0, a quarter level 1, and so on. Clusters from a least level on keep all their arcs, to
+any cluster; two clusters of lower levels keep none. The least level is the lowest one that leaves at most the wanted
+number of arcs, parallel ones counted. It is only known after the scan; until then it rises with the number of arcs, and
+arcs kept before it rose are dropped at the end. So the graph does not depend on the order of the rows. If it has
+several components, a second scan adds the arcs between them, from all rows except those of the largest component. So
+the components are those of the whole graph. Passes: one, and a second one over the blocks with rows outside the largest
+component. Rows that are left out are not examined. RAM: 1 byte a cluster, later 9 more, besides the collector. If a
+part of 2^-k is left, the sort takes 1 + k / 2 times the wanted memory. Source: adaptive sampling by levels of a hash,
+Wegman; Flajolet, On adaptive sampling (1990).
 """
 
 from __future__ import annotations
@@ -67,15 +64,15 @@ if TYPE_CHECKING:
 
 N_LEVELS = 64
 _KEYS_AT_A_TIME = 1 << 12
-# scan(choice, push) hands the arcs of a choice of rows to `push`, which may overwrite them (traverse/condense.py).
+# scan(choice, push) passes the arcs of a choice of rows to `push`, which may overwrite them (traverse/condense.py).
 Scan = Callable[[RowChoice, Callable[[Keys], None]], None]
 
 
 class ClusterSample:
-    """Takes packed arcs, each edge once, by its end of the higher level, from any number of threads.
+    """Takes packed arcs, each edge once, from its end of the higher level; thread-safe.
 
-    levels : uint8[K]. wanted : arcs that are enough, both directions counted. choice : rows that are to be looked at
-    still; its least level rises.
+    levels : uint8[K]. wanted : sufficient number of arcs, both directions counted. choice : rows that still have to be
+    examined; its least level rises.
     """
 
     def __init__(self, collector: ArcCollector, levels: np.ndarray, wanted: int) -> None:
@@ -89,7 +86,7 @@ class ClusterSample:
         return int(self.choice.least[0])
 
     def push(self, keys: Keys) -> None:
-        """Take arcs, uint64[k]. Raises BudgetError where the disk is full."""
+        """Add arcs, uint64[k]. Raises BudgetError if the disk is full."""
         counts = np.zeros(N_LEVELS, np.int64)
         count_levels(keys, _shift(self._collector.packing), self.choice.levels, counts)
         push_both_ways(keys, self._collector)
@@ -99,7 +96,7 @@ class ClusterSample:
                 self.choice.least[0] += 1
 
     def chosen(self, keys: Keys) -> int:
-        """Move the arcs that stay to the front of `keys`; returns how many."""
+        """Move the arcs that stay to the front of `keys`; returns their number."""
         packing = self._collector.packing
         return int(keep_levels(keys, packing.id_bits, packing.weight_bits, *self.choice))
 
@@ -107,8 +104,8 @@ class ClusterSample:
 def sampled_graph(
     scan: Scan, packing: Packing, radii: np.ndarray, sizes: np.ndarray, room: Room, key: int, wanted: int
 ) -> CondensedGraph:
-    """The graph. radii, sizes : int64[K], of each cluster. key : of the hash. Raises BudgetError where the disk is
-    full."""
+    """The condensed graph. radii, sizes : int64[K], of each cluster. key : of the hash. Raises BudgetError if the disk
+    is full."""
     levels = np.empty(len(sizes), np.uint8)
     levels_of(sizes, np.uint64(key), levels)
     with collecting(packing, room) as collector:
@@ -123,7 +120,7 @@ def sampled_graph(
 
 
 def _joined(scan: Scan, arcs: CondensedArcs, parts: np.ndarray, packing: Packing, room: Room) -> CondensedArcs:
-    """The same graph with all arcs between its parts, int64[K], too. `arcs` is closed."""
+    """The same graph with additional arcs between its parts, int64[K]. `arcs` is closed."""
     outside, own = (parts != np.bincount(parts).argmax()).astype(np.uint8), np.arange(len(parts))
     with closing(arcs), collecting(packing, room) as collector:
         push_between(arcs, own, np.zeros(len(parts), np.uint32), collector)
@@ -137,7 +134,7 @@ def _joined(scan: Scan, arcs: CondensedArcs, parts: np.ndarray, packing: Packing
 
 
 def push_both_ways(keys: Keys, collector: ArcCollector) -> None:
-    """Give arcs and their opposites to the collector."""
+    """Pass arcs and their opposites to the collector."""
     packing, both = collector.packing, np.empty(2 * _KEYS_AT_A_TIME, np.uint64)
     for start in range(0, len(keys), _KEYS_AT_A_TIME):
         part = keys[start : start + _KEYS_AT_A_TIME]
@@ -151,7 +148,7 @@ def _shift(packing: Packing) -> int:
 
 @kernel
 def levels_of(sizes, key, levels):
-    """levels, uint8[K]: the level of every cluster. sizes : int64[K], vertices of each."""
+    """levels, uint8[K]: the level of every cluster. sizes : int64[K], number of vertices of each."""
     for a in range(len(sizes)):
         hashed, size = draw(key, np.uint64(a)) >> np.uint64(8), np.uint64(max(1, min(sizes[a], 64)))
         limit, level = np.uint64(1) << np.uint64(61), 0
@@ -163,7 +160,7 @@ def levels_of(sizes, key, levels):
 
 @kernel
 def count_levels(keys, shift, levels, counts):
-    """Count the arcs by the level of the cluster that they leave."""
+    """Count the arcs by the level of the cluster at their tail."""
     for i in range(len(keys)):
         counts[levels[np.int64(keys[i] >> np.uint64(shift))]] += 1
 
@@ -175,7 +172,7 @@ def _ends(arc, id_bits, weight_bits):
 
 @kernel
 def keep_levels(keys, id_bits, weight_bits, levels, least):
-    """Move the arcs with an end of the least level or above to the front; returns how many."""
+    """Move the arcs with an end of at least the least level to the front; returns their number."""
     count = 0
     for i in range(len(keys)):
         a, b = _ends(keys[i], id_bits, weight_bits)
@@ -187,7 +184,7 @@ def keep_levels(keys, id_bits, weight_bits, levels, least):
 
 @kernel
 def keep_between(keys, id_bits, weight_bits, parts):
-    """Move the arcs between different parts to the front; returns how many."""
+    """Move the arcs between different parts to the front; returns their number."""
     count = 0
     for i in range(len(keys)):
         a, b = _ends(keys[i], id_bits, weight_bits)
@@ -210,17 +207,17 @@ def add_opposites(keys, id_bits, weight_bits, both):
 
 SPACING = 64
 _ARC_BYTES = 2 * LEAST_ARC_BYTES
-# Of a cluster: masters, radii, sizes, ranks, places; two more levels; distances, and what they are sorted with.
+# Bytes a cluster: masters, radii, sizes, ranks, places; two more levels; distances, and the memory to sort them.
 _CLUSTER_BYTES = 224
-# And once they are in order: masters, and the place of each.
+# And after sorting: masters, and the place of each.
 _PLACE_BYTES = 48
 _PIECE = 1 << 16
-# Arcs between clusters that the order is made of: of a cluster, and in all. The graph alone decides how many they are.
+# Wanted arcs between clusters: for each cluster, and the least number in all. They only depend on the graph.
 _WANTED, _LEAST_WANTED = 32, 1 << 20
 
 
 def cluster_needs(store: Store) -> Needs:
-    """What by_clusters needs of memory: labels of 4 bytes in all phases, and tables of clusters, later the new numbers.
+    """The memory needs of by_clusters: labels of 4 bytes in all phases, and tables of clusters, later the new numbers.
     Labels of 8 bytes, and of components without a master, take the reserve and the arena."""
     n, ids = store.n_vertices, store.id_dtype.itemsize
     ranks = 0 if store.is_natural else n * ids
@@ -237,8 +234,8 @@ def cluster_needs(store: Store) -> Needs:
 
 
 def by_clusters(engine: CpuEngine, seed: int, scratch: str | Path | None = None) -> np.ndarray:
-    """The new number of every vertex, id_dtype[n]; isolated ones come last. scratch : folder for condensed graphs that
-    are too large for RAM. Raises BudgetError where the disk has no room for one."""
+    """The new number of every vertex, id_dtype[n]; isolated vertices come last. scratch : folder for condensed graphs
+    that are too large for RAM. Raises BudgetError if the disk has no room for one."""
     store = engine.store
     if engine.facts.n_arcs == 0:
         return place_by_key(np.zeros(store.n_vertices, store.id_dtype), 1, store)
@@ -258,9 +255,9 @@ def by_clusters(engine: CpuEngine, seed: int, scratch: str | Path | None = None)
 
 
 def _hold_clusters(engine: CpuEngine, n_clusters: int) -> int:
-    """Bytes that are spare beside so many clusters. Every component has one, and nobody knew how many there are: more
-    than were planned for take what is spare, the reserve and slots of the arena. Raises MoreMemoryError where these
-    are not enough."""
+    """Spare bytes besides n_clusters clusters. Every component has at least one cluster, and the number of components
+    was unknown before; clusters beyond the plan take the spare memory, the reserve and slots of the arena. Raises
+    MoreMemoryError if these are not enough."""
     spare = engine.facts.spare_bytes - _CLUSTER_BYTES * max(0, n_clusters - _planned_clusters(engine.facts.n_vertices))
     if spare < 0:
         engine.core.hold(f"{n_clusters:,} clusters, one in every component at least,", -spare)
@@ -268,21 +265,21 @@ def _hold_clusters(engine: CpuEngine, n_clusters: int) -> int:
 
 
 def _planned_clusters(n_vertices: int) -> int:
-    """As many as are expected, and six times their standard deviation more, or 64."""
+    """The expected number, plus six times its standard deviation or 64."""
     expected = n_vertices // SPACING
     return expected + max(64, 6 * isqrt(expected))
 
 
 def _room(engine: CpuEngine, spare: int, scratch: Scratch) -> Room:
-    """What is planned for condensed graphs, what is spare, and what the one scan that is still to come does not need:
-    half of it sorts arcs, and the arcs of two levels lie side by side in the other one."""
+    """Memory for condensed graphs: the planned bytes, the spare ones, and those that the remaining scan does not need.
+    Half of it is for sorting arcs, the other half for the arcs of two levels at a time."""
     if engine.core.reserve is not None:
         spare += engine.core.reserve.take_rest(arena=not engine.facts.in_ram)
     return Room(LEAST_SORT_BYTES + spare // 2, _ARC_BYTES + spare // 4, scratch, min(2, engine.facts.threads))
 
 
 def _cluster_positions(engine: CpuEngine, labels: RamLabels, seed: int, room: Room) -> np.ndarray:
-    """Where each cluster comes among all, int64[K]."""
+    """The position of each cluster in the order, int64[K]."""
     radii, sizes = labels.tally()
     engine.reporter.tick("condense")
     packing = Packing(labels.n_groups, 2 * int(radii.max()) + 1)

@@ -1,8 +1,8 @@
-"""Converting edge lists into a store in another order: naturally first, then reordered.
+"""Conversion of edge lists into a store in another order: naturally first, then reordered.
 
-The naturally ordered store lies in NAME.natural.partial beside the target until the other is complete. Whatever stops
-the conversion, it is removed, after `kill -9` by the next one; meanwhile its claim (store/writer.py) tells it from one
-at work. With a checkpoint it stays for a conversion that goes on from that.
+The naturally ordered store is in NAME.natural.partial beside the target until the other one is complete. It is removed
+however the conversion ends, after `kill -9` by the next run; its claim (store/writer.py) shows whether a conversion is
+using it. With a checkpoint it is kept for a conversion that resumes from that.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .orders import order_named
 from .reorder import reorder
 
 _STORE = "store"
-# Folders of the checkpoints of the two steps, and what the folder of both is called while it is removed.
+# Checkpoint folders of the two steps, and the suffix of their common folder while it is removed.
 _STEPS = ("convert", "reorder")
 _REMOVING = ".removing"
 
@@ -40,7 +40,7 @@ def convert_ordered(
     named order.
 
     The report is that of the conversion, with the record of the store at `target`, the seconds and peaks of both steps,
-    and the naturally ordered store counted as scratch. Raises what `convert` and `reorder` raise.
+    and the naturally ordered store counted as scratch. Raises like `convert` and `reorder`.
     """
     options, target = options or ConvertOptions(), Path(target)
     order_named(order)
@@ -55,14 +55,14 @@ def convert_ordered(
 def _resumable(
     inputs: Inputs, target: Path, order: str, options: ConvertOptions, checkpoint: CheckpointOptions
 ) -> ConvertReport:
-    """The same with a checkpoint for each step, which stay, and with them the naturally ordered store, until both steps
-    are done."""
+    """The same with a checkpoint for each step; the checkpoints and the naturally ordered store are kept until both
+    steps are done."""
     folder = checkpoint.folder_for(target)
     check_name(folder)
     _check_removing(folder)
     steps = [folder / name for name in _STEPS]
     if os.path.lexists(folder):
-        make_folder(folder)  # refuses what is none
+        make_folder(folder)  # refuses anything but a folder
         check_owner(folder)
         check_names(folder, _STEPS.__contains__)
     else:
@@ -73,9 +73,9 @@ def _resumable(
             first, second = (replace(options, checkpoint=replace(checkpoint, folder=step, keep=True)) for step in steps)
             report = _both(inputs, place / _STORE, target, order, (first, second))
             if not checkpoint.keep:
-                # Renamed in one moment, so that no half of it is taken for something to go on from.
+                # Renamed first, so that no part of it is taken for a checkpoint to resume from.
                 gone = folder.with_name(folder.name + _REMOVING)
-                if gone.exists():  # a killed one has left it
+                if gone.exists():  # the leftover of a killed run
                     shutil.rmtree(gone)
                 folder.rename(gone)
                 shutil.rmtree(gone)
@@ -86,7 +86,7 @@ def _resumable(
 
 
 def _check_removing(folder: Path) -> None:
-    """Raise InputError if what the folder is called while it is removed is no folder of this user."""
+    """Raise InputError if the name for a removed folder is taken by anything but a folder of this user."""
     gone = folder.with_name(folder.name + _REMOVING)
     status = status_of(gone)
     if status is not None and (not stat.S_ISDIR(status.st_mode) or status.st_uid != user_of(gone.absolute().parent)):
@@ -98,7 +98,7 @@ def _both(
     inputs: Inputs, natural: Path, target: Path, order: str,
     options: tuple[ConvertOptions, ConvertOptions],
 ) -> ConvertReport:
-    """Convert to `natural`, reorder that to `target`; options : of the two steps."""
+    """Convert to `natural`, and reorder that to `target`. options : of the two steps."""
     report = convert(inputs, natural, options=replace(options[0], force=False))
     size = sum(path.stat().st_size for path in natural.rglob("*") if path.is_file())
     placed = reorder(natural, target, order, options=options[1])
@@ -117,11 +117,11 @@ def _both(
 def place_beside(
     target: Path, kind: str, stores: Sequence[str], resume: bool = False, stays: Callable[[], bool] = lambda: False,
 ) -> Iterator[Path]:
-    """A claimed folder NAME.KIND.partial beside the target, for stores of these names, which is removed at the end
-    unless it `stays`.
+    """Make and claim a folder NAME.KIND.partial beside the target, for stores with these names; it is removed at the
+    end unless `stays` returns True.
 
-    resume : what a run before has left is used. Raises InputError if another one has it, or if something else is in the
-    way.
+    resume : use the folder of an earlier run. Raises InputError if another process has claimed it, or if something else
+    has its name.
     """
     folder = target.with_name(f"{target.name}.{kind}{PARTIAL_SUFFIX}")
     check_name(folder)

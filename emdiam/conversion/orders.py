@@ -1,13 +1,11 @@
-"""The orders by name, and the memory that each takes to find.
+"""The orders by name, and their memory.
 
-An order depends on the graph, the user's ids and the seed alone, not on the order of the store at hand. What brings
-kernels is imported when it is called for: an order without traversals does not pay for it.
+An order depends only on the graph, the user's ids and the seed, not on the order of the given store. Modules with
+kernels are imported on demand, so that an order without traversals does not load them.
 
-From a key of every vertex to its new number: a counting sort by key, ties by natural rank. The orders natural and
-degree, which need no traversal.
-
-Natural ranks, not the numbers that vertices have in the store at hand, decide all ties, so that an order is the same
-whatever order the store has.
+Also here: new numbers from a key of every vertex, by a counting sort with ties by natural rank; and the orders natural
+and degree, which need no traversal. All ties are resolved by natural ranks, not by the numbers in the given store, so
+that the result does not depend on the store's order.
 """
 
 from __future__ import annotations
@@ -27,14 +25,14 @@ if TYPE_CHECKING:
     from ..engine.needs import Needs
 
 PIECE = 1 << 16
-# Bytes of the temporaries of a pass over all vertices in pieces of PIECE or a chunk.
+# Bytes of temporaries for each vertex of a piece, in a pass over all vertices in pieces of PIECE or a chunk.
 _PIECE_BYTES = 128
-# Pieces of four chunks of int64 offsets, and what is computed of them.
+# Pieces of four chunks of int64 offsets, and the values computed from them.
 _OFFSET_BYTES = 4 * 8 * 6
 
 
 def pass_bytes(store: Store) -> int:
-    """Bytes that a pass over all vertices takes at a time."""
+    """Bytes that a pass over all vertices uses at a time."""
     return _PIECE_BYTES * max(PIECE, store.record.chunk_ids)
 
 
@@ -47,10 +45,10 @@ def natural_parts(store: Store) -> Iterator[tuple[slice, np.ndarray]]:
 
 
 def place_by_key(keys: np.ndarray, n_keys: int, store: Store | None = None) -> np.ndarray:
-    """The new number of every vertex when they are sorted by key, ties by natural rank.
+    """The new number of every vertex when sorted by key, then by natural rank.
 
-    keys : id_dtype[n], each below n_keys; it is overwritten, and is the result. store : whose vertices they are; None
-    where position is rank. RAM beside keys: n_keys + 1 ids, and n more for a reordered store.
+    keys : id_dtype[n], each below n_keys; overwritten with the result. store : of the vertices; None if position is
+    rank. RAM besides keys: n_keys + 1 ids, and n more for a reordered store.
     """
     if store is None or store.is_natural:
         _number(keys, n_keys)
@@ -73,7 +71,7 @@ def _number(keys: np.ndarray, n_keys: int) -> None:
     bits, places = np.uint64((PIECE - 1).bit_length()), np.arange(PIECE, dtype=np.uint64)
     for begin in range(0, len(keys), PIECE):
         part = keys[begin : begin + PIECE]
-        # Sorting keys and places as one number is several times faster than a stable sort of places by key.
+        # Sorting combined keys and places is several times faster than a stable sort of places by key.
         both = part.astype(np.uint64) << bits | places[: len(part)]
         both.sort()
         ordered = (both >> bits).astype(np.int64)
@@ -87,7 +85,7 @@ def _number(keys: np.ndarray, n_keys: int) -> None:
 
 
 def rank_bytes(store: Store) -> int:
-    """Bytes of a number for every vertex, which by_rank takes."""
+    """Bytes of a number for every vertex, for by_rank."""
     return store.n_vertices * store.id_dtype.itemsize
 
 
@@ -98,14 +96,14 @@ def by_rank(store: Store) -> np.ndarray:
 
 
 def degree_bytes(store: Store) -> int:
-    """Bytes that by_degree takes at most."""
+    """The largest memory of by_degree in bytes."""
     vectors = store.n_vertices * (1 if store.is_natural else 2) + store.record.max_degree + 2
     return vectors * store.id_dtype.itemsize + max(_OFFSET_BYTES * store.record.chunk_ids, pass_bytes(store))
 
 
 def by_degree(store: Store) -> np.ndarray:
-    """The new number of every vertex in the order of descending degree, id_dtype[n]: the rows that a traversal of a
-    skewed graph meets most lie together. Vertices without an edge come last. From the row offsets alone.
+    """The new number of every vertex in descending order of degree, id_dtype[n]: the rows that a traversal of a skewed
+    graph reads most are together. Vertices without an edge come last. Computed from the row offsets alone.
 
     Source: the relabelling of the GAP benchmark suite (Beamer, Asanovic, Patterson 2015), there for counting triangles.
     Raises StoreError for offsets that contradict the record.
@@ -125,9 +123,10 @@ def by_degree(store: Store) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Order:
-    """name : of the order. place : finds the new number of every vertex, id_dtype[n], of an open engine, a seed and a
-    folder for temporary files if it traverses, else of a store. state_bytes : what that takes at most, the result
-    included; None if it traverses. needs : of memory, (store) -> engine.needs.Needs; None if it does not."""
+    """name : of the order. place : computes the new number of every vertex, id_dtype[n], from an open engine, a seed
+    and a folder for temporary files if the order traverses, else from a store. state_bytes : upper bound of its memory,
+    with the result; None if it traverses. needs : memory needs, (store) -> engine.needs.Needs; None if it does not
+    traverse."""
 
     name: str
     place: Callable[..., np.ndarray]
@@ -136,7 +135,7 @@ class Order:
 
 
 def _imported(module: str, name: str) -> Callable[..., Any]:
-    """A function of a module of this room, which is imported when it is called."""
+    """A function of a module in this package, imported when it is called."""
     return lambda *given: getattr(import_module(module, __package__), name)(*given)
 
 
@@ -149,7 +148,7 @@ ORDERS = {order.name: order for order in (
 
 
 def order_named(name: str) -> Order:
-    """Raises InputError for an order that does not exist."""
+    """The order with this name. Raises InputError if it does not exist."""
     if name not in ORDERS:
         raise no_such("order", name, ORDERS)
     return ORDERS[name]

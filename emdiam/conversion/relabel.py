@@ -1,9 +1,9 @@
-"""Relabelling out of core: from any 64-bit ids to vertices 0..n-1 by the order of a table.
+"""Relabelling out of core: from any 64-bit ids to vertices 0..n-1, in the order of a table.
 
-The raw pairs wait in a spool on disk. The table (the id of vertex 0, 1, ... ) is on disk too; it is read in pieces that
-fit the budget, and for every piece one pass over the spool replaces the ids found in it (block nested-loop join).
-Replacing in place is safe because a vertex number can never be taken for an id of a later piece: integer tables
-increase, so every later id exceeds all numbers given so far, and hashes of strings have their top bit set.
+The raw pairs wait in a spool on disk. The table (the ids of vertices 0, 1, ...) is on disk too; it is read in pieces
+that fit the budget, and for every piece one pass over the spool replaces the ids found in it (block nested-loop join).
+Replacing in place is safe because a vertex number is never equal to an id in a later piece: integer tables increase, so
+every later id exceeds all numbers assigned so far, and hashes of strings have their top bit set.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _TABLE_BLOCK = 1 << 17
 
 
 class PairSpool:
-    """Pairs of uint64 ids on disk, in blocks of `block_pairs`: the sources, then the targets, then what follows each
-    pair, if it is `followed`."""
+    """Pairs of uint64 ids on disk, in blocks of `block_pairs`: the sources, then the targets, then the numbers of the
+    pairs if it is `followed`."""
 
     def __init__(
         self, scratch: Scratch, block_pairs: int, file: ScratchFile | None = None, followed: bool = False
@@ -38,7 +38,7 @@ class PairSpool:
         self.n_pairs = 0
 
     def add(self, src: Keys, dst: Keys, numbers: Keys | None = None) -> None:
-        """Append pairs, uint64[k] each. numbers : what follows them, uint64[k]."""
+        """Append pairs, uint64[k] each. numbers : of the pairs, uint64[k]."""
         start = 0
         while start < len(src):
             take = min(len(src) - start, self.block_pairs - self._used)
@@ -52,7 +52,7 @@ class PairSpool:
                 self.flush()
 
     def flush(self) -> None:
-        """Write the last, shorter block. Nothing may be added afterwards."""
+        """Write the last, shorter block. Nothing may be added later."""
         if self._used:
             self._file.append(np.ascontiguousarray(self._buffer[:, : self._used]))
             self.n_pairs += self._used
@@ -81,17 +81,17 @@ class PairSpool:
         return made
 
     def overwrite(self, offset: int, block: Keys) -> None:
-        """Put a changed block back."""
+        """Write a changed block back."""
         self._file.overwrite(block, offset)
 
     def copy_on(self, block: Keys) -> None:
-        """Append a block, changed or not, to the copy that will take the place of all blocks."""
+        """Append a block, changed or not, to the copy that will replace all blocks."""
         if self._copy is None:
             self._copy = self._scratch.file()
         self._copy.append(block)
 
     def use_copy(self) -> None:
-        """Let the copy take the place of the blocks; all of them must be in it."""
+        """Replace the blocks with the copy, which must contain all of them."""
         if self._copy is not None:
             self._file.close()
             self._file, self._copy = self._copy, None
@@ -128,7 +128,7 @@ class IdTable:
 
     @property
     def contiguous(self) -> bool:
-        """Whether the ids are increasing and without gaps."""
+        """Whether the ids increase without gaps."""
         first, last = self.ends()
         return self.increasing and last - first + 1 == self.n
 
@@ -157,14 +157,14 @@ def sorted_table(runs: RunSet, context: SortContext) -> IdTable:
 
 @dataclass(frozen=True)
 class _Piece:
-    """Vertices base..base+k-1 of the table by increasing id. vertices : None where the vertex of ids[i] is base + i."""
+    """Vertices base..base+k-1 of the table, sorted by id. vertices : None if the vertex of ids[i] is base + i."""
 
     ids: Keys
     base: int
     vertices: npt.NDArray[np.int64] | None
 
     def replace(self, block: Keys) -> int:
-        """Put vertices for the ids in `block` that belong to this piece; returns how many."""
+        """Replace the ids in `block` that belong to this piece with vertices; returns their number."""
         order = np.argsort(block)
         wanted = block[order]
         place = np.searchsorted(self.ids, wanted)
@@ -178,8 +178,8 @@ class _Piece:
 
 @dataclass
 class JoinPosition:
-    """How far a join has come. start : the first vertex of the piece of the table at hand. block : blocks
-    of the spool given to the sink with the last piece. n_replaced : endpoints replaced."""
+    """The progress of a join. start : the first vertex of the current piece of the table. block : blocks of the spool
+    passed to the sink during the last piece. n_replaced : endpoints replaced."""
 
     start: int = 0
     block: int = 0
@@ -190,14 +190,14 @@ def join(
     spool: PairSpool, table: IdTable, context: SortContext, sink: Callable[..., None],
     position: JoinPosition | None = None,
 ) -> None:
-    """Replace all ids in `spool` by vertices and give the pairs, with the numbers that follow, to `sink`, in blocks.
+    """Replace all ids in `spool` with vertices and pass the pairs, with their numbers, to `sink`, in blocks.
 
-    position : where to go on from; it is kept up to date, and with checkpoints every piece but the last makes a new
-    spool of the old one, which could not be replaced in place twice, and every block of the last is a safe point.
-    context.meter hears of endpoints replaced. Raises RuntimeError if an id is not in the table.
+    position : where to resume; kept up to date. With checkpoints every piece except the last makes a new spool from the
+    old one, since replacing in place could not be repeated, and a state can be saved after every block of the last
+    piece. context.meter receives the number of endpoints replaced. Raises RuntimeError if an id is not in the table.
     """
     at, step = position or JoinPosition(), context.plan.table_ids
-    if table.contiguous:  # then it is not needed
+    if table.contiguous:  # then the table is not needed
         first = np.uint64(table.ends()[0])
         for offset, n_pairs in islice(spool.offsets(), at.block, None):
             block = spool.read(offset, n_pairs)
@@ -208,7 +208,7 @@ def join(
         return
     context.stats.table_pieces = -(-table.n // step)
     while at.start < table.n:
-        # The piece that was the last when its blocks were first given stays it, whatever the plan is now.
+        # A piece that was the last one when its first blocks were passed on stays the last, even with another plan.
         end = table.n if at.block else min(table.n, at.start + step)
         last = end == table.n
         for offset, block, n_replaced in _replaced(spool, _piece(table, at.start, end), context.threads, at.block):
@@ -239,8 +239,8 @@ def _piece(table: IdTable, start: int, end: int) -> _Piece:
 
 
 def _replaced(spool: PairSpool, piece: _Piece, threads: int, first: int = 0) -> Iterator[tuple[int, Keys, int]]:
-    """(offset, block with the piece's ids replaced, how many were) for every block of the spool from
-    number `first` on."""
+    """(offset, block with the piece's ids replaced, their number) for every block of the spool from number `first`
+    on."""
     def work(offset: int, n_pairs: int) -> tuple[int, Keys, int]:
         block = spool.read(offset, n_pairs)
         return offset, block, piece.replace(block[:2].reshape(-1))

@@ -1,5 +1,5 @@
-"""Kernels that put rows under other numbers: look at the rows of a run, deal them to ranges of new numbers, and put
-those of one range in order."""
+"""Kernels for renumbering rows: they examine the rows of a run, deal them to ranges of new numbers, and put the rows of
+a range in order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from ..hashing import draw
 from ..jit import inlined, kernel
 
-# Rows up to this long are sorted by comparing all with all.
+# Rows up to this length are sorted by comparing all pairs of entries.
 SHORT = 48
 
 
@@ -21,7 +21,7 @@ def count_in_bins(rows, starts, new_of, shift, bins):
 
 @kernel
 def count_numbers(rows, starts, new_of, shift, place, inside):
-    """Add the arcs of every row to its own count, where its bin has a place in `inside`, int64[bins, 2^shift]."""
+    """Add the arcs of every row to its own count, if its bin has a place in `inside`, int64[bins, 2^shift]."""
     for k in range(len(rows)):
         number = np.int64(new_of[rows[k]])
         at = place[number >> shift]
@@ -40,7 +40,8 @@ def _range_of(number, lookup):
 
 @kernel
 def count_rows(rows, starts, new_of, lookup, ranges, counts):
-    """ranges[k] = the range of the new number of rows[k]; counts, int64[2, B], gets the arcs and the rows of each."""
+    """ranges[k] = the range of the new number of rows[k]; adds the arcs and rows of each range to counts, int64[2,
+    B]."""
     for k in range(len(rows)):
         found = _range_of(np.int64(new_of[rows[k]]), lookup)
         ranges[k] = found
@@ -50,10 +51,11 @@ def count_rows(rows, starts, new_of, lookup, ranges, counts):
 
 @kernel
 def check_rows(rows, starts, ids, sums):
-    """How many arcs lead up, and a row that does not ascend or holds itself, -1 if there is none.
+    """The number of arcs that lead up, and a row that does not ascend or contains its own vertex, or -1.
 
-    sums : uint64[2], the fingerprints of the arcs that lead up and of those that lead down are added, as ArcCheck takes
-    them (store/check.py)."""
+    sums : uint64[2]; the fingerprints of the arcs that lead up, and of those down, are added, as for ArcCheck
+    (store/check.py).
+    """
     n_up, none = 0, np.uint64(0)
     total = up_only = none
     for k in range(len(rows)):
@@ -63,7 +65,7 @@ def check_rows(rows, starts, ids, sums):
             if other == one or np.int64(other) <= before:
                 return n_up, rows[k]
             before = np.int64(other)
-            # Without a branch, since nobody can foresee where an arc leads.
+            # Without a branch, which could not be predicted.
             up = np.uint64(one < other)
             fingerprint = draw(draw(min(one, other), none) ^ max(one, other), none)
             total += fingerprint
@@ -76,13 +78,14 @@ def check_rows(rows, starts, ids, sums):
 
 @kernel
 def deal_rows(run, weights, new_of, ranges, at, heads, out, out_weights):
-    """Write the rows of a run under their new numbers to the places of their ranges.
+    """Write the rows of a run, with their new numbers, to the positions of their ranges.
 
-    run : (rows, starts, ids). ranges : as count_rows gives it. at : int64[2, B], the next place of each range in `out`
-    and in `heads`, counted on. heads : id_dtype[r, 2], (number, arcs) of each row. weights, out_weights : of the arcs,
-    or empty."""
+    run : (rows, starts, ids). ranges : from count_rows. at : int64[2, B], the next position of each range in `out` and
+    in `heads`, advanced. heads : id_dtype[r, 2], (number, arcs) of each row. weights, out_weights : of the arcs, or
+    empty.
+    """
     rows, starts, ids = run
-    # All lookups in one loop, in which many wait at a time.
+    # All lookups are in one loop, so that many of their cache misses overlap.
     others = np.empty(len(ids), out.dtype)
     for i in range(len(ids)):
         others[i] = new_of[np.int64(ids[i])]
@@ -102,14 +105,15 @@ def deal_rows(run, weights, new_of, ranges, at, heads, out, out_weights):
 
 @kernel
 def count_degrees(heads, low, ends):
-    """ends[number - low + 1] += arcs, of every head."""
+    """ends[number - low + 1] += arcs, for every head."""
     for i in range(len(heads)):
         ends[np.int64(heads[i, 0]) - low + 1] += np.int64(heads[i, 1])
 
 
 @kernel
 def place_rows(heads, ids, weights, low, free, out, out_weights):
-    """Copy the rows of `heads` to their places. free : int64[numbers], the next place of each row, counted on."""
+    """Copy the rows of `heads` to their positions. free : int64[numbers], the next free position of each row,
+    advanced."""
     p = 0
     for i in range(len(heads)):
         row = np.int64(heads[i, 0]) - low
@@ -125,9 +129,10 @@ def place_rows(heads, ids, weights, low, free, out, out_weights):
 
 @kernel
 def sort_short_rows(starts, ids, weights):
-    """Sort the rows of at most SHORT arcs, starts[k] to starts[k + 1] - 1 of `ids`; returns how many are longer.
+    """Sort the rows of at most SHORT arcs, starts[k] to starts[k + 1] - 1 of `ids`; returns the number of longer rows.
 
-    Each arc goes to the place that says how many of its row are smaller: no branch depends on an id."""
+    The position of each arc is the number of smaller ones in its row: no branch depends on an id.
+    """
     n_long, row, with_row = 0, np.empty(SHORT, ids.dtype), np.empty(SHORT, weights.dtype)
     for k in range(len(starts) - 1):
         begin, size = starts[k], starts[k + 1] - starts[k]

@@ -1,14 +1,14 @@
-"""Putting a store into another order: find the new numbers, then write the graph in them.
+"""Writing a store in another order: compute the new numbers, then write the graph with them.
 
     old store -> every row renumbered -> dealt to ranges of new numbers (dealing.py) -> each in order -> StoreWriter
 
-The map of ids is copied as it is, in natural order, and natural_id says which entry belongs to a vertex. Results do
-not depend on the budget, the threads or the chunks. What a checkpoint has: the new numbers, the chunks of the old store
-read and the rows dealt of them, the new store so far.
-RAM: the larger of what the order takes (orders.py) and of writing: the new numbers (4 bytes a vertex, 8 from 2^32
-vertices on) beside the rows that are dealt; a budget that cannot do is refused before anything is read, with
-the numbers. I/O of writing: every array of the old store once (natural_id once a window of the new one, `indptr` up to
-four times), all rows to scratch files and back where they do not fit in RAM, every array of the new store.
+The array of ids is copied unchanged, in natural order, and natural_id gives the entry of each vertex. Results do not
+depend on the budget, the threads or the chunks. A checkpoint contains the new numbers, the rows dealt from the chunks
+read so far, and the new store so far. RAM: the larger of the memory of the order (orders.py) and of writing: the new
+numbers (4 bytes a vertex, 8 from 2^32 vertices on) besides the dealt rows; a budget that is too small is refused before
+anything is read, with the numbers. I/O of writing: every array of the old store once (natural_id once for each window
+of the new one, `indptr` up to four times), all rows to scratch files and back if they do not fit in RAM, every array of
+the new store.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ if TYPE_CHECKING:
     from .dealing import Dealer
 
 _MARGIN = 8 << 20
-# What the process may hold more when the numbers are found, and (BASE_JITTER) from one process to the next: what
-# is accepted now is not refused then, and the budget that a refusal names is accepted.
+# Additional memory that the process may use when the numbers are known, and (BASE_JITTER) variation between processes:
+# a budget accepted now is not refused then, and the budget that a refusal names is accepted.
 _JITTER = 16 << 20
-# Of an arc of a run that is dealt: the range of its row; and its weight, and its row, where it has one.
+# Bytes for an arc of a run that is dealt: the range of its row; with weights also the weight and the row.
 _DEAL_BYTES, _WEIGHTED_DEAL_BYTES = 4, 24
-# What numba and kernels that deal rows take more than the margin, when they are compiled.
+# Memory, beyond the margin, for numba and the dealing kernels when they are compiled.
 _KERNEL_BYTES = 32 << 20
 _STORE_BYTES_PER_ARC = 1.5
 
@@ -65,15 +65,15 @@ def reorder(
     store: Store | str | Path, target: str | Path, order: str, *, seed: int = 0,
     options: ConvertOptions | None = None, arena_bytes: int | None = None, program: int | None = None,
 ) -> ReorderReport:
-    """Write the graph of `store` (opened, or its path) to `target`, its vertices in the named order.
+    """Write the graph of `store` (opened, or its path) to `target`, with its vertices in the named order.
 
-    order : a key of ORDERS. seed : of orders with chance, 0 to 2^64 - 1. arena_bytes : cache of decoded edges of an
-    order that traverses, None: what memory leaves. program : see check_reordering. options : memory_bytes, scratch,
-    force, codec, chunk_ids, threads, progress (phases order, ids, read, sort, merge, write) as for a conversion. The
-    same graph, order and seed give the same bytes whatever the order of the store was; the user's ids stay what they
-    are. Raises InputError for an unknown order or an existing target, BudgetError where memory or disk cannot do,
-    StoreError; InputError too where the store changes meanwhile. Then, and after Ctrl-C, there is no target. With
-    options.checkpoint the new numbers, once found, and all that comes after them can be gone on from.
+    order : a key of ORDERS. seed : of random orders, 0 to 2^64 - 1. arena_bytes : cache of decoded edges for an order
+    that traverses, None: the available memory. program : see check_reordering. options : memory_bytes, scratch, force,
+    codec, chunk_ids, threads, progress (phases order, ids, read, sort, merge, write) as for a conversion. The same
+    graph, order and seed give the same bytes for any order of the given store; the user's ids are unchanged. Raises
+    InputError for an unknown order, an existing target, or a store that changes meanwhile, BudgetError if memory or
+    disk are too small, StoreError. Then, and after Ctrl-C, there is no target. With options.checkpoint a later run can
+    resume after the new numbers are known.
     """
     chosen, options, target = order_named(order), options or ConvertOptions(), Path(target)
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
@@ -91,7 +91,7 @@ def reorder(
 
 
 def files_of_store(store: Store) -> Watched:
-    """The files of a store as they are now; of one that is in memory, or behind an address, none."""
+    """The present files of a store; none if it is in memory or behind an address."""
     local = Path(store.path.removeprefix("file://"))
     folders = os.walk(local) if (local / "zarr.json").is_file() else ()
     return Watched(Path(folder) / name for folder, _, names in folders for name in names)
@@ -100,7 +100,7 @@ def files_of_store(store: Store) -> Watched:
 def check_reordering(
     store: Store, target: Path, order: str, options: ConvertOptions, program: int | None = None
 ) -> None:
-    """Raise BudgetError with the numbers, or InputError, where memory or disk cannot do for `reorder` in an order that
+    """Raise BudgetError with the numbers, or InputError, if memory or disk are too small for `reorder` in an order that
     traverses; no edge is read. program : see stream.plan.make_plan."""
     options = replace(options, memory_bytes=memory_to_plan(options.memory_bytes, None))
     program = program_bytes() if program is None else program
@@ -110,14 +110,14 @@ def check_reordering(
 
 
 def _planned_disk(store: Store, plan: SortPlan) -> tuple[int, int]:
-    """Bytes of scratch files, and of the new store, to expect. Low figures: refused is only what has no chance."""
+    """Expected bytes of scratch files and of the new store. Low estimates, to refuse only what cannot succeed."""
     rows = dealt_bytes(store)
     return 0 if rows <= work_bytes(plan) // 2 else rows, int(store.n_arcs * _STORE_BYTES_PER_ARC)
 
 
 @dataclass(frozen=True)
 class _Traversing:
-    """What an order that traverses is given: seed of its random numbers, bytes of the arena, and of the program."""
+    """Arguments for an order that traverses: the seed, and the bytes of the arena and of the program."""
 
     seed: int
     arena_bytes: int | None
@@ -125,7 +125,7 @@ class _Traversing:
 
 
 def _key(store: Store, target: Path, order: Order, seed: int, options: ConvertOptions) -> dict[str, object]:
-    """What must be the same for a reordering to be resumed."""
+    """The values that must be the same to resume a reordering."""
     return {
         "store": [str(Path(store.path).absolute()), store.record.record_digest], "target": str(target.absolute()),
         "order (--order)": order.name, "seed (--seed)": seed, "codec (--codec)": options.codec,
@@ -137,7 +137,7 @@ def _reorder(
     read: tuple[Watched, Store], target: Path, order: Order, given: _Traversing, options: ConvertOptions,
     checkpoint: Checkpoint | None,
 ) -> ReorderReport:
-    """Find the new numbers, unless the checkpoint has them, and write the store."""
+    """Compute the new numbers, unless the checkpoint has them, and write the store."""
     check_target(target, options.force)
     store = read[1]
     options = replace(options, memory_bytes=memory_to_plan(options.memory_bytes, checkpoint))
@@ -163,7 +163,7 @@ def _reorder(
 def _traversed(
     store: Store, order: Order, given: _Traversing, options: ConvertOptions
 ) -> tuple[np.ndarray, int]:
-    """The new numbers by an order that traverses, and the planned peak."""
+    """The new numbers from an order that traverses, and the planned peak."""
     from ..engine.attempts import attempted, learned
     from ..engine.cpu import open_cpu_engine
 
@@ -183,10 +183,10 @@ def _traversed(
 
 
 def _check_memory(store: Store, order: Order, options: ConvertOptions, program: int | None = None) -> None:
-    """Raises BudgetError with the numbers if finding the order or writing does not fit; it names what both fit in.
+    """Raise BudgetError with the numbers if computing the order or writing does not fit; it names a budget for both.
     program : see check_reordering."""
     assert options.memory_bytes is not None
-    next(offset_pieces(store.indptr))  # brings the decoder of several chunks, where there is one
+    next(offset_pieces(store.indptr))  # loads the decoder of several chunks, if there is one
     checks = _checks(store, order, options, program)
     refused = next(filter(None, (_refusal(check, options.memory_bytes) for check in checks)), None)
     if refused is not None:
@@ -197,7 +197,7 @@ def _check_memory(store: Store, order: Order, options: ConvertOptions, program: 
 def _checks(
     store: Store, order: Order, options: ConvertOptions, program: int | None
 ) -> list[Callable[[int], object]]:
-    """Of finding the order, and of writing: each raises BudgetError for memory that it does not fit in."""
+    """Checks for computing the order, and for writing: each raises BudgetError if the memory is too small for it."""
     checks: list[Callable[[int], object]] = []
     if order.needs is not None:
         from ..engine.cpu import plan_engine
@@ -221,7 +221,7 @@ def _check_state(need: int, memory: int) -> None:
 
 
 def _refusal(check: Callable[[int], object], memory: int) -> BudgetError | None:
-    """Why so much memory is not enough; None where it is."""
+    """The error if this memory is too small, else None."""
     try:
         check(memory)
     except BudgetError as error:
@@ -230,8 +230,8 @@ def _refusal(check: Callable[[int], object], memory: int) -> BudgetError | None:
 
 
 def _sort_plan(store: Store, options: ConvertOptions, base_bytes: int) -> SortPlan:
-    """The memory plan of the writing. base_bytes : RSS when it begins, the new numbers included. Raises BudgetError
-    with the numbers."""
+    """The memory plan of the writing. base_bytes : RSS at its start, including the new numbers. Raises BudgetError with
+    the numbers."""
     assert options.memory_bytes is not None
     weighted = store.weights is not None
     dealing = options.threads * (_WEIGHTED_DEAL_BYTES if weighted else _DEAL_BYTES) * max(
@@ -241,13 +241,13 @@ def _sort_plan(store: Store, options: ConvertOptions, base_bytes: int) -> SortPl
     more = max(0, least_work_bytes(store) - LEAST_WORK_BYTES)
     reading = scan_bytes(store, options.threads) + dealing + writer // 2 + _KERNEL_BYTES + more
     plan = plan_sort(options.memory_bytes, base_bytes, reading, options.threads, writer)
-    # What is to be there at least is there for use.
+    # The additional minimum can be used for sorting.
     return replace(plan, run_keys=plan.run_keys + more // (2 * 8 * plan.n_buffers))
 
 
 def _stored_numbers(store: Store, checkpoint: Checkpoint) -> np.ndarray | None:
-    """The new numbers that a reordering of `store` has left with its checkpoint, None if it has none.
-    Raises StoreError if they have changed on disk."""
+    """The new numbers in a reordering's checkpoint for `store`, or None. Raises StoreError if they have changed on
+    disk."""
     state = checkpoint.state
     if state is None or "numbers" not in state:
         return None
@@ -261,8 +261,8 @@ def _stored_numbers(store: Store, checkpoint: Checkpoint) -> np.ndarray | None:
 
 
 class _Reordering(StoreWriting[ReorderReport]):
-    """One reordering under way. read : the files of the store as they were before, and the store. order : the new one.
-    new_of : id_dtype[n], the new number of every vertex, each number from 0 to n - 1 once."""
+    """One reordering in progress. read : the store's files as they were before, and the store. order : the new one.
+    new_of : id_dtype[n], the new number of every vertex, a permutation of 0 to n - 1."""
 
     def __init__(
         self, read: tuple[Watched, Store], order: Order, new_of: np.ndarray, target: Path, options: ConvertOptions,
@@ -286,10 +286,10 @@ class _Reordering(StoreWriting[ReorderReport]):
         }
 
     def _stop_sorting(self) -> None:
-        """Threads end with what they do."""
+        """Does nothing: threads end with their tasks."""
 
     def _begin(self) -> None:
-        """Go on from what `_state` returned; without that keep the new numbers, the first to be known."""
+        """Continue from a resumed state; otherwise save the new numbers, which are the first result."""
         safe, state = self._context.safe, self._resumed
         if state is not None:
             self._restore_figures(state)
@@ -326,7 +326,7 @@ class _Reordering(StoreWriting[ReorderReport]):
         return self._end(ReorderReport(record=record, notes=(*self._notes, *self._scratch_notes()), **self._figures()))
 
     def _copy_ids(self, writer: StoreWriter) -> None:
-        """The arrays of the map of ids, as they are."""
+        """Copy the arrays of ids unchanged."""
         for name in self._store.array_names():
             if name.startswith("vertex_id"):
                 writer.append_ids(name, np.empty(0, self._store.array(name).dtype))
@@ -334,7 +334,7 @@ class _Reordering(StoreWriting[ReorderReport]):
                     writer.append_ids(name, values)
 
     def _write_ranks(self, writer: StoreWriter) -> None:
-        """natural_id, in windows that fit the room which the sort buffers will take."""
+        """Write natural_id, in windows that fit the room of the later sort buffers."""
         if self._ordering == NATURAL:
             return
         plan = self._context.plan
@@ -344,7 +344,7 @@ class _Reordering(StoreWriting[ReorderReport]):
             writer.append_ids("natural_id", ranks)
 
     def _take_in(self, dealer: Dealer) -> None:
-        """Give every row to the dealer; but for the chunks done before."""
+        """Pass every row to the dealer, except the chunks done before."""
         lock, context, store = Lock(), self._context, self._store
         meter, n_chunks = context.meter, store.indices.n_chunks
 
@@ -367,7 +367,7 @@ class _Reordering(StoreWriting[ReorderReport]):
             meter.begin("read", n_chunks, "chunks")
             pauses = Pauses(self._n_chunks, dealer.due, at_rest)
             scan_arcs(store, self._options.threads, work, tick, pauses, dealer.plan.run_chunks)
-        meter.begin("sort", None, "")  # what is left of it: the last rows go to disk, if any do
+        meter.begin("sort", None, "")  # its remainder: the last rows go to disk, if any do
         if self._n_chunks < n_chunks:
             dealer.finish()
             self._keep(n_chunks)
@@ -375,13 +375,13 @@ class _Reordering(StoreWriting[ReorderReport]):
         self._rows.finish()
 
     def _keep(self, n_chunks: int) -> None:
-        """The dealer has all chunks before this one where a checkpoint keeps them."""
+        """Note that all chunks before this one have been dealt, and save a state if one is due."""
         if n_chunks > self._n_chunks:
             self._n_chunks = n_chunks
             self._context.safe.reached(always=n_chunks == self._store.indices.n_chunks)
 
     def _checked(self, run: ArcRun, ids: np.ndarray, weights: np.ndarray | None) -> int:
-        """How many arcs of a run lead up. Raises StoreError for rows that are none."""
+        """The number of arcs in a run that lead up. Raises StoreError for invalid rows."""
         from .renumbering import check_rows
 
         sums = np.zeros(2, np.uint64)
@@ -395,7 +395,7 @@ class _Reordering(StoreWriting[ReorderReport]):
         return int(n_up)
 
     def _write_rows(self, dealer: Dealer, writer: StoreWriter) -> None:
-        """All rows to the writer, from where it was resumed."""
+        """Write all rows, from the position at which the writer was resumed."""
         self._placed = 0 if writer.rows_resumed is None else writer.rows_resumed["placed"]
         writer.follow_rows(lambda: {"placed": self._placed})
         with closing(dealer.placed(self._placed)) as pieces:
@@ -408,14 +408,14 @@ class _Reordering(StoreWriting[ReorderReport]):
         self._check_arcs(writer.n_arcs)
 
     def _check_arcs(self, n_arcs: int) -> None:
-        """Half of the arcs lead down, and twice those that lead up are as many as there are: a store
-        with loops, duplicates or edges in one direction only is not made good in silence."""
+        """Check the number of arcs: half of them must lead down, and half up. A store with loops, duplicates or edges
+        in one direction only must not be repaired silently."""
         if n_arcs != self._store.n_arcs:
             raise StoreError("the rows are not those of an undirected simple graph", path=self._store.path,
                              remedy="the store is damaged: convert the graph again")
 
     def _record(self) -> StoreRecord:
-        """The record as far as the writer does not fill it."""
+        """The record, without the fields that the writer fills in."""
         old = self._store.record
         return StoreRecord(
             directed_input=old.directed_input, symmetric=old.symmetric, loops_dropped=old.loops_dropped,
@@ -426,8 +426,8 @@ class _Reordering(StoreWriting[ReorderReport]):
 
 
 def _ranks_by_number(store: Store, new_of: np.ndarray, size: int) -> Iterator[np.ndarray]:
-    """Natural ranks in the order of the new numbers, id_dtype[`size` or fewer] at a time, each window
-    by a pass over all vertices. Raises RuntimeError if a number does not occur in new_of."""
+    """Natural ranks in the order of the new numbers, id_dtype[at most `size`] at a time, each window with a pass over
+    all vertices. Raises RuntimeError if a number does not occur in new_of."""
     none = sentinel(store.id_dtype)
     for low in range(0, store.n_vertices, size):
         window = np.full(min(size, store.n_vertices - low), none, store.id_dtype)
