@@ -1,4 +1,4 @@
-"""Many jobs from one file, for a night: checked before the first starts, kept as they end, gone on with."""
+"""Batches: jobs from one file, checked before the first one starts, with results saved as jobs end, and resumable."""
 
 from .prepare import Batch, InvalidJobs, prepare, summary_text
 from .run import batch

@@ -1,15 +1,17 @@
-"""One attempt at a job: its command line, its process, and the record of how it ended.
+"""One attempt at a job: its command line, its process, and the record of its end; and the folder of a batch.
 
-A job is a process that is started, watched, asked to stop and waited for. It leads a group, so that Ctrl-C on a
-terminal reaches it only through the batch, once. It ends with the batch, however that ends (PR_SET_PDEATHSIG of
-Linux): no job runs without one that waits. Those that an earlier batch has left are known by their environment.
+A job is a process that the batch starts, watches, stops and waits for. It leads a process group, so that Ctrl-C on a
+terminal reaches it only through the batch, once. It ends when the batch ends for any reason (PR_SET_PDEATHSIG of
+Linux), so no job runs without its batch. Processes that remain from an earlier batch are recognised by their
+environment.
 
-The folder of a batch: its lock, what is under way, the results, and a folder for every job.
+The folder of a batch:
 
     (the folder)    locked while a batch runs
-    state.json      jobs that are under way, and files that this batch has made
-    results.jsonl   a line a job that has ended, synced before the next one starts; of a job that was run again,
-                    the last one counts, and a line that was torn by a power cut is cut off
+    state.json      running jobs, and files that this batch has made
+    results.jsonl   a line for each ended job, synced before the next job starts; the last line of a repeated job
+    counts,
+                    and a line that a power failure has torn is cut off
     jobs/NAME/      answer.json, log.txt, events.jsonl and checkpoint/ of a job
 """
 
@@ -55,7 +57,7 @@ class JobFolder:
         self.events, self.checkpoint = path / "events.jsonl", path / "checkpoint"
 
     def has_checkpoint(self) -> bool:
-        """Whether an earlier attempt has left something to go on from."""
+        """Whether an earlier attempt has saved a checkpoint."""
         return self.checkpoint.is_dir() and any(self.checkpoint.iterdir())
 
     def forget(self) -> None:
@@ -64,22 +66,21 @@ class JobFolder:
             shutil.rmtree(self.checkpoint)
 
     def make(self, *, empty: bool) -> None:
-        """Make the folder if it is absent. empty : nothing of earlier attempts is left."""
+        """Create the folder if it is missing. empty : remove the files of earlier attempts."""
         if empty and self.path.is_dir():
             shutil.rmtree(self.path)
         self.path.mkdir(parents=True, exist_ok=True)
 
 
 class JobState:
-    """What a batch knows of its jobs beside their results, on disk after every change.
+    """The state of jobs without results, written to disk after every change.
 
-    under_way : name -> (digest, attempts) of jobs that were started and have not ended. owned : absolute
-    paths that jobs have begun to make, where there was nothing before; they may be made again. jobs : names in the
-    order of the file, as reports have them.
+    under_way : name -> (digest, attempts) of started jobs that have not ended. owned : absolute paths that did not
+    exist before jobs started to make them; jobs may replace them. jobs : names in the order of the file, for reports.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Read it. Raises InputError for a file that is none of ours."""
+        """Read the state. Raises InputError for a foreign file."""
         self._path = folder / _STATE
         self.under_way: dict[str, tuple[str, int]] = {}
         self.owned: set[str] = set()
@@ -99,13 +100,13 @@ class JobState:
                              " their way are yours to delete") from None
 
     def begin(self, name: str, digest: str, attempts: int, makes: tuple[str, ...]) -> None:
-        """A job is about to start, and will make these paths."""
+        """Record that a job is about to start, and will make these paths."""
         self.under_way[name] = (digest, attempts)
         self.owned |= {path for path in makes if "://" not in path and not os.path.lexists(path)}
         self._write()
 
     def end(self, name: str) -> None:
-        """The result of a job has been written."""
+        """Record that the result of a job has been written."""
         if self.under_way.pop(name, None) is not None:
             self._write()
 
@@ -122,15 +123,14 @@ TIME_LIMIT, USER = "time limit", "user"
 
 @dataclass(frozen=True)
 class AttemptRecord:
-    """How a job ended.
+    """The end of a job.
 
-    job, digest : its name, and the digest of its definition (Job.digest). command : the whole command line.
-    status : DONE; FAILED; STOPPED (`result` has the interval by then, or is None); SKIPPED. stopped_by :
-    TIME_LIMIT, USER or, for what is not stopped, None. exit_code : of the process; None if there was none,
-    negative for a signal. sentence : why it is not done. seconds : wall time of the last attempt. peak_rss_bytes :
-    of its largest process, if known. memory, time_limit : what the job was given, bytes and seconds. attempts :
-    how often it was started. resumed : whether the last attempt went on from a checkpoint. began, ended : wall
-    clock, ISO 8601. result : what the command printed with --json. version : of emdiam.
+    job, digest : its name, and the digest of its definition (Job.digest). command : the whole command line. status :
+    DONE; FAILED; STOPPED (`result` has the bounds so far, or is None); SKIPPED. stopped_by : TIME_LIMIT, USER or None.
+    exit_code : of the process; None without a process, negative for a signal. sentence : the reason if it is not done.
+    seconds : wall time of the last attempt. peak_rss_bytes : of its largest process, if known. memory, time_limit : its
+    limits, bytes and seconds. attempts : number of starts. resumed : whether the last attempt continued from a
+    checkpoint. began, ended : wall clock, ISO 8601. result : the command's JSON output. version : of emdiam.
     """
 
     job: str
@@ -152,10 +152,10 @@ class AttemptRecord:
     version: str = __version__
 
     def counts(self, digest: str, limits: tuple[int | None, float | None], retry: bool) -> bool:
-        """Whether the job, with this digest and these limits (memory, time) now, need not run again.
+        """Whether the job, with its current digest and limits (memory, time), need not run again.
 
-        One that is done need not, whatever its limits. One that failed or met its time limit need not if
-        nothing has changed, unless `retry`.
+        A done job with the same digest need not, for any limits. A job that failed or reached its time limit need not
+        if nothing has changed, unless `retry`.
         """
         if self.digest != digest or self.status == SKIPPED or self.stopped_by == USER:
             return False
@@ -163,10 +163,10 @@ class AttemptRecord:
 
 
 class Results:
-    """The file in `folder`; records : the last one of every job. notice : a sentence, if a line was cut off."""
+    """The results file in `folder`. records : last record of each job. notice : a sentence, if a line was cut off."""
 
     def __init__(self, folder: Path) -> None:
-        """Read the file, cut a torn end off, and open it. Raises InputError for a file that is none of ours."""
+        """Read the file, cut off a torn end, and open it. Raises InputError for a foreign file."""
         self.path = folder / NAME
         self.notice: str | None = None
         self.records, good, size = read_results(self.path)
@@ -178,7 +178,7 @@ class Results:
         sync_path(folder)
 
     def append(self, record: AttemptRecord) -> None:
-        """Add a line, synced: it is there whole, or was never written. Raises OSError (disk full)."""
+        """Append a line and sync, so that after a failure it is complete or missing. Raises OSError (disk full)."""
         line = (json.dumps(asdict(record), allow_nan=False) + "\n").encode()
         before = os.fstat(self._file).st_size
         try:
@@ -195,9 +195,9 @@ class Results:
 
 
 def read_results(path: Path) -> tuple[dict[str, AttemptRecord], int, int]:
-    """(last record of every job, bytes of the file that are whole lines, its size); none for no file.
+    """(last record of each job, bytes of complete lines, size of the file); no records without a file.
 
-    Raises InputError for a line that is no record, unless it is the last one: that may have been torn.
+    Raises InputError for an invalid line, unless it is the last one, which may be torn.
     """
     data = path.read_bytes() if path.exists() else b""
     records: dict[str, AttemptRecord] = {}
@@ -217,7 +217,7 @@ def read_results(path: Path) -> tuple[dict[str, AttemptRecord], int, int]:
 
 
 def read_record(line: bytes) -> AttemptRecord:
-    """The record of a line. Raises ValueError for one that is none."""
+    """The record of a line. Raises ValueError for an invalid line."""
     data = json.loads(line)
     names = {item.name for item in fields(AttemptRecord)}
     if not isinstance(data, dict) or not {"job", "digest", "status"} <= data.keys() <= names:
@@ -227,11 +227,11 @@ def read_record(line: bytes) -> AttemptRecord:
     return AttemptRecord(**data)
 
 
-# A command looks at its clock now and then, not always: so much longer than its own limit it may take.
+# A command checks its time limit only from time to time, so it may take longer by this factor and these seconds.
 _GRACE_FACTOR, _GRACE_SECONDS = 1.1, 10.0
 _REFUSED, _STOPPED_EARLY = 2, 3
 _PR_SET_PDEATHSIG = 1  # from <linux/prctl.h>
-# How long one that was asked to stop is waited for, before it is killed.
+# Seconds between the request to stop and a kill.
 END_SECONDS = 20.0
 # Commands that may go along arcs, or along weights.
 _ALONG, _UNSAVED = ("exact", "approx"), {*CHOOSING, "weight"}
@@ -240,8 +240,8 @@ PROGRAM = (sys.executable, "-m", "emdiam")
 
 @dataclass(frozen=True)
 class Attempt:
-    """What an attempt is given. number : 1 for the first. memory : bytes. threads : if neither the job nor the
-    command's default should say. resume : go on from the checkpoint. retry : run cells again that failed."""
+    """The settings of an attempt. number : 1 for the first. memory : bytes. threads : used unless the job sets them;
+    None: the command's default. resume : continue from the checkpoint. retry : run failed cells again."""
 
     job: Job
     digest: str
@@ -252,7 +252,7 @@ class Attempt:
     retry: bool = False
 
     def words(self, command: click.Command, folder: JobFolder, owned: set[str]) -> list[str]:
-        """The command line, from the command on. owned : paths that may be replaced."""
+        """The words of the command line, from the command on. owned : paths that may be replaced."""
         job, limit = self.job, self.job.time_limit
         given: dict[str, Any] = {
             "memory": self.memory, "threads": None if "threads" in job.options else self.threads,
@@ -260,7 +260,7 @@ class Attempt:
             f"{limit:f}".rstrip("0").rstrip(".") + "s",
             "force": "force" not in job.options and any(path in owned and os.path.lexists(path) for path in job.writes),
             "retry": self.retry and "retry" not in job.options, "resume": self.resume,
-            # Along arcs or weights there is none.
+            # Runs along arcs or weights have no checkpoint.
             "checkpoint": None if job.command in _ALONG and job.options.keys() & _UNSAVED else
             folder.checkpoint, "events": folder.events, "json": True}
         taken = {name: value for name, value in given.items() if commands.takes(command, name)}
@@ -268,10 +268,10 @@ class Attempt:
 
 
 class Running:
-    """An attempt that is under way, as a process that leads a group."""
+    """A running attempt: a process that leads a process group."""
 
     def __init__(self, attempt: Attempt, words: Sequence[str], where: Path, folder: JobFolder, out: Path) -> None:
-        """Start it. where : the folder it runs in. out : the folder of the batch. Raises OSError."""
+        """Start the process. where : its working folder. out : the folder of the batch. Raises OSError."""
         self.attempt, self._folder = attempt, folder
         self._shown = ["emdiam", *map(redacted, words)]
         self._deadline, self._kill_at = attempt.job.time_limit, 0.0
@@ -291,14 +291,14 @@ class Running:
                 stderr=log, start_new_session=True, preexec_fn=_end_with(os.getpid(), ctypes.CDLL(None)))
 
     def shown(self) -> JobLine:
-        """What is known of it by now."""
+        """The line of the job for the live table."""
         return JobLine(self.attempt.job.name, "running", doing(self._folder.events), time.monotonic() - self._began_at,
                        self._peak)
 
     def poll(self) -> AttemptRecord | None:
-        """How it ended, or None while it runs. Sees to its deadline."""
+        """The record after the end, or None while it runs. Stops it at its deadline."""
         with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
-            # By now: the kernel's own figure at the end may be that of the batch, from which it was forked.
+            # Measured now, since the kernel's figure at the end may be the peak of the batch, which forked it.
             self._peak = max(self._peak or 0, peak_rss_bytes(self._process.pid))
         pid, status, usage = os.wait4(self._process.pid, os.WNOHANG)
         if pid:
@@ -313,29 +313,29 @@ class Running:
         return None
 
     def stop(self, who: str = USER) -> None:
-        """Ask it to stop, as Ctrl-C would, unless somebody has; by SIGTERM, of which Python says nothing if it has only
-        just started."""
+        """Ask it to stop, as Ctrl-C would, unless it was asked before. Uses SIGTERM, for which a starting Python prints
+        no traceback."""
         if self._stopped_by is None:
             self._stopped_by, self._kill_at = who, time.monotonic() + END_SECONDS
             self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it and all it has started, now."""
+        """Kill the process and all that it has started."""
         self._stopped_by = self._stopped_by or USER
         self._signal(signal.SIGKILL)
 
     def refused_to_resume(self, record: AttemptRecord) -> bool:
-        """Whether it may be that its checkpoint was at fault: it then begins anew."""
+        """Whether its checkpoint may be the reason of the failure; then it starts again without."""
         return self.attempt.resume and record.exit_code == _REFUSED and record.stopped_by is None
 
     def _signal(self, number: signal.Signals) -> None:
-        # Its helpers too, as a terminal does. Once it has been waited for, the number may be another's.
+        # The whole group, as a terminal does. After the wait, the number may belong to another process.
         if not self._over:
             os.killpg(self._process.pid, number)
 
     def _ended(self, code: int, largest: int) -> AttemptRecord:
-        """The record. largest : bytes of the largest of its processes and of that from which it was forked."""
-        self._process.returncode = code  # it was waited for here, which Popen should know
+        """The record. largest : peak bytes of its largest process, or of the process that forked it."""
+        self._process.returncode = code  # tells Popen that the process has been waited for
         if largest > peak_rss_bytes():
             self._peak = max(self._peak or 0, largest)
         job, seconds = self.attempt.job, time.monotonic() - self._began_at
@@ -353,7 +353,8 @@ class Running:
 
 
 def _end_with(parent: int, libc: ctypes.CDLL) -> Callable[[], None]:
-    """What a process does before it becomes the job. SIGTERM rather than SIGKILL: it ends its own helpers."""
+    """A function for the child process before exec, which makes it get SIGTERM when the batch ends. SIGTERM rather than
+    SIGKILL, so that the job can end its own processes."""
 
     def ask() -> None:
         libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM))
@@ -368,11 +369,10 @@ Outcome = tuple[str, str | None, str | None, dict[str, Any] | None]
 
 
 def outcome(code: int, out: str, log: str, stopped_by: str | None = None, limit: float | None = None) -> Outcome:
-    """(status, stopped_by, sentence, result) of Record, for a process that left with `code`, having printed `out` and
-    written `log`.
+    """(status, stopped_by, sentence, result) of a process with exit code `code`, output `out` and log `log`.
 
-    stopped_by : who asked it to stop, TIME_LIMIT or USER; None: nobody, but its own --time-limit may have. limit : its
-    time limit, seconds.
+    stopped_by : TIME_LIMIT or USER if the batch stopped it; None: it ended by itself, perhaps by its own --time-limit.
+    limit : its time limit, seconds.
     """
     result = None
     if out.strip():
@@ -395,7 +395,7 @@ def outcome(code: int, out: str, log: str, stopped_by: str | None = None, limit:
 
 
 def read_log(path: Path, begin: int) -> str:
-    """The end of a log, at most 64 KiB of what was written from byte `begin` on."""
+    """The last 64 KiB of a log, from byte `begin` on."""
     with open(path, "rb") as file:
         size = file.seek(0, 2)
         file.seek(max(begin, size - _LOG_TAIL))
@@ -403,7 +403,7 @@ def read_log(path: Path, begin: int) -> str:
 
 
 def _reason(code: int, log: str) -> str:
-    """The last sentence of the process, or what its exit code says."""
+    """The last sentence of the process, or the meaning of its exit code."""
     if code < 0:
         hint = ", perhaps for want of memory" if code == -signal.SIGKILL else ""
         return f"ended by {signal.Signals(-code).name}{hint}"
@@ -415,44 +415,44 @@ def _reason(code: int, log: str) -> str:
 
 
 _FOLDER = "EMDIAM_BATCH_FOLDER"
-# How long processes without their batch are waited for: they have had SIGTERM already, get it again, then are ended.
+# Seconds to wait for processes of a killed batch, which have had SIGTERM: before a second SIGTERM, and before a kill.
 _LEAVE_SECONDS, _TERM_SECONDS = 3.0, 5.0
 _TICK = 0.05
 
 
 def library_environment() -> dict[str, str]:
-    """An environment in which this package is found from every folder, whatever is in that folder."""
+    """An environment in which this package is importable from every working folder."""
     package = str(Path(__file__).resolve().parents[2])
     given = os.environ.get("PYTHONPATH")
     return {**os.environ, "PYTHONSAFEPATH": "1", "PYTHONPATH": package if not given else package + os.pathsep + given}
 
 
 def job_environment(folder: Path) -> dict[str, str]:
-    """The same, with the mark of the batch in `folder`; what a job starts inherits it."""
+    """The same, with the mark of the batch in `folder`, which processes of a job inherit."""
     return {**library_environment(), _FOLDER: str(folder.resolve())}
 
 
 def processes_of(folder: Path) -> list[int]:
-    """Ids of the processes of this user that carry the mark of the batch in `folder`, this one not among them."""
+    """Ids of other processes of this user with the mark of the batch in `folder`."""
     import psutil
 
     mark = str(folder.resolve())
-    return [process.pid for process in psutil.process_iter(["environ"])  # None for those of other users
+    return [process.pid for process in psutil.process_iter(["environ"])  # None for other users' processes
             if process.pid != os.getpid() and (process.info["environ"] or {}).get(_FOLDER) == mark]
 
 
 def end_leftovers(folder: Path) -> int:
-    """See to it that no process of an earlier batch in `folder` is left; their number when this began.
+    """End all remaining processes of an earlier batch in `folder`; return their initial number.
 
-    A job whose batch was killed has had SIGTERM from the system at that moment, so that it is given time to
-    leave a checkpoint; what a job had started itself has not.
+    When a batch is killed, the system sends SIGTERM to its jobs, so they get time to save a checkpoint; processes that
+    a job has started get no signal.
     """
     n_left = len(_surely(folder))
     steps = ((None, _LEAVE_SECONDS), (signal.SIGTERM, _TERM_SECONDS), (signal.SIGKILL, _TERM_SECONDS))
     for number, seconds in steps if n_left else ():
         if number is not None:
             for process in processes_of(folder):
-                with suppress(ProcessLookupError):  # it has ended since
+                with suppress(ProcessLookupError):  # it has ended meanwhile
                     os.kill(process, number)
         patience = time.monotonic() + seconds
         while (left := _surely(folder)) and time.monotonic() <= patience:
@@ -463,8 +463,8 @@ def end_leftovers(folder: Path) -> int:
 
 
 def _surely(folder: Path) -> list[int]:
-    """As processes_of, asked again before the answer is none: a process that is just being started shows its
-    environment a moment later."""
+    """As processes_of, but checks again before it returns none: a process shows its environment shortly after its
+    start."""
     processes = processes_of(folder)
     if not processes:
         time.sleep(_TICK)

@@ -1,9 +1,8 @@
-"""Reads a jobs file: every job with its command line, and all that is wrong, at once.
+"""Reads a jobs file: the jobs with their command lines, and all errors at once.
 
-From the tables of a job to a command line, checked by the parser that will read it.
-
-What a command takes is asked of the command itself, so that a jobs file can say what the command line
-can, and nothing else. Only what its files are for is written down here.
+The table of a job becomes a command line, which the parser of the command checks. The options come from the commands
+themselves, so that a jobs file accepts exactly the options of the command line. Only the purposes of files are listed
+here.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ from .settings import (
     read_settings,
 )
 
-# Commands that ask a store that is there.
+# Commands on an existing store.
 STORED = ("apply", "reorder", "info", "plan", "exact", "approx", "ecc", "distances", "sssp", "apsp", "tradeoff",
           "verify")
 WORK = ("convert", "generate", *STORED, "report", "warmup")
-# Arguments and options that name files, by what happens to them; a store is the last one that is read.
+# Arguments and options that name files, by their use; a store is the last one that is read.
 READS: dict[str, tuple[str, ...]] = {
     "convert": ("inputs", "vertices"), **dict.fromkeys(STORED, ("store",)),
     **dict.fromkeys(("exact", "ecc"), ("from", "store")), "verify": ("certificate", "store"), "report": ("sources",),
@@ -53,18 +52,18 @@ WRITES: dict[str, tuple[str, ...]] = {
     "ecc": ("out", "certificate", "keep-reordered"), "distances": ("out", "certificate"), **dict.fromkeys(
         ("sssp", "apsp", "tradeoff", "report"), ("out",)),
 }
-# Options that a job may not give: a key of the job does, or the batch.
+# Options that a job may not set: a key of the job sets them, or the batch.
 _KEYS = {"memory": "memory", "method": "method"}
 OF_BATCH = ("json", "csv", "events", "verbose", "quiet", "log-interval", "checkpoint", "resume", "help")
-# Commands that end by their own --time-limit, with an answer; that of tradeoff is for each of its cells.
+# Commands whose own --time-limit ends them with an answer; the limit of tradeoff is for each cell.
 LIMITS_ITSELF = ("exact", "approx", "ecc", "distances", "apsp")
-# Where a report goes, in the folder of the batch.
+# Files of a report in the folder of the batch.
 _REPORTS = {"html": "report.html", "md": "report.md", "json": "report.json", "png": "report-figures"}
 
 
 def find_command(group: click.Group, name: str, kind: str | None) -> tuple[list[str], click.Command] | None:
-    """The words that name a command on the command line, and the command; None if there is none such.
-    kind : the subcommand of a command that has some (the class of `generate`)."""
+    """The words that name a command on the command line, and the command; None if it is unknown. kind : the subcommand,
+    if the command has subcommands (the class of `generate`)."""
     command = group.get_command(click.Context(group), name)
     if not isinstance(command, click.Group):
         return None if command is None else ([name], command)
@@ -91,10 +90,10 @@ def _options(command: click.Command) -> dict[str, click.Option]:
 
 
 def option_values(command: click.Command, table: Mapping[str, Any]) -> tuple[dict[str, str | bool], dict[str, str]]:
-    """Options of a table as texts (True: a flag that is set), and what is wrong with the others, by key.
+    """Options of a table as texts (True: a set flag), and errors of the others, by key.
 
-    Underscores stand for dashes. A list is joined with commas, as options that take several read it; a
-    flag that is false is left out.
+    Underscores stand for dashes. A list is joined with commas, as options with several values read it; a false flag is
+    left out.
     """
     values: dict[str, str | bool] = {}
     wrong: dict[str, str] = {}
@@ -120,22 +119,21 @@ def option_values(command: click.Command, table: Mapping[str, Any]) -> tuple[dic
 
 
 def option_words(values: Mapping[str, Any]) -> list[str]:
-    """Words of a command line that give the options; True: a flag. None and False: left out."""
+    """The words of a command line for options; True: a flag. None and False are left out."""
     return [f"--{name}" if value is True else f"--{name}={value}" for name, value in values.items()
             if value is not None and value is not False]
 
 
 def argument_words(words: Sequence[str]) -> list[str]:
-    """Words of a command line that give the positional arguments; none passes for an option."""
+    """The words of a command line for positional arguments, written so that none is read as an option."""
     return [f"./{word}" if word.startswith("-") else word for word in words]
 
 
 def complaints(command: click.Command, words: Sequence[str], values: Mapping[str, Any]) -> dict[str, str]:
-    """What the command's own parser says against the command line, by option ("" for the whole).
+    """The errors of the command's own parser, by option ("" for the whole command line).
 
-    words : the positional arguments. Each option is tried alone, because the parser stops at the first
-    fault; then all together, for what is missing.
-    """
+    words : the positional arguments. Options are tried one by one, because the parser stops at the first error; then
+    all together, to find missing ones. """
     faults: dict[str, str] = {}
     for name, value in values.items():
         fault = _fault(command, [*words, *option_words({name: value})])
@@ -163,8 +161,8 @@ _SYNTAX = re.compile(r"^(.*) \(at line (\d+), column (\d+)\)$")
 
 @dataclass
 class JobFile:
-    """A jobs file that was read. path : absolute. jobs : those that could be read, in the order of the file,
-    even if something is wrong with them. problems : in the order of the file."""
+    """A parsed jobs file. path : absolute. jobs : readable jobs in the order of the file, also with errors. problems :
+    in the order of the file."""
 
     path: Path
     settings: Settings
@@ -172,16 +170,16 @@ class JobFile:
     problems: list[Problem] = field(default_factory=list)
 
     def faulty(self) -> dict[str, str]:
-        """By job, a sentence with all that is wrong with it."""
+        """By job, a sentence with all its errors."""
         names = dict.fromkeys(problem.job for problem in self.problems if problem.job is not None)
         return {name: "; ".join(problem.text for problem in self.problems if problem.job == name) for name in names}
 
 
 def read_job_file(path: str | Path, group: click.Group, options: BatchOptions,
                   environment: Mapping[str, str] | None = None) -> JobFile:
-    """Read a file of jobs. group : the command line, whose commands check the options.
+    """Read a jobs file. group : the command line, whose commands check the options.
 
-    Raises InputError if the file is not there or is no TOML; everything else is among the problems.
+    Raises InputError if the file is missing or is no TOML; all other errors are in `problems`.
     """
     place = Path(path).absolute()
     text, data = _parsed_toml(place, str(path))
@@ -233,7 +231,7 @@ def _parsed_toml(place: Path, shown: str) -> tuple[str, dict[str, Any]]:
 
 @dataclass
 class _Reader:
-    """Reads one job after another. names : of those that were read, with their lines."""
+    """Reads one job after another. names : names of the jobs read so far, with their lines."""
 
     group: click.Group
     settings: Settings
@@ -253,7 +251,7 @@ class _Reader:
         for variable in sorted(missing):
             one.wrong(f"the variable {variable} is not set")
         command = one.find_command(self.group)
-        if command is None:  # a job all the same, so that others that need it are not at fault too
+        if command is None:  # still a job, so that jobs that need it have no further error
             return Job(name, str(table.get("command", "?")), (), line=where.of())
         return one.job(*command, self.settings, self.used_defaults)
 
@@ -293,7 +291,7 @@ class _JobTable:
         self.problems.append(Problem(text, self.lines.of(*keys), self.name))
 
     def find_command(self, group: click.Group) -> tuple[list[str], click.Command] | None:
-        """The words that name its command, and the command; None if there is none such."""
+        """The words that name its command, and the command; None if it is unknown."""
         command, kind = self.table.get("command"), self.table.get("class")
         command = NAMES.get(str(command), command)
         if command not in WORK:
@@ -307,7 +305,7 @@ class _JobTable:
         return words_and_command
 
     def job(self, words: list[str], command: click.Command, settings: Settings, used_defaults: set[str]) -> Job:
-        """The job. words : that name the command. used_defaults : takes the defaults that the command has."""
+        """The job. words : name the command. used_defaults : extended by the defaults that apply to the command."""
         name, table = self.name, self.table
         allowed = [*_COMMON, *argument_names(command)]
         allowed += [key for key, known in (("method", takes(command, "method")), ("class", len(words) > 1))
@@ -335,14 +333,14 @@ class _JobTable:
                    self.lines.of())
 
     def _own_place(self, command: str, values: Mapping[str, Any], settings: Settings) -> Path | None:
-        """Where what a command writes goes, if the job does not say."""
+        """The default place of the output of a command."""
         if command == "tradeoff":
             return settings.out / "jobs" / self.name / "tradeoff"
         return settings.out / _REPORTS.get(str(values.get("format")), "report.html") if command == "report" else None
 
     def _arguments(self, command: click.Command) -> tuple[dict[str, list[str]], list[str]]:
-        """The positional arguments, by name, and as words of a command line; one that is missing has a stand-in there,
-        so that the options can be checked."""
+        """The positional arguments, by name, and as words of a command line; there a placeholder stands for a missing
+        one, so that the options can be checked."""
         given: dict[str, list[str]] = {}
         names = argument_names(command)
         for argument in names:
@@ -361,7 +359,7 @@ class _JobTable:
 
     def _options(self, command: click.Command, defaults: Mapping[str, Any],
                  used_defaults: set[str]) -> dict[str, str | bool]:
-        """Its own options, and those defaults that its command has."""
+        """The options of the job, with the defaults that apply to its command."""
         table = self.table.get("options", {})
         if not isinstance(table, dict):
             self.wrong("options is not a table", "options")
@@ -398,5 +396,5 @@ def _texts(value: Any) -> bool:
 
 
 def absolute(text: str, folder: Path) -> str:
-    """The path of a file that a job names; URLs as they are."""
+    """The absolute path of a file of a job; URLs stay unchanged."""
     return text if "://" in text else os.path.normpath(folder / text)

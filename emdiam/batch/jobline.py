@@ -1,4 +1,4 @@
-"""A job as it is shown while its batch runs, and what its events tell of it by then."""
+"""The line of a job in the live table of a batch, and its progress from the events of its run."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..progress import bounds_text, joined
 
 
 class JobLine(NamedTuple):
-    """A job as it is shown while the batch runs. answer : in a few words, or what is known or done by now. peak : bytes
-    of memory, if known."""
+    """The line of a job in the live table. answer : the answer in a few words, or the progress. peak : bytes of memory,
+    if known."""
 
     job: str
     state: str
@@ -26,8 +26,7 @@ _EVENTS_TAIL = 4096
 
 
 def doing(events: Path) -> str:
-    """The bounds that the last events of a run tell, what it does, and how much of it is done where the whole is known;
-    "" if they tell nothing."""
+    """The bounds, the current step, and its share done (if known) from the last events of a run; "" without events."""
     try:
         with open(events, "rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _EVENTS_TAIL))
@@ -42,6 +41,6 @@ def doing(events: Path) -> str:
             phase, lower, upper = record.get("phase", phase), facts.get("lower", lower), facts.get("upper", upper)
             done, total = record.get("done"), record.get("total")
             share = f" ({100 * done / total:.0f} %)" if done and total else ""
-        except (ValueError, AttributeError):  # torn, or the end of one
+        except (ValueError, AttributeError):  # an incomplete line
             continue
     return joined(bounds_text(lower, upper), WORDS.get(phase, phase) + share)

@@ -1,9 +1,9 @@
-"""Everything that is known before the first job starts: the jobs in order, and what is wrong.
+"""The checks before the first job starts: the order of the jobs and all errors; and the plan and summary of a batch.
 
-Files and folders are looked at here. Whether a job can run on the store that is there is asked of the library in a
-process that answers for all jobs at once, and ends: the library is large, and a batch lives long beside its jobs.
+This module checks files and folders. A separate process checks for all jobs at once whether they can run on existing
+stores, and ends: the library takes memory, and a batch runs as long as its jobs.
 
-What a batch tells: the plan of its jobs before one runs, a table of them at its end, and an exit code.
+The output of a batch: the plan of its jobs before the first one runs, a table at the end, and an exit code.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from .settings import BatchOptions, Job, Makers, Problem, in_order
 
 
 class InvalidJobs(InputError):
-    """A jobs file with something wrong; `problems` has it all, and the message a line for each."""
+    """A jobs file with errors; `problems` has all of them, and the message a line for each."""
 
     lines = True
 
@@ -56,8 +56,8 @@ class InvalidJobs(InputError):
 
 @dataclass
 class Prepared:
-    """file : what was read. jobs : each after those it needs. digests : by job. faulty : by job, why it cannot
-    run. reusable : the records of jobs that need not run again."""
+    """file : the parsed file. jobs : each after the jobs that it needs. digests : by job. faulty : by job, the reason
+    why it cannot run. reusable : records of jobs that need not run again."""
 
     file: JobFile
     jobs: list[Job]
@@ -67,9 +67,9 @@ class Prepared:
 
 
 def prepare(path: str | Path, group: click.Group, options: BatchOptions) -> Prepared:
-    """Read and check a jobs file. group : the command line. Nothing is written.
+    """Read and check a jobs file. group : the command line. Writes nothing.
 
-    Raises InvalidJobs if something is wrong; with keep_going only if it is not about single jobs.
+    Raises InvalidJobs for errors; with keep_going only for errors that concern the whole file.
     """
     file = read_job_file(path, group, options)
     jobs = in_order(file.jobs)
@@ -78,7 +78,7 @@ def prepare(path: str | Path, group: click.Group, options: BatchOptions) -> Prep
     records, _, _ = read_results(file.settings.out / NAME)
     known = digests(jobs, made)
     reusable: dict[str, AttemptRecord] = {}
-    skipped: set[str] = set()  # as before, since what they need is as it was
+    skipped: set[str] = set()  # again, since the jobs that they need have not changed
     for job in jobs:
         record = records.get(job.name)
         if record is None:
@@ -102,25 +102,25 @@ def prepare(path: str | Path, group: click.Group, options: BatchOptions) -> Prep
 
 
 def _counts(record: AttemptRecord, digest: str, job: Job, memory: int | None, options: BatchOptions) -> bool:
-    """Whether a job need not run again; what it has made and somebody has deleted since, is made again."""
+    """Whether a job need not run again; it must if an output file was deleted."""
     return record.counts(digest, (memory, job.time_limit), options.retry) and not (
         record.status == DONE and any("://" not in path and not Path(path).exists() for path in job.writes))
 
 
-# Commands that refuse a target that exists, unless they have --force.
+# Commands that refuse an existing target without --force.
 _REFUSING = ("convert", "generate", "apply", "reorder", "apsp")
-# What may be made where the folder is there, by command; of the others it may be anything.
+# Checks of output paths, by command; other commands write any path.
 _PLACES = {**dict.fromkeys(("exact", "ecc", "distances", "sssp"), check_file), "tradeoff": check_folder}
 
 
 def files_of(path: str) -> list[str]:
-    """The files that a name stands for: itself, or what matches a pattern."""
+    """The files of a name: the file itself, or all matches of a pattern."""
     return [path] if os.path.lexists(path) else sorted(glob.glob(path))
 
 
 def check_files(jobs: Sequence[Job], faulty: Mapping[str, str], owned: set[str], made: Makers) -> list[Problem]:
-    """Files that jobs read and that neither exist nor are made by a job, and stores that are in the way of
-    jobs. faulty : jobs that are not checked. owned : paths that earlier runs of the batch have made."""
+    """Errors for input files that neither exist nor are made by a job, and for existing stores that block an output.
+    faulty : jobs that are not checked. owned : paths that earlier runs of the batch have made."""
     problems = []
     for job in jobs:
         if job.name in faulty:
@@ -137,8 +137,8 @@ def check_files(jobs: Sequence[Job], faulty: Mapping[str, str], owned: set[str],
 
 
 def check_places(jobs: Sequence[Job], folder: Path) -> list[Problem]:
-    """What jobs are to write and cannot. folder : where they run. Folders that are missing are made before a job
-    starts, but for that of its scratch files."""
+    """Errors for outputs that cannot be written. folder : working folder of the jobs. Missing folders are created
+    before a job starts, except the folder of its scratch files."""
     problems = []
     for job in jobs:
         checks = [(_PLACES.get(job.command, check_above) if os.path.isdir(os.path.dirname(path)) else check_above, path)
@@ -154,9 +154,9 @@ def check_places(jobs: Sequence[Job], folder: Path) -> list[Problem]:
 
 
 def check_budgets(file: JobFile, jobs: Sequence[Job]) -> list[Problem]:
-    """Stores that are there and do not open, and memory that cannot do for the method on such a store.
+    """Errors for existing stores that do not open, and for memory that is too small for the method on a store.
 
-    jobs : those to ask about. Raises RuntimeError if the process that answers fails.
+    jobs : jobs to check. Raises RuntimeError if the checking process fails.
     """
     made = Makers(file.jobs, file.settings.out)
     asked = [job for job in jobs if job.reads and job.command in STORED and not made.of(job.reads[-1])
@@ -167,8 +167,8 @@ def check_budgets(file: JobFile, jobs: Sequence[Job]) -> list[Problem]:
 
 
 def digests(jobs_in_order: Sequence[Job], made: Makers) -> dict[str, str]:
-    """By job, the digest of what it computes; it changes when a job that it waits for does, or an input that no
-    job makes. jobs_in_order : each after those it waits for."""
+    """By job, the digest of its computation. It changes with a job that it waits for, and with an input that no job
+    makes. jobs_in_order : each after the jobs that it waits for."""
     result: dict[str, str] = {}
     for job in jobs_in_order:
         stamps = {file: _stamp(file) for path in job.reads if "://" not in path and not made.of(path)
@@ -178,31 +178,31 @@ def digests(jobs_in_order: Sequence[Job], made: Makers) -> dict[str, str]:
 
 
 def _stamp(path: str) -> Any:
-    """Size and time of change of a file; of a store, of the record that is written last."""
+    """Size and modification time of a file; of a store, of its record, which is written last."""
     record = os.path.join(path, "zarr.json")
     status = os.stat(record if os.path.isfile(record) else path)
     return [status.st_size, status.st_mtime_ns]
 
 
-# The process that answers: questions on its standard input, answers in the last line of its output.
+# The checking process: questions on standard input, answers in the last line of its output.
 _CHILD = ("import json, sys; from emdiam.batch.prepare import Question, answer;"
           "print(json.dumps([answer(Question(**one)) for one in json.load(sys.stdin)]))")
 
-# Options that the memory of a run depends on.
+# Options that change the memory of a run.
 _OF_PLANS = ("arena", "threads", "batch", "masters", "euler")
 
 
-# Commands that take stores with directions or without.
+# Commands on stores with or without directions.
 _EITHER = ("apply", "verify", "info", "plan", "sssp", "apsp")
-# Those that take no file with edges in the place of a store.
+# Commands that need a store, not a file with edges.
 _STORES_ALONE = ("apply", "reorder", "tradeoff")
 
 
 @dataclass(frozen=True)
 class Question:
-    """Can `command` run on the store, with `method` or the command's default? options : of a plan, as the command line
-    has them; None: on a GPU, where no plan is made beforehand. directed : whether the store is to have directions;
-    None: either way. weighted : whether it is to have weights. weight : their name; "": any."""
+    """Can `command` run on the store, with `method` or the command's default? options : of the plan, as texts; None: on
+    a GPU, which has no plan beforehand. directed : whether the store must have directions; None: any. weighted :
+    whether it must have weights. weight : their name; "": any."""
 
     command: str
     store: str
@@ -214,7 +214,7 @@ class Question:
 
 
 def question_of(job: Job, memory: int | None) -> Question:
-    """What to ask about a job whose options are valid; its last file that is read is its store."""
+    """The question for a job with valid options; its store is the last file that it reads."""
     given = {name: job.options[name] for name in _OF_PLANS if name in job.options}
     directed, name = bool(job.options.get("directed")), str(job.options.get("weight", ""))
     weighted = bool(name or job.options.get("weighted"))
@@ -224,7 +224,7 @@ def question_of(job: Job, memory: int | None) -> Question:
 
 
 def ask(questions: Sequence[Question]) -> list[str | None]:
-    """For each question a sentence that says why not, or None. Raises RuntimeError if the process fails."""
+    """For each question None, or the reason why not. Raises RuntimeError if the process fails."""
     if not questions:
         return []
     done = subprocess.run([sys.executable, "-c", _CHILD], capture_output=True, text=True, env=library_environment(),
@@ -235,7 +235,7 @@ def ask(questions: Sequence[Question]) -> list[str | None]:
 
 
 def answer(question: Question) -> str | None:
-    """A sentence, if the store does not open or the memory cannot do for the method; else None."""
+    """The error if the store does not open or the memory is too small for the method; else None."""
     try:
         _try(question)
     except (EmdiamError, OSError) as error:
@@ -244,7 +244,7 @@ def answer(question: Question) -> str | None:
 
 
 def _try(question: Question) -> None:
-    """Open the store, and plan the run if it is one that can be planned. Raises InputError, OSError."""
+    """Open the store, and plan the run, if possible. Raises InputError, OSError."""
     from ..caller import is_store
     from ..methods.approx.masters import parse_masters
     from ..runs.plan import plan_one
@@ -252,7 +252,7 @@ def _try(question: Question) -> None:
     from ..store.store import check_weighted, open_store
 
     if question.command not in _STORES_ALONE and not is_store(question.store):
-        return  # a file with edges, which the job converts
+        return  # the job will convert the file
     with open_store(question.store, directed=question.directed) as store:
         if question.weighted:
             check_weighted(store, question.weight)
@@ -266,9 +266,9 @@ def _try(question: Question) -> None:
 
 @dataclass
 class Batch:
-    """A batch that was run. jobs_file, out : paths. memory_limit_bytes : for all jobs that run at once, if limited.
-    records : of the jobs, in the order of the file; a job that did not begin has none. n_jobs : of the file.
-    n_reused : jobs that were done before. interrupted : stopped by the user. messages : sentences for people."""
+    """The result of a batch. jobs_file, out : paths. memory_limit_bytes : limit of all parallel jobs together, or None.
+    records : of the jobs in the order of the file; jobs that did not start have none. n_jobs : jobs of the file.
+    n_reused : jobs that were done before. interrupted : stopped by the user. messages : sentences for the user."""
 
     jobs_file: str
     out: str
@@ -281,13 +281,13 @@ class Batch:
     messages: list[str] = field(default_factory=list)
 
     def counts(self) -> dict[str, int]:
-        """Number of jobs by status; "left" are those that did not begin."""
+        """Number of jobs by status; "left" counts jobs that did not start."""
         counts = {status: sum(record.status == status for record in self.records) for status in STATUSES}
         return {**counts, "left": self.n_jobs - len(self.records)}
 
     @property
     def exit_code(self) -> int:
-        """0 all done, 2 a job failed (or was skipped for that), 3 stopped early: a job, or the batch."""
+        """0: all done; 2: a job failed or was skipped; 3: a job or the batch was stopped early."""
         counts = self.counts()
         if self.interrupted:
             return StoppedEarly.exit_code
@@ -325,13 +325,13 @@ def _sizes_text(result: dict[str, Any]) -> str:
 
 
 def _search_text(result: dict[str, Any]) -> str:
-    """What a search from one vertex has found."""
+    """The result of a search from one vertex."""
     if result.get("target") is not None:
         return "no path" if result.get("distance") is None else f"distance {result['distance']:,}"
     return f"{result['reached']:,} reached, the farthest at {result.get('largest_distance', 0):,}"
 
 
-# Name in a result, and what it says in a few words; the first one that is there.
+# Field of a result, and its text in a few words; the first existing field counts.
 _ANSWERS: dict[str, Callable[[dict[str, Any]], str]] = {
     "record": lambda result: _sizes_text(result["record"]),
     "n_cells": lambda result: format_count(result["n_cells"], "run"),
@@ -361,7 +361,7 @@ def _size_text(size: int | None) -> str:
 
 
 def summary_text(batch: Batch) -> str:
-    """The table, then a line for each job that is not done, then the sum."""
+    """The table, a line for each job that is not done, and the totals."""
     rows = [
         (record.job, record.status, format_seconds(record.seconds) if record.attempts else "",
          _size_text(record.peak_rss_bytes), answer_text(record.result))
@@ -375,12 +375,12 @@ def summary_text(batch: Batch) -> str:
 
 
 def waits_text(needs: Sequence[str], after: Sequence[str] = ()) -> str:
-    """What a job waits for."""
+    """The jobs that a job waits for, in words."""
     return ", ".join([*needs, *([f"the end of {format_count(len(after), 'other job')}"] if after else [])])
 
 
 def jobs_data(prepared: Prepared) -> dict[str, Any]:
-    """Plain dict, ready for JSON; jobs in an order in which they can run."""
+    """Plain dict, ready for JSON; jobs in a possible order of execution."""
     file = prepared.file
     return {
         "jobs_file": str(file.path), "out": str(file.settings.out), "memory_limit_bytes": file.settings.memory,

@@ -1,8 +1,7 @@
-"""Runs a file of jobs, each as a process of its own, and loses nothing: a night of diameters.
+"""Runs a file of jobs, each as a separate process, and can continue after any interruption.
 
-Before a job starts, state.json says so; when it has ended, results.jsonl has its line; both are synced. So
-whatever stops the batch, the same command goes on where it was, and repeats at most what was under way,
-from the checkpoint of the job if it has one.
+state.json records a job before it starts, and results.jsonl its result after the end; both are synced. So after any
+interruption the same command continues, and repeats at most the running jobs, from their checkpoints if they have some.
 """
 
 from __future__ import annotations
@@ -38,22 +37,21 @@ from .prepare import Batch, Prepared, answer_text, prepare, waits_text
 from .settings import BatchOptions, Job
 
 _TICK = 0.05
-# Between looks at what jobs have told by now.
+# Seconds between reads of the jobs' events.
 _LOOK_SECONDS = 0.5
 
 
 def batch(path: str | Path, group: click.Group, options: BatchOptions | None = None,
           progress: Listener | None = None, ended: Callable[[AttemptRecord], None] | None = None) -> Batch:
-    """Run the jobs of a file. group : the command line that they are commands of (emdiam.cli.main.group). ended : takes
-    the record of every job as it ends, or has ended in an earlier run.
+    """Run the jobs of a file. group : the command line with their commands (emdiam.cli.main.group). ended : called with
+    the record of every job when it ends, or if it ended in an earlier run.
 
-    A job that fails does not stop the others; those that need it are skipped. Jobs that an earlier run in the
-    same folder has finished are not run again.
+    A failed job does not stop the others; jobs that need it are skipped. Jobs that an earlier run in the same folder
+    has finished are not run again.
 
-    Raises InputError (InvalidJobs, before anything is started; another batch in the folder, or the folder of another
-    user; NotWritten with `result`
-    where the folder takes no more files), and StoppedEarly with `result` on Ctrl-C; the jobs that were under way have
-    then ended with what they had proved.
+    Raises InputError (InvalidJobs before any job starts; for another batch in the folder, and the folder of another
+    user; NotWritten with `result` if the folder cannot be written), and StoppedEarly with `result` on Ctrl-C, after the
+    running jobs have ended with their bounds so far.
     """
     options = options or BatchOptions()
     prepared = prepare(path, group, options)
@@ -87,7 +85,7 @@ def batch(path: str | Path, group: click.Group, options: BatchOptions | None = N
 
 
 class _Night:
-    """The jobs of one batch. ended : records of those that have ended, in this run or before."""
+    """The jobs of one batch. ended : records of jobs that have ended, in this run or before."""
 
     def __init__(self, prepared: Prepared, group: click.Group, options: BatchOptions, results: Results,
                  progress: Listener, on_end: Callable[[AttemptRecord], None] | None = None) -> None:
@@ -97,15 +95,15 @@ class _Night:
         self.settings = prepared.file.settings
         self.state = JobState(self.settings.out)
         self.state.jobs = [job.name for job in prepared.file.jobs]
-        self.waiting = list(prepared.jobs)  # those that have not ended
+        self.waiting = list(prepared.jobs)  # jobs that have not ended
         self.running: dict[str, Running] = {}
         self.ended: dict[str, AttemptRecord] = {}
         self.messages: list[str] = []
         self.n_reused, self.interrupted = 0, False
 
     def run(self) -> OSError | None:
-        """Until all have ended, Ctrl-C, or a failure of a file (a full disk), which is returned. On any other one no
-        job is left behind either."""
+        """Run until all jobs have ended, Ctrl-C, or an error of a file (a full disk), which is returned. After any
+        other error no job remains running either."""
         try:
             while self.waiting or self.running:
                 self._start_ready()
@@ -129,7 +127,7 @@ class _Night:
             running.kill()
 
     def _stop(self) -> None:
-        """Tell all to stop and wait for what they have to say; a second Ctrl-C ends them at once."""
+        """Ask all jobs to stop and wait for their results; a second Ctrl-C kills them."""
         try:
             for running in self.running.values():
                 running.stop()
@@ -140,7 +138,7 @@ class _Night:
             self._kill()
 
     def _start_ready(self) -> None:
-        """Start what can be; a small job may overtake a large one that has no room yet."""
+        """Start the ready jobs; a small job may overtake a large one that does not fit into memory yet."""
         for job in list(self.waiting):
             if job.name in self.running or any(name not in self.ended for name in (*job.needs, *job.after)):
                 continue
@@ -163,7 +161,7 @@ class _Night:
             settings.memory is None or taken + (settings.memory_of(job) or 0) <= settings.memory)
 
     def _without_process(self, job: Job, status: str, sentence: str) -> None:
-        """A job that ends before it begins. Told once, however often the batch is run."""
+        """End a job without a process. It is reported once, also if the batch runs again."""
         arguments = ["emdiam", *map(redacted, job.arguments)]
         record = AttemptRecord(job.name, self.prepared.digests[job.name], status, arguments, sentence=sentence,
                                memory=self.settings.memory_of(job), time_limit=job.time_limit)
@@ -180,7 +178,7 @@ class _Night:
             self._on_end(record)
 
     def _start(self, job: Job, afresh: bool = False) -> None:
-        """Start an attempt. afresh : not from the checkpoint."""
+        """Start an attempt. afresh : without the checkpoint."""
         digest, folder = self.prepared.digests[job.name], JobFolder(self.settings.out / "jobs" / job.name)
         before = self._attempts_before(job, digest)
         folder.make(empty=before is None)
@@ -201,14 +199,14 @@ class _Night:
                     os.makedirs(os.path.dirname(path), exist_ok=True)
             self.running[job.name] = Running(attempt, attempt.words(command, folder, self.state.owned),
                                              self.settings.folder, folder, self.settings.out)
-        except OSError as error:  # of this job alone: its folder, or its process
+        except OSError as error:  # concerns this job only: its folder, or its process
             self.state.end(job.name)
             self._without_process(job, FAILED, f"it could not be started: {error}")
             return
         self._tell(job)
 
     def _attempts_before(self, job: Job, digest: str) -> int | None:
-        """How often the job was started as it is now; None if it is new, or was another one."""
+        """The number of starts of the job with this digest; None if it is new or has changed."""
         under_way, last = self.state.under_way.get(job.name), self.results.records.get(job.name)
         if under_way is not None and under_way[0] == digest:
             return under_way[1]
@@ -219,7 +217,7 @@ class _Night:
         return None
 
     def _see_to_running(self) -> None:
-        """Take note of those that have ended."""
+        """Handle jobs that have ended."""
         for name, running in list(self.running.items()):
             record, job = running.poll(), running.attempt.job
             if record is None:
@@ -233,11 +231,11 @@ class _Night:
                 self.results.append(record)
                 self.state.end(name)
                 self._tell(job, record)
-                for other in list(self.running.values())[-1:]:  # the phase that goes on
+                for other in list(self.running.values())[-1:]:  # the phase that continues
                     self._tell(other.attempt.job)
 
     def _show_lines(self) -> None:
-        """Tell, now and then, of all jobs that have not ended."""
+        """Report all running jobs from time to time."""
         now = time.monotonic()
         if now - self._looked < _LOOK_SECONDS:
             return
@@ -250,7 +248,7 @@ class _Night:
         self.progress(Event("jobs", len(self.ended), len(self.prepared.jobs), "jobs", {LINES: lines}, kind="jobs"))
 
     def _tell(self, job: Job, record: AttemptRecord | None = None) -> None:
-        """A phase each: jobs differ so much that a rate would say nothing. record : how it ended."""
+        """Report a job as a phase, without a rate, since jobs differ. record : of its end."""
         jobs = self.prepared.jobs
         ending = {} if record is None else {
             OUTCOME: record.status, SECONDS: record.seconds, PEAK: record.peak_rss_bytes,

@@ -1,10 +1,9 @@
-"""What a jobs file says of the batch as a whole: its table [batch], and what the command line says instead.
+"""The settings of a batch (the table [batch], and options of the command line instead), jobs and their dependencies.
 
-Also what all of the file shares: ${NAME} and ${NAME:-DEFAULT} in its texts (OUT, the folder of the batch, and what the
-environment has), and on which line something stands: neither the parser of the standard library nor tomlkit tells.
+Also for the whole file: ${NAME} and ${NAME:-DEFAULT} in texts (OUT, the folder of the batch, and variables of the
+environment), and line numbers, which neither the parser of the standard library nor tomlkit reports.
 
-A job, what can be wrong with one, and which job needs which: what a file says itself, and who makes what another
-reads.
+A job depends on the jobs that the file names, and on jobs that make its input files.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ RESULTS = "results.jsonl"
 
 @dataclass(frozen=True)
 class Problem:
-    """Something wrong in a jobs file. text : a sentence without a full stop. line : 1-based, if known.
-    job : the name of the job that cannot run; None if no job can."""
+    """An error in a jobs file. text : a sentence without a full stop. line : 1-based, if known. job : the name of the
+    job that cannot run; None if no job can."""
 
     text: str
     line: int | None = None
     job: str | None = None
 
     def sentence(self, path: str = "") -> str:
-        """With the place: FILE, line N: JOB: text."""
+        """The sentence with its place: FILE, line N: JOB: text."""
         place = ", line ".join(part for part in (path, str(self.line) if self.line else "") if part)
         return ": ".join(part for part in (place, self.job and f"job {self.job}", self.text) if part)
 
@@ -45,13 +44,11 @@ class Problem:
 class Job:
     """One command to run.
 
-    name : unique, and the name of a folder. command : e.g. "exact". arguments : of the command line,
-    from the command on, without what a batch adds. method : of exact and approx; None: the default.
-    options : by their long names without dashes, as texts (True: a flag). reads, writes : absolute paths
-    (or URLs). needs : names of jobs that must be done before; after : of those that must have ended, however they did.
-    memory : bytes of --memory, if the file says.
-    time_limit : seconds, if the file says. line : of its table, if known.
-    """
+    name : unique, also the name of its folder. command : e.g. "exact". arguments : of the command line, from the
+    command on, without additions of the batch. method : of exact and approx; None: the default. options : by long names
+    without dashes, as texts (True: a flag). reads, writes : absolute paths (or URLs). needs : names of jobs that must
+    be done before; after : names of jobs that must have ended in any way. memory : bytes of --memory, if set.
+    time_limit : seconds, if set. line : of its table, if known. """
 
     name: str
     command: str
@@ -106,14 +103,14 @@ class Makers:
 
 
 def _place(path: str) -> str:
-    """The path without links, by which two names of one file are the same."""
+    """The path with links resolved, so that two names of a file are equal."""
     return path if "://" in path else os.path.realpath(path)
 
 
 def link(jobs: Sequence[Job], problems: list[Problem], out: Path | None = None) -> list[Job]:
-    """The jobs in the order of the file with all their needs; unknown needs, files that two jobs write and
-    circles are added to `problems`, and needs of a circle are left out. A job that reads the results of the batch is
-    after all others. out : the folder of the batch."""
+    """The jobs in the order of the file with all their dependencies. Adds unknown dependencies, files that two jobs
+    write and cycles to `problems`, and drops the dependencies of a cycle. A job that reads the results of the batch
+    follows all others. out : the folder of the batch."""
     makers: dict[str, Job] = {}
     names = {job.name for job in jobs}
     for job in jobs:
@@ -136,7 +133,7 @@ def link(jobs: Sequence[Job], problems: list[Problem], out: Path | None = None) 
 
 
 def _without_circles(jobs: list[Job], problems: list[Problem]) -> list[Job]:
-    """Each circle is a problem once, for every job of it."""
+    """Report each cycle once, for all its jobs, and drop its dependencies."""
     while True:
         try:
             TopologicalSorter({job.name: (*job.needs, *job.after) for job in jobs}).prepare()
@@ -154,7 +151,7 @@ def _without_circles(jobs: list[Job], problems: list[Problem]) -> list[Job]:
 
 
 def in_order(jobs: Sequence[Job]) -> list[Job]:
-    """The jobs so that each comes after those it waits for; otherwise in the order of the file."""
+    """The jobs, each after the jobs that it waits for; otherwise in the order of the file."""
     done: dict[str, Job] = {}
     while len(done) < len(jobs):
         ready = next(job for job in jobs if job.name not in done
@@ -169,9 +166,9 @@ _DEFAULTS = ("memory", "time_limit", "options")
 
 @dataclass(frozen=True)
 class BatchOptions:
-    """How to run a jobs file; None: as the file says. memory_bytes : for all jobs that run at once. parallel :
-    jobs at once. out : folder for everything. keep_going : what is wrong with a job is its failure, and the
-    others run. retry : run jobs again that failed or were stopped by their limit."""
+    """Options of a batch; None: by the file. memory_bytes : for all parallel jobs together. parallel : number of
+    parallel jobs. out : folder of the batch. keep_going : a job with an error fails, and the others run. retry : run
+    jobs again that failed or reached their limit."""
 
     memory_bytes: int | None = None
     parallel: int | None = None
@@ -182,8 +179,8 @@ class BatchOptions:
 
 @dataclass
 class Settings:
-    """folder : of the jobs file, where its jobs run. out : absolute. memory : bytes in all, if limited.
-    parallel : jobs at once. defaults : of jobs, as a table with the keys memory, time_limit and options."""
+    """folder : of the jobs file, the working folder of its jobs. out : absolute. memory : total bytes, if limited.
+    parallel : number of parallel jobs. defaults : of jobs, a table with the keys memory, time_limit and options."""
 
     folder: Path
     out: Path
@@ -192,12 +189,12 @@ class Settings:
     defaults: dict[str, Any] = field(default_factory=dict)
 
     def memory_of(self, job: Job) -> int | None:
-        """Bytes of --memory that a job gets; None: no limit is said anywhere."""
+        """Bytes of --memory of a job; None: no limit is set."""
         share = None if self.memory is None else self.memory // self.parallel
         return share if job.memory is None else job.memory
 
     def too_much(self, memory: int | None) -> str | None:
-        """A sentence, if a job of so much memory can never run."""
+        """A sentence, if a job with this memory can never run."""
         if memory is None or self.memory is None or memory <= self.memory:
             return None
         return (f"its memory, {format_size(memory)}, is more than the {format_size(self.memory)} of the whole batch;"
@@ -205,7 +202,7 @@ class Settings:
 
 
 def parsed(key: str, value: Any) -> Any:
-    """What a jobs file says under "memory" (bytes) or "time_limit" (seconds). Raises InputError, also for what is
+    """The parsed value of "memory" (bytes) or "time_limit" (seconds). Raises InputError, also for a value that is
     neither text nor number."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise InputError("not a text or number", text=str(value))
@@ -217,9 +214,9 @@ def parsed(key: str, value: Any) -> Any:
 
 
 def folder_of(path: Path, table: Mapping[str, Any], options: BatchOptions) -> Path:
-    """The folder of a batch: that of the command line, of the file (from its own folder on), or beside it."""
+    """The folder of a batch: from the command line, from the file (relative to the file), or beside the file."""
     if options.out is not None:
-        return Path(os.path.normpath(options.out.absolute()))  # a job is the same under any form of its path
+        return Path(os.path.normpath(options.out.absolute()))  # so that a job is the same for any form of the path
     named = table.get("out")
     name = named if isinstance(named, str) and named else path.stem + ".out"
     return Path(os.path.normpath(path.parent / name))
@@ -227,7 +224,7 @@ def folder_of(path: Path, table: Mapping[str, Any], options: BatchOptions) -> Pa
 
 def read_settings(path: Path, table: Mapping[str, Any], options: BatchOptions, lines: TableLines,
                   problems: list[Problem]) -> Settings:
-    """The settings of the absolute `path`; what is wrong is added to `problems`, and left out."""
+    """The settings of the file `path` (absolute). Adds errors to `problems`, and leaves out wrong settings."""
     settings = Settings(path.parent, folder_of(path, table, options))
 
     def wrong(text: str, *keys: str) -> None:
@@ -279,15 +276,14 @@ _KEY = re.compile(r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za
 
 @dataclass
 class TableLines:
-    """A table: the 1-based line of its header (0: it has none), and of each key. A key of the table
-    `options` of a job is called "options.KEY"."""
+    """The 1-based lines of a table: of its header (0: none), and of each key. A key of a job's table `options` is
+    "options.KEY"."""
 
     header: int = 0
     keys: dict[str, int] = field(default_factory=dict)
 
     def of(self, *keys: str) -> int | None:
-        """Line of the first of the keys that is there, or of the table that it is in; else of the header; None
-        if nothing is known."""
+        """The line of the first existing one of the keys, or of its table; else of the header; None if unknown."""
         for key in keys:
             parts = key.split(".")
             for length in range(len(parts), 0, -1):
@@ -314,7 +310,7 @@ def find_lines(text: str) -> FileLines:
     lines = FileLines()
     table, prefix, quotes = TableLines(), "", ""
     for number, line in enumerate(text.splitlines(), start=1):
-        # Of texts over several lines, only that their lines are no keys matters.
+        # Lines inside a text over several lines are no keys.
         inside, marks = quotes, (quotes,) if quotes else ('"""', "'''")
         for mark in [mark for mark in marks if line.count(mark) % 2][:1]:
             quotes = "" if quotes else mark
@@ -343,13 +339,13 @@ OUT = "OUT"
 
 
 def expand(value: Any, variables: Mapping[str, str], missing: set[str]) -> Any:
-    """The value with its variables replaced, in texts wherever they are in lists and tables; names that
-    have neither a value nor a default are added to `missing`."""
+    """The value with variables replaced in all texts of lists and tables. Adds names without value and default to
+    `missing`."""
     def replaced(match: re.Match[str]) -> str:
         name, default = match[1], match[2]
         if variables.get(name) or (default is None and name in variables):
             return variables[name]
-        if default is not None:  # as in a shell, an empty value is none where there is a default
+        if default is not None:  # as in a shell, the default replaces an empty value
             return default
         missing.add(name)
         return match[0]
