@@ -1205,7 +1205,8 @@ def shortest_paths(
         "frontier-bellman-ford", "delta-stepping", "light-heavy", "sorted-buckets", "near-far",
         "workfront-sweep", "h-bf", "harish", "harish-pairs", "harish-lists", "harish-list-matrix",
         "harish-matrix", "harish-edges", "harish-paired-edges", "harish-reverse", "workfront-sweep-pairs",
-        "near-far-pairs", "delta-stepping-pairs", "h-bf-pairs".
+        "near-far-pairs", "delta-stepping-pairs", "h-bf-pairs", "sorted-buckets-pairs", "ortega",
+        "ortega-pairs".
     out : str or Path, optional
         Write distance and predecessor of every vertex to `out`, as CSV if its name ends in .csv, else Parquet.
     weighted : bool or str, default False

@@ -23,8 +23,9 @@ def command(**given: Any) -> int:
     converted with --directed has its arcs' directions.
 
     Weights below 0 are for bellman-ford, frontier-bellman-ford, workfront-sweep and h-bf, which show a cycle of
-    negative weight if the graph has one. A GPU has auto, delta-stepping, near-far, workfront-sweep, h-bf, and all whose
-    names begin with harish or end with pairs; workfront-sweep and harish take weights below 0.
+    negative weight if the graph has one. A GPU has auto, delta-stepping, sorted-buckets, near-far, workfront-sweep,
+    h-bf, ortega, and all whose names begin with harish or end with pairs; workfront-sweep and harish take weights
+    below 0.
     """
     with running("sssp", given, paths_text) as (solve, end):
         end(solve())

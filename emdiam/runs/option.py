@@ -38,7 +38,7 @@ SEARCHES = ("auto", "dijkstra", "bellman-ford", "frontier-bellman-ford", "delta-
 DEVICE_SEARCHES = (
     "harish", "harish-pairs", "harish-lists", "harish-list-matrix", "harish-matrix", "harish-edges",
     "harish-paired-edges", "harish-reverse", "workfront-sweep-pairs", "near-far-pairs", "delta-stepping-pairs",
-    "h-bf-pairs")
+    "h-bf-pairs", "sorted-buckets-pairs", "ortega", "ortega-pairs")
 ALL_PAIRS = ("auto", "blocked", "recursive", "squaring", "lazy-minimum", "single-kernel", "floyd-warshall", "johnson",
              "harish", "ortega", "separators")
 REPORTS = ("html", "md", "json", "png")

@@ -237,7 +237,7 @@ _ROWS = (
            " matrix.", of="apsp", choices=ALL_PAIRS, default="auto"),
     Option("force", FLAG, "Replace FILE if it exists.", of="apsp"),
     Option("device", help="Device of the run: cpu, gpu, gpu:N (the GPU of number N), or auto: a GPU if there is one,"
-           " else the CPU. A GPU has auto, blocked, single-kernel, squaring, floyd-warshall, lazy-minimum and harish.",
+           " else the CPU. A GPU has all but johnson and separators.",
            metavar="DEVICE", of="apsp", default="cpu"),
     # Plans.
     Option("method", help="Method of exact or approx, or a table of all of them.", of="plan", choices=(ALL, *METHODS),

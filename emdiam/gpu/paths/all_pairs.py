@@ -20,13 +20,13 @@ from ...progress import Tick, no_tick
 from ..device import Device
 from ..setting import Selection
 from .floyd_warshall import TILE, blocked_floyd_warshall, floyd_warshall, single_kernel_floyd_warshall
-from .min_plus import StreamedSquares, largest_block, repeated_squaring, streamed_bytes
+from .min_plus import StreamedSquares, largest_block, recursive_elimination, repeated_squaring, streamed_bytes
 from .registry import SEARCHES
 from .weighted_graph import Matrix, check_room, no_path, upload_rows
 
 _MARGIN = 1 << 16
 _KATZ_KIDER = "papers/004, section 4.1 (Katz and Kider)"
-USUAL, STREAMED = "blocked", "lazy-minimum"
+USUAL, STREAMED, ORTEGA = "blocked", "lazy-minimum", "ortega"
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,11 @@ ALL_PAIRS: Mapping[str, DevicePairs] = MappingProxyType({
                                   "Floyd-Warshall", "papers/004, Algorithm 7", 1),
     STREAMED: DevicePairs(None, "Streaming blocks, lazy minimum",
                           "papers/004, section 4.1 (Harish, Vineet and Narayanan)"),
-    "harish": DevicePairs(None, "A search from every vertex",
-                          "papers/004, section 4.1 (Harish and Narayanan; Ortega et al.)"),
+    "recursive": DevicePairs(recursive_elimination, "Gaussian elimination",
+                             "papers/004, section 4.1 (Buluç, Gilbert and Budak)", 2),
+    "harish": DevicePairs(None, "A search from every vertex", "papers/004, section 4.1 (Harish and Narayanan)"),
+    ORTEGA: DevicePairs(None, "The same, which settles all that no path can shorten",
+                        "papers/004, section 4.1 (Ortega et al.)"),
 })
 
 
@@ -85,9 +88,9 @@ class PairsSolver:
             matrix[row : row + self._tile] = device.to_host(cells).reshape(-1, p)
         return rounds
 
-    def searches(self, rows: WeightedRows, infinity: float, tick: Tick) -> DeviceSearches:
+    def searches(self, method: str, rows: WeightedRows, infinity: float, tick: Tick) -> DeviceSearches:
         """See DeviceSearches. Raises as upload_rows does, and DeviceRoomError."""
-        return DeviceSearches(self._device, rows, infinity, tick)
+        return DeviceSearches(self._device, method, rows, infinity, tick)
 
 
 def solver_on(selection: Selection) -> PairsSolver | None:
@@ -98,11 +101,11 @@ def solver_on(selection: Selection) -> PairsSolver | None:
 
 
 class DeviceSearches:
-    """A search from every vertex, on one graph that is on the device; see paths/pairs/harish.py. infinity : of pairs
-    without a path."""
+    """A search from every vertex, on one graph that is on the device; see paths/pairs/harish.py. method : "ortega", or
+    the search that suits the weights. infinity : of pairs without a path."""
 
-    def __init__(self, device: Device, rows: WeightedRows, infinity: float, tick: Tick) -> None:
-        search = SEARCHES["workfront-sweep" if rows.least_weight < 0 else "near-far"]
+    def __init__(self, device: Device, method: str, rows: WeightedRows, infinity: float, tick: Tick) -> None:
+        search = SEARCHES[method if method == ORTEGA else "workfront-sweep" if rows.least_weight < 0 else "near-far"]
         check_room(device, search.bytes(rows), f"a search in {rows.n_vertices} vertices and {rows.n_arcs} arcs")
         self._device, self._search, self._infinity = device, search.search, infinity
         self._weighted, self._options = upload_rows(device, rows), SearchOptions(tick=tick)

@@ -37,7 +37,7 @@ def blocked_floyd_warshall(
     tile : cells along a side of a tile, of which rows and pitch of the matrix are multiples. Raises InputError for one
     that there is not.
     """
-    tiles, kernels = _tiled(device, matrix, "paths/floyd_warshall.cu", tile)
+    tiles, kernels = tiled(device, matrix, "paths/floyd_warshall.cu", tile)
     cells, pitch = matrix.cells, matrix.pitch
     for pivot in range(tiles):
         kernels.launch_blocks("floyd_warshall_diagonal", 1, cells, pitch, pivot)
@@ -51,7 +51,7 @@ def blocked_floyd_warshall(
 def single_kernel_floyd_warshall(device: Device, matrix: Matrix, tile: int = TILE) -> tuple[Matrix, int]:
     """The same in one launch, in which tiles wait for those that they need; the matrix, and the tiles along a side.
     Raises InputError for a tile that there is not."""
-    tiles, kernels = _tiled(device, matrix, "paths/floyd_warshall_single.cu", tile)
+    tiles, kernels = tiled(device, matrix, "paths/floyd_warshall_single.cu", tile)
     if tiles:
         kernels.launch_resident("floyd_warshall_single", tiles * tiles, matrix.cells, matrix.pitch, tiles,
                                 zeros(device, 1, np.uint64), zeros(device, tiles * tiles, np.uint32),
@@ -59,7 +59,7 @@ def single_kernel_floyd_warshall(device: Device, matrix: Matrix, tile: int = TIL
     return matrix, tiles
 
 
-def _tiled(device: Device, matrix: Matrix, file: str, tile: int) -> tuple[int, KernelFile]:
+def tiled(device: Device, matrix: Matrix, file: str, tile: int) -> tuple[int, KernelFile]:
     """The tiles along a side, and the kernels for them."""
     check_tile(tile)
     if matrix.rows % tile or matrix.pitch % tile:

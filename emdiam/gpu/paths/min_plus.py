@@ -2,7 +2,10 @@
 
 A round makes paths of at most 2 L arcs of those of at most L, by the product of the matrix with itself (the D x W that
 papers/004 prints as Algorithm 6 would add one arc a round). Minima are lazy: no sum is made where there is no path.
-Source: papers/004, section 4 and 4.1 (Harish, Vineet and Narayanan: streaming blocks, lazy minimum; Tran et al.).
+Gaussian elimination cuts the matrix into four again and again, down to a tile, and takes paths from quarter to quarter
+by products alone (paths/pairs/floyd_warshall.py).
+Source: papers/004, section 4 and 4.1 (Harish, Vineet and Narayanan: streaming blocks, lazy minimum; Tran et al.; Buluç,
+Gilbert and Budak).
 Kernel: paths/min_plus.cu.
 """
 
@@ -17,7 +20,7 @@ from ...progress import Tick, no_tick
 from ..device import Device, DeviceArray
 from ..kernel_file import KernelFile, zeros
 from ..source import Define
-from .floyd_warshall import TILE, check_tile
+from .floyd_warshall import TILE, check_tile, tiled
 from .weighted_graph import CELL_TYPES, Matrix
 
 # Blocks of a product on the device: the sum at hand, and of both factors one that is read and one on its way.
@@ -80,6 +83,43 @@ def repeated_squaring(device: Device, matrix: Matrix, tile: int = TILE, tick: Ti
         device.copy(other.cells, matrix.cells)
         tick()
     return other, rounds
+
+
+def recursive_elimination(device: Device, matrix: Matrix, tile: int = TILE,
+                          tick: Tick = no_tick) -> tuple[Matrix, int]:
+    """Distances in the place of weights, and the tiles along a side. Device memory: two matrices at most, since a
+    product does not write to what it reads. Raises InputError for a tile that there is not."""
+    tiles, kernels = tiled(device, matrix, "paths/floyd_warshall.cu", tile)
+    product, cells, pitch = MinPlus(device, matrix.cells.dtype, tile), matrix.cells, matrix.pitch
+    before = device.empty(cells.size, cells.dtype)
+
+    def part(of: DeviceArray, rows: range, columns: range) -> Operand:
+        return Operand(of[(rows[0] * pitch + columns[0]) * tile :], pitch)
+
+    def through(rows: range, inner: range, columns: range) -> None:
+        kept = slice(rows[0] * tile * pitch, (rows[-1] + 1) * tile * pitch)
+        # One factor may be what is written: as it was before.
+        if inner in (rows, columns):
+            device.copy(cells[kept], before[kept])
+        product.product(part(before if inner == columns else cells, rows, inner),
+                        part(before if inner == rows else cells, inner, columns), part(cells, rows, columns),
+                        (len(rows), len(inner), len(columns)))
+
+    def close(span: range) -> None:
+        if len(span) == 1:
+            kernels.launch_blocks("floyd_warshall_diagonal", 1, cells, pitch, span[0])
+            tick()
+            return
+        upper, lower = span[: len(span) // 2], span[len(span) // 2 :]
+        for first, second in ((upper, lower), (lower, upper)):
+            close(first)
+            through(first, first, second)
+            through(second, first, first)
+            through(second, first, second)
+
+    if tiles:
+        close(range(tiles))
+    return matrix, tiles
 
 
 # -- Streamed ------------------------------------------------------------------------------------------------

@@ -5,6 +5,14 @@ host reads two numbers a round. Bytes a vertex on the device: 8 for the length, 
 QueueRounds says. Source: papers/004, section 3.1, after Davidson, Baxter, Garland and Owens. Kernels:
 paths/near_far.cu.
 
+Ortega: all vertices of the pile are settled whose length is at most that of any path that leaves the pile by the
+lightest arc of a vertex. The host reads two numbers a round; 4 or 8 bytes a vertex more. Source: papers/004, section
+4.1, after Ortega-Arranz, Torres, Llanos and Gonzalez-Escribano.
+
+Sorted buckets: Delta-stepping in which the pile is sorted by buckets in every round, and the first bucket is relaxed.
+There are 32, the last with all beyond it. The host reads their sizes a round. Source: papers/004, section 3.1, after
+Davidson et al.
+
 Workfront sweep: Bellman and Ford's algorithm from a queue, its arcs shared out evenly by merge path.
 
 The host reads one number a round. Bytes a vertex on the device: 8 for the length, and what QueueRounds says.
@@ -12,6 +20,9 @@ Source: papers/004, section 3.1, after Davidson, Baxter, Garland and Owens. Kern
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +33,7 @@ from ..registry import USUAL
 from .weighted_graph import NO_PATH, ROUND, QueueRounds, WeightedGraph, check_not_negative, negative_cycle
 
 _FILE = "paths/near_far.cu"
+SORTED_BUCKETS = 32
 
 
 class _Pile:
@@ -34,13 +46,17 @@ class _Pile:
         self._run, self._least = run, device.empty(1, np.uint64)
         self._kernels = KernelFile(device, _FILE, run.macros, block)
 
+    def least(self, entry: str, words: DeviceArray, *more: Any) -> np.uint64:
+        """The word that a kernel finds to be the least of the pile; NO_PATH where there is none."""
+        device = self._run.device
+        device.fill(self._least, NO_PATH)
+        self._kernels.launch(entry, self.size, self.vertices, self.size, words, *more, self._least)
+        return np.uint64(device.to_host(self._least)[0])
+
     def next_split(self, words: DeviceArray, done: np.uint64, delta: np.generic) -> np.uint64 | None:
         """The word at which the vertices of the next rounds end, above the shortest in the pile; None if all in it
         are below `done`."""
-        device, weighted = self._run.device, self._run.weighted
-        device.fill(self._least, NO_PATH)
-        self._kernels.launch("near_far_least", self.size, self.vertices, self.size, words, done, self._least)
-        least = np.uint64(device.to_host(self._least)[0])
+        weighted, least = self._run.weighted, self.least("near_far_least", words, done)
         if least == NO_PATH:
             return None
         if weighted.along_floats:
@@ -58,6 +74,31 @@ class _Pile:
         near, self.size = (int(count) for count in run.device.to_host(run.counts))
         self.vertices, self._spare = self._spare, self.vertices
         return near
+
+    def lightest(self) -> DeviceArray:
+        """The least weight of the arcs of every vertex that has some."""
+        run, graph, weights = self._run, self._run.weighted.graph, self._run.weighted.weights
+        found = run.device.empty(graph.n_vertices, weights.dtype)
+        self._kernels.launch("lightest_arcs", graph.n_vertices, graph.offsets, graph.neighbours, weights,
+                             graph.n_vertices, found)
+        return found
+
+    def sort(self, words: DeviceArray, delta: np.generic) -> int:
+        """Sort by buckets, and move the first one to the queue; how many vertices that is."""
+        run = self._run
+        # Buckets begin at the shortest length: so the first is never empty, however small delta is.
+        first = run.weighted.length(self.least("near_far_least", words, np.uint64(0)))
+        counts = zeros(run.device, SORTED_BUCKETS, np.uint64)
+        about = self.vertices, self.size, words, delta, first
+        self._kernels.launch("sorted_counts", self.size, *about, counts)
+        sizes = run.device.to_host(counts)
+        starts = np.concatenate(([0, 0], np.cumsum(sizes[1:-1]))).astype(np.uint64)
+        self._kernels.launch("sorted_places", self.size, *about, run.device.array(starts), self.marks, run.queue,
+                             self._spare)
+        self.vertices, self._spare = self._spare, self.vertices
+        self.size -= int(sizes[0])
+        run.device.fill(run.counts[1:], self.size)
+        return int(sizes[0])
 
 
 def near_far(device: Device, weighted: WeightedGraph, source: int, options: SearchOptions | None = None,
@@ -85,6 +126,46 @@ def near_far(device: Device, weighted: WeightedGraph, source: int, options: Sear
                 break
             split, near = beyond, pile.split(words, done, beyond)
     return Paths("near-far", source, weighted.distances(device.to_host(words)), run.relaxed, run.round)
+
+
+def _by_pile(name: str, device: Device, weighted: WeightedGraph, source: int, options: SearchOptions,
+             block: int | None, next_queue: Callable[[_Pile, DeviceArray], int]) -> Paths:
+    """Rounds in which all vertices that are lowered come to the pile, and the next queue from it."""
+    check_not_negative(weighted, name)
+    run = QueueRounds(device, weighted, (_FILE, "near_far_relax"), USUAL, block=block)
+    run.begin(source)
+    pile, words, size = _Pile(run, block), weighted.start(device, source), 1
+    while size:
+        pile.size = int(run.relax(run.queue[:size], (
+            words, run.rounds, ROUND, pile.marks, np.uint64(0), run.following, pile.vertices, run.counts))[1])
+        size = next_queue(pile, words) if pile.size else 0
+        options.tick()
+    return Paths(name, source, weighted.distances(device.to_host(words)), run.relaxed, run.round)
+
+
+def ortega(device: Device, weighted: WeightedGraph, source: int, options: SearchOptions | None = None,
+           block: int | None = None) -> Paths:
+    """Distances from `source`. Raises InputError for negative weights."""
+    lightest: list[DeviceArray] = []
+
+    def next_queue(pile: _Pile, words: DeviceArray) -> int:
+        if not lightest:
+            lightest.append(pile.lightest())
+        bound = pile.least("shortest_leaving", words, weighted.graph.offsets, lightest[0])
+        return pile.split(words, np.uint64(0), min(bound, NO_PATH - np.uint64(1)) + np.uint64(1))
+
+    return _by_pile("ortega", device, weighted, source, options or SearchOptions(), block, next_queue)
+
+
+def sorted_buckets(device: Device, weighted: WeightedGraph, source: int, options: SearchOptions | None = None,
+                   block: int | None = None) -> Paths:
+    """Distances from `source`. options.delta : width of a bucket; None: WeightedGraph.usual_delta.
+
+    Raises InputError for negative weights and a delta that is not positive."""
+    options = options or SearchOptions()
+    delta = weighted.delta(options.delta)
+    return _by_pile("sorted-buckets", device, weighted, source, options, block,
+                    lambda pile, words: pile.sort(words, delta))
 
 
 _KERNEL = ("paths/workfront_sweep.cu", "sweep_workfront")

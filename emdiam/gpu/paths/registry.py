@@ -16,7 +16,7 @@ from ..setting import DEVICE_FAULTS, Selection
 from .delta_stepping import N_BUCKETS, delta_stepping
 from .harish import LAYOUTS, harish
 from .hbf import hbf
-from .near_far import near_far, workfront_sweep
+from .near_far import near_far, ortega, sorted_buckets, workfront_sweep
 from .weighted_graph import WeightedGraph, check_room, graph_bytes, upload_rows
 
 AUTO = "auto"
@@ -59,6 +59,9 @@ def _queued(search: Search, title: str, section: str, more: tuple[int, int, int]
 _QUEUED = {
     "workfront-sweep": _queued(workfront_sweep, "Workfront sweep by merge path", _DAVIDSON, negative=True),
     "near-far": _queued(near_far, "Near-far pile", _DAVIDSON, (4, 2, 0)),
+    "sorted-buckets": _queued(sorted_buckets, "Bucketing by sorting", _DAVIDSON, (4, 2, 0)),
+    "ortega": _queued(ortega, "All that no path can shorten at once",
+                      "papers/004, section 4.1 (Ortega et al.)", (12, 2, 0)),
     "delta-stepping": _queued(delta_stepping, "Delta-stepping by buckets",
                               "papers/004, section 3.1 (Meyer and Sanders)", (8, N_BUCKETS + 2, 0)),
     "h-bf": _queued(hbf, "H-BF", "papers/004, section 3.2 (Busato and Bombieri)", (4, 0, 1)),

@@ -65,7 +65,7 @@ class Solver(Protocol):
     def solve(self, matrix: np.ndarray, method: str, tick: Tick) -> int:
         """Replace weights by distances, dtype[p, p] as in RamTiles; return the number of rounds."""
 
-    def searches(self, rows: WeightedRows, infinity: float, tick: Tick) -> Any:
+    def searches(self, method: str, rows: WeightedRows, infinity: float, tick: Tick) -> Any:
         """As for methods of kind ROWS: an object with `fill` (harish.py)."""
 
 
@@ -112,7 +112,7 @@ def by_rows(work: PairsWork, height: int, room_bytes: int, put: Callable[[int, n
     if work.solver is None:
         searches = work.method.work(work.arcs.rows(), work.lengths, work.threads, work.tick, room_bytes)
     else:
-        searches = work.solver.searches(work.arcs.rows(), work.lengths.infinity, work.tick)
+        searches = work.solver.searches(work.method.name, work.arcs.rows(), work.lengths.infinity, work.tick)
     strip = np.empty((min(height, n), n), work.lengths.dtype)
     for first in range(0, n, height):
         rows = strip[: min(height, n - first)]

@@ -67,7 +67,7 @@ def test_a_method_of_a_gpu_needs_one(tmp_path: Path) -> None:
 
 def test_the_command_names_every_search() -> None:
     assert set(DEVICE_SEARCHES) == set(SEARCHES) - set(METHODS)
-    assert {"delta-stepping", "near-far", "workfront-sweep", "h-bf"} == set(SEARCHES) & set(METHODS)
+    assert {"delta-stepping", "sorted-buckets", "near-far", "workfront-sweep", "h-bf"} == set(SEARCHES) & set(METHODS)
 
 
 @pytest.mark.parametrize("method", ["auto", *ALL_PAIRS])
@@ -85,7 +85,7 @@ def test_all_pairs_by_the_command(device: Any, tmp_path: Path, method: str) -> N
     assert np.array_equal(zarr.open_group(out)["distances"][:], want)
 
 
-@pytest.mark.parametrize("method", ["lazy-minimum", "harish"])
+@pytest.mark.parametrize("method", ["lazy-minimum", "recursive", "harish"])
 def test_all_pairs_along_weights_and_arcs(device: Any, tmp_path: Path, method: str) -> None:
     """Streamed, and by searches: the matrix that the processors find, with negative weights, floats and decimals."""
     arcs = "".join(f"{v} {(v * 7 + k) % 40} {{}}\n" for v in range(40) for k in (1, 5, 11))

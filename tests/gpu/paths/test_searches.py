@@ -18,7 +18,7 @@ from emdiam.gpu.paths import hbf as hbf_module
 from emdiam.gpu.paths.delta_stepping import delta_stepping
 from emdiam.gpu.paths.harish import LAYOUTS, harish
 from emdiam.gpu.paths.hbf import classify_arcs, hbf
-from emdiam.gpu.paths.near_far import near_far, workfront_sweep
+from emdiam.gpu.paths.near_far import near_far, ortega, sorted_buckets, workfront_sweep
 from emdiam.gpu.paths.registry import SEARCHES, device_paths
 from emdiam.gpu.paths.weighted_graph import float_words, upload_rows, words_as_floats
 from emdiam.gpu.registry import HBF_MAPPINGS
@@ -180,9 +180,16 @@ def test_narrow_buckets_relax_as_dijkstra_does() -> None:
         # Delta-stepping looks at light arcs and at heavy ones.
         assert narrow.relaxations == once if run is near_far else once <= narrow.relaxations <= 2 * once
     assert wide.rounds == workfront_sweep(device, weighted, source).rounds
+    settled = ortega(device, weighted, source)
+    assert settled.relaxations == once == sorted_buckets(device, weighted, source, SearchOptions(delta=1)).relaxations
+    arcs = random_arcs(1, 150, 450, range(1, 60))
+    many, source = upload_rows(device, rows_of_arcs(150, arcs, np.uint32)), arcs[0][0]
+    settled = ortega(device, many, source)
+    assert settled.relaxations == sum(bool(settled.has_path[tail]) for tail, _, _ in arcs)
+    assert 5 < settled.rounds < near_far(device, many, source, SearchOptions(delta=1)).rounds
 
 
-@pytest.mark.parametrize("run", [near_far, delta_stepping])
+@pytest.mark.parametrize("run", [near_far, delta_stepping, sorted_buckets])
 def test_a_delta_that_is_lost_in_rounding(run: Callable[..., Paths]) -> None:
     """Each split and each bucket then has one length; without end where the next one is not above the last."""
     rows, device = rows_of_arcs(20, random_arcs(9, 20, 60, (0.1, 1e6, 3.0)), np.float64), open_device("shim-1")
@@ -190,7 +197,7 @@ def test_a_delta_that_is_lost_in_rounding(run: Callable[..., Paths]) -> None:
     check(rows, found, dijkstra(rows, 0))
 
 
-@pytest.mark.parametrize("run", [near_far, delta_stepping])
+@pytest.mark.parametrize("run", [near_far, delta_stepping, sorted_buckets])
 def test_a_delta_that_is_none_is_refused(run: Callable[..., Paths]) -> None:
     device, rows = open_device("shim-0"), odd(np.float32)["star"][0]
     for delta in (0.0, -1.0, np.nan):
@@ -274,7 +281,7 @@ def test_words_are_in_the_order_of_the_lengths() -> None:
 @pytest.mark.thin(16)
 @pytest.mark.parametrize("dtype", [np.uint32, np.float64, np.int64, np.int32, None])
 @pytest.mark.parametrize("search", ["harish", "harish-lists", "harish-reverse", "workfront-sweep", "near-far", "h-bf",
-                                    "delta-stepping"])
+                                    "delta-stepping", "sorted-buckets", "ortega"])
 def test_wide_ids_and_signed_integers(search: str, dtype: type | None) -> None:
     rows = rows_of_arcs(50, random_arcs(7, 50, 160, (0, 1, 6, 9)), dtype, np.uint64)
     check(rows, device_paths(rows, 3, open_device("shim-2"), search), dijkstra(rows, 3))
