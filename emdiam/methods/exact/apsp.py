@@ -1,7 +1,7 @@
 """APSP: exact diameter by a BFS from every vertex of every component that matters.
 
 The definition of the diameter, and the oracle for the other methods. Passes: one BFS a vertex; with a batch, one
-multi-source BFS for several vertices. Bytes a vertex: shared state 3, one column to know the component by 1 to 4.
+multi-source BFS for several vertices. Bytes a vertex: shared state 3, a column that marks the component 1 to 4.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Apsp(ExactMethod):
         return max(floor, self.lower_here)
 
     def _sources(self, component: Component, done: int, inside: Column) -> Iterator[np.ndarray]:
-        """All vertices of the component but `done`, ascending, a batch at a time."""
+        """All vertices of the component except `done`, ascending, a batch at a time."""
         rest = np.empty(0, np.int64)
         for ids in inside.open_vertices(component.first, component.last + 1):
             rest = np.concatenate((rest, ids[ids != done]))

@@ -2,7 +2,7 @@
 
 Definition: after a BFS from v, every vertex w has max(d(v, w), ecc(v) - d(v, w)) <= ecc(w) <= ecc(v) + d(v, w). A
 *candidate* is a vertex that may still be a source. It is dropped when its bounds meet, or when its upper bound is at
-most the largest lower bound L and twice its lower bound at least the largest upper bound U. Sources are taken by turns
+most the largest lower bound L and twice its lower bound at least the largest upper bound U. Sources are taken in turn
 from the candidates with the largest upper and with the smallest lower bound (ties: highest degree, then smallest
 vertex). The run ends when L = U, or without candidates: a dropped vertex has an eccentricity of at most L.
 Source: Dal, Kosters, Takes, Fast Diameter Computation of Large Sparse Graphs using GPUs, PDP 2014,
@@ -35,7 +35,7 @@ from .method import Eccentricity, ExactMethod, check_batch
 
 @dataclass(frozen=True)
 class BoundingOptions(MethodOptions):
-    """first : which end the source after the start vertex is taken from, "upper" or "lower". batch :
+    """first : the end from which the source after the start vertex is taken, "upper" or "lower". batch :
     sources a round (1 as published; more in one multi-source BFS)."""
 
     first: str = "upper"
@@ -59,7 +59,7 @@ class Bounding(ExactMethod):
         self.lower: Column | None = None
         self.upper_bounds: Column | None = None  # open at candidates only
         self.iterations = 0
-        # As those of papers/001 on a GPU do.
+        # As papers/001 does on a GPU.
         self._on_engine = self.engine.facts.keeps_candidates and options.batch == 1
         self.n_candidates = metric.n_vertices
 
@@ -78,7 +78,7 @@ class Bounding(ExactMethod):
 
     # -- one component --------------------------------------------------------------------------
     def _solve_component(self, component: Component, first: Eccentricity, floor: int) -> int:
-        """Algorithm 1, its first BFS done."""
+        """Algorithm 1, after its first BFS."""
         if self._on_engine:
             return self._by_candidates(first, floor)
         assert self.upper_bounds is not None
@@ -95,7 +95,7 @@ class Bounding(ExactMethod):
         return max(floor, self.lower_here)
 
     def _by_candidates(self, first: Eccentricity, floor: int) -> int:
-        """The same with the bounds and candidates of the engine, of which the smallest vertex is taken among equals."""
+        """The same with bounds and candidates kept by the engine, which takes the smallest vertex among equals."""
         run, high, distances = first, self.options.first == "upper", first.take_distances()
         bounds = cast(CandidateBounds, self.engine).open_candidates(distances)
         while True:
@@ -113,7 +113,7 @@ class Bounding(ExactMethod):
     def _begin(self, first: Eccentricity, floor: int) -> None:
         assert self.upper_bounds is not None and self.component is not None
         distances = first.take_distances()
-        # No bound is written above this one, so that none comes near the sentinel.
+        # No bound above this one is written, so that none comes near the sentinel.
         self.upper_bounds.open_at(distances, self.upper_here, self.component.first, self.component.last + 1)
         self._known([distances], [first.eccentricity], floor)
 
@@ -135,13 +135,13 @@ class Bounding(ExactMethod):
                 self.lower.tighten_lower(distances, eccentricity, start, stop)
                 self.upper_bounds.tighten_upper(distances, eccentricity, start, stop)
             bound = max(floor, self.lower_here)
-            # Upper bounds of dropped vertices are at most `bound`, so candidates are enough.
+            # Upper bounds of dropped vertices are at most `bound`, so candidates suffice.
             widest = max(bound, self.upper_bounds.largest(start, stop))
             self.n_candidates = self.upper_bounds.close_known(self.lower, bound, widest, start, stop)
         self.upper_here = min(self.upper_here, widest if self.n_candidates else bound)
 
     def _choose(self, high: bool) -> np.ndarray:
-        """The next sources, by turns from the two ends, none twice (int64[k])."""
+        """The next sources, in turn from the two ends, distinct (int64[k])."""
         assert self.lower is not None and self.upper_bounds is not None and self.component is not None
         n_sources = min(self.options.batch, self.n_candidates)
         bounds = {"start": self.component.first, "stop": self.component.last + 1}
@@ -156,7 +156,7 @@ class Bounding(ExactMethod):
 
 
 def _phases(store: Store, options: BoundingOptions) -> tuple[Phase, ...]:
-    """Two bounds, and distances: of one source, or of a batch with its state."""
+    """Two bounds, and distances of one source or of a batch with its state."""
     batch, sources = batch_state_bytes(store, options.batch), 0 if options.batch == 1 else options.batch
 
     def state(column: int) -> int:

@@ -1,17 +1,17 @@
 """The vertices that may still be an end of a longer pair, with their distances to the pivots.
 
-A vertex leaves for good when it is settled, or when every pair with the others that are left is
-certified: those only get fewer, the distances only more, and the largest eccentricity L only
-grows. So what is kept shrinks fast, and the full columns of the pivots are not needed again.
-Bytes: see candidate_bytes. Where there is no room for the distances to one more pivot they are left out:
+A vertex is dropped for good when it is settled, or when every pair with the other candidates is
+certified: candidates only get fewer, known distances only more, and the largest eccentricity L only
+grows. So the data shrink fast, and the full columns of the pivots are not needed again.
+Bytes: see candidate_bytes. If there is no room for the distances to another pivot they are left out:
 the pivot still settles, but certifies no pairs.
 
-When there are many candidates, coarse ones come first: boxes of vertices, then vertices of open boxes.
-The distance columns of the pivots lie on disk or in RAM; one pass over them puts every unsettled vertex into the box of
-its distances divided by 2^q, and only the maxima and the count of each box are kept. Boxes whose pairs are all
-certified (a box with itself too, if it holds two vertices) hold no end of a longer pair. A second pass lists the
-vertices of the others. On graphs of low diameter most vertices share few vectors, and q = 0 is exact.
-Passes: none over edges; two over the columns for each q tried. Bytes: what is given, at most.
+If there are many candidates, coarse ones come first: boxes of vertices, then the vertices of open boxes.
+The distance columns of the pivots are on disk or in RAM. One pass over them puts every unsettled vertex into the box of
+its distances divided by 2^q, and only the maxima and the count of each box are stored. Boxes whose pairs are all
+certified (also a box with itself, if it has two vertices) contain no end of a longer pair. A second pass lists the
+vertices of the other boxes. On graphs of low diameter most vertices share few vectors, and q = 0 is exact.
+Passes: none over edges; two over the columns for each q tried. Bytes: at most the budget.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from ...traverse.columns import Column
 from ...traverse.ram_column import StoredColumn
 from .boxes import Boxes, build_boxes, disjoint_pairs, open_points, worst_pair
 
-# Of more candidates a tree of boxes, a pass a level, costs more than a table of boxes that leaves fewer of them.
+# For more candidates, a tree of boxes, one pass a level, costs more than a table of boxes first, which leaves fewer.
 MANY_BOXED = Column.many
 _MOST_SLOTS, _LEAST_SLOTS, _POINTS_A_SLOT = 1 << 20, 1 << 10, 8
 COARSEST = 12
-_ONE_BOX = 63  # a q of which all distances are in one
+_ONE_BOX = 63  # a q that puts all distances into one box
 
 
 class DistanceColumn(Protocol):
@@ -47,11 +47,11 @@ class DistanceColumn(Protocol):
 def boxed_candidates(
     upper: Column, columns: Sequence[DistanceColumn], limit: int, budget_bytes: int, room: int, tick: Tick = no_tick
 ) -> np.ndarray | None:
-    """Unsettled vertices that may be an end of a pair longer than `limit`, int64[k], ascending; None if neither strips
+    """Unsettled vertices that may be an end of a pair longer than `limit`, int64[k], ascending. None if neither strips
     nor the smallest q within the budget leave at most `room` of them.
 
-    Strips are boxes by the distance to one end of a long pair alone. Where all vertices lie between two ends, as in
-    grids and trees, distances to these prove all pairs, and no box has to be narrow in other ways."""
+    Strips are boxes by the distance to only one end of a long pair. If all vertices are between two ends, as in
+    grids and trees, distances to these prove all pairs, and boxes need not be narrow in other dimensions."""
     k, item = len(columns), columns[0].dtype.itemsize
     slots = _MOST_SLOTS
     while slots > _LEAST_SLOTS and (slots * (4 * k * item + 24) > budget_bytes or slots * _POINTS_A_SLOT > len(upper)):
@@ -69,7 +69,7 @@ def boxed_candidates(
 
 
 def _to_an_end(upper: Column, columns: Sequence[DistanceColumn]) -> int:
-    """The column with the largest distance among those of the first vertices."""
+    """Index of the column with the largest distance among the first vertices."""
     columns_here = [column for column in columns if isinstance(column, Column)]
     if len(columns_here) == len(columns):
         return int(np.argmax([column.largest(0, min(upper.piece, len(upper))) for column in columns_here]))
@@ -88,7 +88,7 @@ def _parts(
 
 
 def _open_boxes(points: np.ndarray, counts: np.ndarray, limit: int) -> np.ndarray:
-    """bool[r], the boxes with an uncertified pair. points : unsigned[r, k], largest distances; counts : of vertices."""
+    """bool[r], the boxes with an uncertified pair. points : unsigned[r, k], largest distances. counts : of vertices."""
     if len(points) == 0:
         return np.empty(0, bool)
     own = 2 * points.min(axis=1).astype(np.int64) > limit
@@ -96,8 +96,9 @@ def _open_boxes(points: np.ndarray, counts: np.ndarray, limit: int) -> np.ndarra
 
 
 class _Table:
-    """A hash table of boxes of columns in pieces, a BoxTable: keys unsigned[slots, k], maxima unsigned[slots, k],
-    counts int64[slots]. q : int64[k], a vertex is in the box of its distances divided by 2^q[i]."""
+    """A hash table of boxes, filled from columns in pieces, a BoxTable: keys unsigned[slots, k], maxima
+    unsigned[slots, k], counts int64[slots]. q : int64[k]; a vertex is in the box of its distances divided by
+    2^q[i]."""
 
     def __init__(self, upper: Column, columns: Sequence[DistanceColumn], limit: int, q: np.ndarray, slots: int,
                  tick: Tick) -> None:
@@ -167,8 +168,8 @@ def _slot(distances, v, q, keys, counts):
 
 @kernel
 def fill_boxes(upper, distances, limit, q, keys, maxima, counts, taken):
-    """Add the columns v with limit < upper[v] < unreached; returns how many new boxes. taken : boxes
-    so far; it stops when more than half of the table is."""
+    """Add the columns v with limit < upper[v] < unreached; returns the number of new boxes. taken : number of boxes
+    so far; it stops when more than half of the slots are taken."""
     none = np.int64(np.iinfo(upper.dtype).max)
     k = len(distances)
     new = 0
@@ -198,27 +199,27 @@ def flag_members(upper, distances, limit, q, keys, counts, is_open, flags):
 
 
 PROBE, LEAST_PROBE = 12, 1000
-# A pass over the candidates has to drop at least one in so many for another to follow.
+# A pass over the candidates is repeated only if it drops more than 1 / WORTH of them.
 WORTH = 8
 LEAST_WIDTH = 8
 
 
 def width_for(k: int) -> int:
-    """Distances that each candidate has memory for when there are k pivots."""
+    """Number of distances for which each candidate has memory, if there are k pivots."""
     return max(LEAST_WIDTH, 2 * k)
 
 
 def candidate_bytes(width: int, item: int) -> int:
-    """Bytes of a candidate with room for so many distances of so many bytes, at most: its number, the distances,
+    """Bytes of a candidate with room for `width` distances of `item` bytes, at most: its number, the distances,
     the same in a row for the boxes, the boxes (1.5 times) and their order."""
     return 8 + width * item * 7 // 2 + 18
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is left after certifying. n_open : vertices in an open pair (0: proved). cover : as many
-    of them, at most, need to be settled: those outside the best Winnow ball. worst : the pair of
-    largest U, bound its U; (-1, -1) and L if proved."""
+    """The result of certifying. n_open : number of vertices in an open pair (0: proved). cover : number of those
+    outside the best Winnow ball; to settle these suffices. worst : the pair of largest U, bound : its U; (-1, -1) and
+    L if proved."""
 
     n_open: int
     cover: int
@@ -227,8 +228,8 @@ class Verdict:
 
 
 class Candidates:
-    """vertices : int64[m], ascending. points : unsigned[m, k], distances to the pivots. most_bytes : that all
-    of it may take. tick : called several times a second while certifying takes long."""
+    """vertices : int64[m], ascending. points : unsigned[m, k], distances to the pivots. most_bytes : limit on their
+    memory. tick : called several times a second if certifying takes long."""
 
     def __init__(
         self, vertices: np.ndarray, columns: Sequence[Column | StoredColumn], most_bytes: int = 1 << 62,
@@ -248,16 +249,16 @@ class Candidates:
 
     @property
     def held_bytes(self) -> int:
-        """Bytes while a batch runs: numbers and distances, and lists of the cover and of what is proposed."""
+        """Bytes during a batch: numbers and distances, and lists of the cover and of proposed vertices."""
         return self._points.nbytes + 26 * len(self.vertices)
 
     @property
     def working_bytes(self) -> int:
-        """Bytes while there is more to do than to hold them."""
+        """Bytes while candidates are processed, not only stored."""
         return len(self.vertices) * candidate_bytes(self._points.shape[1], self._points.itemsize)
 
     def add(self, column: Column) -> None:
-        """Distances to one more pivot, if there is room for them."""
+        """Add the distances to another pivot, if there is room."""
         if self._k == self._points.shape[1]:
             width = self._wider()
             if width <= self._k:
@@ -269,7 +270,7 @@ class Candidates:
         self._k += 1
 
     def _wider(self) -> int:
-        """Distances to make room for: twice as many, or what memory allows."""
+        """The new width: twice as many distances, or as many as memory allows."""
         width, m, item = 2 * self._k, max(1, len(self.vertices)), self._points.itemsize
         while width > self._k and m * candidate_bytes(width, item) > self._most_bytes:
             width -= 1
@@ -281,7 +282,7 @@ class Candidates:
             self.vertices, self._points = self.vertices[mask], self._points[mask]
 
     def certify(self, upper: Column, limit: int) -> Verdict:
-        """Drop what is settled (upper <= limit) or in no open pair; then find the worst pair."""
+        """Drop vertices that are settled (upper <= limit) or in no open pair; then find the worst pair."""
         self.keep(upper.take(self.vertices) > limit)
         self._narrow(limit)
         if len(self.vertices):
@@ -293,17 +294,17 @@ class Candidates:
         return Verdict(len(self.vertices), len(self.cover(limit)), result.bound, pair)
 
     def _open(self, limit: int) -> np.ndarray:
-        """bool[m], the candidates in an open pair. The boxes are gone before any is dropped."""
+        """bool[m], the candidates in an open pair. The boxes are freed before any is dropped."""
         boxes = self.boxes()
-        # Boxes against boxes prove all pairs sooner than vertices against boxes do.
+        # Boxes against boxes prove all pairs sooner than vertices against boxes.
         probe = worst_pair(boxes, limit, PROBE * len(self.vertices) + LEAST_PROBE, limit + 1, self._tick)
         if probe.finished and probe.first < 0:
             return np.zeros(len(self.vertices), bool)
         return open_points(boxes, limit, self._tick)
 
     def open_pairs(self, limit: int, worst: int, n_pairs: int, seed: int) -> np.ndarray:
-        """At most `n_pairs` pairs of vertices with U > limit, no vertex in two of them, int64[k, 2]:
-        first such of nearly the `worst` bound, spread over the candidates at random."""
+        """At most `n_pairs` pairs of vertices with U > limit, without a common vertex, int64[k, 2]:
+        first pairs with nearly the `worst` bound, spread over the candidates at random."""
         boxes = self.boxes()
         order = np.random.default_rng(seed).permutation(len(self.vertices))
         for threshold in (worst - 1, (worst + limit) // 2, limit):
@@ -313,35 +314,36 @@ class Candidates:
         return self.vertices[pairs]
 
     def shrink(self, upper: Column, limit: int) -> Verdict:
-        """As certify without looking at pairs: drop what is settled and count the cover; nothing
-        is open when the cover is empty. worst stays unknown (-1, -1) and bound is 2^62."""
+        """As certify, but without pairs: drop settled vertices and count the cover; no pair
+        is open if the cover is empty. worst is unknown, (-1, -1), and bound is 2^62."""
         self.keep(upper.take(self.vertices) > limit)
         cover = len(self.cover(limit))
         return Verdict(len(self.vertices) if cover else 0, cover, 1 << 62, (-1, -1))
 
     def boxes(self) -> Boxes:
-        """A tree over the points as they are."""
+        """A tree over the present points."""
         return build_boxes(np.ascontiguousarray(self.points), self._tick)
 
     def cover(self, limit: int) -> np.ndarray:
-        """Vertices outside the best Winnow ball: with these settled, no open pair is left. int64[c]."""
+        """Vertices outside the best Winnow ball: once these are settled, no pair is open. int64[c]."""
         outside = np.zeros(self._k, np.int64)
         count_outside(self._points, self._k, limit, outside)
         return self.vertices[2 * self._points[:, int(outside.argmin())].astype(np.int64) > limit]
 
     def _narrow(self, limit: int) -> None:
-        """Drop vertices that are certified against the whole rest at once, while there are many."""
+        """Drop vertices that are certified against all others at once, as long as there are many."""
         while len(self.vertices):
             safe = np.zeros(len(self.vertices), np.uint8)
             dropped = near_all(self._points, self._points[:, : self._k].max(axis=0).astype(np.int64), limit, safe)
-            if dropped * WORTH <= len(safe):  # those few are in no open pair, as will be seen
+            if dropped * WORTH <= len(safe):  # these few are in no open pair, which the next step finds
                 return
             self.keep(safe == 0)
 
 
 @kernel(uncompiled=True)
 def near_all(points, maxima, limit, safe):
-    """safe[r] = 1 if points[r, i] + maxima[i] <= limit for some i, of int64[k] maxima of columns; returns how many."""
+    """safe[r] = 1 if points[r, i] + maxima[i] <= limit for some i, with int64[k] maxima of columns; returns their
+    number."""
     count = 0
     for r in range(len(points)):
         for i in range(len(maxima)):
@@ -354,7 +356,7 @@ def near_all(points, maxima, limit, safe):
 
 @kernel(uncompiled=True)
 def count_outside(points, k, limit, outside):
-    """outside[i] = points at more than limit / 2 from pivot i."""
+    """outside[i] = number of points farther than limit / 2 from pivot i."""
     for r in range(len(points)):
         for i in range(k):
             if 2 * np.int64(points[r, i]) > limit:

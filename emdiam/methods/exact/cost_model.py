@@ -1,6 +1,6 @@
-"""What exact methods have been measured to hold and to read (docs/memory.md, last section).
+"""Measured memory and reads of exact methods (docs/memory.md, last section).
 
-Bytes a vertex follow from the width of a column and from what a probe found. Reads are those of a BFS, as the probe
+Bytes a vertex follow from the width of a column and from the results of a probe. Reads are those of a BFS, as the probe
 measured them, times the traversals of a proof.
 """
 
@@ -15,27 +15,27 @@ from ..forecast import CostInputs, CostModel, Probe, planned_held
 from .candidates import MANY_BOXED
 from .pivot_columns import MOST_KEPT
 
-# Blocks read by a BFS on the graphs of small diameter that usual reads were measured on, in times all blocks.
+# Blocks read by a BFS on the graphs of small diameter on which usual reads were measured, divided by all blocks.
 USUAL_BFS_READS = 3.6
-# BFS of a streamed proof by pivots: of a tree, where four sweeps settle all, and else (the middle of 4 to 10).
+# BFS of a streamed proof by pivots: of a tree, if four sweeps settle all vertices, and else (the middle of 4 to 10).
 _TREE_BFS, _SETTLED_BFS, _PIVOT_BFS = 3, 4, 7
-# How often a proof by pivots looks at all edges of a graph in memory: BFS, components, BFS and check of the witness.
+# Passes of a proof by pivots over all edges of a graph in memory: BFS, components, BFS and check of the witness.
 PIVOT_SCANS = _PIVOT_BFS + 3
-# BFS of F-Diam beside those of evaluated vertices: the double sweep. On a tree: all that it takes.
+# BFS of F-Diam beside those of evaluated vertices: the double sweep. On a tree: all its BFS.
 _FDIAM_BFS, _FDIAM_TREE_BFS = 2, 7
 # The ball of a vertex in the middle of a periphery meets about twice the blocks of one at the far end.
 _INNER_BALL = 2
 
 
 def shared_held(inputs: CostInputs) -> int:
-    """Offsets and what building them takes, the state of traversals, and buffers."""
+    """Offsets and the memory to build them, the state of traversals, and buffers."""
     store = inputs.store
     return table_bytes(store) + workspace_bytes(store.n_vertices, store.id_dtype.itemsize) + inputs.buffers
 
 
 def _pivots_held(inputs: CostInputs) -> int:
-    """Bounds, a column at hand and the one of the first BFS; then candidates with their distances, or a batch. Of very
-    many vertices that are open, boxes leave few as candidates, on most graphs."""
+    """Bounds, the current column and that of the first BFS; then candidates with their distances, or a batch. If very
+    many vertices are open, boxes leave few as candidates, on most graphs."""
     n, column = inputs.store.n_vertices, inputs.column
     columns = 5 * column * n
     if inputs.tree:
@@ -66,24 +66,24 @@ def _fdiam_reads(inputs: CostInputs, probe: Probe) -> float:
 
 
 def bfs_cost(least_reads: float, usual_reads: float) -> CostModel:
-    """A method that makes as many BFS, whatever the graph, as its usual reads are on graphs of small diameter."""
+    """A method with as many BFS on any graph as its usual reads are on graphs of small diameter."""
     return CostModel(least_reads, usual_reads, planned_held,
                      lambda inputs, probe: usual_reads / USUAL_BFS_READS * probe.reads + inputs.away)
 
 
 def _pivots_scratch(store: Store, plan: MemoryPlan) -> int:
-    """The columns that half of the pool has no room for."""
+    """Bytes of the columns for which half of the pool has no room."""
     kept = MOST_KEPT * store.n_vertices * column_bytes(store.n_vertices)
     return max(0, kept - plan.pool_bytes // 2)
 
 
-# Reads are of docs/memory.md, measured with an eighth of the blocks in the arena.
+# Reads are from docs/memory.md, measured with an eighth of the blocks in the arena.
 PIVOTS = CostModel(3, 30, _pivots_held, _pivots_reads, _pivots_scratch)
 FDIAM = CostModel(4, 120, _fdiam_held, _fdiam_reads)
 
 
 def apsp_cost(n_batches: int) -> CostModel:
-    """A BFS from every vertex, so many batches of them: each reads what three scans do, or what a BFS does if that
+    """A BFS from every vertex, in n_batches batches: each reads what three scans read, or what a BFS reads if that
     is more."""
     def reads(inputs: CostInputs, probe: Probe) -> float:
         return n_batches * max(3 * inputs.away, probe.reads)

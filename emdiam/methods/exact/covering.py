@@ -1,10 +1,10 @@
-"""Settling by covering: central sources whose balls hold the vertices that are still unsettled.
+"""Settling by covering: central sources whose balls contain the vertices that are still unsettled.
 
 A far vertex as source settles hardly more than itself, because its eccentricity is close to L. A central vertex p near
 it settles the whole ball of radius L - ecc(p). So each vertex of the cover (candidates outside the best Winnow ball)
 climbs a few hops to neighbours of higher degree, and the tops are the sources of one multi-source BFS; then their balls
-are spread. The number of hops follows the share of proposals whose vertex got settled: 0 hops is F-Diam's own choice
-and always succeeds. One vertex of every batch is visited itself, so that every batch makes progress.
+are spread. The number of hops follows the share of proposals whose vertex was settled: 0 hops is the choice of F-Diam,
+which always succeeds. In every batch one vertex is itself a source, so that every batch makes progress.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ...engine.interface import Engine, WideBatches
 from ...traverse.columns import Column
 
 MOST_HOPS = 6
-# Arcs that are looked at together; a vertex with more is central enough where it is.
+# Arcs that are read at a time; a vertex with more is central enough and does not climb.
 CLIMB_ARCS = 1 << 16
 # Shares of settled proposals above and below which one hop more, or less, is tried.
 RAISE_ABOVE, LOWER_BELOW = 0.8, 0.5
-# Share of the first wide batch that is taken by low degrees.
+# Share of the first wide batch whose sources are vertices of low degree.
 FAR = 0.25
 
 
@@ -40,7 +40,7 @@ class Covering:
 
     @cached_property
     def _random(self) -> np.random.Generator:
-        """Made where it is asked for: numpy imports its generators then, and most runs end before."""
+        """Made on demand, since numpy imports its generators at this point, and most runs end before."""
         return np.random.default_rng(self._seed)
 
     def visit(self, cover: np.ndarray) -> np.ndarray:
@@ -53,7 +53,7 @@ class Covering:
         order = self._random.permutation(cover)
         tops, firsts = order[:1], np.zeros(1, np.int64)
         while len(tops) < len(order) and len(firsts) < n_sources:
-            # As many as there would be to come, were the next to share tops as those before them did.
+            # As many vertices as are needed if the next ones share tops as the earlier ones did.
             part = order[len(tops) :][: (n_sources - len(firsts)) * len(tops) // len(firsts)]
             tops = np.concatenate((tops, self._climb(part)))
             firsts = np.unique(tops, return_index=True)[1]
@@ -64,11 +64,11 @@ class Covering:
         return chosen
 
     def dominating(self, cover: np.ndarray, n_sources: int, bound: Column, limit: int) -> np.ndarray:
-        """At most `n_sources` sources for a wide batch, int64[k], whose closed neighbourhoods hold many vertices w of
+        """At most `n_sources` sources for a wide batch, int64[k], whose closed neighbourhoods have many vertices w with
         bound[w] > limit, each vertex in few of them.
 
-        Of the first batch, FAR of the sources are the vertices of the lowest degrees instead. Far pairs are among these
-        where degrees differ, and once L is above the typical eccentricity a source settles many more."""
+        In the first batch, FAR of the sources are the vertices of the lowest degrees instead. If degrees differ, far
+        pairs are among these, and once L is above the typical eccentricity a source settles many more vertices."""
         order = self._random.permutation(cover)
         far = order[:0]
         if self._far:
@@ -82,8 +82,8 @@ class Covering:
         return sources
 
     def _climb(self, vertices: np.ndarray) -> np.ndarray:
-        """Where `hops` steps to the neighbour of the highest degree (ties: the smallest) lead, int64[k];
-        nobody steps to a lower degree, or from a row of more than CLIMB_ARCS arcs."""
+        """The ends of `hops` steps, each to the neighbour of the highest degree (ties: the smallest), int64[k];
+        never to a lower degree, nor from a row of more than CLIMB_ARCS arcs."""
         here = vertices.copy()
         degrees = self._engine.degrees(here)
         moving = np.arange(len(here))
@@ -110,8 +110,8 @@ class Covering:
         return np.stack(((higher << 40) - best, higher))
 
     def learn(self, settled: np.ndarray, n_settled: int) -> None:
-        """After a batch. settled : bool[k], which of the proposed vertices are settled now;
-        n_settled : vertices that left the cover."""
+        """Update gain and hops after a batch. settled : bool[k], which of the proposed vertices are now settled.
+        n_settled : number of vertices that left the cover."""
         self.gain = max(1.0, n_settled / self._n_sources)
         if len(settled) == 0:
             return
@@ -123,12 +123,12 @@ class Covering:
 
     @property
     def proposed(self) -> np.ndarray:
-        """Vertices that the last batch was to settle, int64[k]."""
+        """Vertices that the last batch was meant to settle, int64[k]."""
         return self._proposed
 
 
 def _runs(vertices: np.ndarray, degrees: np.ndarray) -> Iterator[np.ndarray]:
-    """The vertices in runs of at most CLIMB_ARCS arcs together; none has more."""
+    """The vertices in runs with at most CLIMB_ARCS arcs together; no vertex has more."""
     ends = np.cumsum(degrees)
     begin = 0
     while begin < len(vertices):

@@ -3,25 +3,25 @@
 Definition: the diameter of a component is its largest eccentricity. A vertex is *active* while its
 eccentricity may have to be computed. `bound` is the largest eccentricity seen.
 - 2-sweep: BFS from u (highest degree), BFS from a farthest vertex w; bound = ecc(w).
-- Winnow: every vertex within floor(bound/2) of u, one centre per component, is dropped: two such
-  vertices are at most `bound` apart, so a longer pair has an end outside. Again when it grows. A tip goes too:
-  vertices that lean on it are no farther from u than the tip is, or the two sweeps have met its eccentricity.
-- Chain Processing: from an active degree-1 vertex x along degree-2 vertices to w at distance s, everything
-  within s of w is dropped: no eccentricity there exceeds ecc(x); x stays active (a *tip*).
-- Eliminate: after BFS(v), ecc(y) <= ecc(v) + d(v, y): all y with that <= bound are dropped and keep it as recorded
+- Winnow: every vertex within floor(bound/2) of u, one centre per component, is dropped: two of these
+  are at most `bound` apart, so a longer pair has an end outside. Repeated when `bound` grows. A tip is dropped too:
+  vertices that rely on it are no farther from u than the tip, or the two sweeps have met its eccentricity.
+- Chain Processing: from an active degree-1 vertex x along degree-2 vertices to w at distance s, all vertices
+  within s of w are dropped: no eccentricity there exceeds ecc(x); x stays active (a *tip*).
+- Eliminate: after BFS(v), ecc(y) <= ecc(v) + d(v, y): all y with that <= bound are dropped, with it as recorded
   bound; when bound grows, vertices recorded at the old bound seed one multi-source partial BFS over the new levels.
 Source: Bradley, Mongandampulath Akathoott, Burtscher, ICPP 2025, Algorithms 1-5. Differences:
-- Algorithm 3 loops to `bound`, Algorithm 5 tests ecc: the text's floor(bound/2) and a visit
-  counter are what is right. A degree-1 vertex that is already winnowed starts no chain (Algorithm 4 would
+- Algorithm 3 loops to `bound`, Algorithm 5 tests ecc: correct are the text's floor(bound/2) and a visit
+  counter. A degree-1 vertex that is already winnowed starts no chain (Algorithm 4 would
   re-activate it).
 - The next vertex to be evaluated is the smallest active one, or with order "random" the first active one from a random
   place on (the text says random, Algorithm 1 ascending).
 - With start "center" the centre of Winnow is that of four sweeps, as in iFUB; with "auto" it is the one of the two
-  whose ball leaves fewer vertices. One inside a chain is right once the vertex farthest from it has been
+  whose ball leaves fewer vertices. A centre inside a chain is correct once the vertex farthest from it has been
   evaluated.
-- All chains go into one spread (seed w, value S - s), which equals taking them one after another
+- All chains are in one spread (seed w, value S - s), which equals processing them one after another
   in order of increasing length: work O(arcs) instead of one ball per chain, and two tips cannot
-  eliminate each other. Chain marks live in a column of their own and never seed an extension.
+  eliminate each other. Chain marks are in a separate column and never seed an extension.
 - Every component has its own centre, and its own bound if its diameter is reported; otherwise the
   bound over all components prunes.
 
@@ -29,9 +29,9 @@ Passes: one BFS per evaluated vertex, one partial BFS per Winnow; another centre
 vertex: shared state 3, recorded bound 1 to 4, chain bounds 1 to 4 (freed), distances of the sweeps 1 to 4 (freed);
 labels 4 for each vertex of further components with an edge.
 
-Of each vertex a recorded bound is kept, in one column. Values above every bound are states, ordered so that taking a
-minimum with a bound is always right:
-ACTIVE > TIP (active, and others lean on it) > WINNOWED > CHAINED > recorded bounds >= 0.
+For each vertex a recorded bound is stored, in one column. Values above every bound are states, ordered so that the
+minimum with a bound is always correct:
+ACTIVE > TIP (active, and others rely on it) > WINNOWED > CHAINED > recorded bounds >= 0.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ from ..run import MethodOptions, StageCounts
 from .cost_model import FDIAM
 from .method import Eccentricity, ExactMethod
 
-# Chains are taken in pieces of max(TIPS_PER_PIECE, n / TIPS_SHARE) tips: at most sixty-four spreads.
+# Chains are processed in pieces of max(TIPS_PER_PIECE, n / TIPS_SHARE) tips: at most sixty-four spreads.
 TIPS_PER_PIECE = 4096
 TIPS_SHARE = 64
 _TIP_BYTES = 96
 ORDERS = ("ascending", "random")
 MAX_DEGREE, FIRST, CENTER, AUTO = STARTS = ("max-degree", "first", "center", "auto")
-# So few vertices outside of the ball around the hub cost no more BFS than the search for another centre.
+# With at most this number of vertices outside of the hub's ball, another centre would save no more BFS than it costs.
 _FEW = 8
 
 
@@ -68,7 +68,7 @@ class State:
 
     Parameters
     ----------
-    engine : the graph. largest : no bound will exceed it.
+    engine : the graph. largest : no bound exceeds it.
     """
 
     def __init__(self, engine: Engine, largest: int) -> None:
@@ -79,7 +79,7 @@ class State:
         self._recount()
 
     def _recount(self) -> int:
-        """Count active vertices again; returns by how many they fell."""
+        """Count active vertices again; returns the decrease."""
         before = getattr(self, "n_active", 0)
         self.n_active = self._bounds.count(self.active) + self._bounds.count(self.tip)
         return int(before - self.n_active)
@@ -93,35 +93,36 @@ class State:
                                   component.root)
 
     def evaluated(self, vertex: int, eccentricity: int) -> None:
-        """The eccentricity of `vertex` is known."""
+        """Note the eccentricity of `vertex`."""
         self._bounds.put([vertex], eccentricity)
 
     def winnow(self, reached: Any) -> int:
-        """Drop the active vertices, tips included, among `reached` (Traversal.reached); returns how many."""
+        """Drop the active vertices, tips included, in `reached` (Traversal.reached); returns their number."""
         self._recount()
         self._bounds.recode((self.active, self.tip), self.winnowed, within=reached)
         return self._recount()
 
     def eliminate(self, vertex: int, eccentricity: int, bound: int) -> int:
-        """Algorithm 5 from one vertex; returns how many active vertices it dropped."""
+        """Algorithm 5 from one vertex; returns the number of active vertices dropped."""
         self._recount()
         self._engine.spread(np.array([vertex]), np.array([eccentricity]), bound, self._bounds)
         return self._recount()
 
     def extend(self, old: int, new: int) -> int:
-        """Extend all eliminated balls from bound `old` to `new`; returns active vertices dropped."""
+        """Extend all eliminated balls from bound `old` to `new`; returns the number of active vertices dropped."""
         self._recount()
         self._engine.spread(None, old, new, self._bounds)
         return self._recount()
 
     def chains(self, tips: np.ndarray) -> int:
-        """Chain Processing for these vertices of degree 1 (section 4.3); returns vertices dropped.
+        """Chain Processing for these vertices of degree 1 (section 4.3); returns the number of vertices dropped.
 
-        Only tips that are still active count: a dropped tip need not come back to drop others.
+        Only active tips count: a dropped tip need not become active to drop others.
 
-        Seeds are chain ends w with value S - s (S: the longest chain here, the longest chain of each end only), so that
-        the spread gives S - s + d(w, v) <= S exactly on the union of the balls. A tip whose end another chain reaches
-        with more left than its own length is dominated by that chain's tip; the other tips stay active.
+        Seeds are chain ends w with value S - s (S: the longest chain of this call, and only the longest chain of each
+        end), so that the spread gives S - s + d(w, v) <= S exactly on the union of the balls. If another chain's ball
+        reaches the end of a tip's chain with more than that chain's length remaining, the other tip dominates this tip;
+        the remaining tips stay active.
         """
         tips = tips[self._bounds.gather(tips) < 0]
         if len(tips) == 0:
@@ -168,7 +169,7 @@ class FdiamCounts(StageCounts):
 
 
 def solve_bytes(store: Store, options: FdiamOptions, column: int) -> int:
-    """Bytes of recorded bounds, and of chain bounds with their tips or of the distances of sweeps before them.
+    """Bytes of recorded bounds, and of chain bounds with their tips or, before them, of the distances of sweeps.
     column : bytes of an entry."""
     n = store.n_vertices
     chains = max(n * column, n // 8) + max(TIPS_PER_PIECE, n // TIPS_SHARE) * _TIP_BYTES
@@ -178,7 +179,7 @@ def solve_bytes(store: Store, options: FdiamOptions, column: int) -> int:
 @dataclass(frozen=True)
 class FdiamOptions(MethodOptions):
     """winnow, eliminate, chains : stages on or off (the paper's ablation, Table 5). start : "max-degree", "first"
-    (smallest vertex with an edge), "center" (that of four sweeps from max-degree) or "auto" (the better one of
+    (smallest vertex with an edge), "center" (that of four sweeps from max-degree) or "auto" (the better of
     max-degree and center). order : in which active vertices are evaluated, "ascending" or "random". seed : of the
     random order."""
 
@@ -197,7 +198,7 @@ class FdiamOptions(MethodOptions):
 
     @property
     def sweeps(self) -> bool:
-        """Whether four sweeps look for a centre."""
+        """Whether four sweeps search for a centre."""
         return self.winnow and self.start in (CENTER, AUTO)
 
 
@@ -287,9 +288,9 @@ class Fdiam(ExactMethod):
         return run
 
     def _choose_centre(self, first: Eccentricity, second: Eccentricity) -> None:
-        """Take the centre of four sweeps, or with "auto" the better one: whose ball leaves fewer vertices.
+        """Take the centre of four sweeps; with "auto" only if its ball leaves fewer vertices.
 
-        first : the BFS from the hub, with counts of its levels. second : that from the vertex farthest from it, with
+        first : the BFS from the hub, with counts of its levels. second : from the vertex farthest from the hub, with
         distances.
         """
         asked = self.options.start == CENTER
@@ -300,17 +301,17 @@ class Fdiam(ExactMethod):
         self.counts_levels = True
         other = self._evaluated(self.eccentricity(middle))
         self.counts_levels = False
-        if self.engine.degrees(np.array([middle]))[0] <= 2:  # it may be inside a chain, whose tip this bounds
+        if self.engine.degrees(np.array([middle]))[0] <= 2:  # it may be inside a chain; this bounds the chain's tip
             self._evaluated(self.eccentricity(other.farthest))
         if asked or self._outside(other) < self._outside(first):
             self.centre = middle
 
     def _outside(self, run: Eccentricity) -> int:
-        """Vertices farther than floor(bound/2) from its source."""
+        """Number of vertices farther than floor(bound/2) from the source of `run`."""
         return run.n_reached - sum(run.level_counts[: self.bound // 2 + 1])
 
     def _ball(self, centre: int) -> Traversal:
-        """What is within floor(bound/2) of `centre`: a partial BFS."""
+        """The vertices within floor(bound/2) of `centre`, by a partial BFS."""
         with self.stages.timed("winnow"):
             self.tick("winnow")
             self.stages.winnows += 1

@@ -1,17 +1,17 @@
-"""graph-diameter: exact diameter by double sweeps and a BFS from every vertex that a bound lets through.
+"""graph-diameter: exact diameter by double sweeps and a BFS from every vertex whose bound exceeds the largest distance.
 
 Definition: L is the largest eccentricity seen. Ten double sweeps (a BFS from a random vertex, one from a vertex
-farthest from it) make L large. Then all vertices are looked at in order of decreasing degree (ties: smallest vertex):
-one with B(v) <= L is skipped, any other is the source of a BFS. B(v) = min of ecc(r) + d(r, v) over these sources r is
-an upper bound on ecc(v). At the end every vertex was a source or has ecc(v) <= B(v) <= L.
+farthest from it) make L large. Then all vertices are processed in order of decreasing degree (ties: smallest vertex):
+a vertex with B(v) <= L is skipped, any other is the source of a BFS. B(v) = min of ecc(r) + d(r, v) over these sources
+r is an upper bound on ecc(v). At the end every vertex was a source or has ecc(v) <= B(v) <= L.
 Source: Akiba, Iwata, Kawata, An Exact Algorithm for Diameters of Large Real Directed Graphs, SEA
-2015. An undirected component is strongly connected, so what the paper does for directed graphs falls away: strong
-components in reverse topological order are one, the product of degrees is the degree squared, and the bound by way of
-the neighbours says nothing new, since B differs by at most 1 across an edge. The first of these BFS, from the vertex of
-the highest degree, comes before the sweeps here, and they begin at vertices with B > L; none takes a BFS that an
-earlier one took. Published counts of BFS (Bradley, Mongandampulath Akathoott, Burtscher, Fast Exact Diameter
-Computation of Sparse Graphs, ICPP 2025, Table 3) leave out those of the sweeps, and have one in each component with an
-edge, also where it has too few vertices for a longer distance; details.published_count is counted so.
+2015. An undirected component is strongly connected, so the steps for directed graphs are not needed: there is one
+strong component, the product of degrees is the degree squared, and the bound from the neighbours says nothing new,
+since B differs by at most 1 across an edge. The first of these BFS, from the vertex of the highest degree, comes
+before the sweeps here, and sweeps begin at vertices with B > L; no BFS is repeated. Published counts of BFS (Bradley,
+Mongandampulath Akathoott, Burtscher, Fast Exact Diameter Computation of Sparse Graphs, ICPP 2025, Table 3) leave out
+the sweeps, and have a BFS in each component with an edge, even if it has too few vertices for a longer distance;
+details.published_count counts in the same way.
 
 Passes: one BFS a source. Bytes a vertex: shared state 3, B and a distance 1 to 4 each.
 """
@@ -35,7 +35,7 @@ from ..run import MethodOptions
 from .cost_model import bfs_cost
 from .method import Eccentricity, ExactMethod
 
-# Vertices ranked by degree in one pass; the next pass comes when they are used up.
+# Vertices ranked by degree in one pass; the next pass follows when they are used up.
 _RANKED = 4096
 _TRIES = 64
 
@@ -62,7 +62,7 @@ class GraphDiameter(ExactMethod):
         super().__init__(metric, options)
         self.random = np.random.default_rng(options.seed)
         self.swept = 0  # BFS of double sweeps
-        self.bounds: Column | None = None  # open where B > L, in the component at hand
+        self.bounds: Column | None = None  # open where B > L, in the current component
 
     def _prepare(self, largest: int) -> None:
         self.bounds = self.engine.new_column(largest)
@@ -83,7 +83,7 @@ class GraphDiameter(ExactMethod):
             self._fold(distances, first.eccentricity, floor)
             del distances
             self._sweep(floor)
-            # The BFS of a sweep may prove the diameter before the bounds do; the count would be another then.
+            # The BFS of a sweep may prove the diameter before the bounds do; to stop then would change the count.
             while len(sources := bounds.ranked(self.engine.degrees, None, _RANKED, start=start, stop=stop)):
                 for vertex in sources.tolist():
                     if bounds.gather([vertex])[0] >= 0:
@@ -94,7 +94,8 @@ class GraphDiameter(ExactMethod):
         return max(floor, self.lower_here)
 
     def _sweep(self, floor: int) -> None:
-        """The double sweeps, as long as a vertex may be a source; many end at the same few vertices."""
+        """The double sweeps, as long as a vertex may be a source. Many end at the same few vertices: no BFS is
+        repeated."""
         ends: dict[int, int] = {}
         for _ in range(self.options.sweeps):
             vertex = self._draw()
@@ -114,7 +115,7 @@ class GraphDiameter(ExactMethod):
             self._close(floor)
 
     def _close(self, floor: int) -> None:
-        """Vertices with B <= L are no sources any more."""
+        """Close the vertices with B <= L, which will not be sources."""
         assert self.bounds is not None and self.component is not None
         start, stop = self.component.first, self.component.last + 1
         bound = max(floor, self.lower_here)

@@ -1,6 +1,6 @@
 """iFUB: exact diameter by the fringes of a central vertex, from the outermost inwards.
 
-Definition: u is central; the fringe F_i(u) holds the vertices at distance i from u, and B_i is the
+Definition: u is central; the fringe F_i(u) is the set of vertices at distance i from u, and B_i is the
 largest eccentricity in it. Two vertices in fringes up to i are at most 2i apart. So once the
 eccentricities of all fringes beyond i - 1 are known, with L the largest one so far,
 D <= max(L, 2(i - 1)), and L is the diameter as soon as L >= 2(i - 1).
@@ -33,7 +33,7 @@ from .cost_model import bfs_cost
 from .method import BatchedOptions, Eccentricity, ExactMethod
 
 STARTS = ("max-degree", "random")
-_DRAWN = 64  # vertices with an edge, of which one is taken
+_DRAWN = 64  # vertices with an edge, one of which is taken
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Ifub(ExactMethod):
         return {"fringe": self.fringe}
 
     def _solve_component(self, component: Component, first: Eccentricity, floor: int) -> int:
-        """iFUB from the centre that four sweeps find."""
+        """iFUB from the centre found by four sweeps."""
         known = {first.source}
         middle = self._middle(first.farthest, known)
         middle = self._middle(self._visited(middle, known).farthest, known)
@@ -94,7 +94,7 @@ class Ifub(ExactMethod):
         return self.middle_of(self._visited(end, known, distances=True))
 
     def _members(self, distances: Column, component: Component, known: set[int]) -> Iterator[np.ndarray]:
-        """Vertices of the fringe that were not traversed, ascending, a batch at a time."""
+        """Vertices of the fringe not yet traversed, ascending, a batch at a time."""
         vertex, stop = component.first - 1, component.last + 1
         sources: list[int] = []
         while True:

@@ -1,17 +1,17 @@
-"""Korf: exact diameter by BFS that stop as soon as they have reached what still matters.
+"""Korf: exact diameter by BFS that stop as soon as they have reached all vertices that still matter.
 
-Definition: S is the set of vertices of the component that were not the source of a BFS yet. A BFS
+Definition: S is the set of vertices of the component that were not yet the source of a BFS. A BFS
 from v stops as soon as all of S has been reached; then v leaves S. L is the largest distance to a
-vertex of S that such a BFS has found. Of two vertices the one that is a source first has the other
+vertex of S that these BFS have found. When the first of two vertices becomes a source, the other is
 in S, so L is at least their distance: when S is empty, L is the diameter.
 Sources are taken by decreasing distance from the first one (ties: highest degree, then smallest vertex), so that S
-becomes a ball around it, and the BFS ever shorter. With r the largest distance from the first source to a vertex of S,
+becomes a ball around it, and BFS become shorter. With r the largest distance from the first source to a vertex of S,
 two vertices of S are at most 2r apart: the run ends when 2r <= L.
 Source: Korf, Finding the Exact Diameter of a Graph with Partial Breadth-First Searches, SoCS 2021.
-The order and the end at 2r are ours.
+The order and the end at 2r are not from the paper.
 
 Passes: at most one partial BFS a vertex; with a batch, one multi-source BFS for several vertices,
-which stops when all of them have seen all of S. Bytes a vertex: shared state 3, distances from the
+which stops when all of them have reached all of S. Bytes a vertex: shared state 3, distances from the
 first source 1 to 4, 3.5 for a BFS of up to 8 sources, 24.5 for 64.
 """
 
@@ -52,7 +52,7 @@ class Korf(ExactMethod):
 
 
 def _phases(store: Store, options: KorfOptions) -> tuple[Phase, ...]:
-    """Distances, the vertices that are left, and the state of a batch."""
+    """Distances, the set S, and the state of a batch."""
     bitmap = store.n_vertices // 8 + 8
     beside = bitmap + batch_state_bytes(store, max(2, options.batch))
     return traversal_phases(store, lambda column: distance_bytes(store, column) + beside)

@@ -1,10 +1,10 @@
-"""Pennycuff and Weninger: all eccentricities at once, by vertices that send each other messages.
+"""Pennycuff and Weninger: all eccentricities at once, by vertices that send messages to each other.
 
-Definition: every vertex sends its name to its neighbours, who pass on what they have not had yet, as their history
-says. When no message is on its way any more, the superstep in which a vertex heard something new last is its
-eccentricity; the largest is the diameter (traverse/messages.py). As published a history goes with each message; here
-a vertex keeps its own, which stops the same messages. A row of n bits an arc and superstep and 3 n^2 / 8 bytes, so
-that only small graphs are taken. Passes: one BFS, the rows, and the check of the witness.
+Definition: every vertex sends its name to its neighbours, and they pass on names that are new to them, according to
+their history. When no message is on its way any more, the last superstep in which a vertex got a new name is its
+eccentricity; the largest is the diameter (traverse/messages.py). As published, each message has a history; here
+each vertex has one, which stops the same messages. Takes a row of n bits an arc and superstep, and 3 n^2 / 8 bytes, so
+only small graphs are accepted. Passes: one BFS, the rows, and the check of the witness.
 Source: Pennycuff and Weninger, Fast, Exact Graph Diameter Computation with Vertex Programming, HPGM 2015.
 """
 
@@ -49,7 +49,7 @@ class PennycuffWeninger(ExactMethod):
         return max(floor, self.lower_here)
 
     def _eccentricities(self, vertices: np.ndarray) -> np.ndarray:
-        """Of the vertices of a component, int64[k]."""
+        """Eccentricities of the vertices of a component, int64[k]."""
         rows = local_rows(self.engine, vertices)
         history = first_messages(len(vertices))
         sent, sending = history.copy(), np.empty_like(history)
@@ -72,7 +72,7 @@ class PennycuffWeninger(ExactMethod):
 
 
 def _phases(store: Store, options: MethodOptions) -> tuple[Phase, ...]:
-    """Three bitmaps of all vertices a vertex, and the rows."""
+    """Three bitmaps of all vertices for each vertex, and the rows."""
     n = store.n_vertices
     check_small("pennycuff-weninger", n, MOST_VERTICES, _SECONDS)
     held = 24 * n * -(-n // 64) + rows_bytes(store)

@@ -1,7 +1,7 @@
-"""Memory of one component's proof: pivot columns in RAM or on disk, and what fits into the pool.
+"""Memory of one component's proof: pivot columns in RAM or on disk, and the use of the pool.
 
 Single traversals need the bounds and one column, which are planned by the vertex. All else is
-sized by the pool of the plan: columns that are kept until there are candidates (beyond it they go to a
+sized by the pool of the plan: columns stored until there are candidates (beyond the pool they are written to a
 scratch folder), the candidates themselves, and the words of batches.
 """
 
@@ -27,10 +27,10 @@ from .candidates import candidate_bytes, width_for
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
-# Bounds (three) and the column of the traversal at hand.
+# Bounds (three) and the current column.
 COLUMNS = 4
 MOST_KEPT = 12
-# Pieces of columns and small tables that are looked at in passing.
+# Pieces of columns and small tables in temporary use.
 PIECES_BYTES = 8 << 20
 POOL_BYTES_A_VERTEX, LEAST_POOL_BYTES = 256, 1 << 20
 # With room for the widest batch beside candidates.
@@ -40,9 +40,9 @@ LEAST_A_VERTEX = 1
 
 
 def budget_bytes(engine: Engine, labels: int) -> int:
-    """What of the pool is left beside `labels`, bytes of it that labels of components take.
+    """The part of the pool that remains beside `labels`, the bytes of it that labels of components take.
 
-    Raises MoreMemoryError if the labels, which are only kept where very many components matter, do not fit.
+    Raises MoreMemoryError if the labels do not fit; they are kept only if very many components matter.
     """
     missing = labels - engine.facts.pool_bytes
     if missing > 0:
@@ -52,10 +52,10 @@ def budget_bytes(engine: Engine, labels: int) -> int:
 
 
 class PivotColumns:
-    """The columns stored, in order; the budget, and the room of it for what is held beside columns.
+    """The stored columns, in order; the budget, and the part of it for data other than columns.
 
-    Parameters: the engine; the largest distance; the column at hand; bytes of the pool that may be used;
-    where columns go that do not fit (None: the system's folder for temporary files).
+    Parameters: the engine; the largest distance; the current column; bytes of the pool that may be used;
+    folder for columns that do not fit (None: the system's folder for temporary files).
     """
 
     def __init__(self, engine: Engine, largest: int, column: Column, budget: int, scratch: str | Path | None) -> None:
@@ -68,8 +68,8 @@ class PivotColumns:
         self._on_disk = engine.facts.columns_on_disk
 
     def keep(self) -> None:
-        """Store the column at hand; the next traversal gets another, or its memory. More
-        than MOST_KEPT are not kept: their pivots still settle."""
+        """Store the current column; the next traversal gets a new one, or its memory. At most MOST_KEPT are stored: the
+        pivots of the others still settle."""
         if len(self.stored) == MOST_KEPT:
             return
         room = self.budget // 2 // max(1, self._engine.facts.n_vertices * self._item)
@@ -92,11 +92,11 @@ class PivotColumns:
 
     @property
     def on_disk(self) -> int:
-        """Columns on disk."""
+        """Number of columns on disk."""
         return len(self.stored) - self._in_ram()
 
     def clear(self) -> None:
-        """No stored column is needed any more."""
+        """Free all stored columns."""
         self.stored = []
         if self._folder is not None:
             self._folder.cleanup()
@@ -104,15 +104,15 @@ class PivotColumns:
 
     @property
     def candidates_bytes(self) -> int:
-        """Bytes that candidates may take: half, so that there is room for batches beside them."""
+        """Bytes that candidates may take: half of the room, so that batches have room too."""
         return self.room // 2
 
     def candidates_limit(self) -> int:
-        """How many candidates with the distances kept so far may be held."""
+        """Number of candidates that fit, with the distances stored so far."""
         return self.candidates_bytes // candidate_bytes(width_for(len(self.stored)), self._item)
 
     def batch_bits(self, held_bytes: int) -> int:
-        """Sources of a batch beside candidates that take so much; 0: none."""
+        """Sources of a batch beside candidates of held_bytes bytes; 0: none."""
         n = self._engine.facts.n_vertices
         if self._on_disk:
             return WORD_BITS
@@ -122,20 +122,21 @@ class PivotColumns:
         return 0
 
     def together(self, working_bytes: int) -> int:
-        """Sources whose BFS may share their sweeps, with all their distances, beside candidates that take so much."""
+        """Sources whose BFS may share their sweeps, with all their distances, beside candidates of working_bytes
+        bytes."""
         n = self._engine.facts.n_vertices
         left = self.budget - working_bytes - self._in_ram() * n * self._item
         return max(0, min(self._engine.facts.together, left // max(1, n * self._item + together_bytes(n))))
 
     def wide_bits(self, held_bytes: int) -> int:
-        """Sources of a wide batch beside candidates that take so much; 0: none, as out of core, where its first levels
-        would read what those of others leave."""
+        """Sources of a wide batch beside candidates of held_bytes bytes; 0: none. Always 0 out of core, where its first
+        levels would read blocks that narrow batches skip."""
         facts = self._engine.facts
         return max((bits for bits in WIDTHS if facts.in_ram and bits <= facts.wide_bits
                     and wide_bytes(facts.n_vertices, bits, facts.threads) <= self.budget - held_bytes), default=0)
 
     def batch_columns(self, working_bytes: int) -> int:
-        """Sources of a batch that writes all their distances, beside candidates that take so much; 0: none."""
+        """Sources of a batch that writes all their distances, beside candidates of working_bytes bytes; 0: none."""
         n, blocks = self._engine.facts.n_vertices, self._engine.facts.n_blocks
         if self._on_disk:
             return MOST_ON_DISK

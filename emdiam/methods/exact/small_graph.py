@@ -1,4 +1,4 @@
-"""What methods that hold n^2 entries share: the rows of one component in memory, and the refusal of large graphs."""
+"""Shared by methods with n^2 entries: the rows of one component in memory, and the refusal of large graphs."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from ...errors import BudgetError
 from ...paths.rows import WeightedRows
 from ...store.store import Store
 
-# Vertices that are looked up at a time, and their arcs, if they are not one row.
+# Vertices looked up at a time, and arcs, unless they are one row.
 _AT_ONCE, _ARCS_AT_ONCE = 1 << 12, 1 << 19
-# Of these rows: ids of 8 bytes, what looking them up takes, and 112 bytes of an array each.
+# Bytes for these rows: ids of 8 bytes, the look-up, and 112 bytes for each array.
 _LOOKUP_BYTES = 12 << 20
 
 
 def check_small(method: str, n_vertices: int, most: int, seconds: float) -> None:
-    """Raise BudgetError for a graph of more than `most` vertices. seconds : what such a one takes, about."""
+    """Raise BudgetError for a graph of more than `most` vertices. seconds : about the time for such a graph."""
     if n_vertices > most:
         raise BudgetError(f"{method} is for graphs of at most {most:,} vertices, which take it {seconds:,.0f} s or"
                           f" more, and this one has {n_vertices:,}", remedy="use --method pivots")
 
 
 def rows_bytes(store: Store) -> int:
-    """What local_rows takes, with the rows that are looked up at a time."""
+    """Bytes of local_rows, with the rows that are looked up at a time."""
     return 4 * store.n_arcs + 24 * store.n_vertices + _LOOKUP_BYTES
 
 
 def local_rows(engine: Engine, vertices: np.ndarray) -> WeightedRows:
-    """The rows of these vertices (int64[k], ascending, all of a component), which are numbered from 0."""
+    """The rows of these vertices (int64[k], ascending, all of a component), renumbered from 0."""
     offsets = np.zeros(len(vertices) + 1, np.int64)
     np.cumsum(engine.degrees(vertices), out=offsets[1:])
     heads, begin = np.empty(int(offsets[-1]), np.uint32), 0

@@ -1,7 +1,7 @@
 """sweep-k: an interval around the diameter from k BFS with sources far from each other.
 
 Definition: the first source has the highest degree; every further one is a vertex farthest from all
-sources before it (ties: smallest vertex). With sources p_1 to p_k:
+earlier sources (ties: smallest vertex). With sources p_1 to p_k:
     L = max ecc(p_i) <= D <= U = max over vertices v of min over i of ecc(p_i) + d(p_i, v).
 U <= L + r, where r, the covering radius, is the largest distance from a vertex to its nearest source, and r <= 2 s / (k
 + 1) in a component of s vertices: an additive error of O(s / k). For k = 1 the interval is [ecc, 2 ecc].
@@ -45,7 +45,7 @@ class SweepK(ExactMethod):
     name = "sweep-k"
     keeps_distances = True
     sources, radius = 0, 0  # of the largest component
-    nearest: Column | None = None  # open in the component at hand, as is `bounds`
+    nearest: Column | None = None  # open in the current component, as is `bounds`
     bounds: Column | None = None
 
     def _prepare(self, largest: int) -> None:
@@ -82,7 +82,7 @@ class SweepK(ExactMethod):
         return max(floor, self.lower_here)
 
     def _fold(self, distances: Column, eccentricity: int, count: int, floor: int) -> int:
-        """Take a BFS into account; returns a vertex farthest from all sources."""
+        """Fold the distances of a BFS into the bounds; returns a vertex farthest from all sources."""
         assert self.nearest is not None and self.bounds is not None and self.component is not None
         start, stop = self.component.first, self.component.last + 1
         with self.stages.timed("bounds"):

@@ -1,8 +1,8 @@
 """Takafuji: the distances of every component as a matrix, by blocked Floyd-Warshall in a single kernel.
 
 Definition: the matrix of arcs becomes that of distances (paths/pairs/single_kernel.py), whose largest entry is the
-diameter. For directed graphs as published; here for what `exact` answers. n^3 sums and 4 n^2 bytes, so that only small
-graphs are taken. Passes: one BFS, the rows, and the check of the witness.
+diameter. Published for directed graphs; here for undirected ones. n^3 sums and 4 n^2 bytes, so only small graphs are
+accepted. Passes: one BFS, the rows, and the check of the witness.
 Source: Takafuji, Nakano and Ito, Efficient GPU Implementations to Compute the Diameter of a Graph, CANDAR 2019.
 """
 
@@ -58,7 +58,7 @@ class Takafuji(ExactMethod):
         return matrix
 
     def _between(self) -> None:
-        """Between two parts of the rounds."""
+        """Called between two parts of the rounds."""
         self.checkpoint()
         self.tick("matrix")
 
